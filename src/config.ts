@@ -1,0 +1,181 @@
+// The settings, read once from the environment; all faults are reported together.
+import { homedir, hostname } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { isIP } from "node:net";
+import { z } from "zod";
+import { Refusal } from "./lib/errors.ts";
+
+/** All settings of a Pilvi, with their defaults filled in. */
+export interface Config {
+  /** Where the HTTP API listens. */
+  host: string;
+  port: number;
+  /** Everything that Pilvi writes is under this folder. */
+  dataDir: string;
+  /** Where engines are installed. */
+  enginesDir: string;
+  /** The 32-byte key that seals credentials, in base64. */
+  keyFile: string;
+  /** A full-access token of the default organization. */
+  bootstrapToken: string | undefined;
+  /** Another Postgres for the store; Pilvi runs one itself when it is undefined. */
+  databaseUrl: string | undefined;
+  /** The address that public instances listen on. */
+  bind: string;
+  /** The name that answers carry for public instances. */
+  publicHost: string;
+  /** Requests a minute and token; 0 is no limit. */
+  rateLimitPerMinute: number;
+  portRange: { first: number; last: number };
+  /** HTTPS for the API and TLS for public instances. */
+  tls: { certFile: string; keyFile: string } | undefined;
+  logLevel: string;
+}
+
+const port = z
+  .string()
+  .regex(/^\d+$/, "must be a whole number")
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 65_535, "must be from 1 to 65535");
+
+const portRange = z
+  .string()
+  .regex(/^\d+-\d+$/, "must be two port numbers with a hyphen between them, such as 20000-29999")
+  .transform((text) => {
+    const [first = 0, last = 0] = text.split("-").map(Number);
+    return { first, last };
+  })
+  .refine(({ first, last }) => first >= 1024 && last <= 65_535, "must lie within 1024-65535")
+  .refine(({ first, last }) => first <= last, "must begin with the lower port");
+
+const flag = z.enum(["0", "1"], "must be 0 or 1").transform((value) => value === "1");
+
+const address = z.string().refine((text) => isIP(text) !== 0, "must be an IP address");
+
+const hostName = z.string().regex(/^[A-Za-z0-9._:-]+$/, "must be a host name or an IP address");
+
+const databaseUrl = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol),
+    "must be a URL that begins with postgres://",
+  );
+
+const environment = z.object({
+  PILVI_HOST: address.default("127.0.0.1"),
+  PILVI_PORT: port.default(7458),
+  PILVI_DATA_DIR: z.string().optional(),
+  PILVI_ENGINES_DIR: z.string().optional(),
+  PILVI_KEY_FILE: z.string().optional(),
+  PILVI_BOOTSTRAP_TOKEN: z
+    .string()
+    .min(16, "must have at least 16 characters")
+    .regex(/^[A-Za-z0-9._~+/=|-]+$/, "has characters that a bearer token cannot have")
+    .optional(),
+  PILVI_DATABASE_URL: databaseUrl.optional(),
+  PILVI_BIND: address.default("127.0.0.1"),
+  PILVI_PUBLIC_HOST: hostName.optional(),
+  PILVI_RATE_LIMIT: z
+    .string()
+    .regex(/^\d+$/, "must be a whole number, 0 for no limit")
+    .default("600")
+    .transform(Number),
+  PILVI_PORT_RANGE: portRange.default({ first: 20_000, last: 29_999 }),
+  PILVI_TLS_CERT: z.string().optional(),
+  PILVI_TLS_KEY: z.string().optional(),
+  PILVI_INSECURE: flag.default(false),
+  PILVI_LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error")
+    .default("info"),
+});
+
+type Environment = z.infer<typeof environment>;
+
+/**
+ * Reads the settings. A variable that is set to nothing counts as absent.
+ * @throws Refusal naming every setting that is wrong.
+ */
+export function loadConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    throw refusalOf(parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`));
+  }
+  const faults = faultsBetween(parsed.data);
+  if (faults.length > 0) throw refusalOf(faults);
+  return configOf(parsed.data);
+}
+
+/** The folder for everything when `PILVI_DATA_DIR` is not set. Other users must get to the one of root. */
+export function defaultDataDir(): string {
+  return process.getuid?.() === 0 ? "/var/lib/pilvi" : join(homedir(), ".pilvi");
+}
+
+/** Whether only this machine can reach the address. */
+export function isLoopback(ip: string): boolean {
+  return ip === "::1" || ip.startsWith("127.");
+}
+
+function faultsBetween(env: Environment): string[] {
+  const faults: string[] = [];
+  if ((env.PILVI_TLS_CERT === undefined) !== (env.PILVI_TLS_KEY === undefined)) {
+    faults.push("PILVI_TLS_CERT and PILVI_TLS_KEY must be set together");
+  }
+  const isOpen = env.PILVI_TLS_CERT === undefined && !env.PILVI_INSECURE;
+  for (const name of ["PILVI_HOST", "PILVI_BIND"] as const) {
+    if (isOpen && !isLoopback(env[name])) {
+      faults.push(
+        `${name} ${env[name]} can be reached from other machines, which needs PILVI_TLS_CERT and PILVI_TLS_KEY, or PILVI_INSECURE=1`,
+      );
+    }
+  }
+  for (const name of ["PILVI_DATA_DIR", "PILVI_ENGINES_DIR", "PILVI_KEY_FILE"] as const) {
+    if (env[name]?.includes("\n")) faults.push(`${name} has a line break in it`);
+  }
+  const { first, last } = env.PILVI_PORT_RANGE;
+  if (env.PILVI_PORT >= first && env.PILVI_PORT <= last) {
+    faults.push(`PILVI_PORT ${env.PILVI_PORT} lies within PILVI_PORT_RANGE ${first}-${last}`);
+  }
+  return faults;
+}
+
+function configOf(env: Environment): Config {
+  const dataDir = absolute(env.PILVI_DATA_DIR ?? defaultDataDir());
+  const { PILVI_TLS_CERT: certFile, PILVI_TLS_KEY: keyFile } = env;
+  return {
+    host: env.PILVI_HOST,
+    port: env.PILVI_PORT,
+    dataDir,
+    enginesDir: absolute(env.PILVI_ENGINES_DIR ?? join(dataDir, "engines")),
+    keyFile: absolute(env.PILVI_KEY_FILE ?? join(dataDir, "key")),
+    bootstrapToken: env.PILVI_BOOTSTRAP_TOKEN,
+    databaseUrl: env.PILVI_DATABASE_URL,
+    bind: env.PILVI_BIND,
+    publicHost: env.PILVI_PUBLIC_HOST ?? (isWildcard(env.PILVI_BIND) ? hostname() : env.PILVI_BIND),
+    rateLimitPerMinute: env.PILVI_RATE_LIMIT,
+    portRange: env.PILVI_PORT_RANGE,
+    tls:
+      certFile === undefined || keyFile === undefined
+        ? undefined
+        : { certFile: absolute(certFile), keyFile: absolute(keyFile) },
+    logLevel: env.PILVI_LOG_LEVEL,
+  };
+}
+
+function isWildcard(ip: string): boolean {
+  return ip === "0.0.0.0" || ip === "::";
+}
+
+function absolute(path: string): string {
+  return isAbsolute(path) ? path : resolve(path);
+}
+
+function refusalOf(faults: string[]): Refusal {
+  const [only] = faults;
+  if (faults.length === 1) return new Refusal(`${only}.`);
+  return new Refusal(
+    `${faults.length} settings are wrong:\n${faults.map((fault) => `  ${fault}`).join("\n")}`,
+  );
+}

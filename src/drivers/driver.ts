@@ -1,0 +1,108 @@
+// What a driver is asked for and what it tells: instances as data, with no word of how they are run.
+
+/** Engines that a driver may run an instance with. */
+export type EngineName = "valkey" | "redis" | "postgres" | "mysql" | "mariadb";
+
+/** What makes a cache drop keys when its memory is full. */
+export type EvictionPolicy =
+  | "noeviction"
+  | "allkeys-lru"
+  | "allkeys-lfu"
+  | "allkeys-random"
+  | "volatile-lru"
+  | "volatile-lfu"
+  | "volatile-random"
+  | "volatile-ttl";
+
+/** Somebody who may log in. Only what verifies the password is told, never the password. */
+export interface InstanceUser {
+  name: string;
+  /** SHA-256 of the password in hexadecimal for a cache, a SCRAM-SHA-256 verifier for Postgres. */
+  verifier: string;
+}
+
+/** Where an instance can be reached from. */
+export interface Exposure {
+  /** The TCP port, the instance's for life; null for one that is reached through its unix socket only. */
+  port: number | null;
+  /** `loopback` is reachable on this machine alone, `public` on the address that the operator chose. */
+  scope: "loopback" | "public";
+}
+
+interface SpecBase {
+  /** The resource's id; every path and name of the instance derives from it. */
+  id: string;
+  /** Engines that will do, the preferred one first; the one taken at the first start is kept for life. */
+  engines: [EngineName, ...EngineName[]];
+  users: InstanceUser[];
+  exposure: Exposure;
+}
+
+/** A Valkey or Redis. */
+export interface CacheSpec extends SpecBase {
+  kind: "cache";
+  /** The most memory that keys and values may take, in bytes. */
+  memoryBytes: number;
+  evictionPolicy: EvictionPolicy;
+}
+
+/** A Postgres. Each user owns the databases that are listed under its name. */
+export interface PostgresSpec extends SpecBase {
+  kind: "postgres";
+  databases: { name: string; owner: string }[];
+}
+
+/** All that a driver needs to know to run one instance. It is data that can be stored and compared. */
+export type InstanceSpec = CacheSpec | PostgresSpec;
+
+/** What can be seen of an instance. */
+export interface Observation {
+  id: string;
+  /** `running` means that the engine said it is ready; `failed` that it could not start and is tried again. */
+  state: "absent" | "starting" | "running" | "failed" | "stopped" | "removing";
+  /** When the state was reached, ISO 8601. */
+  since: string;
+  /** The engine that really runs, once it was chosen. */
+  engine: { name: EngineName; version: string } | null;
+  /** What is really in force, which may be less than what was wished for. */
+  limits: { memoryBytes: number } | null;
+  /** Why the last start failed, as a sentence that may be shown to anyone. */
+  lastError: string | null;
+  /** How often the engine ended without having been asked to. */
+  crashes: number;
+}
+
+/** What a driver can run, and with how much. */
+export interface Offer {
+  /** Engines that are installed, with the version that a new instance gets. */
+  engines: { name: EngineName; version: string }[];
+  /** Memory of the machine, in bytes. */
+  memoryBytes: number;
+}
+
+/** Runs instances somewhere: processes on this machine today, pods of a cluster later. */
+export interface Driver {
+  /** What new instances could get. */
+  offer(): Promise<Offer>;
+  /**
+   * Makes the instance as the spec says and resolves when it runs or has failed to. Can be called again at any time.
+   * @throws PublicError when the driver cannot be reached or refuses the spec.
+   */
+  ensure(spec: InstanceSpec, signal?: AbortSignal): Promise<Observation>;
+  /** Stops the instance, deletes all that belongs to it, and resolves when nothing is left. Absent is fine. */
+  remove(id: string): Promise<void>;
+  /** Tells how the instance is now; an unknown id is `absent`. */
+  observe(id: string): Promise<Observation>;
+  /**
+   * Calls back with every instance's observation first, then with `synced`, then with every change as it happens.
+   * Reconnects by itself, and begins anew when it does, until the signal is aborted.
+   */
+  watch(events: WatchEvents, signal: AbortSignal): void;
+}
+
+/** What a watch calls. */
+export interface WatchEvents {
+  changed(observation: Observation): void;
+  /** All instances have been told; whatever was not named is absent. */
+  synced(ids: string[]): void;
+}
