@@ -50,7 +50,10 @@ const portRange = z
 
 const flag = z.enum(["0", "1"], "must be 0 or 1").transform((value) => value === "1");
 
-const address = z.string().refine((text) => isIP(text) !== 0, "must be an IP address");
+const address = z
+  .string()
+  .transform((text) => (text === "localhost" ? "127.0.0.1" : text))
+  .refine((text) => isIP(text) !== 0, "must be an IP address");
 
 const hostName = z.string().regex(/^[A-Za-z0-9._:-]+$/, "must be a host name or an IP address");
 
@@ -69,7 +72,7 @@ const environment = z.object({
   PILVI_KEY_FILE: z.string().optional(),
   PILVI_BOOTSTRAP_TOKEN: z
     .string()
-    .min(16, "must have at least 16 characters")
+    .min(8, "must have at least 8 characters")
     .regex(/^[A-Za-z0-9._~+/=|-]+$/, "has characters that a bearer token cannot have")
     .optional(),
   PILVI_DATABASE_URL: databaseUrl.optional(),
@@ -133,10 +136,6 @@ function faultsBetween(env: Environment): string[] {
   }
   for (const name of ["PILVI_DATA_DIR", "PILVI_ENGINES_DIR", "PILVI_KEY_FILE"] as const) {
     if (env[name]?.includes("\n")) faults.push(`${name} has a line break in it`);
-  }
-  const { first, last } = env.PILVI_PORT_RANGE;
-  if (env.PILVI_PORT >= first && env.PILVI_PORT <= last) {
-    faults.push(`PILVI_PORT ${env.PILVI_PORT} lies within PILVI_PORT_RANGE ${first}-${last}`);
   }
   return faults;
 }
