@@ -1,0 +1,207 @@
+// Makes a fresh checkout ready to run: installs the packages of package-lock.json and finds the Bun that runs Pilvi.
+// It runs before anything is installed, so it uses nothing but Node 18 and npm.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The root folder of the checkout. */
+export const checkoutDir = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const modulesDir = join(checkoutDir, "node_modules");
+/** What this script installed, or that it has not come to the end of it. */
+const stampFile = join(modulesDir, ".pilvi-lock");
+const UNFINISHED = "unfinished\n";
+/** What npm notes after an installation. */
+const notedFile = join(modulesDir, ".package-lock.json");
+const thisFile = fileURLToPath(import.meta.url);
+const MIN_NODE_MAJOR = 18;
+const BUN_PACKAGES = { x64: "@oven/bun-linux-x64", arm64: "@oven/bun-linux-aarch64" };
+const BASELINE_PACKAGE = "@oven/bun-linux-x64-baseline";
+
+/** A reason not to go on that is told to the user as one sentence. */
+class SetupError extends Error {}
+
+/** Runs a script's main function; ends the program with 1 and one sentence when the set-up cannot be done. */
+export async function runScript(main) {
+  try {
+    await main();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/**
+ * Installs the packages when they are missing or are not those of package-lock.json.
+ *
+ * Two at once in one checkout wait for each other: `flock` holds the checkout's folder while npm works, and the kernel lets go of
+ * it however npm ends.
+ */
+export async function ensureDependencies() {
+  checkPlatform();
+  if (isInstalled()) return;
+  checkLibc();
+  const code = await runLocked([process.execPath, thisFile, "install"]);
+  if (code !== 0) throw new SetupError("The packages that Pilvi needs could not be installed.");
+}
+
+/** The absolute path of a Bun of the pinned version, or one of the same minor; call `ensureDependencies` first. */
+export async function findBun() {
+  const wanted = pinnedBunVersion();
+  const pinned = programOf(BUN_PACKAGES[process.arch]);
+  if (runsBun(pinned, wanted)) return pinned;
+  // A processor without AVX2 cannot run the usual build, only the one for older processors.
+  if (process.arch === "x64" && existsSync(pinned)) {
+    const baseline = programOf(BASELINE_PACKAGE);
+    if (!runsBun(baseline, wanted)) await runLocked([process.execPath, thisFile, "install-baseline"]);
+    if (runsBun(baseline, wanted)) return baseline;
+  }
+  if (runsBun("bun", wanted)) return "bun";
+  throw new SetupError(
+    `Pilvi needs Bun ${wanted}, and neither the one in node_modules nor one on PATH runs on this machine.`,
+  );
+}
+
+function checkPlatform() {
+  const nodeMajor = Number(process.versions.node.split(".")[0]);
+  if (nodeMajor < MIN_NODE_MAJOR) {
+    throw new SetupError(
+      `Pilvi needs Node ${MIN_NODE_MAJOR} or newer, and this is ${process.versions.node}.`,
+    );
+  }
+  if (process.platform !== "linux" || BUN_PACKAGES[process.arch] === undefined) {
+    throw new SetupError(
+      `Pilvi runs on Linux on x64 and arm64, and this is ${process.platform} on ${process.arch}.`,
+    );
+  }
+}
+
+function checkLibc() {
+  // Without this, making the report looks up the names of all open connections, which can take seconds.
+  process.report.excludeNetwork = true;
+  if (process.report.getReport().header.glibcVersionRuntime !== undefined) return;
+  throw new SetupError("Pilvi needs a Linux with the GNU C library, which this one (Alpine?) does not have.");
+}
+
+function isInstalled() {
+  const stamp = stampOfLockFile();
+  const before = readIfThere(stampFile);
+  if (before === stamp) return true;
+  if (before === UNFINISHED || !matchesLockFile()) return false;
+  writeFileSync(stampFile, stamp);
+  return true;
+}
+
+function stampOfLockFile() {
+  const lockFile = readFileSync(join(checkoutDir, "package-lock.json"));
+  const hash = createHash("sha256").update(lockFile).digest("hex");
+  return `${hash} ${process.platform}-${process.arch}\n`;
+}
+
+/** Whether somebody ran `npm ci` by hand: npm notes what it installed, and that must be what the lock file asks for. */
+function matchesLockFile() {
+  const noted = readIfThere(notedFile);
+  if (noted === undefined) return false;
+  const installed = JSON.parse(noted).packages;
+  const wanted = JSON.parse(readFileSync(join(checkoutDir, "package-lock.json"), "utf8")).packages;
+  return Object.entries(wanted).every(([path, { version, optional, os, cpu, libc }]) => {
+    if (path === "") return true;
+    if (installed[path] !== undefined) return installed[path].version === version;
+    const isForHere = [
+      [os, process.platform],
+      [cpu, process.arch],
+      [libc, "glibc"],
+    ].every(([allowed, here]) => allowed === undefined || allowed.includes(here));
+    return optional === true && !isForHere;
+  });
+}
+
+async function install() {
+  // Another start may have installed everything while this one waited for its turn.
+  if (isInstalled()) return;
+  process.stderr.write("installing packages ...\n");
+  // A killed npm leaves half of a package, and nothing is built upon that. What is whole is only brought up to date, because a
+  // Pilvi may be running from it.
+  const isWhole = existsSync(notedFile) && readIfThere(stampFile) !== UNFINISHED;
+  if (!isWhole) rmSync(modulesDir, { recursive: true, force: true });
+  mkdirSync(modulesDir, { recursive: true });
+  writeFileSync(stampFile, UNFINISHED);
+  // Not `npm ci`: it refuses a lock file that was written where the registry lacks the packages for other platforms.
+  await npm(["install", "--include=dev", "--include=optional"]);
+  writeFileSync(stampFile, stampOfLockFile());
+}
+
+async function installBaseline() {
+  const version = pinnedBunVersion();
+  if (runsBun(programOf(BASELINE_PACKAGE), version)) return;
+  process.stderr.write("installing the Bun for processors without AVX2 ...\n");
+  await npm(["install", `${BASELINE_PACKAGE}@${version}`]);
+}
+
+async function npm(args) {
+  const npmScript = process.env.npm_execpath;
+  const isNpm = npmScript !== undefined && basename(npmScript) === "npm-cli.js";
+  const [program, ...before] = isNpm ? [process.execPath, npmScript] : ["npm"];
+  const options = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const child = spawn(program, [...before, ...args, ...options], {
+    cwd: checkoutDir,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  const code = await endOf(child);
+  if (code === 0) return;
+  // The reason comes first; usage notes may follow it.
+  const reason = output.trimEnd().split("\n").slice(0, 15).join("\n");
+  throw new SetupError(reason === "" ? `npm ended with ${code}.` : reason);
+}
+
+/** Runs a command while holding the checkout; without `flock` on this machine two starts at once are not kept apart. */
+async function runLocked(command) {
+  const lock = spawnSync("flock", ["--version"], { stdio: "ignore" }).error ? [] : ["flock", checkoutDir];
+  const [program, ...args] = [...lock, ...command];
+  return endOf(spawn(program, args, { stdio: ["ignore", "inherit", "inherit"] }));
+}
+
+function endOf(child) {
+  return new Promise((resolve, reject) => {
+    child.on("error", (error) =>
+      reject(new SetupError(`${child.spawnfile} cannot be run: ${error.message}.`)),
+    );
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+}
+
+function programOf(bunPackage) {
+  return join(modulesDir, bunPackage, "bin", "bun");
+}
+
+function pinnedBunVersion() {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(checkoutDir, "package.json"), "utf8"));
+  return optionalDependencies[BUN_PACKAGES[process.arch]];
+}
+
+function runsBun(program, wanted) {
+  const { status, stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
+  return status === 0 && minorOf(stdout) === minorOf(wanted);
+}
+
+function minorOf(version) {
+  return version.trim().split(".").slice(0, 2).join(".");
+}
+
+function readIfThere(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+if (process.argv[1] === thisFile) {
+  await runScript(process.argv[2] === "install-baseline" ? installBaseline : install);
+}

@@ -1,0 +1,136 @@
+// Runs the tests and makes sure that they leave nothing behind, neither processes nor files.
+// `--full` adds the slow ones of tests/full, `--only-full` runs nothing but those.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative, sep } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { processesAt } from "./processes-at.mjs";
+import { checkoutDir, ensureDependencies, findBun, runScript } from "./setup.mjs";
+
+const TEST_TIMEOUT_MS = 120_000;
+/** How long a process that was told to stop may take before it counts as left behind. */
+const SETTLE_MS = 2000;
+const STOP_MS = 5000;
+
+/** The program that runs now; a signal is passed on to it. */
+let running;
+let wasStopped = false;
+
+async function main() {
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
+  await ensureDependencies();
+  const bun = await findBun();
+  const installed = await run(bun, ["src/main.ts", "engines", "install"], { stdio: ["ignore", 2, 2] });
+  if (installed.code !== 0) return report({ passed: 0, failed: 1 });
+
+  const root = mkdtempSync(join(tmpdir(), "pilvi-test-"));
+  // Engines run under users of their own, who must be able to get to their folders below this one.
+  chmodSync(root, 0o711);
+  try {
+    const { passed, failed } = await runTests(bun, root);
+    const isClean = await cleanUp(root);
+    report({ passed, failed: failed + (isClean ? 0 : 1) });
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+function stop() {
+  wasStopped = true;
+  const child = running;
+  if (child === undefined) return;
+  child.kill("SIGTERM");
+  setTimeout(() => child.kill("SIGKILL"), STOP_MS).unref();
+}
+
+async function runTests(bun, root) {
+  const files = testFiles();
+  if (files.length === 0 || wasStopped) return { passed: 0, failed: 1 };
+  const colors = process.stderr.isTTY ? { FORCE_COLOR: "1" } : {};
+  const { code, output } = await run(bun, ["test", "--timeout", String(TEST_TIMEOUT_MS), ...files], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...colors, PILVI_TEST_ROOT: root },
+  });
+  const passed = lastCount(output, "pass");
+  const failed = lastCount(output, "fail");
+  // A runner that crashed, an error outside a test and a run without tests have no failed test to show.
+  const hasHiddenFailure = failed === 0 && (code !== 0 || passed === 0 || wasStopped);
+  return { passed, failed: hasHiddenFailure ? 1 : failed };
+}
+
+function testFiles() {
+  const fullDir = join("tests", "full") + sep;
+  const [mode] = process.argv.slice(2);
+  const files = ["src", "tests"].flatMap((folder) => filesBelow(join(checkoutDir, folder)));
+  return files
+    .map((path) => relative(checkoutDir, path))
+    .filter((path) => path.endsWith(".test.ts"))
+    .filter((path) => mode === "--full" || path.startsWith(fullDir) === (mode === "--only-full"))
+    .map((path) => `.${sep}${path}`);
+}
+
+function filesBelow(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+/** Runs a program to its end, showing its output as it comes. */
+function run(program, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: checkoutDir, ...options });
+    running = child;
+    let output = "";
+    for (const [from, to] of [
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ]) {
+      from?.on("data", (chunk) => {
+        output += chunk;
+        to.write(chunk);
+      });
+    }
+    child.on("error", reject);
+    child.on("exit", async (code) => {
+      // A process that was left behind may hold the pipes open for ever, so their end is not waited for without a limit.
+      await Promise.race([once(child, "close"), sleep(SETTLE_MS)]);
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      running = undefined;
+      resolve({ code, output });
+    });
+  });
+}
+
+/** The number in Bun's last summary line for `pass` or `fail`; 0 when there is none. */
+function lastCount(output, word) {
+  // oxlint-disable-next-line no-control-regex -- colours are control characters.
+  const plain = output.replaceAll(/\u001B\[[\d;]*m/g, "");
+  const last = [...plain.matchAll(new RegExp(`^\\s*(\\d+) ${word}$`, "gm"))].at(-1);
+  return last === undefined ? 0 : Number(last[1]);
+}
+
+/** Lists and removes what the tests left; false when there was anything. */
+async function cleanUp(root) {
+  const untilMs = Date.now() + SETTLE_MS;
+  while (processesAt(root).length > 0 && Date.now() < untilMs) await sleep(50);
+  const processes = processesAt(root);
+  for (const { pid, command } of processes) {
+    process.stderr.write(`left behind: process ${pid}: ${command}\n`);
+    process.kill(pid, "SIGKILL");
+  }
+  const files = readdirSync(root);
+  for (const file of files) process.stderr.write(`left behind: ${join(root, file)}\n`);
+  return processes.length + files.length === 0;
+}
+
+function report({ passed, failed }) {
+  console.log(`${passed} passed, ${failed} failed`);
+  if (failed > 0) process.exitCode = 1;
+}
+
+await runScript(main);
