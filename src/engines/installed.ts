@@ -1,0 +1,93 @@
+// Finds the engines that instances can be run with: those that Pilvi installed and those of the system.
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import type { EngineName } from "../drivers/driver.ts";
+import { askVersion, compareVersions } from "./program-version.ts";
+import { enginesInStore } from "./store-folder.ts";
+import { systemPrograms, type SystemProgram } from "./system-programs.ts";
+
+/** An engine on this machine. */
+export interface InstalledEngine {
+  name: EngineName;
+  /** For example "8.0.1" or "18.4". */
+  version: string;
+  /** `store` for one that Pilvi installed, `system` for one that the machine has. */
+  origin: "store" | "system";
+  /** The absolute path of the server program. */
+  program: string;
+  /** The engine's root folder in the store, or the folder of the program for one of the system. */
+  home: string;
+  /** What the program needs in its environment to run. */
+  env: Record<string, string>;
+}
+
+/** What programs of the system said of themselves, by path, with what the file was like then. */
+const remembered = z.record(
+  z.string(),
+  z.object({
+    size: z.number(),
+    mtimeMs: z.number(),
+    name: z.enum(["valkey", "redis", "postgres", "mysql", "mariadb"]),
+    version: z.string(),
+  }),
+);
+
+type Remembered = z.infer<typeof remembered>;
+
+/**
+ * The engines of this machine: those of Pilvi's own store first, then those of the system, and newer versions before older ones.
+ * So the first one of a name is the one to take. What cannot be run is passed over.
+ */
+export async function findEngines(enginesDir: string): Promise<InstalledEngine[]> {
+  const engines = [...enginesInStore(enginesDir), ...(await enginesOfSystem(enginesDir))];
+  return engines.sort((a, b) => a.origin.localeCompare(b.origin) || compareVersions(b.version, a.version));
+}
+
+async function enginesOfSystem(enginesDir: string): Promise<InstalledEngine[]> {
+  const memoryFile = join(enginesDir, "system.json");
+  const known = recall(memoryFile);
+  const answers = await Promise.all(
+    systemPrograms(process.env.PATH ?? "").map((program) => recognise(program, known)),
+  );
+  const now = Object.fromEntries(answers.filter((answer) => answer !== undefined));
+  if (!Bun.deepEquals(now, known)) remember(memoryFile, now);
+  return Object.entries(now).map(([program, { name, version }]) => ({
+    name,
+    version,
+    origin: "system" as const,
+    program,
+    home: dirname(program),
+    env: {},
+  }));
+}
+
+/** Asks a program for its version unless the very same file was asked before. */
+async function recognise(
+  { path, size, mtimeMs }: SystemProgram,
+  known: Remembered,
+): Promise<[string, Remembered[string]] | undefined> {
+  const before = known[path];
+  if (before?.size === size && before.mtimeMs === mtimeMs) return [path, before];
+  const answer = await askVersion(path, {});
+  return answer === undefined ? undefined : [path, { size, mtimeMs, ...answer }];
+}
+
+function recall(memoryFile: string): Remembered {
+  try {
+    return remembered.parse(JSON.parse(readFileSync(memoryFile, "utf8")));
+  } catch {
+    return {};
+  }
+}
+
+/** Remembering only saves time, so a folder that cannot be written to, or is not there yet, is fine. */
+function remember(memoryFile: string, answers: Remembered): void {
+  const unfinished = `${memoryFile}.${process.pid}`;
+  try {
+    writeFileSync(unfinished, JSON.stringify(answers), { mode: 0o644 });
+    renameSync(unfinished, memoryFile);
+  } catch {
+    // Asked again the next time.
+  }
+}

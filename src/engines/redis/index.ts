@@ -1,0 +1,4 @@
+// Redis.
+import { redisLike } from "./engine.ts";
+
+export const redis = redisLike("redis");

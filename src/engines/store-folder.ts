@@ -1,0 +1,65 @@
+// The folder of engines that Pilvi installed itself, and the note in each that tells what it is.
+// A folder gets its name only when it is complete, so whatever has a note can be used.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { codeOf } from "../lib/errors.ts";
+import type { InstalledEngine } from "./installed.ts";
+
+/** The file in an engine's folder that tells what is in it. */
+export const NOTE_FILE = "pilvi-engine.json";
+
+/** What the note holds. Paths are relative to the engine's folder, so that the whole store can be moved. */
+export const engineNote = z.object({
+  name: z.enum(["valkey", "redis", "postgres", "mysql", "mariadb"]),
+  version: z.string(),
+  program: z.string(),
+  libraryDirs: z.array(z.string()),
+});
+
+export type EngineNote = z.infer<typeof engineNote>;
+
+/** All engines in the store; an entry without a note that can be read is passed over. */
+export function enginesInStore(enginesDir: string): InstalledEngine[] {
+  return entriesOf(enginesDir).flatMap((entry) => {
+    // What begins with a dot or ends like this is being installed, or was when the installer was killed.
+    if (entry.startsWith(".") || entry.endsWith(".tmp")) return [];
+    const home = join(enginesDir, entry);
+    const note = noteIn(home);
+    return note === undefined ? [] : [engineOf(home, note)];
+  });
+}
+
+/** The environment that an unpacked engine needs to find its libraries. */
+export function libraryEnv(home: string, libraryDirs: string[]): Record<string, string> {
+  if (libraryDirs.length === 0) return {};
+  return { LD_LIBRARY_PATH: libraryDirs.map((folder) => join(home, folder)).join(":") };
+}
+
+function engineOf(home: string, note: EngineNote): InstalledEngine {
+  return {
+    name: note.name,
+    version: note.version,
+    origin: "store",
+    program: join(home, note.program),
+    home,
+    env: libraryEnv(home, note.libraryDirs),
+  };
+}
+
+function noteIn(home: string): EngineNote | undefined {
+  try {
+    return engineNote.parse(JSON.parse(readFileSync(join(home, NOTE_FILE), "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
