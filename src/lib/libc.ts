@@ -1,8 +1,11 @@
 // The few system calls that Bun has no API for, through its foreign function interface.
-import { dlopen, FFIType } from "bun:ffi";
+import { dlopen, FFIType, ptr } from "bun:ffi";
 
 const LOCK_EX_NB = 2 | 4;
 const PR_SET_NO_NEW_PRIVS = 38;
+/** The same number on every architecture (asm-generic). */
+const SYS_PIDFD_OPEN = 434n;
+const POLLIN = 1;
 
 const { symbols: libc } = dlopen("libc.so.6", {
   flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
@@ -10,6 +13,8 @@ const { symbols: libc } = dlopen("libc.so.6", {
     args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64],
     returns: FFIType.i32,
   },
+  syscall: { args: [FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.i64 },
+  poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
 });
 
 /**
@@ -27,4 +32,19 @@ export function forbidNewPrivileges(): void {
   if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) {
     throw new Error("prctl(PR_SET_NO_NEW_PRIVS) failed");
   }
+}
+
+/** A descriptor that becomes readable when the process ends, or null when there is no such process. */
+export function pidfdOpen(pid: number): number | null {
+  const fd = Number(libc.syscall(SYS_PIDFD_OPEN, BigInt(pid), 0n));
+  return fd < 0 ? null : fd;
+}
+
+/** Those of the descriptors that are readable now. */
+export function readableDescriptors(fds: number[]): number[] {
+  if (fds.length === 0) return [];
+  // struct pollfd is an int and two shorts: the descriptor, then the events asked for and, above them, the ones found.
+  const entries = new Int32Array(fds.flatMap((fd) => [fd, POLLIN]));
+  if (libc.poll(ptr(entries), BigInt(fds.length), 0) <= 0) return [];
+  return fds.filter((_, index) => (entries[index * 2 + 1] ?? 0) >>> 16 !== 0);
 }

@@ -1,0 +1,25 @@
+// Which user each process runs as. Started by root, every instance gets a uid of its own; otherwise all share the user's.
+import type { InstanceSpec } from "../drivers/driver.ts";
+import type { Account } from "../engines/engine.ts";
+
+/** Uids from here on are Pilvi's: its own processes first, then the store, then one for each port. */
+const FIRST_UID = 30_000;
+
+/** The user of the control plane. */
+export const CONTROL_ACCOUNT: Account = { uid: FIRST_UID, gid: FIRST_UID };
+
+/** The user of instances without a port, of which there is one: the store. */
+const PORTLESS_ACCOUNT: Account = { uid: FIRST_UID + 2, gid: FIRST_UID + 2 };
+
+/** Whether processes can be given users of their own here. */
+export function canSwitchUsers(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** The user of an instance. A port is one instance's for life, so the uid made of it is as well. */
+export function accountOf(spec: InstanceSpec): Account | null {
+  if (!canSwitchUsers()) return null;
+  if (spec.exposure.port === null) return PORTLESS_ACCOUNT;
+  const id = FIRST_UID + spec.exposure.port;
+  return { uid: id, gid: id };
+}

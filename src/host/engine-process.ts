@@ -1,0 +1,115 @@
+// One running engine: started with the instance's lock in its hands, or found holding it by a later host.
+import { closeSync, openSync, renameSync } from "node:fs";
+import type { InstanceSpec } from "../drivers/driver.ts";
+import type { Account, Engine, EngineContext } from "../engines/engine.ts";
+import { codeOf, PublicError } from "../lib/errors.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import { exitOf } from "./exits.ts";
+import type { InstanceFolder } from "./layout.ts";
+import { holdersOf, takeLock } from "./locks.ts";
+
+/** Loading a large cache or recovering a database takes its time; hanging for ever must be noticed all the same. */
+const START_TIMEOUT_MS = 10 * 60_000;
+
+/** A started engine. */
+export interface EngineProcess {
+  pid: number;
+  /** Resolves when the process has ended. */
+  exited: Promise<void>;
+  /** Found running, started by an earlier host. */
+  wasFound: boolean;
+}
+
+/** Starts the engine. It survives this process, and is found again by its lock. */
+export async function startEngine(
+  engine: Engine,
+  context: EngineContext<InstanceSpec>,
+  folder: InstanceFolder,
+): Promise<EngineProcess> {
+  const lockFd = takeLock(folder.lock) ?? (await takeOrphanedLock(folder));
+  const logFd = openNewLog(folder.log);
+  try {
+    const child = Bun.spawn([context.installed.program, ...engine.args(context)], {
+      cwd: folder.data,
+      env: { ...context.installed.env, TZ: "UTC" },
+      detached: true,
+      // The lock must stand at its number: it follows the three standard descriptors.
+      stdio: ["ignore", logFd, logFd, lockFd],
+      ...ownUser(context.account),
+    });
+    child.unref();
+    await failpoint("host.start.spawned");
+    return { pid: child.pid, exited: child.exited.then(() => undefined), wasFound: false };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") {
+      throw new PublicError(`${context.installed.program} is missing. Run: pilvi engines install`, error);
+    }
+    throw error;
+  } finally {
+    // From here on the engine alone holds the lock.
+    closeSync(lockFd);
+    closeSync(logFd);
+  }
+}
+
+/** The engine that holds the instance's lock, or null. */
+export function findEngine(folder: InstanceFolder, holders?: Map<string, number[]>): EngineProcess | null {
+  const [pid] = holdersOf(folder.lock, holders);
+  return pid === undefined ? null : { pid, exited: exitOf(pid), wasFound: true };
+}
+
+/** Ends the engine cleanly, or by force when that takes too long. */
+export async function stopEngine(
+  process: EngineProcess,
+  how: { signal: NodeJS.Signals; timeoutMs: number },
+  folder: InstanceFolder,
+): Promise<void> {
+  signalProcess(process.pid, how.signal);
+  const timer = setTimeout(() => signalProcess(process.pid, "SIGKILL"), how.timeoutMs);
+  await process.exited;
+  clearTimeout(timer);
+  await killHolders(folder);
+}
+
+/** An engine that has not become ready by then is taken for hung. */
+export function startTimeout(): AbortSignal {
+  return AbortSignal.timeout(START_TIMEOUT_MS);
+}
+
+/** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */
+async function killHolders(folder: InstanceFolder): Promise<void> {
+  for (const pid of holdersOf(folder.lock)) {
+    const exited = exitOf(pid);
+    signalProcess(pid, "SIGKILL");
+    await exited;
+  }
+}
+
+async function takeOrphanedLock(folder: InstanceFolder): Promise<number> {
+  await killHolders(folder);
+  const fd = takeLock(folder.lock);
+  if (fd === null) throw new Error(`the lock ${folder.lock} is held by a process that cannot be found`);
+  return fd;
+}
+
+/** The log of the start before is kept as `.1`, for whoever wants to know why it ended. */
+function openNewLog(path: string): number {
+  try {
+    renameSync(path, `${path}.1`);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  return openSync(path, "a", 0o600);
+}
+
+function ownUser(account: Account | null): { uid?: number; gid?: number } {
+  return account === null ? {} : { uid: account.uid, gid: account.gid };
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
+}

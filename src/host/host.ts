@@ -1,0 +1,107 @@
+// All instances of this machine: taken up again at the start, made, removed, and watched.
+import { mkdirSync, readdirSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import type { InstanceSpec, Observation, Offer } from "../drivers/driver.ts";
+import { findEngines } from "../engines/installed.ts";
+import { messageOf } from "../lib/errors.ts";
+import { forEachLimited } from "../lib/for-each-limited.ts";
+import type { Log } from "../lib/log.ts";
+import type { HostSettings } from "./context.ts";
+import { Instance } from "./instance.ts";
+import { instancesDir } from "./layout.ts";
+import { lockHolders } from "./locks.ts";
+
+/** Gets every change of every instance. */
+export type Listener = (observation: Observation) => void;
+
+export class Host {
+  readonly #settings: HostSettings;
+  readonly #log: Log;
+  readonly #instances = new Map<string, Instance>();
+  readonly #listeners = new Set<Listener>();
+
+  constructor(settings: HostSettings, log: Log) {
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  /** Takes up every instance that is on the disk; returns when all are known, while their engines still start. */
+  start(): void {
+    mkdirSync(instancesDir(this.#settings.dataDir), { recursive: true, mode: 0o711 });
+    const holders = lockHolders();
+    const ids = readdirSync(instancesDir(this.#settings.dataDir)).sort(storeFirst);
+    const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
+    void forEachLimited(loaded, 2 * availableParallelism(), (instance) => instance.resume());
+  }
+
+  async offer(): Promise<Offer> {
+    const engines = await findEngines(this.#settings.enginesDir);
+    const isFirst = (name: string, index: number) =>
+      engines.findIndex((other) => other.name === name) === index;
+    return {
+      engines: engines
+        .filter(({ name }, index) => isFirst(name, index))
+        .map(({ name, version }) => ({ name, version })),
+      memoryBytes: totalmem(),
+    };
+  }
+
+  ensure(spec: InstanceSpec): Promise<Observation> {
+    return this.#instance(spec.id).ensure(spec);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#instance(id).remove();
+    this.#instances.delete(id);
+  }
+
+  observe(id: string): Observation {
+    return (
+      this.#instances.get(id)?.observe() ?? new Instance(id, this.#settings, this.#log, () => {}).observe()
+    );
+  }
+
+  observeAll(): Observation[] {
+    return [...this.#instances.values()].map((instance) => instance.observe());
+  }
+
+  /** Calls back with every change from now on; the returned function ends that. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Ends all engines cleanly. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
+  }
+
+  /** Lets all engines run on. */
+  release(): void {
+    for (const instance of this.#instances.values()) instance.release();
+  }
+
+  #instance(id: string): Instance {
+    const known = this.#instances.get(id);
+    if (known !== undefined) return known;
+    const instance = new Instance(id, this.#settings, this.#log, (observation) => this.#changed(observation));
+    this.#instances.set(id, instance);
+    return instance;
+  }
+
+  #changed(observation: Observation): void {
+    this.#log.info({ instance: observation.id, state: observation.state }, "instance changed");
+    for (const listener of this.#listeners) {
+      try {
+        listener(observation);
+      } catch (error) {
+        this.#log.error({ error: messageOf(error) }, "a watcher could not be told");
+      }
+    }
+  }
+}
+
+/** The control plane waits for the store, so it starts before all others. */
+function storeFirst(a: string, b: string): number {
+  return Number(b === "store") - Number(a === "store") || a.localeCompare(b);
+}

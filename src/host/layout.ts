@@ -1,0 +1,75 @@
+// The folders of the host and of its instances: names derive from the id, modes keep instances from each other.
+import { chmodSync, chownSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Account, InstancePaths } from "../engines/engine.ts";
+import { CONTROL_ACCOUNT } from "./accounts.ts";
+
+/** Where everything of one instance lies. */
+export interface InstanceFolder {
+  path: string;
+  /** What the instance is to be; the host's own. */
+  manifest: string;
+  /** Whoever holds it runs the instance. */
+  lock: string;
+  /** What the engine of the latest start wrote. */
+  log: string;
+  conf: string;
+  data: string;
+  run: string;
+}
+
+/** The folder that holds one folder for each instance. */
+export function instancesDir(dataDir: string): string {
+  return join(dataDir, "instances");
+}
+
+/** The socket on which the host takes orders from the control plane. */
+export function hostSocket(dataDir: string): string {
+  return join(dataDir, "run", "host.sock");
+}
+
+/** @throws when the id could lead out of the folder. */
+export function instanceFolder(dataDir: string, id: string): InstanceFolder {
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(id)) throw new Error(`not an instance id: ${id}`);
+  const path = join(instancesDir(dataDir), id);
+  return {
+    path,
+    manifest: join(path, "manifest.json"),
+    lock: join(path, "lock"),
+    log: join(path, "engine.log"),
+    conf: join(path, "conf"),
+    data: join(path, "data"),
+    run: join(path, "run"),
+  };
+}
+
+/** The paths that the engine is told of. */
+export function enginePaths(folder: InstanceFolder, socketName: string): InstancePaths {
+  return {
+    confDir: folder.conf,
+    dataDir: folder.data,
+    runDir: folder.run,
+    socket: join(folder.run, socketName),
+  };
+}
+
+/** Makes the instance's own folder, which its engine may pass through but not write. */
+export function ensureInstanceFolder(folder: InstanceFolder): void {
+  mkdirSync(folder.path, { recursive: true });
+  chmodSync(folder.path, 0o711);
+}
+
+/**
+ * Makes the folders inside with their owners and modes: `conf` is read by the engine, `data` is its alone, and the
+ * socket in `run` can be reached by the control plane as well, through the group that the folder hands on.
+ */
+export function ensureEngineFolders(folder: InstanceFolder, account: Account | null): void {
+  for (const path of [folder.conf, folder.data, folder.run])
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (account === null) return;
+  chownSync(folder.conf, 0, account.gid);
+  chmodSync(folder.conf, 0o750);
+  chownSync(folder.data, account.uid, account.gid);
+  chownSync(folder.run, account.uid, CONTROL_ACCOUNT.gid);
+  chmodSync(folder.run, 0o2710);
+}

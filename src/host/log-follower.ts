@@ -1,0 +1,52 @@
+// Waits for a line in a growing log file, told by the kernel whenever the file grows.
+import { closeSync, openSync, readSync, statSync, watch } from "node:fs";
+
+/** How much of a log is read to find why an engine ended. */
+const TAIL_BYTES = 16 * 1024;
+
+/** Bun drops an event that follows another within about a millisecond, so each is followed by one more look. */
+const SECOND_LOOK_MS = 2;
+
+/** Resolves with true when the file has a line that matches, and with false when the signal is aborted first. */
+export function lineAppears(path: string, pattern: RegExp, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    let secondLook: ReturnType<typeof setTimeout> | undefined;
+    const end = (found: boolean) => {
+      watcher.close();
+      clearTimeout(secondLook);
+      signal.removeEventListener("abort", onAbort);
+      resolve(found);
+    };
+    const look = () => {
+      if (pattern.test(readTail(path))) end(true);
+    };
+    const onAbort = () => end(false);
+    const watcher = watch(path, () => {
+      clearTimeout(secondLook);
+      secondLook = setTimeout(look, SECOND_LOOK_MS);
+      look();
+    });
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) onAbort();
+    // The line may have been written before the watch began.
+    else look();
+  });
+}
+
+/** The end of a file, as text; empty when there is none. */
+export function readTail(path: string): string {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch {
+    return "";
+  }
+  try {
+    const size = statSync(path).size;
+    const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    const length = readSync(fd, buffer, 0, buffer.length, Math.max(0, size - TAIL_BYTES));
+    return buffer.toString("utf8", 0, length);
+  } finally {
+    closeSync(fd);
+  }
+}

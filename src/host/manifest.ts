@@ -1,0 +1,69 @@
+// The manifest of an instance: what it is to be, kept beside its data, enough to start it with no control plane.
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import type { EngineName, InstanceSpec } from "../drivers/driver.ts";
+import { codeOf } from "../lib/errors.ts";
+import { replaceFile, syncFile } from "../lib/files.ts";
+
+/** What the host keeps of an instance. */
+export interface Manifest {
+  spec: InstanceSpec;
+  wish: "present" | "removed";
+  /** The engine and the major version that the data was made with; others might not read it. */
+  engine: { name: EngineName; major: string };
+  adminPassword: string;
+}
+
+const user = z.object({ name: z.string(), verifier: z.string() });
+
+const common = {
+  id: z.string(),
+  engines: z.tuple([z.string()], z.string()),
+  users: z.array(user),
+  exposure: z.object({
+    port: z.number().int().nullable(),
+    scope: z.enum(["loopback", "public"]),
+  }),
+};
+
+/** The shape of a spec as it comes from a file or over the host's socket. */
+export const specSchema = z.discriminatedUnion("kind", [
+  z.object({
+    ...common,
+    kind: z.literal("cache"),
+    memoryBytes: z.number().int().positive(),
+    evictionPolicy: z.string(),
+  }),
+  z.object({
+    ...common,
+    kind: z.literal("postgres"),
+    databases: z.array(z.object({ name: z.string(), owner: z.string() })),
+  }),
+]) as unknown as z.ZodType<InstanceSpec>;
+
+const manifestSchema = z.object({
+  spec: specSchema,
+  wish: z.enum(["present", "removed"]),
+  engine: z.object({ name: z.string(), major: z.string() }),
+  adminPassword: z.string(),
+}) as unknown as z.ZodType<Manifest>;
+
+/**
+ * Reads a manifest.
+ * @returns null when there is none.
+ * @throws when it cannot be understood; the instance's data must then be left alone.
+ */
+export function readManifest(path: string): Manifest | null {
+  try {
+    return manifestSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw new Error(`the manifest ${path} cannot be understood`, { cause: error });
+  }
+}
+
+/** Replaces the manifest at once; the promise is fulfilled when a power cut can no longer undo it. */
+export function writeManifest(path: string, manifest: Manifest): Promise<void> {
+  replaceFile(path, JSON.stringify(manifest), 0o600);
+  return syncFile(path);
+}

@@ -1,0 +1,73 @@
+// The host's unix socket: HTTP with JSON, for the control plane of the same machine alone.
+import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Observation } from "../drivers/driver.ts";
+import { messageOf, PublicError } from "../lib/errors.ts";
+import type { Log } from "../lib/log.ts";
+import { socketAddress } from "../lib/unix-socket.ts";
+import { canSwitchUsers, CONTROL_ACCOUNT } from "./accounts.ts";
+import type { Host } from "./host.ts";
+import { specSchema } from "./manifest.ts";
+
+/** A watcher that hears nothing for so long is told all again, in case something was missed. */
+const RESYNC_INTERVAL_MS = 30_000;
+
+/** Engines take the time they need, and a watch has no end. Bun heeds this for unix sockets, but its types do not say so. */
+const NO_IDLE_TIMEOUT: object = { idleTimeout: 0 };
+
+/** Begins to serve; the returned function ends it. */
+export function serveHost(host: Host, socketPath: string, log: Log): () => Promise<void> {
+  mkdirSync(dirname(socketPath), { recursive: true, mode: 0o711 });
+  rmSync(socketPath, { force: true });
+  const server = Bun.serve({
+    unix: socketAddress(socketPath),
+    ...NO_IDLE_TIMEOUT,
+    routes: {
+      "/offer": { GET: async () => Response.json(await host.offer()) },
+      "/watch": {
+        GET: (request) => watchResponse(host, request.signal),
+      },
+      "/instances/:id": {
+        GET: (request) => Response.json(host.observe(request.params.id)),
+        PUT: async (request) => Response.json(await host.ensure(specSchema.parse(await request.json()))),
+        DELETE: async (request) => {
+          await host.remove(request.params.id);
+          return new Response(null, { status: 204 });
+        },
+      },
+    },
+    fetch: () => Response.json({ message: "There is nothing here." }, { status: 404 }),
+    error: (error) => {
+      log.error({ error }, "an order could not be carried out");
+      const message = error instanceof PublicError ? error.message : `The host failed: ${messageOf(error)}`;
+      return Response.json({ message }, { status: 500 });
+    },
+  });
+  // Nobody but the control plane may give orders.
+  chmodSync(socketPath, 0o600);
+  if (canSwitchUsers()) chownSync(socketPath, CONTROL_ACCOUNT.uid, CONTROL_ACCOUNT.gid);
+  return () => server.stop(true);
+}
+
+/** One JSON object a line: every observation, `{"synced": [ids]}`, then each change; all of it again from time to time. */
+function watchResponse(host: Host, signal: AbortSignal): Response {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const send = (line: unknown) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+      const sendAll = () => {
+        const all = host.observeAll();
+        for (const observation of all) send({ observation });
+        send({ synced: all.filter((each) => each.state !== "absent").map((each) => each.id) });
+      };
+      const stopListening = host.listen((observation: Observation) => send({ observation }));
+      const timer = setInterval(sendAll, RESYNC_INTERVAL_MS);
+      signal.addEventListener("abort", () => {
+        clearInterval(timer);
+        stopListening();
+      });
+      sendAll();
+    },
+  });
+  return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
+}

@@ -1,0 +1,12 @@
+// Lets one task at a time in, in the order they came.
+
+export class Mutex {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs the task when all earlier ones have ended, however they ended. */
+  run<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(task, task);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
