@@ -1,0 +1,198 @@
+// Takes due resources from the queue and has each brought to its wish, many at a time, one run a resource.
+import { backoffMs } from "../lib/backoff.ts";
+import { PublicError } from "../lib/errors.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import type { Log } from "../lib/log.ts";
+import type { Database, Transaction } from "../store/database.ts";
+import { becomeOwner, type Owner } from "./owner.ts";
+import {
+  freeAbandoned,
+  giveBack,
+  LEASE_SECONDS,
+  nextDueMs,
+  renewLeases,
+  takeDue,
+  type Job,
+  type Verdict,
+} from "./queue.ts";
+
+/** What a run found out and did, to be written once. */
+export interface Outcome {
+  verdict: Verdict;
+  /** Writes the status, in the transaction that gives the resource back. */
+  write?: (tx: Transaction) => Promise<void>;
+}
+
+/** Makes one resource as it was wished, or a step nearer; can be run again at any time. Throwing means: try again. */
+export type Reconcile = (id: string, signal: AbortSignal) => Promise<Outcome>;
+
+/** What the loop works with. */
+export interface LoopOptions {
+  db: Database;
+  /** Opens a pool of one connection, for the session that the leases depend on. */
+  openSession(onClose: () => void): Database;
+  hostId: string;
+  reconcilers: ReadonlyMap<string, Reconcile>;
+  log: Log;
+}
+
+/** Runs mostly wait for engines, so many may be under way on few cores. */
+const MAX_RUNS = 32;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 30_000;
+/** How soon the leases of another process that died are taken over. */
+const TAKEOVER_INTERVAL_MS = 2_000;
+const RENEW_INTERVAL_MS = (LEASE_SECONDS * 1_000) / 3;
+
+export class Loop {
+  readonly #options: LoopOptions;
+  readonly #runs = new Map<string, Promise<void>>();
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
+  #owner: Owner | null = null;
+  #abort = new AbortController();
+  #dueTimer: ReturnType<typeof setTimeout> | undefined;
+  #isTaking = false;
+  #wasKicked = false;
+  #isStopped = false;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+  }
+
+  /** Begins; resolves when this process can lease work and hears of new one. */
+  async start(): Promise<void> {
+    const { db } = this.#options;
+    await this.#takeIdentity();
+    await freeAbandoned(db);
+    await db.listen(
+      "work",
+      () => this.kick(),
+      () => this.kick(),
+    );
+    this.#every(TAKEOVER_INTERVAL_MS, async () => {
+      if ((await freeAbandoned(db)) > 0) this.kick();
+    });
+    this.#every(RENEW_INTERVAL_MS, async () => {
+      if (this.#owner !== null && this.#runs.size > 0)
+        await renewLeases(db, this.#owner.id, [...this.#runs.keys()]);
+    });
+  }
+
+  /** Looks at the queue now. */
+  kick(): void {
+    this.#wasKicked = true;
+    if (!this.#isTaking) void this.#takeAll();
+  }
+
+  /** Ends all runs and lets others have what is left. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#dueTimer);
+    this.#abort.abort();
+    await Promise.all(this.#runs.values());
+    await this.#owner?.close();
+  }
+
+  async #takeIdentity(): Promise<void> {
+    const owner = await becomeOwner(this.#options.openSession);
+    this.#owner = owner;
+    this.#abort = new AbortController();
+    void owner.lost.then(() => this.#loseIdentity());
+  }
+
+  /** The store has dropped our session: what we leased may be others' by now, so every run must end. */
+  async #loseIdentity(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#options.log.warn("the session that holds the leases was lost");
+    this.#owner = null;
+    this.#abort.abort();
+    for (let attempt = 1; this.#owner === null && !this.#isStopped; attempt += 1) {
+      await this.#takeIdentity().catch(() => Bun.sleep(backoffMs(attempt, FIRST_RETRY_MS, 2_000)));
+    }
+    this.kick();
+  }
+
+  async #takeAll(): Promise<void> {
+    this.#isTaking = true;
+    try {
+      while (this.#wasKicked && !this.#isStopped) {
+        this.#wasKicked = false;
+        await this.#take();
+      }
+    } catch (error) {
+      this.#options.log.error({ error }, "the queue could not be read");
+      this.#kickIn(FIRST_RETRY_MS * 10);
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  async #take(): Promise<void> {
+    const { db, hostId } = this.#options;
+    const room = MAX_RUNS - this.#runs.size;
+    const owner = this.#owner;
+    // A run that ends kicks again, and so does a new identity.
+    if (owner === null || room === 0) return;
+    const jobs = await takeDue(db, owner.id, hostId, room);
+    for (const job of jobs) {
+      const run = this.#run(owner, job).finally(() => {
+        this.#runs.delete(job.id);
+        this.kick();
+      });
+      this.#runs.set(job.id, run);
+    }
+    if (jobs.length === room) return;
+    const dueMs = await nextDueMs(db, hostId);
+    if (dueMs !== null) this.#kickIn(Math.max(0, dueMs));
+  }
+
+  async #run(owner: Owner, job: Job): Promise<void> {
+    const { db, log } = this.#options;
+    await failpoint("loop.taken");
+    const outcome = await this.#reconcile(job);
+    await failpoint("loop.reconciled");
+    try {
+      await db.begin(async (tx) => {
+        if (!(await giveBack(tx, owner.id, job, outcome.verdict))) throw new LeaseLost();
+        await outcome.write?.(tx);
+      });
+    } catch (error) {
+      // The lease runs out or is another's already; whoever takes the resource next begins from what is there.
+      log.warn({ error, kind: job.kind, id: job.id }, "the outcome of a run could not be written");
+    }
+    await failpoint("loop.written");
+  }
+
+  async #reconcile(job: Job): Promise<Outcome> {
+    const { reconcilers, log } = this.#options;
+    try {
+      const reconcile = reconcilers.get(job.kind);
+      if (reconcile === undefined) throw new PublicError(`This Pilvi does not know the kind ${job.kind}.`);
+      return await reconcile(job.id, this.#abort.signal);
+    } catch (error) {
+      const isOverdue = job.deadlineAt !== null && job.deadlineAt.getTime() < Date.now();
+      const about = { error, kind: job.kind, id: job.id, attempts: job.attempts, isOverdue };
+      log[isOverdue ? "error" : "warn"](about, "a resource could not be brought to its wish yet");
+      const lastError = error instanceof PublicError ? error.message : "Pilvi failed; its log says why.";
+      const retryMs = backoffMs(job.attempts, FIRST_RETRY_MS, LONGEST_RETRY_MS);
+      return { verdict: { settled: false, retryMs, lastError } };
+    }
+  }
+
+  #kickIn(delayMs: number): void {
+    clearTimeout(this.#dueTimer);
+    // A timer's longest delay is about 24 days; nothing is due later than that.
+    this.#dueTimer = setTimeout(() => this.kick(), Math.min(delayMs, 2 ** 31 - 1));
+  }
+
+  #every(intervalMs: number, task: () => Promise<void>): void {
+    const run = () =>
+      task().catch((error: unknown) => this.#options.log.warn({ error }, "a periodic task failed"));
+    this.#timers.push(setInterval(run, intervalMs));
+  }
+}
+
+class LeaseLost extends Error {
+  override message = "the lease was lost";
+}

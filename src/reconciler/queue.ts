@@ -1,0 +1,131 @@
+// The work queue: one row for each resource, leased to one owner at a time.
+import type { Database, Queryable, Transaction } from "../store/database.ts";
+import { notify } from "../store/notifications.ts";
+
+/** Advisory locks of owners are taken under this number, together with the owner's own. */
+export const OWNER_LOCK_CLASS = 7_458_002;
+
+/** How long a lease lasts without being renewed, in seconds. */
+export const LEASE_SECONDS = 30;
+
+/** A resource that somebody wants changed. */
+export interface Wish {
+  kind: string;
+  id: string;
+  hostId: string;
+  /** When the wish should have been reached, in seconds from now; later than that it counts as overdue. */
+  deadlineSeconds: number;
+}
+
+/** A resource taken from the queue. */
+export interface Job {
+  kind: string;
+  id: string;
+  /** Which attempt at the present wish this is, from 1. */
+  attempts: number;
+  deadlineAt: Date | null;
+}
+
+/** Queues a wish in the transaction that records it. A wish that is being worked on is looked at once more after. */
+export async function enqueue(tx: Queryable, wish: Wish): Promise<void> {
+  await tx`
+    insert into work (kind, id, host_id, deadline_at)
+    values (${wish.kind}, ${wish.id}, ${wish.hostId}, now() + make_interval(secs => ${wish.deadlineSeconds}))
+    on conflict (kind, id) do update
+    set run_at = now(), attempts = 0, last_error = null, deadline_at = excluded.deadline_at`;
+  await notify(tx, "work", wish.id);
+}
+
+/** Has a resource looked at again because what was observed does not fit what is recorded. */
+export async function lookAgain(db: Queryable, id: string, observedAsWished: boolean): Promise<void> {
+  // A row without a deadline is where it was wished to be; one that is being worked on will see for itself.
+  const rows = await db`
+    update work set run_at = now()
+    where id = ${id} and (deadline_at is null) = ${!observedAsWished} and (deadline_at is null or owner is null)
+    returning id`;
+  if (rows.length > 0) await notify(db, "work", id);
+}
+
+/** Has every settled resource of the host looked at whose id is not among the ones observed there. */
+export async function lookForMissing(db: Queryable, hostId: string, observedIds: string[]): Promise<void> {
+  const rows = await db`
+    update work set run_at = now()
+    where host_id = ${hostId} and deadline_at is null and not (id = any(${db.array(observedIds, "text")}))
+    returning id`;
+  if (rows.length > 0) await notify(db, "work", "");
+}
+
+/** Takes up to `limit` resources that are due, for this owner alone. */
+export async function takeDue(db: Database, owner: number, hostId: string, limit: number): Promise<Job[]> {
+  return await db<Job[]>`
+    update work
+    set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+        attempts = attempts + 1, run_at = 'infinity'
+    where (kind, id) in (
+      select kind, id from work
+      where owner is null and run_at <= now() and host_id = ${hostId}
+      order by run_at limit ${limit} for update skip locked)
+    returning kind, id, attempts, deadline_at as "deadlineAt"`;
+}
+
+/** Milliseconds until the next resource is due, or null when none waits for a time. */
+export async function nextDueMs(db: Database, hostId: string): Promise<number | null> {
+  const [row] = await db<{ ms: number | null }[]>`
+    select (extract(epoch from min(run_at) - now()) * 1000)::float8 as ms from work
+    where owner is null and run_at < 'infinity' and host_id = ${hostId}`;
+  return row?.ms ?? null;
+}
+
+/** Keeps the leases of runs that are under way. */
+export async function renewLeases(db: Database, owner: number, ids: string[]): Promise<void> {
+  await db`
+    update work set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where owner = ${owner} and id = any(${db.array(ids, "text")})`;
+}
+
+/** Frees what belongs to an owner that is gone: its session lock is, or it has not renewed in time. */
+export async function freeAbandoned(db: Database): Promise<number> {
+  const rows = await db`
+    update work set owner = null, lease_until = null, run_at = now()
+    where owner is not null and (lease_until < now() or not exists (
+      select from pg_locks
+      where locktype = 'advisory' and classid = ${OWNER_LOCK_CLASS} and objid = work.owner::oid
+        and database = (select oid from pg_database where datname = current_database())))
+    returning id`;
+  return rows.length;
+}
+
+/** How a run ended. */
+export type Verdict =
+  | { settled: true }
+  | { settled: false; retryMs: number; lastError: string | null; deadlineSeconds?: number }
+  | "gone";
+
+/**
+ * Gives a resource back, in the transaction that writes what came of it.
+ * @returns false when the lease was lost meanwhile; the caller must then write nothing.
+ */
+export async function giveBack(tx: Transaction, owner: number, job: Job, verdict: Verdict): Promise<boolean> {
+  if (verdict === "gone") {
+    const rows = await tx`
+      delete from work where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
+    return rows.length > 0;
+  }
+  if (verdict.settled) {
+    // A wish that arrived during the run has set run_at to a time, keeps its deadline, and is looked at next.
+    const rows = await tx`
+      update work
+      set owner = null, lease_until = null,
+          attempts = 0, last_error = null,
+          deadline_at = case when run_at = 'infinity' then null else deadline_at end
+      where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
+    return rows.length > 0;
+  }
+  const rows = await tx`
+    update work
+    set owner = null, lease_until = null, last_error = ${verdict.lastError},
+        run_at = least(run_at, now() + make_interval(secs => ${verdict.retryMs / 1000})),
+        deadline_at = coalesce(deadline_at, now() + make_interval(secs => ${verdict.deadlineSeconds ?? 60}))
+    where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
+  return rows.length > 0;
+}

@@ -1,0 +1,5 @@
+// The migrations in their order, as text, so that they travel inside the built program.
+import init from "../../migrations/0001_init.sql" with { type: "text" };
+import type { Migration } from "./migrate.ts";
+
+export const migrations: Migration[] = [{ name: "0001_init", sql: init }];
