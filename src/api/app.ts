@@ -1,0 +1,98 @@
+// The HTTP application: all operations under /api, and the pages and probes beside it.
+import { Hono } from "hono";
+import type { Log } from "../lib/log.ts";
+import type { Database } from "../store/database.ts";
+import { docsRoutes } from "./docs.ts";
+import { ApiError, notFound } from "./errors.ts";
+import { executorOf, type RequestNotes, type Shell } from "./execute.ts";
+import { errorHandler, frame } from "./frame.ts";
+import { pruneKeys } from "./idempotency.ts";
+import { Metrics } from "./metrics.ts";
+import { openApiDocument } from "./openapi.ts";
+import type { Operation } from "./operation.ts";
+import { aliveProbe, metricsPage, readyProbe, type ReadinessChecks } from "./probes.ts";
+import { RateLimiter } from "./rate-limit.ts";
+import { StatusWaiters } from "./wait.ts";
+
+export interface AppOptions {
+  db: Database;
+  log: Log;
+  operations: Operation[];
+  /** Host names under which the API may be asked, beside IP addresses and `localhost`. */
+  hostnames: string[];
+  /** Whether other machines can reach the API; they need a token for the metrics. */
+  isPublic: boolean;
+  /** Requests a minute and token; 0 is no limit. */
+  rateLimitPerMinute: number;
+  /** What must work beside the store for the process to be ready, by name. */
+  readiness: ReadinessChecks;
+  /** How long an answer with `?wait=` is held at most, in milliseconds; a minute when left out. */
+  maxWaitMs?: number;
+  /** The time in milliseconds since 1970, for the rate limit. */
+  now?: () => number;
+}
+
+export interface App {
+  /** For `Bun.serve`, with an `idleTimeout` above 60 s, because `?wait=` holds answers for so long. */
+  fetch(request: Request): Response | Promise<Response>;
+  /** Takes the figures of other parts of the process. */
+  metrics: Metrics;
+  /** Lets held requests go and stops what runs in the background. */
+  close(): Promise<void>;
+}
+
+/** Puts the application together and begins to listen to the store. */
+export async function createApp(options: AppOptions): Promise<App> {
+  const { db, log, operations } = options;
+  const metrics = new Metrics();
+  const waiters = new StatusWaiters(options.maxWaitMs);
+  await waiters.listen(db, log);
+  metrics.addGauge("pilvi_held_requests", "Requests that wait for a status.", () => waiters.count);
+  const stopPruning = pruneKeys(db, log);
+  const limiter = new RateLimiter(options.rateLimitPerMinute, options.now);
+
+  const names = options.hostnames.map((name) => name.toLowerCase());
+  const app = new Hono<RequestNotes>();
+  app.use("*", frame(log, metrics, names));
+  app.onError(errorHandler(log));
+  app.notFound(() => {
+    throw notFound("address");
+  });
+  addOperations(app, operations, { db, log, limiter, waiters });
+  app.get("/healthz", aliveProbe);
+  app.get("/readyz", readyProbe(db, options.readiness, log));
+  app.get("/metrics", metricsPage(db, metrics, log, !options.isPublic));
+  app.route("/", docsRoutes(openApiDocument(operations)));
+  return {
+    fetch: (request) => app.fetch(request),
+    metrics,
+    close: async () => {
+      stopPruning();
+      await waiters.close();
+    },
+  };
+}
+
+/** Routes every operation; other methods of a known path are refused with a list of those it has. */
+function addOperations(app: Hono<RequestNotes>, operations: Operation[], shell: Shell): void {
+  const byPath = Map.groupBy(operations, (operation) => operation.path);
+  // The router takes the first that fits, so `/caches/types` has to come before `/caches/:id`.
+  for (const path of [...byPath.keys()].sort((a, b) => variables(a) - variables(b))) {
+    const methods = new Set<string>();
+    for (const operation of byPath.get(path) ?? []) {
+      app.on(operation.method, `/api${path}`, executorOf(operation, shell));
+      methods.add(operation.method);
+      if (operation.method === "GET") methods.add("HEAD");
+    }
+    app.all(`/api${path}`, (context) => {
+      context.set("route", path);
+      throw new ApiError(405, `This address does not know the method ${context.req.method}.`, {
+        headers: { Allow: [...methods].join(", ") },
+      });
+    });
+  }
+}
+
+function variables(path: string): number {
+  return path.split(":").length;
+}

@@ -1,0 +1,68 @@
+// Runs one operation for one request: authenticate, count, authorize, validate, handle, answer.
+import type { Context } from "hono";
+import type { Log } from "../lib/log.ts";
+import type { Database } from "../store/database.ts";
+import { authenticate, can } from "./auth.ts";
+import { ApiError, forbidden } from "./errors.ts";
+import type { Operation, Reply } from "./operation.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import { readInput } from "./request-input.ts";
+import type { StatusWaiters } from "./wait.ts";
+
+/** What the shell notes about a request while it is answered. */
+export interface RequestNotes {
+  Variables: { requestId: string; route: string; tokenId: string | undefined };
+}
+
+/** What operations run with. */
+export interface Shell {
+  db: Database;
+  log: Log;
+  limiter: RateLimiter;
+  waiters: StatusWaiters;
+}
+
+/** The handler of an operation for the router. */
+export function executorOf(operation: Operation, shell: Shell) {
+  return async (context: Context<RequestNotes>): Promise<Response> => {
+    context.set("route", operation.path);
+    const principal = await authenticate(shell.db, shell.log, context.req.header("authorization"));
+    context.set("tokenId", principal.tokenId);
+    countRequest(context, shell.limiter, principal.tokenId);
+    if (!can(principal, operation.ability)) throw forbidden();
+    const url = new URL(context.req.url);
+    const input = await readInput(
+      operation,
+      context.req.raw,
+      url,
+      context.req.param() as Record<string, string>,
+    );
+    const reply = await operation.handle({
+      ...input,
+      principal,
+      url,
+      requestId: context.get("requestId"),
+      signal: context.req.raw.signal,
+      waiters: shell.waiters,
+    });
+    return respond(context, operation, reply);
+  };
+}
+
+function countRequest(context: Context, limiter: RateLimiter, tokenId: string): void {
+  const allowance = limiter.take(tokenId);
+  for (const [name, value] of Object.entries(allowance.headers)) context.header(name, value);
+  if (!allowance.isExceeded) return;
+  throw new ApiError(429, "This token has made too many requests. Wait as long as Retry-After says.", {
+    headers: { "Retry-After": String(allowance.resetSeconds) },
+  });
+}
+
+function respond(context: Context, operation: Operation, reply: Reply): Response {
+  const { success } = operation;
+  for (const [name, value] of Object.entries(reply.headers ?? {})) context.header(name, value);
+  context.status(success.status);
+  if (reply.document === undefined) return context.body(null);
+  context.header("Content-Type", success.contentType ?? "application/json");
+  return context.body(JSON.stringify(reply.document));
+}

@@ -1,0 +1,53 @@
+// Filters of lists: `filter[type]=a,b` keeps what has one of the values.
+import { z } from "zod";
+import { ApiError, quoted } from "./errors.ts";
+
+/** One filter as a query member: values with commas between them, each out of an enumeration. */
+function filter<Value extends string>(name: string, values: readonly Value[]) {
+  const isValue = (text: string): text is Value => (values as readonly string[]).includes(text);
+  return z
+    .string()
+    .transform((text, context): Value[] => {
+      const wanted = text.split(",").filter((part) => part !== "");
+      const known = wanted.filter(isValue);
+      if (known.length < wanted.length) {
+        context.issues.push({ code: "custom", input: text, message: `may have ${values.join(", ")} only` });
+      }
+      return known;
+    })
+    .optional()
+    .meta({
+      description: `Only what has one of these values of \`${name}\`.`,
+      example: values.slice(0, 1),
+      param: { style: "form", explode: false },
+      override: { type: "array", items: { type: "string", enum: [...values] } },
+    });
+}
+
+type FilterShape<Filters extends Record<string, readonly string[]>> = {
+  [Name in keyof Filters & string as `filter[${Name}]`]: ReturnType<typeof filter<Filters[Name][number]>>;
+};
+
+/** The query members for filters by the attributes given, each with its possible values. */
+export function filterQuery<const Filters extends Record<string, readonly string[]>>(
+  filters: Filters,
+): FilterShape<Filters> {
+  const members = Object.entries(filters).map(([name, values]) => [`filter[${name}]`, filter(name, values)]);
+  return Object.fromEntries(members) as FilterShape<Filters>;
+}
+
+/**
+ * Refuses filters that the operation does not have, which would otherwise be silently without effect.
+ * @param known names of query members, such as `filter[type]`.
+ * @throws ApiError 400 naming what is allowed.
+ */
+export function refuseUnknownFilters(query: URLSearchParams, known: string[]): void {
+  const allowed = known.filter((key) => key.startsWith("filter["));
+  if (allowed.length === 0) return;
+  const unknown = [...query.keys()].filter((key) => /^filter(\[|$)/.test(key) && !allowed.includes(key));
+  if (unknown.length === 0) return;
+  throw new ApiError(
+    400,
+    `Unknown filter: ${quoted(unknown)}. This list can be filtered by ${quoted(allowed)}.`,
+  );
+}

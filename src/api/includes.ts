@@ -1,0 +1,15 @@
+// Related resources in an answer: `include=a,b`.
+import { ApiError, quoted } from "./errors.ts";
+
+/**
+ * Reads the parameter `include`.
+ * @param allowed undefined when the operation does not know the parameter, which is then ignored.
+ * @throws ApiError 400 naming what is allowed.
+ */
+export function readIncludes(query: URLSearchParams, allowed: readonly string[] | undefined): string[] {
+  if (allowed === undefined) return [];
+  const wanted = (query.get("include") ?? "").split(",").filter((name) => name !== "");
+  const unknown = wanted.filter((name) => !allowed.includes(name));
+  if (unknown.length === 0) return wanted;
+  throw new ApiError(400, `Unknown include: ${quoted(unknown)}. This answer can include ${quoted(allowed)}.`);
+}

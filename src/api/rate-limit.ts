@@ -1,0 +1,70 @@
+// How many requests a token may make in a minute, counted in memory.
+const WINDOW_MS = 60_000;
+
+/** Beyond so many tokens, those whose minute is over are forgotten. */
+const MAX_TOKENS = 10_000;
+
+interface Window {
+  endsAtMs: number;
+  used: number;
+}
+
+/** What a request is told about its token's limit. */
+export interface Allowance {
+  isExceeded: boolean;
+  headers: Record<string, string>;
+  /** Seconds until the minute is over. */
+  resetSeconds: number;
+}
+
+/** Counts requests by token. Only known tokens may be counted, or strangers could fill the memory. */
+export class RateLimiter {
+  readonly #limit: number;
+  readonly #now: () => number;
+  readonly #windows = new Map<string, Window>();
+
+  /**
+   * @param limit requests a minute and token; 0 is no limit.
+   * @param now the time in milliseconds since 1970.
+   */
+  constructor(limit: number, now: () => number = Date.now) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  /** Counts one request. */
+  take(tokenId: string): Allowance {
+    if (this.#limit === 0) return { isExceeded: false, headers: {}, resetSeconds: 0 };
+    const nowMs = this.#now();
+    const window = this.#windowOf(tokenId, nowMs);
+    window.used += 1;
+    const remaining = Math.max(0, this.#limit - window.used);
+    const resetSeconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000));
+    return {
+      isExceeded: window.used > this.#limit,
+      resetSeconds,
+      headers: {
+        "X-RateLimit-Limit": String(this.#limit),
+        "X-RateLimit-Remaining": String(remaining),
+        "X-RateLimit-Reset": String(Math.ceil(window.endsAtMs / 1000)),
+        "RateLimit-Policy": `"token";q=${this.#limit};w=${WINDOW_MS / 1000}`,
+        RateLimit: `"token";r=${remaining};t=${resetSeconds}`,
+      },
+    };
+  }
+
+  #windowOf(tokenId: string, nowMs: number): Window {
+    const known = this.#windows.get(tokenId);
+    if (known !== undefined && known.endsAtMs > nowMs) return known;
+    if (this.#windows.size >= MAX_TOKENS) this.#forgetOld(nowMs);
+    const window = { endsAtMs: nowMs + WINDOW_MS, used: 0 };
+    this.#windows.set(tokenId, window);
+    return window;
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [tokenId, window] of this.#windows) {
+      if (window.endsAtMs <= nowMs) this.#windows.delete(tokenId);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// Turns an HTTP request into what the handler of an operation gets, or into all that is wrong with it.
+import { invalid, notFound } from "./errors.ts";
+import { refuseUnknownFilters } from "./filters.ts";
+import { IDEMPOTENCY_KEY, idempotencyKey, requestHash, type IdempotentRequest } from "./idempotency.ts";
+import { readIncludes } from "./includes.ts";
+import type { FieldErrors, Operation } from "./operation.ts";
+import { readJsonObject } from "./request-body.ts";
+import { addFault, checkObject } from "./validation.ts";
+
+/** The validated parts of a request. */
+export interface Input {
+  body: Record<string, unknown>;
+  query: Record<string, unknown>;
+  params: Record<string, unknown>;
+  includes: string[];
+  idempotency: IdempotentRequest | undefined;
+}
+
+/**
+ * Reads and checks everything that the operation declares.
+ * @param pathParams the variable parts of the path.
+ * @throws ApiError 422 naming every failing field, or 400, 404, 413, 415.
+ */
+export async function readInput(
+  operation: Operation,
+  request: Request,
+  url: URL,
+  pathParams: Record<string, string>,
+): Promise<Input> {
+  const params = readParams(operation, pathParams);
+  refuseUnknownFilters(url.searchParams, Object.keys(operation.query?.shape ?? {}));
+  const includes = readIncludes(url.searchParams, operation.includes);
+  const query = operation.query
+    ? checkObject(operation.query, Object.fromEntries(url.searchParams))
+    : { valid: {}, errors: {} };
+  const errors = { ...query.errors };
+  const body = await readBody(operation, request, errors);
+  const idempotency = readIdempotency(operation, request, url, body, errors);
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return { body, query: query.valid, params, includes, idempotency };
+}
+
+function readParams(operation: Operation, pathParams: Record<string, string>): Record<string, unknown> {
+  if (operation.params === undefined) return {};
+  const { valid, errors } = checkObject(operation.params, pathParams);
+  if (Object.keys(errors).length > 0) throw notFound("resource");
+  return valid;
+}
+
+async function readBody(
+  operation: Operation,
+  request: Request,
+  errors: FieldErrors,
+): Promise<Record<string, unknown>> {
+  if (operation.body === undefined) return {};
+  const body = checkObject(operation.body, await readJsonObject(request));
+  Object.assign(errors, body.errors);
+  const between = (await operation.check?.(body.valid)) ?? {};
+  for (const [field, sentences] of Object.entries(between)) addFault(errors, field, ...sentences);
+  return body.valid;
+}
+
+function readIdempotency(
+  operation: Operation,
+  request: Request,
+  url: URL,
+  body: unknown,
+  errors: FieldErrors,
+): IdempotentRequest | undefined {
+  const header = request.headers.get(IDEMPOTENCY_KEY);
+  if (header === null || operation.isIdempotent !== true) return undefined;
+  const parsed = idempotencyKey.safeParse(header);
+  if (parsed.success) {
+    return { key: parsed.data, requestHash: requestHash(operation.method, url.pathname, body) };
+  }
+  addFault(errors, IDEMPOTENCY_KEY, "An Idempotency-Key has 1 to 255 printable ASCII characters.");
+  return undefined;
+}

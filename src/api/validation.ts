@@ -1,0 +1,113 @@
+// Checks values against schemas and tells every fault in plain sentences, by the name the client used.
+import { z } from "zod";
+import type { FieldErrors } from "./operation.ts";
+
+/** Longer lists of possible values are left to the documentation. */
+const MAX_LISTED_VALUES = 12;
+
+/** A value that was checked: complete when there are no errors, or else the members that are valid by themselves. */
+export interface Checked<Value> {
+  valid: Partial<Value>;
+  errors: FieldErrors;
+}
+
+/** Checks an object as JSON has it. Null stands for absence where a member is optional. */
+export function checkObject<Schema extends z.ZodObject>(
+  schema: Schema,
+  value: object,
+): Checked<z.output<Schema>> {
+  const given = withoutNulls(schema, value);
+  const parsed = schema.safeParse(given, { error: faultOf });
+  if (parsed.success) return { valid: parsed.data, errors: {} };
+  const errors: FieldErrors = {};
+  for (const issue of parsed.error.issues) {
+    const field = issue.path.join(".");
+    addFault(errors, field, `The field ${field} ${issue.message}.`);
+  }
+  return { valid: validMembers(schema, given), errors };
+}
+
+/** Puts a sentence to those about the same field. */
+export function addFault(errors: FieldErrors, field: string, ...sentences: string[]): void {
+  errors[field] = [...(errors[field] ?? []), ...sentences];
+}
+
+function validMembers<Schema extends z.ZodObject>(
+  schema: Schema,
+  value: Record<string, unknown>,
+): Partial<z.output<Schema>> {
+  const members: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(schema.shape)) {
+    const parsed = z.safeParse(member, value[key]);
+    if (parsed.success && parsed.data !== undefined) members[key] = parsed.data;
+  }
+  return members as Partial<z.output<Schema>>;
+}
+
+/** Copies the members that the schema knows, without those that are null and optional, at every depth. */
+function withoutNulls(schema: z.ZodObject, value: object): Record<string, unknown> {
+  const given = value as Record<string, unknown>;
+  const copy: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(schema.shape)) {
+    if (!Object.hasOwn(given, key)) continue;
+    const part = given[key];
+    if (part === null && z.safeParse(member, undefined).success) continue;
+    const inner = objectSchemaOf(member);
+    copy[key] = inner !== undefined && isObject(part) ? withoutNulls(inner, part) : part;
+  }
+  return copy;
+}
+
+/** The object schema within optional, default and the like. */
+export function objectSchemaOf(schema: z.core.$ZodType): z.ZodObject | undefined {
+  if (schema instanceof z.ZodObject) return schema;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+    return objectSchemaOf(schema.def.innerType);
+  }
+  return undefined;
+}
+
+/** Whether JSON would call it an object. */
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What is wrong, as the end of a sentence that begins with the field. */
+function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return "is required";
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${nounOf(issue.expected)}`;
+    case "invalid_value":
+      return oneOf(issue.values.map(String));
+    case "too_small":
+      return sizeFault(issue.origin, "at least", issue.minimum);
+    case "too_big":
+      return sizeFault(issue.origin, "at most", issue.maximum);
+    default:
+      return undefined;
+  }
+}
+
+function nounOf(expected: string): string {
+  const nouns: Record<string, string> = {
+    string: "a string",
+    number: "a number",
+    int: "an integer",
+    boolean: "true or false",
+    object: "an object",
+    array: "an array",
+  };
+  return nouns[expected] ?? expected;
+}
+
+function sizeFault(origin: string, comparison: string, limit: number | bigint): string {
+  if (origin === "string") return `must have ${comparison} ${limit} characters`;
+  if (origin === "array") return `must have ${comparison} ${limit} members`;
+  return `must be ${comparison} ${limit}`;
+}
+
+function oneOf(values: string[]): string {
+  if (values.length > MAX_LISTED_VALUES) return "has a value that the documentation does not list";
+  return `must be one of ${values.join(", ")}`;
+}

@@ -1,0 +1,180 @@
+// The operations of caches.
+import { z } from "zod";
+import { recordAudit } from "../../api/audit.ts";
+import { notFound } from "../../api/errors.ts";
+import { filterQuery } from "../../api/filters.ts";
+import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi.ts";
+import { operation, type Operation } from "../../api/operation.ts";
+import { pageDocument, pageOf, pageQuery } from "../../api/pagination.ts";
+import { waitQuery } from "../../api/wait.ts";
+import { enqueue } from "../../reconciler/queue.ts";
+import type { KindContext } from "../kind.ts";
+import { createCache, DEADLINE_SECONDS } from "./create.ts";
+import { engineCheck } from "./engines.ts";
+import { renderCache } from "./render.ts";
+import { cacheResource, cacheStatuses, cacheTypeList, checkNewCache, newCache, regions } from "./schema.ts";
+import { cacheTypeLabels, cacheTypes, labelOf, sizesByType } from "./sizes.ts";
+import { findCache, listCaches, markCacheDeleting, type CacheRow } from "./store.ts";
+
+const tag = "Caches";
+const includes = ["environments"];
+
+const params = z.object({
+  id: z
+    .string()
+    .regex(/^cache-[0-9a-f-]{36}$/)
+    .meta({ description: "The cache's id.", example: "cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
+});
+
+const single = singleDocument(cacheResource);
+
+/** All operations of caches. */
+export function cacheOperations(context: KindContext): Operation[] {
+  return [create(context), list(context), types(), show(context), remove(context)];
+}
+
+function create(context: KindContext): Operation {
+  const engineFault = engineCheck(context.driver);
+  return operation({
+    method: "POST",
+    path: "/caches",
+    operationId: "createCache",
+    tag,
+    summary: "Create a cache",
+    description:
+      "Answers at once with the status `creating`. The port and the credentials are final; the cache can be used when its status is `available`.",
+    ability: "caches:write",
+    body: newCache,
+    isIdempotent: true,
+    async check(valid) {
+      const errors = checkNewCache(valid);
+      const fault = valid.type && (await engineFault(valid.type));
+      return fault === undefined ? errors : { ...errors, type: [fault] };
+    },
+    success: {
+      status: 201,
+      description: "The cache, which is being created.",
+      schema: single,
+      contentType: JSON_API,
+      headers: { Location: "The cache's address." },
+    },
+    async handle(request) {
+      const { row, isReplayed } = await createCache(context, request);
+      return {
+        document: { data: renderCache(row, context, request.principal), included: [] },
+        headers: {
+          Location: `${request.url.origin}${request.url.pathname}/${row.id}`,
+          ...(isReplayed && { "Idempotent-Replayed": "true" }),
+        },
+      };
+    },
+  });
+}
+
+function list(context: KindContext): Operation {
+  return operation({
+    method: "GET",
+    path: "/caches",
+    operationId: "listCaches",
+    tag,
+    summary: "List caches",
+    description: "The organization's caches in pages, the oldest first.",
+    ability: "caches:read",
+    query: z.object({
+      ...pageQuery,
+      ...filterQuery({ type: cacheTypes, region: regions, status: cacheStatuses }),
+    }),
+    includes,
+    success: {
+      status: 200,
+      description: "A page of caches.",
+      schema: listDocument(cacheResource),
+      contentType: JSON_API,
+    },
+    async handle({ principal, query, url, includes: wanted }) {
+      const page = pageOf(query);
+      const filter = {
+        types: query["filter[type]"],
+        regions: query["filter[region]"],
+        statuses: query["filter[status]"],
+      };
+      const { rows, total } = await listCaches(context.db, principal.organizationId, filter, page);
+      const caches = rows.map((row) => renderCache(row, context, principal));
+      return { document: { ...pageDocument(url, page, total, caches), ...includedFor(wanted) } };
+    },
+  });
+}
+
+function show(context: KindContext): Operation {
+  return operation({
+    method: "GET",
+    path: "/caches/:id",
+    operationId: "getCache",
+    tag,
+    summary: "Get a cache",
+    description: "One cache, at once or, with `wait`, when it has reached a status.",
+    ability: "caches:read",
+    params,
+    query: z.object(waitQuery(cacheStatuses)),
+    includes,
+    success: { status: 200, description: "The cache.", schema: single, contentType: JSON_API },
+    async handle({ principal, params: { id }, query: { wait }, includes: wanted, signal, waiters }) {
+      const read = () => findCache(context.db, principal.organizationId, id);
+      const isReached = (row: CacheRow | undefined) => row === undefined || row.status === wait;
+      const row = wait === undefined ? await read() : await waiters.until(id, read, isReached, signal);
+      if (row === undefined) throw notFound("cache");
+      return { document: { data: renderCache(row, context, principal), ...includedFor(wanted) } };
+    },
+  });
+}
+
+function remove(context: KindContext): Operation {
+  return operation({
+    method: "DELETE",
+    path: "/caches/:id",
+    operationId: "deleteCache",
+    tag,
+    summary: "Delete a cache",
+    description:
+      "Answers at once. The cache is `deleting` until nothing is left of it, and then no longer there.",
+    ability: "caches:write",
+    params,
+    success: { status: 204, description: "The cache is being deleted." },
+    async handle({ principal, requestId, params: { id } }) {
+      await context.db.begin(async (tx) => {
+        const marked = await markCacheDeleting(tx, principal.organizationId, id);
+        if (marked === undefined) throw notFound("cache");
+        if (marked.wasDeleting) return;
+        await enqueue(tx, { kind: "caches", id, hostId: marked.hostId, deadlineSeconds: DEADLINE_SECONDS });
+        await recordAudit(tx, { principal, requestId, action: "delete", kind: "caches", id, details: {} });
+      });
+      return {};
+    },
+  });
+}
+
+function types(): Operation {
+  const data = cacheTypes.map((type) => ({
+    type,
+    label: cacheTypeLabels[type],
+    regions: [...regions],
+    sizes: sizesByType[type].map((size) => ({ value: size, label: labelOf(size) })),
+    supports_auto_upgrade: true,
+  }));
+  return operation({
+    method: "GET",
+    path: "/caches/types",
+    operationId: "listCacheTypes",
+    tag,
+    summary: "List cache types",
+    description: "What can be ordered: types with their regions and sizes.",
+    ability: "caches:read",
+    success: { status: 200, description: "All types.", schema: cacheTypeList },
+    handle: async () => ({ document: { data } }),
+  });
+}
+
+/** No environment uses a cache yet, so there is nothing to include even for those who ask. */
+function includedFor(wanted: readonly string[]): { included?: [] } {
+  return wanted.length > 0 ? { included: [] } : {};
+}

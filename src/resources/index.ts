@@ -1,0 +1,5 @@
+// All kinds of resources that this Pilvi offers.
+import { caches } from "./caches/index.ts";
+import type { ResourceKind } from "./kind.ts";
+
+export const kinds: ResourceKind[] = [caches];

@@ -1,0 +1,30 @@
+// What every resource kind gives to the rest of the program, and what it is given.
+import type { Operation } from "../api/operation.ts";
+import type { Driver } from "../drivers/driver.ts";
+import type { Vault } from "../lib/secrets.ts";
+import type { Reconcile } from "../reconciler/loop.ts";
+import type { Database } from "../store/database.ts";
+
+/** What a kind's routes and reconciler work with. */
+export interface KindContext {
+  db: Database;
+  vault: Vault;
+  driver: Driver;
+  /** The host that new resources are placed on. */
+  hostId: string;
+  /** Host names that answers carry, by exposure. */
+  hostnames: { loopback: string; public: string };
+  /** Whether public instances speak TLS. */
+  isTls: boolean;
+  portRange: { first: number; last: number };
+  /** The address that public instances listen on. */
+  bind: string;
+}
+
+/** One kind of resource: its operations of the API and the loop that makes them true. */
+export interface ResourceKind {
+  /** The plural noun of the API's paths, of the abilities, and of the work queue, such as `caches`. */
+  name: string;
+  operations(context: KindContext): Operation[];
+  reconcile(context: KindContext): Reconcile;
+}

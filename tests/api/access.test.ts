@@ -1,0 +1,134 @@
+// Who may do what: tokens, abilities, organizations, and who sees credentials.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createToken, ensureToken, listTokens, revokeToken } from "../../src/api/tokens.ts";
+import { startApi, validCache, type TestApi } from "../support/api.ts";
+
+let api: TestApi;
+let id: string;
+beforeAll(async () => {
+  api = await startApi();
+  const response = await api.request("/api/caches", { json: validCache });
+  ({ id } = ((await response.json()) as { data: { id: string } }).data);
+});
+afterAll(() => api.stop());
+
+const statusFor = async (token: string | null) => (await api.request("/api/caches", { token })).status;
+
+describe("without a valid token", () => {
+  const headers = [
+    undefined,
+    "",
+    "Bearer",
+    "Bearer ",
+    "Basic YTpi",
+    "Bearer unknown",
+    "Bearer a b",
+    "Bearer ä",
+  ];
+  test.each(headers)("Authorization %p is 401", async (authorization) => {
+    const response = await fetch(`${api.origin}/api/caches`, {
+      headers: authorization === undefined ? {} : { Authorization: authorization },
+    });
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toEqual({ message: "Unauthenticated." });
+  });
+
+  test("an expired and a revoked one are 401", async () => {
+    const wish = { organizationName: "default", abilities: ["*"] };
+    const past = new Date(Date.now() - 1000);
+    const expired = await createToken(api.db, [], { ...wish, name: "old", expiresAt: past });
+    expect(await statusFor(expired.token)).toBe(401);
+    const revoked = await createToken(api.db, [], { ...wish, name: "leaked" });
+    expect(await statusFor(revoked.token)).toBe(200);
+    await revokeToken(api.db, "leaked");
+    expect(await statusFor(revoked.token)).toBe(401);
+    await expect(revokeToken(api.db, "leaked")).rejects.toThrow("no token");
+  });
+});
+
+describe("abilities", () => {
+  test("a reader may read, and neither write nor see credentials", async () => {
+    const token = await api.newToken(["caches:read"]);
+    const response = await api.request(`/api/caches/${id}`, { token });
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(JSON.parse(text).data.attributes.connection).toEqual({
+      hostname: "127.0.0.1",
+      port: expect.any(Number),
+      protocol: "redis",
+      "": [],
+    });
+    const denied = await api.request("/api/caches", { token, json: validCache });
+    expect(denied.status).toBe(403);
+    expect(await denied.json()).toEqual({ message: "This action is unauthorized." });
+    expect((await api.request(`/api/caches/${id}`, { token, method: "DELETE" })).status).toBe(403);
+  });
+
+  test("a token that may see credentials gets them under the empty name and inline", async () => {
+    const token = await api.newToken(["caches:read", "caches:credentials"]);
+    const document = await (await api.request(`/api/caches/${id}`, { token })).json();
+    const { connection } = (document as { data: { attributes: { connection: Record<string, unknown> } } })
+      .data.attributes;
+    expect(connection[""]).toEqual({ username: "app", password: expect.stringMatching(/^[A-Za-z0-9]{32}$/) });
+    expect(connection).toMatchObject(connection[""] as object);
+  });
+
+  test("a writer without other abilities gets a cache without credentials", async () => {
+    const token = await api.newToken(["caches:write"]);
+    const response = await api.request("/api/caches", { token, json: validCache });
+    expect(response.status).toBe(201);
+    expect(await response.text()).not.toContain("password");
+    expect(await statusFor(token)).toBe(403);
+  });
+
+  test("one that does not exist is refused", async () => {
+    const wish = {
+      organizationName: "default",
+      name: "x",
+      abilities: ["caches:read", "dogs:read", "caches:own"],
+    };
+    await expect(createToken(api.db, ["caches"], wish)).rejects.toThrow("dogs:read, caches:own");
+  });
+});
+
+test("another organization's cache is not there", async () => {
+  const token = await api.newToken(["*"], "elsewhere");
+  expect((await api.request(`/api/caches/${id}`, { token })).status).toBe(404);
+  expect((await api.request(`/api/caches/${id}`, { token, method: "DELETE" })).status).toBe(404);
+  const list = (await (await api.request("/api/caches", { token })).json()) as { meta: { total: number } };
+  expect(list.meta.total).toBe(0);
+  expect((await api.request(`/api/caches/${id}`)).status).toBe(200);
+});
+
+describe("a token of the operator's choice", () => {
+  const plaintext = "operators-choice-1";
+
+  test("works, as often as it is ensured, and stays revoked once it is", async () => {
+    for (let times = 0; times < 2; times++) await ensureToken(api.db, { plaintext, name: "first" });
+    expect(await statusFor(plaintext)).toBe(200);
+    expect((await listTokens(api.db)).filter((token) => token.name === "first")).toHaveLength(1);
+    await revokeToken(api.db, "first");
+    await ensureToken(api.db, { plaintext, name: "first" });
+    expect(await statusFor(plaintext)).toBe(401);
+  });
+
+  test("named bootstrap takes the place of the former one", async () => {
+    await ensureToken(api.db, { plaintext: "bootstrap-one", name: "bootstrap" });
+    await ensureToken(api.db, { plaintext: "bootstrap-two", name: "bootstrap" });
+    expect(await statusFor("bootstrap-one")).toBe(401);
+    expect(await statusFor("bootstrap-two")).toBe(200);
+  });
+});
+
+test("neither the store nor the audit has a plaintext of a token or password", async () => {
+  const [token] = await api.db`select * from tokens limit 1`;
+  expect(JSON.stringify(token)).not.toContain("pilvi_");
+  const [cache] = await api.db`select sealed_password from caches where id = ${id}`;
+  const password = api.context.vault.open(cache.sealed_password, id);
+  const audit = await api.db`select action, resource_kind, details from audit where resource_id = ${id}`;
+  expect(audit).toHaveLength(1);
+  expect(audit[0]).toMatchObject({ action: "create", resource_kind: "caches", details: validCache });
+  expect(JSON.stringify(audit)).not.toContain(password);
+});

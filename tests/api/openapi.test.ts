@@ -1,0 +1,250 @@
+// The OpenAPI document: complete in itself, true to what the API answers, and rendered without asking any other host.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import type * as docs from "../../src/api/docs.ts";
+import { eraseCache } from "../../src/resources/caches/store.ts";
+import { startApi, validCache, type TestApi } from "../support/api.ts";
+
+type Json = Record<string, unknown>;
+
+interface DocumentedResponse {
+  $ref?: string;
+  headers?: Record<string, { required?: boolean }>;
+  content?: Record<string, { schema: Json; example?: unknown }>;
+}
+
+interface DocumentedOperation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  parameters?: { name: string; in: string; description: string; schema: Json }[];
+  requestBody?: { content: Record<string, { schema: Json }> };
+  responses: Record<string, DocumentedResponse>;
+}
+
+interface Document {
+  openapi: string;
+  info: { version: string };
+  servers: { url: string }[];
+  paths: Record<string, Record<string, DocumentedOperation>>;
+  components: { schemas: Record<string, Json>; responses: Record<string, DocumentedResponse> };
+}
+
+let api: TestApi;
+let document: Document;
+beforeAll(async () => {
+  api = await startApi();
+  document = (await (await fetch(`${api.origin}/openapi.json`)).json()) as Document;
+});
+afterAll(() => api.stop());
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+/** Makes a validator of a schema, with references to components turned into references within the schema. */
+function validatorOf(schema: Json, isStrict = false): z.ZodType {
+  const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
+  const local = JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/"), (_key, value) => {
+    const isObjectSchema =
+      isStrict && value?.type === "object" && value.properties && !value.additionalProperties;
+    return isObjectSchema ? { ...value, additionalProperties: false } : value;
+  });
+  return z.fromJSONSchema(local);
+}
+
+/** Fails unless the answer is one that the document describes. */
+async function expectDocumented(path: string, method: string, response: Response): Promise<void> {
+  const named = document.paths[path]?.[method]?.responses[String(response.status)];
+  if (named === undefined) throw new Error(`${method} ${path} does not document ${response.status}`);
+  const described = named.$ref ? document.components.responses[named.$ref.split("/").at(-1) ?? ""] : named;
+  for (const [name, header] of Object.entries(described?.headers ?? {})) {
+    if (header.required) expect(response.headers.has(name)).toBe(true);
+  }
+  const contentType = response.headers.get("content-type");
+  if (described?.content === undefined) {
+    expect(await response.text()).toBe("");
+    return;
+  }
+  const media = described.content[contentType ?? ""];
+  if (media === undefined) throw new Error(`${method} ${path} does not document ${contentType}`);
+  const parsed = validatorOf(media.schema, true).safeParse(await response.json());
+  expect(parsed.error?.issues).toBeUndefined();
+}
+
+describe("the document", () => {
+  test("names the version, the address that was asked, and every operation once", () => {
+    expect(document.openapi).toStartWith("3.1");
+    expect(document.info.version).toBe("0.0.1");
+    expect(document.servers).toEqual([{ url: `${api.origin}/api` }]);
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(ids)).toEqual(
+      new Set(["createCache", "listCaches", "getCache", "deleteCache", "listCacheTypes"]),
+    );
+    expect(ids).toHaveLength(new Set(ids).size);
+  });
+
+  test("has no reference that leads nowhere", () => {
+    const references = JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g);
+    for (const [, pointer = ""] of references) {
+      const target = pointer
+        .split("/")
+        .slice(1)
+        .reduce<unknown>((node, key) => (node as Json | undefined)?.[key], document);
+      expect(target).toBeDefined();
+    }
+  });
+
+  test("describes every operation, parameter and answer, and the variables of its paths", () => {
+    for (const { path, operation } of operations()) {
+      expect(operation.summary).not.toBe("");
+      expect(operation.description).toContain("caches:");
+      for (const parameter of operation.parameters ?? []) expect(parameter.description).not.toBeEmpty();
+      const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
+      expect(inPath.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
+      for (const status of ["401", "403", "429", "500", "503"])
+        expect(operation.responses).toHaveProperty(status);
+    }
+  });
+
+  test("has the member with the empty name", () => {
+    expect(document.components.schemas.CacheConnection?.properties).toHaveProperty([""]);
+    expect(document.components.schemas.CacheConnection?.required).toContain("");
+  });
+
+  test("has examples of errors that fit their schemas", () => {
+    for (const response of Object.values(document.components.responses)) {
+      const media = response.content?.["application/json"];
+      if (media === undefined) throw new Error("an error has a body");
+      expect(validatorOf(media.schema).safeParse(media.example).success).toBe(true);
+    }
+  });
+});
+
+const post = (json: unknown, headers: Record<string, string> = {}) =>
+  api.request("/api/caches", { json, headers });
+const text = (body: string, contentType: string) =>
+  api.request("/api/caches", { method: "POST", body, headers: { "Content-Type": contentType } });
+
+describe("answers are as documented", () => {
+  test("of creates", async () => {
+    const key = { "Idempotency-Key": "documented" };
+    const created = await post(validCache, key);
+    const { id } = ((await created.clone().json()) as { data: { id: string } }).data;
+    const reader = await api.newToken(["caches:read"]);
+    const writer = await api.newToken(["caches:write"]);
+    const answers = [
+      created,
+      await post(validCache, key),
+      await api.request("/api/caches", { json: validCache, token: writer }),
+      await post({}),
+      await post([]),
+      await text("{", "application/json"),
+      await text("{}", "text/plain"),
+      await text(`"${"a".repeat(1024 ** 2)}"`, "application/json"),
+      await api.request("/api/caches", { json: validCache, token: null }),
+      await api.request("/api/caches", { json: validCache, token: reader }),
+    ];
+    await api.db.begin((tx) => eraseCache(tx, id));
+    answers.push(await post(validCache, key));
+    expect(answers.map(({ status }) => status)).toEqual([
+      201, 201, 201, 422, 422, 400, 415, 413, 401, 403, 409,
+    ]);
+    for (const answer of answers) await expectDocumented("/caches", "post", answer);
+  });
+
+  test("of reads, lists and deletes", async () => {
+    const created = await post(validCache);
+    const { id } = ((await created.json()) as { data: { id: string } }).data;
+    await api.db`
+      update caches set engine = ${{ name: "valkey", version: "8.0.6" }}, limits = ${{ memoryBytes: 1 }} where id = ${id}`;
+    const requests: [path: string, documented: string, method: string, status: number][] = [
+      [`/api/caches/${id}`, "/caches/{id}", "get", 200],
+      [`/api/caches/${id}?include=environments&wait=creating`, "/caches/{id}", "get", 200],
+      [`/api/caches/${id}?include=x`, "/caches/{id}", "get", 400],
+      [`/api/caches/${id}?wait=x`, "/caches/{id}", "get", 422],
+      ["/api/caches/x", "/caches/{id}", "get", 404],
+      ["/api/caches", "/caches", "get", 200],
+      ["/api/caches?per_page=1&page=2&include=environments", "/caches", "get", 200],
+      ["/api/caches?page=50", "/caches", "get", 200],
+      ["/api/caches?filter[x]=1", "/caches", "get", 400],
+      ["/api/caches?filter[type]=1", "/caches", "get", 422],
+      ["/api/caches/types", "/caches/types", "get", 200],
+      [`/api/caches/${id}`, "/caches/{id}", "delete", 204],
+      ["/api/caches/x", "/caches/{id}", "delete", 404],
+    ];
+    for (const [path, documented, method, status] of requests) {
+      const response = await api.request(path, { method: method.toUpperCase() });
+      expect(response.status).toBe(status);
+      await expectDocumented(documented, method, response);
+    }
+  });
+
+  test("of requests, which the schema and the API take or refuse alike", async () => {
+    const schema = document.paths["/caches"]?.post?.requestBody?.content["application/json"]?.schema;
+    const validator = validatorOf(schema ?? {});
+    const values = [
+      null,
+      "",
+      "valkey-flex-250mb",
+      "1gb",
+      "hosted_redis",
+      "allkeys-lru",
+      "ab",
+      0,
+      1,
+      60,
+      61,
+      1.5,
+      true,
+    ];
+    const members = [
+      ...Object.keys(validCache),
+      "eviction_policy",
+      "is_public",
+      "hibernation_timeout",
+      "other",
+    ];
+    for (const member of members) {
+      for (const value of values) {
+        const body = { ...validCache, [member]: value };
+        const { status } = await post(body);
+        expect({ body, isTaken: status === 201 }).toEqual({
+          body,
+          isTaken: validator.safeParse(body).success,
+        });
+      }
+    }
+  });
+});
+
+describe("the page for people", () => {
+  test("asks no other host", async () => {
+    const pages = await Promise.all(
+      ["/", "/docs", "/docs/start.js"].map(async (path) => await (await fetch(api.origin + path)).text()),
+    );
+    for (const page of pages) expect(page).not.toMatch(/https?:|["'(]\/\//);
+    const { headers } = await fetch(`${api.origin}/docs`);
+    expect(headers.get("content-security-policy")).toStartWith("default-src 'self';");
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+  });
+
+  test("finds its files, from the source and from a bundle", async () => {
+    expect((await fetch(`${api.origin}/docs/style.css`)).headers.get("content-type")).toStartWith("text/css");
+    expect(await (await fetch(`${api.origin}/docs/script.js`)).text()).toContain("SwaggerUIBundle");
+    const folder = mkdtempSync(join(tmpdir(), "pilvi-bundle-"));
+    const source = join(import.meta.dir, "../../src/api/docs.ts");
+    const built = await Bun.build({ entrypoints: [source], target: "bun", outdir: folder });
+    expect(built.success).toBe(true);
+    const bundle = (await import(join(folder, "docs.js"))) as typeof docs;
+    const app = bundle.docsRoutes({ openapi: "3.1.0", info: { title: "", version: "" } } as never);
+    expect(await (await app.request("/docs/script.js")).text()).toContain("SwaggerUIBundle");
+    expect((await app.request("/docs/style.css")).status).toBe(200);
+    rmSync(folder, { recursive: true });
+  });
+});

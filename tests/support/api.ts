@@ -1,0 +1,101 @@
+// A whole API for tests: a real store, a real server on a free port, and a client that speaks for a token.
+import { randomBytes } from "node:crypto";
+import { createApp, type App, type AppOptions } from "../../src/api/app.ts";
+import { createToken } from "../../src/api/tokens.ts";
+import type { Driver, Offer } from "../../src/drivers/driver.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { Vault } from "../../src/lib/secrets.ts";
+import { caches } from "../../src/resources/caches/index.ts";
+import type { KindContext } from "../../src/resources/kind.ts";
+import type { Database } from "../../src/store/database.ts";
+import { freshDatabase } from "./postgres.ts";
+
+export interface TestApi {
+  db: Database;
+  app: App;
+  context: KindContext;
+  /** Such as `http://127.0.0.1:40000`. */
+  origin: string;
+  /** A token with all abilities for the organization `default`. */
+  token: string;
+  /** Engines that the driver claims to have; tests may change it. */
+  offer: Offer;
+  newToken(abilities: string[], organizationName?: string): Promise<string>;
+  request(path: string, init?: RequestInit & { token?: string | null; json?: unknown }): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+/** Starts an API; stop it when the test file is done. */
+export async function startApi(
+  options: Partial<AppOptions> & { portRange?: KindContext["portRange"] } = {},
+): Promise<TestApi> {
+  const db = await freshDatabase();
+  await db`insert into hosts (id, name) values ('host-1', 'test')`;
+  const offer: Offer = {
+    engines: [{ name: "valkey", version: "8.0.6" }],
+    memoryBytes: 8 * 1024 ** 3,
+  };
+  const context: KindContext = {
+    db,
+    vault: new Vault(randomBytes(32)),
+    driver: offeringDriver(offer),
+    hostId: "host-1",
+    hostnames: { loopback: "127.0.0.1", public: "cloud.example" },
+    isTls: false,
+    portRange: options.portRange ?? { first: 21_000, last: 21_999 },
+    bind: "127.0.0.1",
+  };
+  const app = await createApp({
+    db,
+    log: createLog("test", "silent"),
+    operations: caches.operations(context),
+    hostnames: ["cloud.example"],
+    isPublic: false,
+    rateLimitPerMinute: 0,
+    readiness: {},
+    ...options,
+  });
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch, idleTimeout: 120 });
+  const origin = `http://127.0.0.1:${server.port}`;
+  const newToken = async (abilities: string[], organizationName = "default") =>
+    (await createToken(db, ["caches"], { organizationName, name: "test", abilities })).token;
+  const token = await newToken(["*"]);
+  return {
+    db,
+    app,
+    context,
+    origin,
+    token,
+    offer,
+    newToken,
+    request: async (path, { token: own = token, json, ...init } = {}) => {
+      const headers = new Headers(init.headers);
+      if (own !== null) headers.set("Authorization", `Bearer ${own}`);
+      if (json === undefined) return await fetch(origin + path, { ...init, headers });
+      headers.set("Content-Type", "application/json");
+      return await fetch(origin + path, { method: "POST", ...init, headers, body: JSON.stringify(json) });
+    },
+    stop: async () => {
+      await server.stop(true);
+      await app.close();
+      await db.close();
+    },
+  };
+}
+
+const notUsed = () => {
+  throw new Error("the API must not ask the driver for this");
+};
+
+/** The API asks a driver for its offer and nothing else; everything else is the reconciler's. */
+function offeringDriver(offer: Offer): Driver {
+  return { offer: async () => offer, ensure: notUsed, remove: notUsed, observe: notUsed, watch: notUsed };
+}
+
+/** A request for a cache that is valid. */
+export const validCache = {
+  type: "platform_valkey",
+  name: "sessions",
+  region: "eu-central-1",
+  size: "valkey-flex-250mb",
+};
