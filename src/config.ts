@@ -32,6 +32,17 @@ export interface Config {
   logLevel: string;
 }
 
+/** What a client on the command line needs to know. */
+export interface ClientConfig {
+  /** The Pilvi to talk to, without `/api` and without a slash at the end. */
+  url: string;
+  token: string | undefined;
+  /** Where the local Pilvi keeps the token that it made for the command line. */
+  dataDir: string;
+  /** Whether the URL is one of this machine; the stored token is meant for no other. */
+  isLocal: boolean;
+}
+
 const port = z
   .string()
   .regex(/^\d+$/, "must be a whole number")
@@ -64,17 +75,22 @@ const databaseUrl = z
     "must be a URL that begins with postgres://",
   );
 
+const bearerToken = z
+  .string()
+  .regex(/^[A-Za-z0-9._~+/=|-]+$/, "has characters that a bearer token cannot have");
+
+const clientUrl = z
+  .string()
+  .refine(isClientUrl, "must be a URL such as https://pilvi.example.com, with nothing after the path")
+  .transform((text) => text.replace(/\/+$/, "").replace(/\/api$/, ""));
+
 const environment = z.object({
   PILVI_HOST: address.default("127.0.0.1"),
   PILVI_PORT: port.default(7458),
   PILVI_DATA_DIR: z.string().optional(),
   PILVI_ENGINES_DIR: z.string().optional(),
   PILVI_KEY_FILE: z.string().optional(),
-  PILVI_BOOTSTRAP_TOKEN: z
-    .string()
-    .min(8, "must have at least 8 characters")
-    .regex(/^[A-Za-z0-9._~+/=|-]+$/, "has characters that a bearer token cannot have")
-    .optional(),
+  PILVI_BOOTSTRAP_TOKEN: bearerToken.min(8, "must have at least 8 characters").optional(),
   PILVI_DATABASE_URL: databaseUrl.optional(),
   PILVI_BIND: address.default("127.0.0.1"),
   PILVI_PUBLIC_HOST: hostName.optional(),
@@ -94,21 +110,38 @@ const environment = z.object({
 
 type Environment = z.infer<typeof environment>;
 
+/** A client must not fail over settings that only matter to a server. */
+const clientEnvironment = environment
+  .pick({ PILVI_HOST: true, PILVI_PORT: true, PILVI_DATA_DIR: true, PILVI_TLS_CERT: true })
+  .extend({ PILVI_URL: clientUrl.optional(), PILVI_TOKEN: bearerToken.optional() });
+
 /**
  * Reads the settings. A variable that is set to nothing counts as absent.
  * @throws Refusal naming every setting that is wrong.
  */
 export function loadConfig(env: Record<string, string | undefined>): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
-  );
-  const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    throw refusalOf(parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`));
-  }
-  const faults = faultsBetween(parsed.data);
+  const settings = parse(environment, env);
+  const faults = faultsBetween(settings);
   if (faults.length > 0) throw refusalOf(faults);
-  return configOf(parsed.data);
+  return configOf(settings);
+}
+
+/**
+ * Reads what a client needs; without `PILVI_URL` that is the way to the Pilvi which these settings start.
+ * @throws Refusal naming every setting that is wrong.
+ */
+export function loadClientConfig(env: Record<string, string | undefined>): ClientConfig {
+  const settings = parse(clientEnvironment, env);
+  const { PILVI_HOST: host, PILVI_PORT, PILVI_DATA_DIR, PILVI_TLS_CERT, PILVI_URL } = settings;
+  const scheme = PILVI_TLS_CERT === undefined ? "http" : "https";
+  const localUrl = `${scheme}://${inUrl(reachable(host))}:${PILVI_PORT}`;
+  const url = PILVI_URL ?? localUrl;
+  return {
+    url,
+    token: settings.PILVI_TOKEN,
+    dataDir: absolute(PILVI_DATA_DIR ?? defaultDataDir()),
+    isLocal: url === localUrl || isLoopbackName(new URL(url).hostname),
+  };
 }
 
 /** The folder for everything when `PILVI_DATA_DIR` is not set. Other users must get to the one of root. */
@@ -119,6 +152,15 @@ export function defaultDataDir(): string {
 /** Whether only this machine can reach the address. */
 export function isLoopback(ip: string): boolean {
   return ip === "::1" || ip.startsWith("127.");
+}
+
+function parse<Settings>(schema: z.ZodType<Settings>, env: Record<string, string | undefined>): Settings {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw refusalOf(parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`));
 }
 
 function faultsBetween(env: Environment): string[] {
@@ -165,6 +207,28 @@ function configOf(env: Environment): Config {
 
 function isWildcard(ip: string): boolean {
   return ip === "0.0.0.0" || ip === "::";
+}
+
+/** An address to connect to for one to listen on. */
+function reachable(ip: string): string {
+  if (ip === "0.0.0.0") return "127.0.0.1";
+  return ip === "::" ? "::1" : ip;
+}
+
+function inUrl(ip: string): string {
+  return isIP(ip) === 6 ? `[${ip}]` : ip;
+}
+
+/** Whether the host of a URL is this machine. A name such as `127.example.com` is not. */
+function isLoopbackName(name: string): boolean {
+  const ip = name.replace(/^\[|\]$/g, "");
+  return name === "localhost" || (isIP(ip) !== 0 && isLoopback(ip));
+}
+
+function isClientUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && search === "" && hash === "";
 }
 
 function absolute(path: string): string {

@@ -1,0 +1,244 @@
+// The commands about caches against a server that speaks the documented shapes.
+import { afterEach, expect, test } from "bun:test";
+import { CommanderError } from "commander";
+import type { CacheResource } from "../../sdk/index.ts";
+import { endingOf } from "../failure.ts";
+import { fakeIo, runCommand, sampleCache } from "../test-support.ts";
+
+const servers: { stop(force: boolean): Promise<void> }[] = [];
+const requests: string[] = [];
+
+afterEach(async () => {
+  requests.length = 0;
+  for (const server of servers.splice(0)) await server.stop(true);
+});
+
+/** Makes a new answer each time, as the body of one can be read only once. */
+type Answer = () => Response;
+
+/** A server with an answer for each request, such as `GET /caches`; of several answers the last one stays. */
+function serve(routes: Record<string, Answer | Answer[]>): string {
+  const server = Bun.serve({
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      const key = `${request.method} ${pathname.replace(/^\/api/, "")}`;
+      requests.push(key);
+      const seen = requests.filter((earlier) => earlier === key).length;
+      const answer = [routes[key] ?? notFound].flat().slice(0, seen).at(-1);
+      return answer?.() ?? Response.error();
+    },
+  });
+  servers.push(server);
+  return `http://127.0.0.1:${server.port}`;
+}
+
+function notFound(): Response {
+  return Response.json({ message: "There is no such cache." }, { status: 404 });
+}
+
+function noContent(): Response {
+  return new Response(null, { status: 204 });
+}
+
+function one(cache: CacheResource, status = 200): Answer {
+  return () => Response.json({ data: cache }, { status });
+}
+
+function list(...caches: CacheResource[]): Answer {
+  return () => Response.json({ data: caches, links: {}, meta: { total: caches.length } });
+}
+
+async function failureOf(promise: Promise<void>) {
+  return endingOf(
+    await promise.then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
+}
+
+const creating = sampleCache(1, { status: "creating" });
+const available = sampleCache(1);
+const path = `/caches/${available.id}`;
+
+test("create sends only what was said, with the smallest size of the type", async () => {
+  let body: unknown;
+  const server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      body = await request.json();
+      return one(creating, 201)();
+    },
+  });
+  servers.push(server);
+  const url = `http://127.0.0.1:${server.port}`;
+  await runCommand(fakeIo(), url, "caches", "create", "sessions");
+  expect(body).toEqual({
+    name: "sessions",
+    type: "platform_valkey",
+    size: "valkey-flex-250mb",
+    region: "us-east-1",
+  });
+  const more =
+    "--type hosted_redis --region eu-west-1 --public --hibernate --hibernation-timeout 9 --auto-upgrade";
+  await runCommand(fakeIo(), url, "caches", "create", "queue", ...more.split(" "));
+  expect(body).toEqual({
+    name: "queue",
+    type: "hosted_redis",
+    size: "250mb",
+    region: "eu-west-1",
+    is_public: true,
+    uses_hibernation: true,
+    hibernation_timeout: 9,
+    auto_upgrade_enabled: true,
+  });
+});
+
+test("create --wait waits until the cache is available and tells how to connect", async () => {
+  const url = serve({ "POST /caches": one(creating, 201), [`GET ${path}`]: [one(creating), one(available)] });
+  const io = fakeIo();
+  await runCommand(io, url, "caches", "create", "sessions", "--wait");
+  expect(io.stderr).toBe("Waiting for the cache sessions to be available\n");
+  expect(io.stdout).toContain("Try it: redis-cli -u redis://app:p%2Fw@127.0.0.1:20000 ping");
+  expect(requests).toEqual(["POST /caches", `GET ${path}`, `GET ${path}`]);
+});
+
+test("create --wait --json prints the document only", async () => {
+  const url = serve({ "POST /caches": one(creating, 201), [`GET ${path}`]: one(available) });
+  const io = fakeIo();
+  await runCommand(io, url, "caches", "create", "sessions", "--wait", "--json");
+  expect(JSON.parse(io.stdout)).toEqual({ data: available });
+});
+
+test("a wait that takes too long fails with status and last error, after the document", async () => {
+  const stuck = sampleCache(1, { status: "creating" }, "no engine is installed");
+  const url = serve({ "POST /caches": one(creating, 201), [`GET ${path}`]: one(stuck) });
+  const io = fakeIo();
+  const failure = await failureOf(
+    runCommand(io, url, "caches", "create", "sessions", "--wait", "--json", "--timeout", "2"),
+  );
+  expect(failure?.exitCode).toBe(1);
+  expect(failure?.text).toStartWith(
+    "The cache sessions is not available after 2 s; its status is creating.\nThe last error was: no engine is installed\n",
+  );
+  expect(JSON.parse(io.stdout)).toEqual({ data: stuck });
+});
+
+test("a terminal sees one line that is written over, without line breaks, and taken away at the end", async () => {
+  const troubled = sampleCache(1, { status: "creating" }, "first\nsecond");
+  const url = serve({ "POST /caches": one(creating, 201), [`GET ${path}`]: [one(troubled), one(available)] });
+  const io = fakeIo({ isErrTerminal: true, errColumns: 120 });
+  await runCommand(io, url, "caches", "create", "sessions", "--wait");
+  const drawings = io.stderr.split("\r\u001B[K");
+  expect(drawings[1]).toBe("Waiting for the cache sessions to be available: 0 s, creating");
+  expect(drawings[2]).toEndWith("0 s, creating, last error: first second");
+  expect(drawings.at(-1)).toBe("");
+  expect(io.stderr).not.toContain("\n");
+});
+
+test("Ctrl-C while waiting ends at once with 130 and says what goes on", async () => {
+  const held = Promise.withResolvers<Response>();
+  const io = fakeIo();
+  const server = Bun.serve({
+    port: 0,
+    fetch(request) {
+      if (request.method === "POST") return one(creating, 201)();
+      io.interrupt();
+      return held.promise;
+    },
+  });
+  servers.push(server);
+  const url = `http://127.0.0.1:${server.port}`;
+  const failure = await failureOf(runCommand(io, url, "caches", "create", "sessions", "--wait"));
+  held.resolve(new Response());
+  expect(failure).toEqual({
+    text: `Interrupted. Pilvi goes on with it. Look at it with: pilvi caches show ${creating.id}`,
+    exitCode: 130,
+  });
+});
+
+test("a 422 is told as one line per field", async () => {
+  const errors = { name: ["Too short.", "Wrong letters."], region: ["Unknown."] };
+  const url = serve({
+    "POST /caches": () => Response.json({ message: "Not valid.", errors }, { status: 422 }),
+  });
+  const failure = await failureOf(runCommand(fakeIo(), url, "caches", "create", "A"));
+  expect(failure).toEqual({ text: "name: Too short. Wrong letters.\nregion: Unknown.", exitCode: 1 });
+});
+
+test("list shows a table, or says that there is nothing", async () => {
+  const io = fakeIo();
+  await runCommand(io, serve({ "GET /caches": list(available) }), "caches", "list");
+  const [head, row] = io.stdout.split("\n");
+  expect(head).toMatch(/^NAME {6}STATUS {5}TYPE/);
+  expect(row).toStartWith(
+    "sessions  available  platform_valkey  valkey-flex-250mb  us-east-1  127.0.0.1:20000",
+  );
+  const empty = fakeIo();
+  await runCommand(empty, serve({ "GET /caches": list() }), "caches", "list");
+  expect(empty.stdout).toBe("There are no caches yet. Create one with: pilvi caches create NAME --wait\n");
+});
+
+test("list --json prints the document of a single page as it came", async () => {
+  const io = fakeIo();
+  await runCommand(io, serve({ "GET /caches": list(available) }), "caches", "list", "--json");
+  expect(JSON.parse(io.stdout)).toEqual({ data: [available], links: {}, meta: { total: 1 } });
+});
+
+test("show takes a name that only one cache has, and tells the ids when more have it", async () => {
+  const other = sampleCache(2, { name: "other" });
+  const unique = serve({ "GET /caches": list(available, other), [`GET ${path}`]: one(available) });
+  const io = fakeIo();
+  await runCommand(io, unique, "caches", "show", "sessions");
+  expect(io.stdout).toMatch(/^Password {4}p\/w$/m);
+  const twins = serve({ "GET /caches": list(available, sampleCache(2)) });
+  const failure = await failureOf(runCommand(fakeIo(), twins, "caches", "show", "sessions"));
+  expect(failure?.exitCode).toBe(1);
+  expect(failure?.text).toContain(`  ${available.id}\n  ${sampleCache(2).id}`);
+  const unknown = await failureOf(runCommand(fakeIo(), twins, "caches", "show", "nothing"));
+  expect(unknown).toEqual({ text: "There is no cache named nothing.", exitCode: 1 });
+});
+
+test("credentials that the token may not see are said to be hidden", async () => {
+  const connection = { hostname: "::1", port: 20_000, protocol: "redis", "": [] } as const;
+  const hidden = sampleCache(1, { connection: { ...connection, "": [] } });
+  const io = fakeIo();
+  await runCommand(io, serve({ [`GET ${path}`]: one(hidden) }), "caches", "show", hidden.id);
+  expect(io.stdout).toContain("Password    hidden");
+  expect(io.stdout).not.toContain("redis://");
+});
+
+test("delete wants --yes where nobody can be asked", async () => {
+  const io = fakeIo();
+  const error = await runCommand(io, serve({}), "caches", "delete", "sessions").catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(CommanderError);
+  expect(error).toMatchObject({ exitCode: 2 });
+  expect(requests).toEqual([]);
+});
+
+test("delete asks on a terminal and takes nothing but yes for yes", async () => {
+  const url = serve({
+    [`GET ${path}`]: one(available),
+    [`DELETE ${path}`]: noContent,
+  });
+  const hesitant = fakeIo({ isInputTerminal: true, ask: async () => "" });
+  const failure = await failureOf(runCommand(hesitant, url, "caches", "delete", available.id));
+  expect(failure).toEqual({ text: "Nothing was deleted.", exitCode: 1 });
+  expect(requests).not.toContain(`DELETE ${path}`);
+  const sure = fakeIo({ isInputTerminal: true, ask: async () => "y" });
+  await runCommand(sure, url, "caches", "delete", available.id);
+  expect(sure.stdout).toBe(`Deleting the cache sessions (${available.id}).\n`);
+});
+
+test("delete --wait waits until the cache is gone", async () => {
+  const url = serve({
+    [`GET ${path}`]: [one(available), one(sampleCache(1, { status: "deleting" })), notFound],
+    [`DELETE ${path}`]: noContent,
+  });
+  const io = fakeIo();
+  await runCommand(io, url, "caches", "delete", available.id, "--yes", "--wait");
+  expect(io.stdout).toBe(`Deleted the cache sessions (${available.id}).\n`);
+});

@@ -1,0 +1,36 @@
+// How a command that did not work ends: what is told and with which code the program exits.
+import { PilviError, PilviUnreachable } from "../sdk/index.ts";
+
+/** A reason why a command ends without success, told as it is. */
+export class CommandFailure extends Error {
+  override name = "CommandFailure";
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The end of a program: 0 worked, 1 failed, 2 was used wrongly, 130 was interrupted. */
+export interface Ending {
+  text: string;
+  exitCode: number;
+}
+
+/** What is told about a failure that commands foresee; undefined for any other. */
+export function endingOf(error: unknown): Ending | undefined {
+  if (error instanceof CommandFailure) return { text: error.message, exitCode: error.exitCode };
+  if (error instanceof PilviUnreachable) return { text: error.message, exitCode: 1 };
+  if (error instanceof PilviError) return { text: textOf(error), exitCode: 1 };
+  return undefined;
+}
+
+function textOf({ message, status, errors, requestId }: PilviError): string {
+  const fields = Object.entries(errors ?? {});
+  if (fields.length > 0) return fields.map(([field, texts]) => `${field}: ${texts.join(" ")}`).join("\n");
+  if (status === 401) return `Pilvi does not accept this token: ${message}`;
+  if (status === 403) return `This token does not have the ability that the command needs: ${message}`;
+  if (status >= 500 && requestId !== undefined) return `${message} The request id is ${requestId}.`;
+  return message;
+}

@@ -1,0 +1,55 @@
+// What commands read from and write to, so that tests can stand in for a terminal.
+import { createInterface } from "node:readline/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** The outside of a command. */
+export interface Io {
+  /** Writes a result to stdout. */
+  out(text: string): void;
+  /** Writes a message for people to stderr. */
+  err(text: string): void;
+  /** Whether somebody can answer a question. */
+  isInputTerminal: boolean;
+  /** Whether a line on stderr can be written over. */
+  isErrTerminal: boolean;
+  errColumns: number;
+  /** Asks on stderr; the answer is empty when the input ends. */
+  ask(question: string): Promise<string>;
+  /** Calls the listener on Ctrl-C in place of ending the program. Returns what undoes that. */
+  onInterrupt(listener: () => void): () => void;
+  /** Milliseconds of a clock that only goes forward. */
+  nowMs(): number;
+  pause(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The terminal or the pipes that this process was started with. */
+export function processIo(): Io {
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    isInputTerminal: process.stdin.isTTY,
+    isErrTerminal: process.stderr.isTTY,
+    // A terminal that does not know its width says 0.
+    errColumns: process.stderr.columns || 80,
+    ask,
+    onInterrupt: (listener) => {
+      process.on("SIGINT", listener);
+      return () => void process.off("SIGINT", listener);
+    },
+    nowMs: () => performance.now(),
+    pause: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
+  };
+}
+
+async function ask(question: string): Promise<string> {
+  // Without `terminal` the line discipline of the terminal stays in force, so that Ctrl-C ends the program as usual.
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const end = new Promise<string>((resolve) => {
+    lines.once("close", () => resolve(""));
+  });
+  try {
+    return await Promise.race([lines.question(question), end]);
+  } finally {
+    lines.close();
+  }
+}

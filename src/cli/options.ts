@@ -1,0 +1,28 @@
+// Options that many commands share.
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+/** What the options below are read into. */
+export interface WaitOptions {
+  wait?: true;
+  timeout: number;
+}
+
+/** Adds `--json`. */
+export function withJson(command: Command): Command {
+  return command.option("--json", "print the API's document, and nothing else, on stdout");
+}
+
+/** Adds `--wait` and `--timeout`. */
+export function withWait(command: Command, until: string): Command {
+  return command
+    .option("--wait", `wait until ${until}`)
+    .addOption(
+      new Option("--timeout <seconds>", "how long to wait at most").argParser(wholeNumber).default(120),
+    );
+}
+
+/** Reads an option's value that is a whole number. */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}

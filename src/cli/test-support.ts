@@ -1,0 +1,89 @@
+// For tests of commands: a server that speaks the documented shapes, and a terminal whose clock the test owns.
+import { Command } from "commander";
+import type { CacheResource } from "../sdk/index.ts";
+import { addResourceCommands } from "./index.ts";
+import type { Io } from "./io.ts";
+import { openSession } from "./session.ts";
+
+/** What a command wrote, and how the person before it behaves. */
+export interface FakeIo extends Io {
+  stdout: string;
+  stderr: string;
+  interrupt(): void;
+}
+
+/** Pipes by default; each pause moves the clock on by as much. */
+export function fakeIo(changes: Partial<Io> = {}): FakeIo {
+  const interrupts = new Set<() => void>();
+  let nowMs = 0;
+  const io: FakeIo = {
+    stdout: "",
+    stderr: "",
+    out: (text) => void (io.stdout += text),
+    err: (text) => void (io.stderr += text),
+    isInputTerminal: false,
+    isErrTerminal: false,
+    errColumns: 80,
+    ask: async () => "",
+    onInterrupt(listener) {
+      interrupts.add(listener);
+      return () => void interrupts.delete(listener);
+    },
+    interrupt: () => interrupts.forEach((listener) => listener()),
+    nowMs: () => nowMs,
+    async pause(ms, signal) {
+      nowMs += ms;
+      signal?.throwIfAborted();
+    },
+    ...changes,
+  };
+  return io;
+}
+
+/** Runs one command line as the program would. @throws whatever the command throws. */
+export async function runCommand(io: Io, url: string, ...args: string[]): Promise<void> {
+  const program = new Command("pilvi")
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) });
+  addResourceCommands(
+    program,
+    openSession(io, async () => ({ url, token: "secret-token" })),
+  );
+  await program.parseAsync(args, { from: "user" });
+}
+
+/** A cache as the API shows it. */
+export function sampleCache(
+  number: number,
+  attributes: Partial<CacheResource["attributes"]> = {},
+  lastError: string | null = null,
+): CacheResource {
+  const credentials = { username: "app", password: "p/w" };
+  return {
+    id: `cache-0199f0a2-6c3e-7d5b-9a41-${String(number).padStart(12, "0")}`,
+    type: "caches",
+    attributes: {
+      name: "sessions",
+      type: "platform_valkey",
+      status: "available",
+      region: "us-east-1",
+      size: "valkey-flex-250mb",
+      auto_upgrade_enabled: false,
+      is_public: false,
+      eviction_policy: "allkeys-lru",
+      uses_hibernation: false,
+      hibernation_timeout: 5,
+      created_at: "2026-03-15T08:18:53.000000Z",
+      connection: { hostname: "127.0.0.1", port: 20_000, protocol: "redis", "": credentials, ...credentials },
+      ...attributes,
+    },
+    relationships: { environments: { data: [] } },
+    meta: {
+      engine: { name: "valkey", version: "8.0.6" },
+      limits: { memory_bytes: 262_144_000 },
+      sleep: { state: "awake" },
+      last_error: lastError,
+      overdue: false,
+    },
+  };
+}

@@ -1,0 +1,128 @@
+// Waits until a resource has a status or is gone, by asking again and again and letting Pilvi hold the answers.
+import { PilviError } from "../sdk/index.ts";
+import { CommandFailure } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { Progress, type ProgressState } from "./progress.ts";
+
+/** The parts of a document that waiting looks at. */
+interface StatusDocument {
+  data: { attributes: { status: string }; meta: { last_error: string | null } };
+}
+
+/** A wait and what is known before it begins. */
+export interface Wait<Document extends StatusDocument> {
+  /** What people know the resource by, such as `the cache sessions`. */
+  name: string;
+  /** `deleted` is reached when there is no such resource. */
+  until: "available" | "deleted";
+  timeoutSeconds: number;
+  document: Document;
+  /** What goes on by itself when the wait ends early, as a sentence. */
+  afterwards: string;
+  /** Reads the resource; the answer is held for `wait`. */
+  get(options: { wait?: "available" | "deleted"; signal: AbortSignal }): Promise<Document>;
+}
+
+/** How a wait ended; the document is the last one that was seen. */
+export interface WaitResult<Document> {
+  document: Document;
+  /** Why the status was not reached; undefined when it was. */
+  failure: CommandFailure | undefined;
+}
+
+/** Pilvi holds an answer for longer, but then nobody would see the last error for so long. */
+const HOLD_MS = 5000;
+
+/** Keeps a server that does not hold answers from being asked all the time. */
+const PAUSE_MS = 250;
+
+/**
+ * Waits with a line of progress.
+ * @throws CommandFailure with the exit code 130 on Ctrl-C.
+ */
+export async function waitFor<Document extends StatusDocument>(
+  io: Io,
+  wait: Wait<Document>,
+): Promise<WaitResult<Document>> {
+  const interrupt = new AbortController();
+  const forget = io.onInterrupt(() => interrupt.abort());
+  const progress = new Progress(io, `${wait.name} to be ${wait.until}`, stateOf(wait.document));
+  try {
+    return await look(io, wait, interrupt.signal, (document) => progress.update(stateOf(document)));
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    throw new CommandFailure(`Interrupted. ${wait.afterwards}`, 130);
+  } finally {
+    progress.end();
+    // A second Ctrl-C, or the same one passed on by a parent, must not cut off the message about the first.
+    if (!interrupt.signal.aborted) forget();
+  }
+}
+
+async function look<Document extends StatusDocument>(
+  io: Io,
+  wait: Wait<Document>,
+  interrupt: AbortSignal,
+  seen: (document: Document) => void,
+): Promise<WaitResult<Document>> {
+  const endMs = io.nowMs() + wait.timeoutSeconds * 1000;
+  let { document } = wait;
+  for (;;) {
+    if (document.data.attributes.status === wait.until) return { document, failure: undefined };
+    const leftMs = endMs - io.nowMs();
+    if (leftMs <= 0) return { document, failure: lateness(wait, document) };
+    const next = await getHeld(wait, Math.min(HOLD_MS, leftMs), interrupt);
+    if (next === undefined) return { document, failure: disappearance(wait) };
+    document = next;
+    seen(document);
+    if (document.data.attributes.status !== wait.until) await io.pause(PAUSE_MS, interrupt);
+  }
+}
+
+/** Reads the resource when it has the status, or as it is after the time given; undefined when it is gone. */
+async function getHeld<Document extends StatusDocument>(
+  wait: Wait<Document>,
+  holdMs: number,
+  interrupt: AbortSignal,
+): Promise<Document | undefined> {
+  const hold = AbortSignal.timeout(Math.ceil(holdMs));
+  try {
+    return await wait.get({ wait: wait.until, signal: AbortSignal.any([interrupt, hold]) });
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    if (interrupt.aborted || !hold.aborted) throw error;
+  }
+  try {
+    return await wait.get({ signal: interrupt });
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof PilviError && error.status === 404;
+}
+
+function disappearance(wait: Wait<StatusDocument>): CommandFailure | undefined {
+  if (wait.until === "deleted") return undefined;
+  return new CommandFailure(`${capitalized(wait.name)} was deleted meanwhile.`);
+}
+
+function lateness(wait: Wait<StatusDocument>, document: StatusDocument): CommandFailure {
+  const { status, lastError } = stateOf(document);
+  const sentences = [
+    `${capitalized(wait.name)} is not ${wait.until} after ${wait.timeoutSeconds} s; its status is ${status}.`,
+    ...(lastError === null ? [] : [`The last error was: ${lastError}`]),
+    wait.afterwards,
+  ];
+  return new CommandFailure(sentences.join("\n"));
+}
+
+function stateOf({ data }: StatusDocument): ProgressState {
+  return { status: data.attributes.status, lastError: data.meta.last_error };
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,192 @@
+// The `pilvi` program: the processes of a Pilvi, its tools, and the commands that talk to a running one.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import { addResourceCommands, endingOf, openSession, processIo, withExamples } from "./cli/index.ts";
+import type { Config } from "./config.ts";
+import { codeOf, messageOf, Refusal } from "./lib/errors.ts";
+
+interface TokenOptions {
+  name: string;
+  abilities: string[];
+  expires?: string;
+  organization: string;
+  json?: true;
+}
+
+// What only some commands need is imported by them, so that a short command does not load a whole server.
+
+function addProcesses(pilvi: Command): void {
+  const up = pilvi
+    .command("up")
+    .description("start Pilvi with all that belongs to it, until Ctrl-C stops it cleanly")
+    .action(async () => {
+      const { upCommand } = await import("./processes/up.ts");
+      process.exit(await upCommand(await settings()));
+    });
+  withExamples(up, ["pilvi up", "PILVI_PORT=8080 PILVI_DATA_DIR=/srv/pilvi pilvi up"]);
+  const control = pilvi
+    .command("control")
+    .description("run the API and the control loop alone, under a service manager")
+    .action(async () => {
+      const { controlCommand } = await import("./processes/control.ts");
+      process.exit(await controlCommand(await settings()));
+    });
+  withExamples(control, ["PILVI_DATABASE_URL=postgres://pilvi@db.example.com/pilvi pilvi control"]);
+  const host = pilvi
+    .command("host")
+    .description("run the process that starts and watches engines alone, under a service manager")
+    .action(async () => {
+      const { hostCommand } = await import("./processes/host.ts");
+      process.exit(await hostCommand(await settings()));
+    });
+  withExamples(host, ["pilvi host"]);
+}
+
+function addTools(pilvi: Command): void {
+  const engines = pilvi.command("engines").description("what Pilvi runs databases and caches with");
+  const install = engines
+    .command("install")
+    .description("install the engines that are missing, below the data directory and without root")
+    .action(async () => {
+      const { installCommand } = await import("./processes/engines.ts");
+      process.exitCode = await installCommand(await settings());
+    });
+  withExamples(install, ["pilvi engines install", "PILVI_ENGINES_DIR=/opt/engines pilvi engines install"]);
+  withExamples(engines, ["pilvi engines install"]);
+  const doctor = pilvi
+    .command("doctor")
+    .description("check what Pilvi relies on, and tell what to do about faults")
+    .action(async () => {
+      const { doctorCommand } = await import("./processes/engines.ts");
+      process.exitCode = await doctorCommand(await settings());
+    });
+  withExamples(doctor, ["pilvi doctor"]);
+}
+
+function addTokens(pilvi: Command): void {
+  const tokens = pilvi.command("token").description("create, list and revoke access tokens");
+  const create = tokens
+    .command("create")
+    .description("create a token and print it, this once")
+    .requiredOption("--name <name>", "what it is for")
+    .addOption(
+      new Option("--abilities <abilities>", "what it may do, with commas between")
+        .argParser(words)
+        .default(["*"], "*, which is everything"),
+    )
+    .option("--expires <when>", "after 12h, 30d or 1y, or on a date such as 2027-01-31", expiry)
+    .option("--organization <name>", "whose resources it is for", "default")
+    .option("--json", "print JSON")
+    .action(async (options: TokenOptions) => {
+      const { tokenCreate } = await import("./processes/token.ts");
+      process.exitCode = await tokenCreate(await settings(), { ...options, json: options.json === true });
+    });
+  withExamples(create, [
+    "pilvi token create --name laptop",
+    "pilvi token create --name dashboard --abilities caches:read,databases:read --expires 30d",
+  ]);
+  const list = tokens
+    .command("list")
+    .description("list tokens, without what they are")
+    .option("--json", "print JSON")
+    .action(async (options: { json?: true }) => {
+      const { tokenList } = await import("./processes/token.ts");
+      process.exitCode = await tokenList(await settings(), { json: options.json === true });
+    });
+  withExamples(list, ["pilvi token list", "pilvi token list --json"]);
+  const revoke = tokens
+    .command("revoke")
+    .description("revoke a token at once")
+    .argument("<id-or-name>")
+    .action(async (idOrName: string) => {
+      const { tokenRevoke } = await import("./processes/token.ts");
+      process.exitCode = await tokenRevoke(await settings(), idOrName);
+    });
+  withExamples(revoke, ["pilvi token revoke laptop"]);
+  withExamples(tokens, ["pilvi token create --name laptop", "pilvi token revoke laptop"]);
+}
+
+function words(text: string): string[] {
+  const list = text.split(",").map((word) => word.trim());
+  if (list.includes("")) throw new InvalidArgumentError("An ability is empty.");
+  return list;
+}
+
+function expiry(text: string): string {
+  const isDuration = /^[1-9]\d*[hdy]$/.test(text);
+  const isDate = /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text));
+  if (isDuration || isDate) return text;
+  throw new InvalidArgumentError("It must be a time such as 12h, 30d or 1y, or an ISO date.");
+}
+
+async function settings(): Promise<Config> {
+  const { loadConfig } = await import("./config.ts");
+  return loadConfig(process.env);
+}
+
+/** The Pilvi that commands talk to, with a token for it. */
+async function connect(): Promise<{ url: string; token: string }> {
+  const { loadClientConfig } = await import("./config.ts");
+  const { url, token, dataDir, isLocal } = loadClientConfig(process.env);
+  if (token !== undefined) return { url, token };
+  if (!isLocal) throw new Refusal(`Set PILVI_TOKEN to a token of ${url}. The stored one is not sent there.`);
+  return { url, token: await storedToken(join(dataDir, "token")) };
+}
+
+async function storedToken(file: string): Promise<string> {
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") {
+      throw new Refusal(
+        `There is no token. Set PILVI_TOKEN, or start Pilvi with \`npm start\`, which writes one to ${file}`,
+        error,
+      );
+    }
+    if (codeOf(error) === "EACCES") {
+      throw new Refusal(
+        `The token in ${file} may not be read. Run this as the user who runs Pilvi, or set PILVI_TOKEN.`,
+        error,
+      );
+    }
+    throw error;
+  }
+}
+
+/** Tells about an error. @returns the exit code. */
+function endWith(error: unknown): number {
+  // The library has told already what was wrong; its own codes do not tell wrong usage from failure.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const ending = endingOf(error);
+  // Bun's console would write this in red.
+  process.stderr.write(`${ending?.text ?? messageOf(error)}\n`);
+  if (process.env["PILVI_LOG_LEVEL"] === "debug") console.error(error);
+  return ending?.exitCode ?? 1;
+}
+
+async function run(args: string[]): Promise<void> {
+  const pilvi = new Command("pilvi")
+    .description("A cloud of your own: databases, caches and WebSocket clusters in milliseconds.")
+    .version(packageJson.version)
+    .showHelpAfterError("Add --help to see what is possible.")
+    .exitOverride();
+  addProcesses(pilvi);
+  addTools(pilvi);
+  addTokens(pilvi);
+  addResourceCommands(pilvi, openSession(processIo(), connect));
+  withExamples(pilvi, ["pilvi up", "pilvi caches create sessions --wait", "pilvi help caches create"]);
+  // The library's own `help` looks one command deep only.
+  const [first = "--help", ...rest] = args;
+  await pilvi.parseAsync(first === "help" ? [...rest, "--help"] : [first, ...rest], { from: "user" });
+}
+
+// A reader that has seen enough, such as `head`, is no reason to complain.
+process.stdout.on("error", (error) => process.exit(codeOf(error) === "EPIPE" ? 0 : 1));
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = endWith(error);
+}

@@ -1,0 +1,161 @@
+// `pilvi control`: the API and the loop that makes its wishes true.
+import { chdir } from "node:process";
+import { createApp, type App } from "../api/app.ts";
+import { ensureToken } from "../api/tokens.ts";
+import { isLoopback, type Config } from "../config.ts";
+import type { Driver } from "../drivers/driver.ts";
+import { localDriver } from "../drivers/local/index.ts";
+import type { Certificate } from "../engines/engine.ts";
+import { canSwitchUsers, CONTROL_ACCOUNT } from "../host/accounts.ts";
+import { hostSocket } from "../host/layout.ts";
+import { createLog, type Log } from "../lib/log.ts";
+import type { Vault } from "../lib/secrets.ts";
+import { Loop } from "../reconciler/loop.ts";
+import { lookAgain, lookForMissing } from "../reconciler/queue.ts";
+import { kinds } from "../resources/index.ts";
+import type { KindContext } from "../resources/kind.ts";
+import { openDatabase, type Database } from "../store/database.ts";
+import { migrate } from "../store/migrate.ts";
+import { migrations } from "../store/migrations.ts";
+import { ensureDataDir } from "./data-dir.ts";
+import { readCertificate } from "./host.ts";
+import { firstToken, hostId, openVault } from "./identity.ts";
+import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
+import { ensureKeyFits, ensureHostRow } from "./registration.ts";
+import { ensureStore, STORE_ID, storeAddress } from "./store-instance.ts";
+import { portRefusal } from "./port-refusal.ts";
+
+/** Long enough for held answers, which `?wait=` makes last up to 60 s. */
+const IDLE_TIMEOUT_SECONDS = 120;
+/** What answers under way may still take when the process is asked to end. */
+const DRAIN_MS = 1_000;
+
+/** What only the user who started Pilvi may read or make; all of it is in memory before that user is left. */
+interface Belongings {
+  vault: Vault;
+  certificate: Certificate | null;
+  token: string;
+  hostId: string;
+}
+
+/** @returns the exit code, when the process was asked to end. */
+export async function controlCommand(config: Config): Promise<number> {
+  const log = createLog("control", config.logLevel);
+  try {
+    ensureDataDir(config.dataDir);
+    const belongings = {
+      vault: await openVault(config),
+      certificate: readCertificate(config),
+      token: await firstToken(config),
+      hostId: hostId(config),
+    };
+    dropPrivileges();
+    const stopping = stopRequested();
+    const stop = await startControl(config, belongings, log);
+    log.info({ port: config.port }, "the control plane is ready");
+    reportReady();
+    const reason = await stopping;
+    log.info({ reason }, "the control plane ends");
+    await stop();
+    return 0;
+  } catch (error) {
+    log.error({ error }, "the control plane cannot start");
+    reportRefusal(error);
+    return 1;
+  }
+}
+
+/** Strangers' bytes are parsed from here on, by a user who owns nothing. */
+function dropPrivileges(): void {
+  if (!canSwitchUsers()) return;
+  chdir("/");
+  process.setgroups?.([]);
+  process.setgid?.(CONTROL_ACCOUNT.gid);
+  process.setuid?.(CONTROL_ACCOUNT.uid);
+}
+
+async function startControl(config: Config, belongings: Belongings, log: Log): Promise<() => Promise<void>> {
+  const { vault } = belongings;
+  const driver = localDriver(hostSocket(config.dataDir));
+  await ensureStore(config, vault, driver);
+  const address = storeAddress(config, vault);
+  const db = openDatabase(address);
+  await migrate(db, migrations);
+  await ensureKeyFits(db, vault, config.keyFile);
+  await ensureHostRow(db, belongings.hostId);
+  await ensureToken(db, { plaintext: belongings.token, name: "first" });
+  if (config.bootstrapToken !== undefined) {
+    await ensureToken(db, { plaintext: config.bootstrapToken, name: "bootstrap" });
+  }
+  const context = contextOf(config, belongings, db, driver);
+  const app = await createControlApp(config, context, log);
+  const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
+  const reconcilers = new Map(kinds.map((kind) => [kind.name, kind.reconcile(context)]));
+  const loop = new Loop({ db, openSession, hostId: context.hostId, reconcilers, log });
+  await loop.start();
+  const watching = new AbortController();
+  watchInstances(context, watching.signal, log);
+  const server = serve(config, belongings.certificate, app);
+  return async () => {
+    watching.abort();
+    await Promise.all([app.close(), Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])]);
+    await server.stop(true);
+    await loop.stop();
+    await db.close();
+  };
+}
+
+function contextOf(config: Config, belongings: Belongings, db: Database, driver: Driver): KindContext {
+  return {
+    db,
+    driver,
+    vault: belongings.vault,
+    hostId: belongings.hostId,
+    hostnames: { loopback: "127.0.0.1", public: config.publicHost },
+    isTls: config.tls !== undefined,
+    portRange: config.portRange,
+    bind: config.bind,
+  };
+}
+
+function createControlApp(config: Config, context: KindContext, log: Log): Promise<App> {
+  return createApp({
+    db: context.db,
+    log,
+    operations: kinds.flatMap((kind) => kind.operations(context)),
+    hostnames: [config.host, config.publicHost],
+    isPublic: !isLoopback(config.host),
+    rateLimitPerMinute: config.rateLimitPerMinute,
+    readiness: { host: async () => void (await context.driver.offer()) },
+  });
+}
+
+/** Whatever the driver sees that does not fit what is recorded has the resource looked at again, at once. */
+function watchInstances({ db, driver, hostId: host }: KindContext, signal: AbortSignal, log: Log): void {
+  const complain = (error: unknown) => log.warn({ error }, "an observation could not be passed on");
+  driver.watch(
+    {
+      changed: ({ id, state }) => {
+        if (id !== STORE_ID) lookAgain(db, id, state === "running").catch(complain);
+      },
+      synced: (ids) => {
+        lookForMissing(db, host, ids).catch(complain);
+      },
+    },
+    signal,
+  );
+}
+
+function serve(config: Config, certificate: Certificate | null, app: App): Bun.Server<undefined> {
+  try {
+    return Bun.serve({
+      hostname: config.host,
+      port: config.port,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      fetch: (request) => app.fetch(request),
+      ...(certificate === null ? {} : { tls: certificate }),
+    });
+  } catch (error) {
+    throw portRefusal(config, error);
+  }
+}

@@ -1,0 +1,42 @@
+// The data directory: made, tried, and opened just so far that engines under users of their own can get in.
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { codeOf, Refusal } from "../lib/errors.ts";
+import { tryLock } from "../lib/libc.ts";
+
+const EXECUTE_BY_OTHERS = 0o001;
+
+/** @throws Refusal when the folder cannot be used, with what to do about it. */
+export function ensureDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new Refusal(
+      `The data directory ${dataDir} cannot be written (${codeOf(error)}). Set PILVI_DATA_DIR to one that can.`,
+      error,
+    );
+  }
+  if (process.getuid?.() !== 0) return;
+  chmodSync(dataDir, 0o711);
+  for (let folder = dirname(dataDir); ; folder = dirname(folder)) {
+    if ((statSync(folder).mode & EXECUTE_BY_OTHERS) === 0) {
+      throw new Refusal(
+        `Other users cannot get to the data directory ${dataDir}, because ${folder} is closed to them, ` +
+          `and engines run under users of their own. Set PILVI_DATA_DIR to another one, or run: chmod o+x ${folder}`,
+      );
+    }
+    if (folder === dirname(folder)) return;
+  }
+}
+
+/**
+ * Takes a lock of the data directory for the life of this process.
+ * @returns false when another process has it.
+ */
+export function lockDataDir(dataDir: string, name: string): boolean {
+  const fd = openSync(join(dataDir, `${name}.lock`), "a", 0o600);
+  if (tryLock(fd)) return true;
+  closeSync(fd);
+  return false;
+}

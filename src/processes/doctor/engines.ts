@@ -1,0 +1,67 @@
+// Looks at the engines: which are there, which are missing, which are older than they could be.
+import type { Config } from "../../config.ts";
+import type { EngineName } from "../../drivers/driver.ts";
+import { installHint, readOsRelease } from "../../engines/install/hints.ts";
+import { postgresPackage } from "../../engines/install/postgres.ts";
+import { isGoodEnough } from "../../engines/install/recipes.ts";
+import { findEngines, type InstalledEngine } from "../../engines/installed.ts";
+import { compareVersions } from "../../engines/program-version.ts";
+import { fail, type Finding, ok, warn } from "./finding.ts";
+
+const INSTALL = "`pilvi engines install`";
+
+/** @returns a finding for each engine that is installed, and for each kind that none is installed for. */
+export async function checkEngines(config: Config, checkoutDir: string): Promise<Finding[]> {
+  const engines = await findEngines(config.enginesDir);
+  const bundled = postgresPackage(checkoutDir)?.version;
+  return [
+    ...engines.map((engine) => engineFinding(engine, engines, bundled)),
+    ...storeFindings(config, engines),
+    ...missingFindings(engines),
+  ];
+}
+
+function engineFinding(
+  engine: InstalledEngine,
+  all: InstalledEngine[],
+  bundledPostgres: string | undefined,
+): Finding {
+  const { name, version, origin, program } = engine;
+  const text = `${name} ${version} (${origin}, ${program})`;
+  if (!isGoodEnough(engine))
+    return warn(`${text} is too old to be used`, `Install a newer one with ${INSTALL}.`);
+  // Only the first of a name is taken for new instances; the others are kept for those that were made with them.
+  if (all.find((one) => one.name === name) !== engine) return ok(text);
+  const newer = all.find((one) => one.name === name && compareVersions(one.version, version) > 0);
+  if (newer !== undefined) {
+    return warn(
+      `${text} is preferred to the system's newer ${newer.version}`,
+      `Remove ${engine.home} when no instance uses it any more.`,
+    );
+  }
+  const isOutdated =
+    name === "postgres" && bundledPostgres !== undefined && compareVersions(version, bundledPostgres) < 0;
+  return isOutdated
+    ? warn(`${text} is older than ${bundledPostgres}`, `Install it with ${INSTALL}.`)
+    : ok(text);
+}
+
+/** The control plane runs on the Postgres of the store unless it was given another one. */
+function storeFindings(config: Config, engines: InstalledEngine[]): Finding[] {
+  const hasOwn = engines.some(({ name, origin }) => name === "postgres" && origin === "store");
+  if (config.databaseUrl !== undefined || hasOwn) return [];
+  return [fail("no Postgres for Pilvi's own data", `Install it with ${INSTALL}, or set PILVI_DATABASE_URL.`)];
+}
+
+function missingFindings(engines: InstalledEngine[]): Finding[] {
+  const has = (name: EngineName) => engines.some((one) => one.name === name && isGoodEnough(one));
+  const os = readOsRelease();
+  const missing: EngineName[] = [];
+  if (!has("valkey")) missing.push("valkey");
+  if (!has("redis")) missing.push("redis");
+  if (!has("mysql") && !has("mariadb")) missing.push("mariadb");
+  return missing.map((name) => {
+    const hint = installHint(name, os);
+    return warn(`no ${name}`, `Install it with ${INSTALL}${hint === undefined ? "" : `, or \`${hint}\``}.`);
+  });
+}

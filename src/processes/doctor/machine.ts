@@ -1,0 +1,94 @@
+// Looks at the machine: the runtime, the system, rights, the data folder, the disk, limits.
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Config } from "../../config.ts";
+import { readOsRelease } from "../../engines/install/hints.ts";
+import { fail, type Finding, ok, warn } from "./finding.ts";
+
+const TESTED_BUN_MINOR = "1.4.";
+const GIB = 2 ** 30;
+const LOW_DISK_GIB = 5;
+const NO_DISK_GIB = 1;
+/** Every connection of a gateway or a WebSocket cluster is an open file. */
+const GOOD_OPEN_FILES = 10_000;
+const OTHERS_MAY_PASS = 0o001;
+
+/** @returns one finding for each thing. */
+export function checkMachine(config: Config): Finding[] {
+  const nearest = nearestFolder(config.dataDir);
+  return [
+    bunFinding(),
+    systemFinding(),
+    isolationFinding(),
+    dataDirFinding(config.dataDir, nearest),
+    diskFinding(nearest),
+    openFilesFinding(),
+  ];
+}
+
+function bunFinding(): Finding {
+  const text = `Bun ${Bun.version}`;
+  if (Bun.version.startsWith(TESTED_BUN_MINOR)) return ok(text);
+  return warn(text, `Pilvi is tested with Bun ${TESTED_BUN_MINOR}x; \`npm ci\` installs it.`);
+}
+
+function systemFinding(): Finding {
+  const text = `${readOsRelease().PRETTY_NAME ?? process.platform} on ${process.arch}`;
+  if (process.platform === "linux" && ["x64", "arm64"].includes(process.arch)) return ok(text);
+  return fail(text, "Pilvi runs on Linux on x64 and arm64.");
+}
+
+function isolationFinding(): Finding {
+  if (process.getuid?.() === 0) return ok("run by root: every instance has a user of its own");
+  return warn(
+    "not run by root: all instances run as the same user as Pilvi, and are not kept from each other's files",
+    "Run Pilvi as root to give every instance a user of its own.",
+  );
+}
+
+function dataDirFinding(dataDir: string, nearest: string): Finding {
+  const text = `data folder ${dataDir}`;
+  if (!statSync(nearest).isDirectory()) {
+    return fail(`${text}: ${nearest} is not a folder`, "Set PILVI_DATA_DIR to another one.");
+  }
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK);
+  } catch {
+    return fail(`${text} cannot be written to`, `Change the owner of ${nearest}, or set PILVI_DATA_DIR.`);
+  }
+  const closed = process.getuid?.() === 0 ? closedFolder(nearest) : undefined;
+  if (closed === undefined) return ok(text);
+  return fail(
+    `${text} cannot be reached by the users that instances run as, because of ${closed}`,
+    `Run \`chmod o+x ${closed}\`, or set PILVI_DATA_DIR to another folder.`,
+  );
+}
+
+/** The folder itself, or the lowest of its parents that exists. */
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
+}
+
+/** The first folder on the way down that other users may not pass through. */
+function closedFolder(folder: string): string | undefined {
+  const above = folder === "/" ? undefined : closedFolder(dirname(folder));
+  if (above !== undefined) return above;
+  return (statSync(folder).mode & OTHERS_MAY_PASS) === 0 ? folder : undefined;
+}
+
+function diskFinding(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(folder);
+  const freeGib = (bavail * bsize) / GIB;
+  const text = `${freeGib.toFixed(1)} GiB free for data`;
+  const advice = "Free some space, or set PILVI_DATA_DIR to a folder on a larger disk.";
+  if (freeGib < NO_DISK_GIB) return fail(text, advice);
+  return freeGib < LOW_DISK_GIB ? warn(text, advice) : ok(text);
+}
+
+function openFilesFinding(): Finding {
+  const limits = readFileSync("/proc/self/limits", "utf8");
+  const limit = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? "unlimited";
+  const text = `open files: at most ${limit}`;
+  if (limit === "unlimited" || Number(limit) >= GOOD_OPEN_FILES) return ok(text);
+  return warn(text, `Raise the limit to ${GOOD_OPEN_FILES} or more; each connection takes one.`);
+}

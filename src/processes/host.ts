@@ -1,0 +1,71 @@
+// `pilvi host`: runs the engines of this machine and takes orders from the control plane over a unix socket.
+import { readFileSync } from "node:fs";
+import type { Config } from "../config.ts";
+import type { Certificate } from "../engines/engine.ts";
+import { Host } from "../host/host.ts";
+import { hostSocket } from "../host/layout.ts";
+import { serveHost } from "../host/server.ts";
+import { messageOf, Refusal } from "../lib/errors.ts";
+import { forbidNewPrivileges } from "../lib/libc.ts";
+import { createLog } from "../lib/log.ts";
+import { ensureDataDir, lockDataDir } from "./data-dir.ts";
+import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
+
+/** A host whose `pilvi up` was killed notices and ends; the next one waits for that. */
+const TAKEOVER_TIMEOUT_MS = 5_000;
+const TAKEOVER_RETRY_MS = 20;
+
+/** @returns the exit code. SIGTERM and SIGINT leave the engines running, so that Pilvi is upgraded without stopping one. */
+export async function hostCommand(config: Config): Promise<number> {
+  const log = createLog("host", config.logLevel);
+  try {
+    ensureDataDir(config.dataDir);
+    await takeHostLock(config.dataDir);
+    forbidNewPrivileges();
+    const settings = {
+      dataDir: config.dataDir,
+      enginesDir: config.enginesDir,
+      bind: config.bind,
+      certificate: readCertificate(config),
+    };
+    const stopping = stopRequested();
+    const host = new Host(settings, log);
+    host.start();
+    const stopServing = serveHost(host, hostSocket(config.dataDir), log);
+    log.info("the host is ready");
+    reportReady();
+    const reason = await stopping;
+    log.info({ reason }, "the host ends");
+    await stopServing();
+    if (reason === "stop") await host.close();
+    else host.release();
+    return 0;
+  } catch (error) {
+    reportRefusal(error);
+    return 1;
+  }
+}
+
+/** The certificate and key that the settings name. */
+export function readCertificate(config: Config): Certificate | null {
+  if (config.tls === undefined) return null;
+  const { certFile, keyFile } = config.tls;
+  return { cert: readSetting("PILVI_TLS_CERT", certFile), key: readSetting("PILVI_TLS_KEY", keyFile) };
+}
+
+function readSetting(name: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Refusal(`${name} names the file ${path}, which cannot be read: ${messageOf(error)}.`, error);
+  }
+}
+
+async function takeHostLock(dataDir: string): Promise<void> {
+  const giveUpAt = Date.now() + TAKEOVER_TIMEOUT_MS;
+  while (!lockDataDir(dataDir, "host")) {
+    if (Date.now() > giveUpAt)
+      throw new Refusal(`Another Pilvi already runs on the data directory ${dataDir}.`);
+    await Bun.sleep(TAKEOVER_RETRY_MS);
+  }
+}

@@ -1,0 +1,42 @@
+// The store that Pilvi runs itself: a Postgres like any other instance of the host, reached through its unix socket.
+import type { Config } from "../config.ts";
+import type { Driver, PostgresSpec } from "../drivers/driver.ts";
+import { postgres } from "../engines/postgres/index.ts";
+import { scramVerifier } from "../engines/postgres/scram.ts";
+import { enginePaths, instanceFolder } from "../host/layout.ts";
+import { Refusal } from "../lib/errors.ts";
+import type { Vault } from "../lib/secrets.ts";
+import { socketAddress } from "../lib/unix-socket.ts";
+import type { DatabaseAddress } from "../store/database.ts";
+
+/** The instance's id; no resource has one like it. */
+export const STORE_ID = "store";
+
+const NAME = "pilvi";
+
+/** Where the store is reached. The password follows from the key, so nothing has to be kept for it. */
+export function storeAddress(config: Config, vault: Vault): DatabaseAddress {
+  if (config.databaseUrl !== undefined) return { url: config.databaseUrl };
+  const { socket } = enginePaths(instanceFolder(config.dataDir, STORE_ID), postgres.socketName);
+  return {
+    socketPath: socketAddress(socket),
+    username: NAME,
+    password: vault.derivePassword("store"),
+    database: NAME,
+  };
+}
+
+/** Has the host run the store, unless another Postgres is to be used. */
+export async function ensureStore(config: Config, vault: Vault, driver: Driver): Promise<void> {
+  if (config.databaseUrl !== undefined) return;
+  const spec: PostgresSpec = {
+    kind: "postgres",
+    id: STORE_ID,
+    engines: ["postgres"],
+    users: [{ name: NAME, verifier: scramVerifier(vault.derivePassword("store"), STORE_ID) }],
+    databases: [{ name: NAME, owner: NAME }],
+    exposure: { port: null, scope: "loopback" },
+  };
+  const seen = await driver.ensure(spec);
+  if (seen.state !== "running") throw new Refusal(`The store did not start: ${seen.lastError}`);
+}

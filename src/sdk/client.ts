@@ -1,0 +1,17 @@
+// The typed client of Pilvi's HTTP API: one member for each kind of resource.
+import { Caches } from "./caches.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+
+/**
+ * A client with one token.
+ *
+ * Creates carry an Idempotency-Key, so all requests are sent again after a lost connection or a 503, and after a 429
+ * when the server's `Retry-After` is over.
+ */
+export class PilviClient {
+  readonly caches: Caches;
+
+  constructor(options: ConnectionOptions) {
+    this.caches = new Caches(new Connection(options));
+  }
+}

@@ -1,0 +1,104 @@
+// Sends requests to Pilvi's HTTP API, again where that helps, and turns everything but success into errors.
+import { setTimeout as sleep } from "node:timers/promises";
+import { PilviError, errorOfAnswer, errorOfLoss } from "./errors.ts";
+import { type Outcome, retryOf } from "./retry.ts";
+
+/** Waits before another attempt. The reason is for people; the signal ends the wait early by an error. */
+export type Pause = (ms: number, reason: string, signal?: AbortSignal) => Promise<void>;
+
+/** Where Pilvi is and who asks. */
+export interface ConnectionOptions {
+  /** Without `/api`, such as `http://127.0.0.1:7458`. */
+  url: string;
+  token: string;
+  /** Used in place of the global `fetch`. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Used in place of a silent wait between attempts. */
+  pause?: Pause;
+}
+
+/** One request; the path is below the API root. */
+export interface ApiRequest {
+  method: "GET" | "POST" | "DELETE";
+  path: string;
+  query?: URLSearchParams;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** How long one attempt may take. */
+  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** The way to one Pilvi with one token. */
+export class Connection {
+  readonly #url: string;
+  readonly #token: string;
+  readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly #pause: Pause;
+
+  constructor(options: ConnectionOptions) {
+    this.#url = options.url.replace(/\/+$/, "");
+    this.#token = options.token;
+    this.#fetch = options.fetch ?? fetch;
+    this.#pause = options.pause ?? pauseSilently;
+  }
+
+  /**
+   * Sends a request.
+   * @returns the answer's document, undefined for an answer without one. Its shape is what the API documents.
+   * @throws PilviError when the answer is not a success, PilviUnreachable when there is none.
+   */
+  async send<Document>(request: ApiRequest): Promise<Document> {
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#attempt(request);
+      const retry = retryOf(outcome, attempt);
+      if (retry === undefined) return this.#documentOf(request, outcome, attempt) as Document;
+      await this.#pause(retry.afterMs, retry.reason, request.signal);
+    }
+  }
+
+  async #attempt(request: ApiRequest): Promise<Outcome> {
+    const { method, path, query, body, headers, signal, timeoutMs = TIMEOUT_MS } = request;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const search = query === undefined || query.size === 0 ? "" : `?${query}`;
+    try {
+      const response = await this.#fetch(`${this.#url}/api${path}${search}`, {
+        method,
+        headers: {
+          Accept: "application/json",
+          Authorization: `Bearer ${this.#token}`,
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+          ...headers,
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+      return { response, text: await response.text() };
+    } catch (error) {
+      // The caller's own wish to end is no failure of the connection.
+      signal?.throwIfAborted();
+      return { error };
+    }
+  }
+
+  #documentOf(request: ApiRequest, outcome: Outcome, attempt: number): unknown {
+    if ("error" in outcome) throw errorOfLoss(this.#url, outcome.error);
+    const { response, text } = outcome;
+    // An earlier attempt whose answer was lost may have deleted it.
+    if (response.status === 404 && request.method === "DELETE" && attempt > 1) return undefined;
+    const requestId = response.headers.get("X-Request-Id") ?? undefined;
+    if (!response.ok) throw errorOfAnswer(response.status, text, requestId);
+    if (text === "") return undefined;
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new PilviError(`What answers at ${this.#url} is not Pilvi.`, response.status);
+    }
+  }
+}
+
+async function pauseSilently(ms: number, _reason: string, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal === undefined ? {} : { signal });
+}

@@ -1,0 +1,85 @@
+// The errors that the client throws: Pilvi said no, or Pilvi could not be reached.
+
+/** An answer that is not a success. The message is Pilvi's own, made for people. */
+export class PilviError extends Error {
+  override name = "PilviError";
+  /** The HTTP status, such as 422. */
+  readonly status: number;
+  /** Every failing field with sentences that say what is wrong, when the request did not fit. */
+  readonly errors: Record<string, string[]> | undefined;
+  /** What finds the request in the log of Pilvi. */
+  readonly requestId: string | undefined;
+
+  constructor(message: string, status: number, errors?: Record<string, string[]>, requestId?: string) {
+    super(message);
+    this.status = status;
+    this.errors = errors;
+    this.requestId = requestId;
+  }
+}
+
+/** No answer came; the message says from where, and what to do about it where that is known. */
+export class PilviUnreachable extends Error {
+  override name = "PilviUnreachable";
+}
+
+/** Makes the error for an answer with the given text, which is JSON unless something else than Pilvi answered. */
+export function errorOfAnswer(status: number, text: string, requestId: string | undefined): PilviError {
+  const { message, errors } = membersOf(text);
+  const told =
+    typeof message === "string" ? message : `The server answered with status ${status} and no message.`;
+  return new PilviError(told, status, isFieldErrors(errors) ? errors : undefined, requestId);
+}
+
+/** Makes the error for a request that got no answer from `url`. */
+export function errorOfLoss(url: string, error: unknown): PilviUnreachable {
+  const code = networkCodeOf(error) ?? "";
+  const silence = `Pilvi does not answer at ${url}`;
+  if (code === "ECONNREFUSED") {
+    const advice = isThisMachine(url) ? " Start it with: npm start" : "";
+    return new PilviUnreachable(`${silence}.${advice}`, { cause: error });
+  }
+  if (error instanceof DOMException && error.name === "TimeoutError") {
+    return new PilviUnreachable(`${silence} in time.`, { cause: error });
+  }
+  if (code === "ECONNRESET") {
+    return new PilviUnreachable(`The connection to ${url} broke off before Pilvi had answered.`, {
+      cause: error,
+    });
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  const advice = code.includes("CERT")
+    ? " Put the certificate of its authority into a file that NODE_EXTRA_CA_CERTS names."
+    : "";
+  return new PilviUnreachable(`${silence}: ${reason}.${advice}`, { cause: error });
+}
+
+/** The code that `fetch` gave a failure, such as `ECONNRESET`. */
+export function networkCodeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+function membersOf(text: string): { message?: unknown; errors?: unknown } {
+  try {
+    const document: unknown = JSON.parse(text);
+    return typeof document === "object" && document !== null ? document : {};
+  } catch {
+    return {};
+  }
+}
+
+function isFieldErrors(value: unknown): value is Record<string, string[]> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.values(value).every(
+      (texts) => Array.isArray(texts) && texts.every((text) => typeof text === "string"),
+    )
+  );
+}
+
+function isThisMachine(url: string): boolean {
+  const { hostname } = new URL(url);
+  return /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname);
+}

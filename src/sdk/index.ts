@@ -1,0 +1,7 @@
+// What users of the client may import.
+export type { CacheResource, CacheStatus } from "../resources/caches/schema.ts";
+export type { CacheDocument, CacheFilter, CachePage, CacheTypeList, NewCache } from "./caches.ts";
+export { PilviClient } from "./client.ts";
+export type { ConnectionOptions, Pause } from "./connection.ts";
+export type { PageDocument, SingleDocument } from "./documents.ts";
+export { PilviError, PilviUnreachable } from "./errors.ts";

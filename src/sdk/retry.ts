@@ -1,0 +1,53 @@
+// When a request is sent again, and after how long. All requests of the client are safe to repeat: reads and deletes
+// by themselves, creates because each carries an Idempotency-Key.
+import { networkCodeOf } from "./errors.ts";
+
+/** What one attempt came to: an answer, or no answer. */
+export type Outcome = { response: Response; text: string } | { error: unknown };
+
+/** A pause before the next attempt, with the reason for people. */
+export interface Retry {
+  afterMs: number;
+  reason: string;
+}
+
+const MAX_ATTEMPTS = 5;
+const FIRST_PAUSE_MS = 250;
+
+/** A server that wants a longer pause than this gets no further attempt. */
+const MAX_RETRY_AFTER_SECONDS = 60;
+
+/**
+ * Decides about the next attempt.
+ * @param attempt 1 for the first.
+ * @returns undefined when the outcome stands.
+ */
+export function retryOf(outcome: Outcome, attempt: number): Retry | undefined {
+  if (attempt >= MAX_ATTEMPTS) return undefined;
+  const backoffMs = FIRST_PAUSE_MS * 2 ** (attempt - 1);
+  if ("error" in outcome) {
+    return isLost(outcome.error, attempt)
+      ? { afterMs: backoffMs, reason: "the connection was lost" }
+      : undefined;
+  }
+  const { status, headers } = outcome.response;
+  if (status !== 429 && status !== 503) return undefined;
+  const retryAfterSeconds = secondsOf(headers.get("Retry-After"));
+  if (retryAfterSeconds !== undefined && retryAfterSeconds > MAX_RETRY_AFTER_SECONDS) return undefined;
+  return {
+    afterMs: retryAfterSeconds === undefined ? backoffMs : retryAfterSeconds * 1000,
+    reason: status === 429 ? "too many requests" : "Pilvi is not ready",
+  };
+}
+
+function isLost(error: unknown, attempt: number): boolean {
+  const code = networkCodeOf(error);
+  if (code === "ECONNRESET") return true;
+  // Refused at once means that Pilvi is not running; refused later, that it is being restarted.
+  return code === "ECONNREFUSED" && attempt > 1;
+}
+
+/** Reads a number of seconds; the header's other form, a date, counts as absent. */
+function secondsOf(header: string | null): number | undefined {
+  return header !== null && /^\d+$/.test(header) ? Number(header) : undefined;
+}
