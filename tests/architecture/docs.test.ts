@@ -1,0 +1,153 @@
+// Checks that the documentation speaks of what exists: settings, commands, options, dependencies, files.
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { loadClientConfig, loadConfig } from "../../src/config.ts";
+import { kinds } from "../../src/resources/index.ts";
+import { anchors, markdown, markdownFiles, prose, settingRows } from "./markdown.ts";
+import { ROOT } from "./source.ts";
+
+const SETTING_FILES = ["README.md", "docs/configuration.md"];
+
+const config = loadConfig({});
+const NONE = "none";
+
+/** What the documentation must say of each default. */
+const DEFAULTS: Record<string, string> = {
+  PILVI_HOST: `\`${config.host}\``,
+  PILVI_PORT: `\`${config.port}\``,
+  PILVI_DATA_DIR: "`~/.pilvi`, as root `/var/lib/pilvi`",
+  PILVI_ENGINES_DIR: `\`${relative(config.dataDir, config.enginesDir)}\` in the data directory`,
+  PILVI_KEY_FILE: `\`${relative(config.dataDir, config.keyFile)}\` in the data directory`,
+  PILVI_BOOTSTRAP_TOKEN: NONE,
+  PILVI_DATABASE_URL: NONE,
+  PILVI_BIND: `\`${config.bind}\``,
+  PILVI_PUBLIC_HOST: "the address in `PILVI_BIND`",
+  PILVI_RATE_LIMIT: `\`${config.rateLimitPerMinute}\``,
+  PILVI_PORT_RANGE: `\`${config.portRange.first}-${config.portRange.last}\``,
+  PILVI_TLS_CERT: NONE,
+  PILVI_TLS_KEY: NONE,
+  PILVI_INSECURE: "`0`",
+  PILVI_LOG_LEVEL: `\`${config.logLevel}\``,
+  PILVI_URL: `\`${loadClientConfig({}).url}\``,
+  PILVI_TOKEN: "`token` in the data directory",
+};
+
+describe("settings", () => {
+  const names = new Set(readFileSync(join(ROOT, "src/config.ts"), "utf8").match(/PILVI_[A-Z_]+/g));
+
+  test("all of src/config.ts are known to this test", () => {
+    expect([...names].sort()).toEqual(Object.keys(DEFAULTS).sort());
+  });
+
+  test.each(SETTING_FILES)("all stand in a table of %s with their defaults", (path) => {
+    const rows = settingRows(path);
+    const told = Object.fromEntries([...rows].map(([name, [preset = ""]]) => [name, preset]));
+    expect(told).toEqual(DEFAULTS);
+  });
+});
+
+describe("the command line", () => {
+  const text = markdown("docs/cli.md");
+
+  test("every command has a heading in docs/cli.md, and every option stands below it", async () => {
+    const missing: string[] = [];
+    for (const { name, options } of await commandsBelow([])) {
+      const section = sectionOf(text, name);
+      if (section === undefined) missing.push(`docs/cli.md has no heading \`${name}\``);
+      for (const option of options) {
+        if (section?.includes(`\`${option}`) === false) missing.push(`docs/cli.md, ${name}: ${option}`);
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test("no command is documented that does not exist", async () => {
+    const names = new Set((await commandsBelow([])).map(({ name }) => name));
+    const documented = [...text.matchAll(/^##+ `(pilvi [^`<[]+?)[ `<[]*(?:<[^>]*>)?`/gm)].map(
+      ([, name]) => name,
+    );
+    expect(documented.filter((name) => name !== undefined && !names.has(name))).toEqual([]);
+  });
+});
+
+test("every kind of resource has a guide, and every dependency its line of why", () => {
+  const missing = kinds.map(({ name }) => `docs/${name}.md`).filter((path) => !existsSync(join(ROOT, path)));
+  expect(missing).toEqual([]);
+  const why = markdown("CONTRIBUTING.md");
+  const { dependencies, devDependencies, optionalDependencies } = packageJson;
+  const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  expect(names.filter((name) => !why.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("every folder of src/ stands in ARCHITECTURE.md", () => {
+  const text = markdown("ARCHITECTURE.md");
+  const folders = new Bun.Glob("*/").scanSync({ cwd: join(ROOT, "src"), onlyFiles: false });
+  expect([...folders].filter((folder) => !text.includes(`\`${folder.replace(/\/$/, "")}`))).toEqual([]);
+});
+
+test("every file of the source that the documentation names exists", () => {
+  const faults = markdownFiles()
+    .filter((path) => path !== "CHANGELOG.md")
+    .flatMap((path) =>
+      [...prose(path).matchAll(/`((?:src|tests|scripts|migrations|docs|bench)\/[\w./-]+)`/g)]
+        .map(([, named = ""]) => named)
+        .filter((named) => !existsSync(join(ROOT, named)))
+        .map((named) => `${path} names ${named}, which is not there`),
+    );
+  expect(faults).toEqual([]);
+});
+
+test("every relative link in the documentation leads somewhere", () => {
+  const faults = markdownFiles().flatMap((path) =>
+    [...prose(path).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, link = ""]) => link)
+      .filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(path, link))
+      .map((link) => `${path} links to ${link}, which is not there`),
+  );
+  expect(faults).toEqual([]);
+});
+
+function leadsSomewhere(path: string, link: string): boolean {
+  const [file = "", anchor] = link.split("#");
+  const target = file === "" ? path : join(dirname(path), file);
+  if (!existsSync(join(ROOT, target))) return false;
+  return anchor === undefined || anchors(target).has(anchor);
+}
+
+/** The text below the heading of a command, up to the next heading. */
+function sectionOf(text: string, name: string): string | undefined {
+  const sections = text.split(/^##+ /m);
+  return sections.find((section) => new RegExp(`^\`${name}(?: <[^\`]*>)?\``).test(section));
+}
+
+interface CommandHelp {
+  /** Such as `pilvi caches create`. */
+  name: string;
+  /** Long names such as `--wait`; only those that the command has itself. */
+  options: string[];
+}
+
+/** The commands without further ones below them, as the program's own help tells them. */
+async function commandsBelow(words: string[]): Promise<CommandHelp[]> {
+  const help = await helpOf(words);
+  const [, list = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
+  const names = [...list.matchAll(/^ {2}([a-z]+)/gm)]
+    .map(([, name = ""]) => name)
+    .filter((name) => name !== "help");
+  if (names.length === 0) return [{ name: ["pilvi", ...words].join(" "), options: optionsIn(help) }];
+  return (await Promise.all(names.map((name) => commandsBelow([...words, name])))).flat();
+}
+
+function optionsIn(help: string): string[] {
+  const options = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option = ""]) => option);
+  return options.filter((option) => option !== "--help");
+}
+
+async function helpOf(words: string[]): Promise<string> {
+  const child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), ...words, "--help"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return await new Response(child.stdout).text();
+}

@@ -1,0 +1,291 @@
+// Checks who imports whom, and the other rules of the source that ARCHITECTURE.md and CONTRIBUTING.md tell.
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { filesBelow, importsOf, ROOT, sourceFiles, type Import, type SourceFile } from "./source.ts";
+
+const MAX_LINES = 300;
+const SLICE_FILES = ["schema", "store", "routes", "reconciler", "index"];
+const DRIVER_TYPES = "the driver types";
+const SCHEMA_TYPES = "the types of resources/*/schema.ts";
+const EVERYTHING = "everything";
+
+/** What each part of `src/` may import besides itself; ARCHITECTURE.md has the same table. */
+const RULES: Record<string, string[]> = {
+  lib: [],
+  store: ["lib"],
+  drivers: ["lib"],
+  gateway: ["lib"],
+  realtime: ["lib"],
+  engines: ["lib", DRIVER_TYPES],
+  host: ["lib", "engines", DRIVER_TYPES],
+  reconciler: ["lib", "store"],
+  api: ["lib", "store"],
+  "resources/kind.ts": ["lib", "store", "api", "reconciler", DRIVER_TYPES],
+  "resources/index.ts": ["resources/kind.ts", "resources/*"],
+  "resources/*": ["lib", "store", "api", "reconciler", "resources/kind.ts", DRIVER_TYPES],
+  sdk: [SCHEMA_TYPES],
+  cli: ["sdk"],
+  console: ["sdk"],
+  "config.ts": ["lib"],
+  "main.ts": [EVERYTHING],
+  processes: [EVERYTHING],
+};
+
+const all = sourceFiles("src");
+const sources = all.filter(({ path }) => !path.endsWith(".test.ts") && !path.endsWith(".d.ts"));
+
+/** The part of `src/` that a file belongs to: `api`, `resources/caches`, `resources/kind.ts`, `config.ts`. */
+function partOf(path: string): string {
+  const [, first = "", second = ""] = path.split("/");
+  return first === "resources" ? `resources/${second}` : first;
+}
+
+/** The key of RULES for a part; all slices have the same rule. */
+function ruleOf(part: string): string {
+  return part.startsWith("resources/") && !part.endsWith(".ts") ? "resources/*" : part;
+}
+
+function isAllowed(from: string, { target = "", isTypeOnly }: Import): boolean {
+  const to = partOf(target);
+  const allowed = RULES[ruleOf(from)] ?? [];
+  if (from === to || allowed.includes(EVERYTHING) || allowed.includes(to)) return true;
+  // A slice is known to the others by its index alone.
+  if (ruleOf(from).startsWith("resources/") && ruleOf(to) === "resources/*" && from !== "resources/kind.ts") {
+    return target.endsWith("/index.ts");
+  }
+  if (target === "src/drivers/driver.ts") return isTypeOnly && allowed.includes(DRIVER_TYPES);
+  return isTypeOnly && allowed.includes(SCHEMA_TYPES) && /^src\/resources\/[^/]+\/schema\.ts$/.test(target);
+}
+
+/** What is wrong with the imports of a file below `src/`, as sentences. */
+function faultsOf({ path, imports }: SourceFile): string[] {
+  const from = partOf(path);
+  const allowed = RULES[ruleOf(from)]?.join(", ") || "nothing of ours";
+  return imports.flatMap((each) => {
+    const { specifier, target } = each;
+    if (target === undefined || !target.startsWith("src/") || isAllowed(from, each)) return [];
+    const kind = each.isTypeOnly ? "types of " : "";
+    return [`${path} imports ${kind}${specifier}, but ${from} may import ${allowed}`];
+  });
+}
+
+describe("imports", () => {
+  test("every part of src/ has a rule", () => {
+    const without = sources.map(({ path }) => partOf(path)).filter((part) => !(ruleOf(part) in RULES));
+    expect([...new Set(without)]).toEqual([]);
+  });
+
+  test("every part imports only what its rule allows", () => {
+    expect(sources.flatMap(faultsOf)).toEqual([]);
+  });
+
+  test("every imported file exists", () => {
+    const missing = all.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => target !== undefined && !existsSync(join(ROOT, target)))
+        .map(({ specifier }) => `${path} imports ${specifier}, which is not there`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("of what lies outside src/, migrations are imported by store/, and package.json by main.ts", () => {
+    const owners: [pattern: RegExp, path: RegExp][] = [
+      [/^migrations\//, /^src\/store\//],
+      [/^package\.json$/, /^src\/(main\.ts$|processes\/)/],
+    ];
+    const faults = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => target !== undefined && !target.startsWith("src/"))
+        .filter(({ target = "" }) => !owners.some(([what, who]) => what.test(target) && who.test(path)))
+        .map(({ specifier }) => `${path} imports ${specifier}, which lies outside src/`),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("every package is a dependency in package.json", () => {
+    const known = new Set(["bun", ...builtinModules, ...Object.keys(packageJson.dependencies)]);
+    const faults = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target, specifier }) => target === undefined && !/^(node|bun):/.test(specifier))
+        .filter(({ specifier }) => !known.has(packageOf(specifier)))
+        .map(({ specifier }) => `${path} imports ${specifier}, which is not among the dependencies`),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("no two parts import each other, not even in a round", () => {
+    expect(cycles(graphOf(sources))).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("every slice has the same files", () => {
+    const slices = new Set(sources.map(({ path }) => partOf(path)).filter((part) => ruleOf(part) !== part));
+    const missing = [...slices].flatMap((slice) =>
+      SLICE_FILES.map((name) => `src/${slice}/${name}.ts`).filter((path) => !existsSync(join(ROOT, path))),
+    );
+    expect(slices.size).toBeGreaterThan(0);
+    expect(missing).toEqual([]);
+  });
+
+  test(`no file of src/ or scripts/ has more than ${MAX_LINES} lines`, () => {
+    const texts = [...all.map(({ path }) => path), ...filesBelow("scripts", ".mjs")].map(
+      (path) => [path, textOf(path).trimEnd().split("\n").length] as const,
+    );
+    expect(texts.filter(([, lines]) => lines > MAX_LINES)).toEqual([]);
+  });
+
+  test("every source file begins with a comment that says what it is for", () => {
+    const paths = [
+      ...filesBelow("src", ".ts"),
+      ...filesBelow("tests", ".ts"),
+      ...filesBelow("scripts", ".mjs"),
+    ];
+    const without = paths.filter((path) => !/^(#!.*\n)?\/\/ [A-Z`].{5,}/.test(textOf(path)));
+    expect(without).toEqual([]);
+  });
+
+  test("every migration begins with a comment, and its number is the next one", () => {
+    const paths = filesBelow("migrations", ".sql");
+    expect(paths.filter((path) => !textOf(path).startsWith("-- "))).toEqual([]);
+    const expected = paths.map((_, index) => String(index + 1).padStart(4, "0"));
+    expect(paths.map((path) => path.slice("migrations/".length).slice(0, 4))).toEqual(expected);
+  });
+
+  test("every test is in a file whose name ends in .test.ts", () => {
+    const outside = [...all, ...sourceFiles("tests")]
+      .filter(({ path }) => !path.endsWith(".test.ts"))
+      .filter(({ text }) => /^import [^;]*\b(test|it|describe)\b[^;]*from "bun:test"/m.test(text))
+      .map(({ path }) => path);
+    expect(outside).toEqual([]);
+  });
+});
+
+describe("the reader of imports", () => {
+  test("finds every form of import", () => {
+    const text = `
+      import one from "one";
+      import { two, type Two } from "../two.ts";
+      import type { Three } from "./three.ts";
+      import { type Four, type FourToo } from "./four.ts";
+      import * as five from "five";
+      import "./six.ts";
+      export { seven } from "./seven.ts";
+      export type { Eight } from "./eight.ts";
+      export * from "./nine.ts";
+      const ten = await import("./ten.ts");
+      import {
+        eleven,
+      } from "./eleven.ts";
+    `;
+    const found = read(text).map(({ specifier, isTypeOnly }) =>
+      isTypeOnly ? `type ${specifier}` : specifier,
+    );
+    expect(found).toEqual([
+      "one",
+      "../two.ts",
+      "type ./three.ts",
+      "type ./four.ts",
+      "five",
+      "./six.ts",
+      "./seven.ts",
+      "type ./eight.ts",
+      "./nine.ts",
+      "./ten.ts",
+      "./eleven.ts",
+    ]);
+  });
+
+  test("passes over comments and other exports", () => {
+    const text = `
+      // import { a } from "./a.ts";
+      /* import { b } from "./b.ts"; */
+      export const url = "https://example.com/from";
+      export function f() { return "x"; }
+    `;
+    expect(read(text)).toEqual([]);
+  });
+
+  test("resolves paths below the checkout", () => {
+    expect(read(`import { a } from "../lib/a.ts";`)[0]?.target).toBe("src/lib/a.ts");
+  });
+
+  test("a forbidden import is told with the file, the import and the rule", () => {
+    expect(faultsIn("src/lib/here.ts", `import { app } from "../api/app.ts";`)).toEqual([
+      "src/lib/here.ts imports ../api/app.ts, but lib may import nothing of ours",
+    ]);
+  });
+
+  test("types may be imported where only types are allowed, and nothing else", () => {
+    const from = `from "../resources/caches/schema.ts";`;
+    expect(faultsIn("src/sdk/here.ts", `import type { A } ${from}`)).toEqual([]);
+    expect(faultsIn("src/sdk/here.ts", `import { A } ${from}`)).toHaveLength(1);
+    expect(faultsIn("src/engines/here.ts", `import type { A } from "../drivers/driver.ts";`)).toEqual([]);
+    expect(faultsIn("src/engines/here.ts", `import { A } from "../drivers/driver.ts";`)).toHaveLength(1);
+    expect(faultsIn("src/resources/a/here.ts", `import { B } from "../b/index.ts";`)).toEqual([]);
+    expect(faultsIn("src/resources/a/here.ts", `import { B } from "../b/store.ts";`)).toHaveLength(1);
+  });
+});
+
+function read(text: string): Import[] {
+  return importsOf("src/api/here.ts", text);
+}
+
+function faultsIn(path: string, text: string): string[] {
+  return faultsOf({ path, text, imports: importsOf(path, text) });
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
+}
+
+/** `@scope/name/file` and `name/file` are files of packages. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+type Graph = Map<string, Set<string>>;
+
+/** Which part imports which others. */
+function graphOf(files: SourceFile[]): Graph {
+  const graph: Graph = new Map();
+  for (const { path, imports } of files) {
+    const from = partOf(path);
+    const targets = graph.get(from) ?? new Set();
+    graph.set(from, targets);
+    for (const { target } of imports) {
+      if (target?.startsWith("src/") === true && partOf(target) !== from) targets.add(partOf(target));
+    }
+  }
+  return graph;
+}
+
+/** Rounds such as `a > b > a`, each once for every part in it. */
+function cycles(graph: Graph): string[] {
+  return [...graph.keys()].flatMap((start) => {
+    const round = wayBack(graph, start, start, []);
+    return round === undefined ? [] : [[...round, start].join(" > ")];
+  });
+}
+
+function wayBack(
+  graph: Graph,
+  start: string,
+  at: string,
+  way: string[],
+  seen = new Set<string>(),
+): string[] | undefined {
+  seen.add(at);
+  for (const next of graph.get(at) ?? []) {
+    if (next === start) return [...way, at];
+    const found = seen.has(next) ? undefined : wayBack(graph, start, next, [...way, at], seen);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

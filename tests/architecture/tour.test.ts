@@ -1,0 +1,36 @@
+// Runs the tour of the README as it stands there, in one shell, against a real Pilvi.
+import { expect, test } from "bun:test";
+import { startPilvi, TOKEN } from "../support/pilvi.ts";
+import { tourBlocks } from "./markdown.ts";
+import { ROOT } from "./source.ts";
+
+const TIMEOUT_MS = 60_000;
+
+test(
+  "the tour of the README works by copy and paste",
+  async () => {
+    const blocks = tourBlocks("README.md");
+    expect(blocks.length).toBeGreaterThan(3);
+    const pilvi = await startPilvi();
+    try {
+      // `-x` shows on stderr which command failed.
+      const child = Bun.spawn(["bash", "-euxo", "pipefail", "-c", blocks.join("\n")], {
+        cwd: ROOT,
+        env: { ...pilvi.env, PILVI_URL: pilvi.url, PILVI_TOKEN: TOKEN },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const [stdout, stderr] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      expect({ code: await child.exited, stderr }).toMatchObject({ code: 0 });
+      // The value that the command line tool wrote comes out of the Node client.
+      expect(stdout).toContain("moi 42");
+      expect(stdout).toContain("Deleted the cache sessions");
+      expect(pilvi.instanceFolders()).toEqual([]);
+    } finally {
+      await pilvi.close();
+    }
+  },
+  TIMEOUT_MS,
+);
