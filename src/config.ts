@@ -30,6 +30,8 @@ export interface Config {
   /** HTTPS for the API and TLS for public instances. */
   tls: { certFile: string; keyFile: string } | undefined;
   logLevel: string;
+  /** How many data directories of each database engine are kept ready for new clusters; 0 keeps none. */
+  warmSlots: number;
 }
 
 /** What a client on the command line needs to know. */
@@ -100,6 +102,11 @@ const environment = z.object({
     .default("600")
     .transform(Number),
   PILVI_PORT_RANGE: portRange.default({ first: 20_000, last: 29_999 }),
+  PILVI_WARM_SLOTS: z
+    .string()
+    .regex(/^\d{1,3}$/, "must be a whole number below 1000, 0 for none")
+    .default("2")
+    .transform(Number),
   PILVI_TLS_CERT: z.string().optional(),
   PILVI_TLS_KEY: z.string().optional(),
   PILVI_INSECURE: flag.default(false),
@@ -202,6 +209,7 @@ function configOf(env: Environment): Config {
         ? undefined
         : { certFile: absolute(certFile), keyFile: absolute(keyFile) },
     logLevel: env.PILVI_LOG_LEVEL,
+    warmSlots: env.PILVI_WARM_SLOTS,
   };
 }
 

@@ -17,7 +17,10 @@ export type EvictionPolicy =
 /** Somebody who may log in. Only what verifies the password is told, never the password. */
 export interface InstanceUser {
   name: string;
-  /** SHA-256 of the password in hexadecimal for a cache, a SCRAM-SHA-256 verifier for Postgres. */
+  /**
+   * SHA-256 of the password in hexadecimal for a cache, a SCRAM-SHA-256 verifier for Postgres, `*` and SHA-1 of SHA-1 in
+   * upper-case hexadecimal for MySQL.
+   */
   verifier: string;
 }
 
@@ -46,14 +49,45 @@ export interface CacheSpec extends SpecBase {
   evictionPolicy: EvictionPolicy;
 }
 
-/** A Postgres. Each user owns the databases that are listed under its name. */
-export interface PostgresSpec extends SpecBase {
+/** A database that the cluster is to have, or to have no more; any others are the customer's own business. */
+export interface DatabaseWish {
+  name: string;
+  owner: string;
+  wish: "present" | "absent";
+}
+
+interface ClusterSpec extends SpecBase {
+  /** The major version, such as `17`; null for the newest that is installed. It is kept for life. */
+  version: string | null;
+  memoryBytes: number;
+  /** May be a fraction; null is no limit. */
+  cpus: number | null;
+  maxConnections: number;
+  databases: DatabaseWish[];
+}
+
+/** A Postgres. */
+export interface PostgresSpec extends ClusterSpec {
   kind: "postgres";
-  databases: { name: string; owner: string }[];
+}
+
+/** A MySQL or MariaDB. */
+export interface MysqlSpec extends ClusterSpec {
+  kind: "mysql";
 }
 
 /** All that a driver needs to know to run one instance. It is data that can be stored and compared. */
-export type InstanceSpec = CacheSpec | PostgresSpec;
+export type InstanceSpec = CacheSpec | PostgresSpec | MysqlSpec;
+
+/** What is really in force for an instance, which may be less than what was wished for. */
+export interface Limits {
+  memoryBytes: number;
+  /** Absent where the processor is not limited. */
+  cpus?: number;
+  maxConnections?: number;
+  /** What holds the instance to it: the kernel, or only the engine's own settings. */
+  enforcedBy: "cgroup-v2" | "cgroup-v1" | "engine";
+}
 
 /** What can be seen of an instance. */
 export interface Observation {
@@ -64,8 +98,7 @@ export interface Observation {
   since: string;
   /** The engine that really runs, once it was chosen. */
   engine: { name: EngineName; version: string } | null;
-  /** What is really in force, which may be less than what was wished for. */
-  limits: { memoryBytes: number } | null;
+  limits: Limits | null;
   /** Why the last start failed, as a sentence that may be shown to anyone. */
   lastError: string | null;
   /** How often the engine ended without having been asked to. */
@@ -74,7 +107,7 @@ export interface Observation {
 
 /** What a driver can run, and with how much. */
 export interface Offer {
-  /** Engines that are installed, with the version that a new instance gets. */
+  /** Engines that are installed, the newest version of each major one, preferred ones first. */
   engines: { name: EngineName; version: string }[];
   /** Memory of the machine, in bytes. */
   memoryBytes: number;

@@ -1,5 +1,5 @@
 // What the host must know of an engine to run it: files, command line, readiness, first data, the words of its failures.
-import type { EngineName, InstanceSpec } from "../drivers/driver.ts";
+import type { EngineName, InstanceSpec, Limits } from "../drivers/driver.ts";
 import type { InstalledEngine } from "./installed.ts";
 
 /** The folders and files of one instance. */
@@ -18,11 +18,6 @@ export interface InstancePaths {
 export interface Account {
   uid: number;
   gid: number;
-}
-
-/** What is really in force for one instance. */
-export interface Limits {
-  memoryBytes: number;
 }
 
 /** The certificate that public instances show, as file contents. */
@@ -46,6 +41,22 @@ export interface EngineContext<S extends InstanceSpec> {
   adminPassword: string;
 }
 
+/** Runs the programs that build, as a user with a name. */
+export interface Builder {
+  /** @throws PublicError when the program fails; what it said is in the cause. */
+  run(command: string[], input?: string): Promise<void>;
+}
+
+/** The data that an engine cannot begin without. It holds no password and nobody can log into it. */
+export interface FirstData {
+  /** A file or folder that is in every complete data directory and in no empty one. */
+  mark: string;
+  /** Changes when what is built does, so that data that was built before is not taken. */
+  recipe: string;
+  /** Makes a folder `data` in the given one. */
+  build(installed: InstalledEngine, folder: string, builder: Builder): Promise<void>;
+}
+
 /** One engine, as the host runs it. */
 export interface Engine<S extends InstanceSpec = InstanceSpec> {
   name: EngineName;
@@ -57,15 +68,17 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   /** What follows the program on the command line. It is visible to everyone on the machine: no secret is in it. */
   args(context: EngineContext<S>): string[];
   /** The file name of the unix socket that the engine makes in its run folder. */
-  socketName: string;
+  socketName(spec: S): string;
   /** The line of the log that says the engine takes connections. */
   readyLine: RegExp;
-  /** Makes the first data when there is none; run again after a kill, it begins anew. */
-  prepare?(context: EngineContext<S>): Promise<void>;
+  /** How the first data is made; left out by an engine that begins with an empty folder. */
+  firstData?: FirstData;
   /** Brings users and databases to what the spec says, on a running engine. */
   apply?(context: EngineContext<S>): Promise<void>;
   /** Whether the engine answers its administrator now. */
   isReady(context: EngineContext<S>): Promise<boolean>;
+  /** What the engine wants in its environment; left out when nothing. */
+  env?: Record<string, string>;
   /** Asks for a clean end with all data kept. */
   stopSignal: "SIGTERM" | "SIGINT";
   /** How long a clean end may take before the engine is killed, in milliseconds. */

@@ -1,11 +1,13 @@
 // Chooses the engine program of an instance and gathers all that its files and commands are made of.
+import { existsSync, readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
-import type { EngineName, InstanceSpec } from "../drivers/driver.ts";
+import type { EngineName, InstanceSpec, Limits } from "../drivers/driver.ts";
 import type { Certificate, Engine, EngineContext } from "../engines/engine.ts";
 import { findEngines, type InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
 import { replaceFile } from "../lib/files.ts";
+import type { CgroupBackend } from "./cgroup.ts";
 import { accountOf } from "./accounts.ts";
 import { enginePaths, type InstanceFolder } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
@@ -18,6 +20,10 @@ export interface HostSettings {
   bind: string;
   /** What public instances show when they speak TLS. */
   certificate: Certificate | null;
+  /** How many data directories of each database engine are kept ready for new clusters. */
+  warmSlots: number;
+  /** How the kernel can hold instances to their limits; null where it cannot. */
+  cgroups: CgroupBackend | null;
 }
 
 const catalogs = new Map<string, InstalledEngine[]>();
@@ -39,16 +45,24 @@ export function majorOf(name: EngineName, version: string): string {
   return version.split(".", name === "mariadb" || name === "mysql" ? 2 : 1).join(".");
 }
 
+/** Of several engines of the same name and major version, the newest. */
+export function newestOfEachMajor(engines: InstalledEngine[]): InstalledEngine[] {
+  // They come with the newest first.
+  const majors = engines.map(({ name, version }) => `${name} ${majorOf(name, version)}`);
+  return engines.filter((_, index) => majors.indexOf(majors[index] ?? "") === index);
+}
+
 /** The first of the acceptable engines that is installed, to be kept for the instance's life. */
 export async function chooseEngine(settings: HostSettings, spec: InstanceSpec): Promise<Manifest["engine"]> {
+  const version = spec.kind === "cache" ? null : spec.version;
   for (const name of spec.engines) {
-    const engines = await installedEngines(settings.enginesDir, (engine) => engine.name === name);
-    const installed = engines.find((engine) => engine.name === name);
+    const fits = (engine: InstalledEngine) =>
+      engine.name === name && (version === null || majorOf(name, engine.version) === version);
+    const installed = (await installedEngines(settings.enginesDir, fits)).find(fits);
     if (installed !== undefined) return { name, major: majorOf(name, installed.version) };
   }
-  throw new PublicError(
-    `${spec.engines.join(" or ")} is not installed on this host. Run: pilvi engines install`,
-  );
+  const wanted = [spec.engines.join(" or "), version].filter((word) => word !== null).join(" ");
+  throw new PublicError(`${wanted} is not installed on this host. Run: pilvi engines install`);
 }
 
 /** Everything the engine of this instance is run with. */
@@ -63,13 +77,18 @@ export async function contextOf(
   return {
     spec,
     installed: await pinnedEngine(settings, manifest.engine),
-    paths: enginePaths(folder, engine.socketName),
-    limits: engine.limits(spec, totalmem()),
+    paths: enginePaths(folder, engine.socketName(spec)),
+    limits: enforced(settings, engine.limits(spec, totalmem())),
     account: accountOf(spec),
     address: isPublic ? settings.bind : "127.0.0.1",
     certificate: isPublic ? settings.certificate : null,
     adminPassword: manifest.adminPassword,
   };
+}
+
+/** The kernel holds to its limits what has a limit of its processor: clusters of databases, but not the store or a cache. */
+function enforced({ cgroups }: HostSettings, limits: Limits): Limits {
+  return cgroups === null || limits.cpus === undefined ? limits : { ...limits, enforcedBy: cgroups.version };
 }
 
 /** Replaces the files of the configuration folder. */
@@ -78,6 +97,14 @@ export function writeConfig(engine: Engine, context: EngineContext<InstanceSpec>
   for (const [name, content] of Object.entries(engine.files(context))) {
     replaceFile(join(paths.confDir, name), content, account === null ? 0o600 : 0o640, account?.gid);
   }
+}
+
+/** Whether the files of the configuration folder are those that would be written now. */
+export function isConfigWritten(engine: Engine, context: EngineContext<InstanceSpec>): boolean {
+  return Object.entries(engine.files(context)).every(([name, content]) => {
+    const path = join(context.paths.confDir, name);
+    return existsSync(path) && readFileSync(path, "utf8") === content;
+  });
 }
 
 async function pinnedEngine(settings: HostSettings, pin: Manifest["engine"]): Promise<InstalledEngine> {

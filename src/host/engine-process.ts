@@ -7,6 +7,7 @@ import { failpoint } from "../lib/failpoint.ts";
 import { exitOf } from "./exits.ts";
 import type { InstanceFolder } from "./layout.ts";
 import { holdersOf, takeLock } from "./locks.ts";
+import { lineAppears } from "./log-follower.ts";
 
 /** Loading a large cache or recovering a database takes its time; hanging for ever must be noticed all the same. */
 const START_TIMEOUT_MS = 10 * 60_000;
@@ -31,7 +32,7 @@ export async function startEngine(
   try {
     const child = Bun.spawn([context.installed.program, ...engine.args(context)], {
       cwd: folder.data,
-      env: { ...context.installed.env, TZ: "UTC" },
+      env: { ...context.installed.env, ...engine.env, TZ: "UTC" },
       detached: true,
       // The lock must stand at its number: it follows the three standard descriptors.
       stdio: ["ignore", logFd, logFd, lockFd],
@@ -71,9 +72,21 @@ export async function stopEngine(
   await killHolders(folder);
 }
 
-/** An engine that has not become ready by then is taken for hung. */
-export function startTimeout(): AbortSignal {
-  return AbortSignal.timeout(START_TIMEOUT_MS);
+/** Waits until the engine takes connections or has ended; one that does neither for long is taken for hung. */
+export async function readyOrEnd(
+  engine: Engine,
+  context: EngineContext<InstanceSpec>,
+  running: EngineProcess,
+  folder: InstanceFolder,
+): Promise<"ready" | "ended" | "hung"> {
+  // The line of one that was found may long have been followed by others.
+  if (running.wasFound && (await engine.isReady(context))) return "ready";
+  const ended = new AbortController();
+  void running.exited.then(() => ended.abort());
+  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(START_TIMEOUT_MS)]);
+  const hasLine = await lineAppears(folder.log, engine.readyLine, signal);
+  if (ended.signal.aborted) return "ended";
+  return hasLine ? "ready" : "hung";
 }
 
 /** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */

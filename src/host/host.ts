@@ -2,14 +2,16 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import type { InstanceSpec, Observation, Offer } from "../drivers/driver.ts";
+import { engineNamed } from "../engines/index.ts";
 import { findEngines } from "../engines/installed.ts";
 import { messageOf } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
-import type { HostSettings } from "./context.ts";
+import { newestOfEachMajor, type HostSettings } from "./context.ts";
 import { Instance } from "./instance.ts";
 import { instancesDir } from "./layout.ts";
 import { lockHolders } from "./locks.ts";
+import { Slots, type SlotKind } from "./slots.ts";
 
 /** Gets every change of every instance. */
 export type Listener = (observation: Observation) => void;
@@ -17,12 +19,14 @@ export type Listener = (observation: Observation) => void;
 export class Host {
   readonly #settings: HostSettings;
   readonly #log: Log;
+  readonly #slots: Slots;
   readonly #instances = new Map<string, Instance>();
   readonly #listeners = new Set<Listener>();
 
   constructor(settings: HostSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
+    this.#slots = new Slots(settings.dataDir, settings.warmSlots, log);
   }
 
   /** Takes up every instance that is on the disk; returns when all are known, while their engines still start. */
@@ -31,17 +35,15 @@ export class Host {
     const holders = lockHolders();
     const ids = readdirSync(instancesDir(this.#settings.dataDir)).sort(storeFirst);
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
-    void forEachLimited(loaded, 2 * availableParallelism(), (instance) => instance.resume());
+    void forEachLimited(loaded, 2 * availableParallelism(), (instance) => instance.resume()).then(() =>
+      this.#warmUp(),
+    );
   }
 
   async offer(): Promise<Offer> {
     const engines = await findEngines(this.#settings.enginesDir);
-    const isFirst = (name: string, index: number) =>
-      engines.findIndex((other) => other.name === name) === index;
     return {
-      engines: engines
-        .filter(({ name }, index) => isFirst(name, index))
-        .map(({ name, version }) => ({ name, version })),
+      engines: newestOfEachMajor(engines).map(({ name, version }) => ({ name, version })),
       memoryBytes: totalmem(),
     };
   }
@@ -57,7 +59,8 @@ export class Host {
 
   observe(id: string): Observation {
     return (
-      this.#instances.get(id)?.observe() ?? new Instance(id, this.#settings, this.#log, () => {}).observe()
+      this.#instances.get(id)?.observe() ??
+      new Instance(id, this.#settings, this.#slots, this.#log, () => {}).observe()
     );
   }
 
@@ -73,20 +76,35 @@ export class Host {
 
   /** Ends all engines cleanly. */
   async close(): Promise<void> {
+    await this.#slots.stop();
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
   }
 
   /** Lets all engines run on. */
   release(): void {
+    void this.#slots.stop();
     for (const instance of this.#instances.values()) instance.release();
   }
 
   #instance(id: string): Instance {
     const known = this.#instances.get(id);
     if (known !== undefined) return known;
-    const instance = new Instance(id, this.#settings, this.#log, (observation) => this.#changed(observation));
+    const instance = new Instance(id, this.#settings, this.#slots, this.#log, (observation) =>
+      this.#changed(observation),
+    );
     this.#instances.set(id, instance);
     return instance;
+  }
+
+  /** New clusters get the newest version of an engine unless they ask for another, so slots are kept of that one. */
+  async #warmUp(): Promise<void> {
+    const kinds: SlotKind[] = [];
+    for (const installed of await findEngines(this.#settings.enginesDir)) {
+      const firstData = engineNamed(installed.name)?.firstData;
+      const isKnown = kinds.some((kind) => kind.installed.name === installed.name);
+      if (firstData !== undefined && !isKnown) kinds.push({ installed, firstData });
+    }
+    this.#slots.start(kinds);
   }
 
   #changed(observation: Observation): void {

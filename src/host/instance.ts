@@ -1,7 +1,7 @@
 // One instance: brought to its wish by steps that can each be run again, watched, and restarted when its engine dies.
 import { existsSync, rmSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { InstanceSpec, Observation } from "../drivers/driver.ts";
+import type { InstanceSpec, Limits, Observation } from "../drivers/driver.ts";
 import { engineFor } from "../engines/index.ts";
 import type { Engine, EngineContext } from "../engines/engine.ts";
 import { backoffMs } from "../lib/backoff.ts";
@@ -10,11 +10,14 @@ import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
 import { Mutex } from "../lib/mutex.ts";
 import { newPassword } from "../lib/secrets.ts";
-import { chooseEngine, contextOf, writeConfig, type HostSettings } from "./context.ts";
-import { findEngine, startEngine, startTimeout, stopEngine, type EngineProcess } from "./engine-process.ts";
+import { ensureFirstData } from "./build-aside.ts";
+import { confine, dissolve, limit, type CgroupBackend } from "./cgroup.ts";
+import { chooseEngine, contextOf, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
+import { findEngine, readyOrEnd, startEngine, stopEngine, type EngineProcess } from "./engine-process.ts";
 import { ensureEngineFolders, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
 import { isLocked } from "./locks.ts";
-import { lineAppears, readTail } from "./log-follower.ts";
+import { readTail } from "./log-follower.ts";
+import type { Slots } from "./slots.ts";
 import { readManifest, writeManifest, type Manifest } from "./manifest.ts";
 
 /** The first restart after a crash is immediate; the waits between further ones grow to the longest. */
@@ -28,6 +31,7 @@ type State = Observation["state"];
 export class Instance {
   readonly id: string;
   readonly #settings: HostSettings;
+  readonly #slots: Slots;
   readonly #log: Log;
   readonly #onChange: (observation: Observation) => void;
   readonly #folder: InstanceFolder;
@@ -40,14 +44,23 @@ export class Instance {
   #since = new Date();
   #lastError: string | null = null;
   #crashes = 0;
+  /** Whether the running engine has the users and databases of the spec. */
+  #isApplied = false;
   #failedStarts = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #isClosing = false;
   #unusable: string | null = null;
 
-  constructor(id: string, settings: HostSettings, log: Log, onChange: (observation: Observation) => void) {
+  constructor(
+    id: string,
+    settings: HostSettings,
+    slots: Slots,
+    log: Log,
+    onChange: (observation: Observation) => void,
+  ) {
     this.id = id;
     this.#settings = settings;
+    this.#slots = slots;
     this.#log = log.child({ instance: id });
     this.#onChange = onChange;
     this.#folder = instanceFolder(settings.dataDir, id);
@@ -76,7 +89,8 @@ export class Instance {
       const former = this.#manifest;
       const changed = former === null || !isDeepStrictEqual(former.spec, spec);
       const recorded = changed ? await this.#record(spec) : undefined;
-      if (changed && former !== null) await this.#stop();
+      if (changed) this.#isApplied = false;
+      if (changed && former !== null && (await this.#needsRestart())) await this.#stop();
       await this.#bringUp();
       await recorded?.durable;
       return this.observe();
@@ -95,6 +109,7 @@ export class Instance {
       await failpoint("host.remove.marked");
       await this.#stop("SIGKILL");
       await failpoint("host.remove.stopped");
+      if (this.#settings.cgroups !== null) dissolve(this.#settings.cgroups, this.id);
       const { path, manifest, ...contents } = this.#folder;
       for (const each of Object.values(contents)) rmSync(each, { recursive: true, force: true });
       await failpoint("host.remove.emptied");
@@ -166,26 +181,56 @@ export class Instance {
     clearTimeout(this.#retry);
     const manifest = this.#manifest;
     if (manifest === null || manifest.wish === "removed" || this.#isClosing) return;
-    if (this.#process !== null && this.#state === "running") return;
-    this.#become("starting");
+    const runs = this.#process !== null && this.#state === "running";
+    if (runs && this.#isApplied) return;
+    if (!runs) this.#become("starting");
     try {
       const { context, engine } = await this.#ensureContext(manifest);
       if (this.#process === null) {
         ensureEngineFolders(this.#folder, context.account);
         await failpoint("host.ensure.folders");
-        await engine.prepare?.(context);
+        await this.#ensureData(engine, context);
         writeConfig(engine, context);
         await failpoint("host.ensure.config");
         this.#process = this.#adopt(await startEngine(engine, context, this.#folder));
+        this.#inCgroup(context, (cgroups, limits) =>
+          confine(cgroups, this.id, this.#process?.pid ?? 0, limits),
+        );
       }
-      await this.#ensureReady(engine, context);
+      if (!runs) await this.#ensureReady(engine, context);
       await failpoint("host.ensure.ready");
       await engine.apply?.(context);
+      await failpoint("host.ensure.applied");
+      // It may have ended while it was being asked.
+      if (this.#process === null) throw new PublicError(engine.explain(readTail(this.#folder.log)));
+      this.#isApplied = true;
+      this.#inCgroup(context, (cgroups, limits) => limit(cgroups, this.id, limits));
       this.#lastError = null;
       this.#become("running");
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** What an engine reads at its start only is in its files. */
+  async #needsRestart(): Promise<boolean> {
+    if (this.#process === null || this.#manifest === null) return false;
+    const { engine, context } = await this.#ensureContext(this.#manifest);
+    return !isConfigWritten(engine, context);
+  }
+
+  async #ensureData({ firstData }: Engine, { installed, account, paths }: EngineContext<InstanceSpec>) {
+    if (firstData === undefined) return;
+    const take = (path: string) => this.#slots.take({ installed, firstData }, path);
+    await ensureFirstData(firstData, installed, paths.dataDir, account, take);
+  }
+
+  #inCgroup(
+    { limits }: EngineContext<InstanceSpec>,
+    task: (cgroups: CgroupBackend, limits: Limits) => void,
+  ): void {
+    const { cgroups } = this.#settings;
+    if (cgroups !== null && limits.enforcedBy !== "engine") task(cgroups, limits);
   }
 
   async #ensureContext(manifest: Manifest) {
@@ -198,20 +243,15 @@ export class Instance {
   }
 
   async #ensureReady(engine: Engine, context: EngineContext<InstanceSpec>): Promise<void> {
-    const running = this.#process;
-    if (running === null) throw new PublicError(engine.explain(readTail(this.#folder.log)));
-    // The line of one that was found may long have been followed by others.
-    if (running.wasFound && (await engine.isReady(context))) return;
-    const ended = new AbortController();
-    void running.exited.then(() => ended.abort());
-    const signal = AbortSignal.any([ended.signal, startTimeout()]);
-    const isReady = await lineAppears(this.#folder.log, engine.readyLine, signal);
-    if (ended.signal.aborted || this.#process === null) {
-      throw new PublicError(engine.explain(readTail(this.#folder.log)));
-    }
-    if (isReady) return;
-    await this.#stop("SIGKILL");
-    throw new PublicError("The engine did not become ready in time.");
+    const end =
+      this.#process === null ? "ended" : await readyOrEnd(engine, context, this.#process, this.#folder);
+    if (end === "ready") return;
+    if (end === "hung") await this.#stop("SIGKILL");
+    throw new PublicError(
+      end === "hung"
+        ? "The engine did not become ready in time."
+        : engine.explain(readTail(this.#folder.log)),
+    );
   }
 
   /** Watches a process from here on, whether it was started or found. */

@@ -26,6 +26,14 @@ const common = {
   }),
 };
 
+const cluster = {
+  version: z.string().nullable(),
+  memoryBytes: z.number().int().positive(),
+  cpus: z.number().positive().nullable(),
+  maxConnections: z.number().int().positive(),
+  databases: z.array(z.object({ name: z.string(), owner: z.string(), wish: z.enum(["present", "absent"]) })),
+};
+
 /** The shape of a spec as it comes from a file or over the host's socket. */
 export const specSchema = z.discriminatedUnion("kind", [
   z.object({
@@ -34,11 +42,8 @@ export const specSchema = z.discriminatedUnion("kind", [
     memoryBytes: z.number().int().positive(),
     evictionPolicy: z.string(),
   }),
-  z.object({
-    ...common,
-    kind: z.literal("postgres"),
-    databases: z.array(z.object({ name: z.string(), owner: z.string() })),
-  }),
+  z.object({ ...common, ...cluster, kind: z.literal("postgres") }),
+  z.object({ ...common, ...cluster, kind: z.literal("mysql") }),
 ]) as unknown as z.ZodType<InstanceSpec>;
 
 const manifestSchema = z.object({

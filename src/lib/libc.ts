@@ -1,5 +1,5 @@
 // The few system calls that Bun has no API for, through its foreign function interface.
-import { dlopen, FFIType, ptr } from "bun:ffi";
+import { CString, dlopen, FFIType, ptr, read, type Pointer } from "bun:ffi";
 
 const LOCK_EX_NB = 2 | 4;
 const PR_SET_NO_NEW_PRIVS = 38;
@@ -14,6 +14,7 @@ const { symbols: libc } = dlopen("libc.so.6", {
     returns: FFIType.i32,
   },
   syscall: { args: [FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.i64 },
+  getpwuid: { args: [FFIType.u32], returns: FFIType.ptr },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
 });
 
@@ -47,4 +48,11 @@ export function readableDescriptors(fds: number[]): number[] {
   const entries = new Int32Array(fds.flatMap((fd) => [fd, POLLIN]));
   if (libc.poll(ptr(entries), BigInt(fds.length), 0) <= 0) return [];
   return fds.filter((_, index) => (entries[index * 2 + 1] ?? 0) >>> 16 !== 0);
+}
+
+/** The name of a user as the system knows it, or null when it has none. Bun's own answer is that of the environment. */
+export function userName(uid: number): string | null {
+  const entry = libc.getpwuid(uid);
+  // The name is the first member of struct passwd.
+  return entry === null ? null : new CString(read.ptr(entry, 0) as Pointer).toString();
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config.ts";
 import type { Certificate } from "../engines/engine.ts";
+import { findCgroups } from "../host/cgroup.ts";
 import { Host } from "../host/host.ts";
 import { hostSocket } from "../host/layout.ts";
 import { serveHost } from "../host/server.ts";
@@ -27,6 +28,8 @@ export async function hostCommand(config: Config): Promise<number> {
       enginesDir: config.enginesDir,
       bind: config.bind,
       certificate: readCertificate(config),
+      warmSlots: config.warmSlots,
+      cgroups: findCgroups(),
     };
     const stopping = stopRequested();
     const host = new Host(settings, log);

@@ -2,11 +2,11 @@
 import type { Config } from "../config.ts";
 import type { Driver, PostgresSpec } from "../drivers/driver.ts";
 import { postgres } from "../engines/postgres/index.ts";
-import { scramVerifier } from "../engines/postgres/scram.ts";
 import { enginePaths, instanceFolder } from "../host/layout.ts";
 import { Refusal } from "../lib/errors.ts";
 import type { Vault } from "../lib/secrets.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
+import { scramVerifier } from "../lib/verifiers.ts";
 import type { DatabaseAddress } from "../store/database.ts";
 
 /** The instance's id; no resource has one like it. */
@@ -14,10 +14,14 @@ export const STORE_ID = "store";
 
 const NAME = "pilvi";
 
+/** Some processes with ten connections each, and rows by the thousand. */
+const STORE_RESOURCES = { memoryBytes: 256 * 1024 ** 2, cpus: null, maxConnections: 100 };
+
 /** Where the store is reached. The password follows from the key, so nothing has to be kept for it. */
 export function storeAddress(config: Config, vault: Vault): DatabaseAddress {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl };
-  const { socket } = enginePaths(instanceFolder(config.dataDir, STORE_ID), postgres.socketName);
+  const folder = instanceFolder(config.dataDir, STORE_ID);
+  const { socket } = enginePaths(folder, postgres.socketName(storeSpec(vault)));
   return {
     socketPath: socketAddress(socket),
     username: NAME,
@@ -29,14 +33,19 @@ export function storeAddress(config: Config, vault: Vault): DatabaseAddress {
 /** Has the host run the store, unless another Postgres is to be used. */
 export async function ensureStore(config: Config, vault: Vault, driver: Driver): Promise<void> {
   if (config.databaseUrl !== undefined) return;
-  const spec: PostgresSpec = {
+  const seen = await driver.ensure(storeSpec(vault));
+  if (seen.state !== "running") throw new Refusal(`The store did not start: ${seen.lastError}`);
+}
+
+function storeSpec(vault: Vault): PostgresSpec {
+  return {
     kind: "postgres",
     id: STORE_ID,
     engines: ["postgres"],
     users: [{ name: NAME, verifier: scramVerifier(vault.derivePassword("store"), STORE_ID) }],
-    databases: [{ name: NAME, owner: NAME }],
+    databases: [{ name: NAME, owner: NAME, wish: "present" }],
+    version: null,
+    ...STORE_RESOURCES,
     exposure: { port: null, scope: "loopback" },
   };
-  const seen = await driver.ensure(spec);
-  if (seen.state !== "running") throw new Refusal(`The store did not start: ${seen.lastError}`);
 }

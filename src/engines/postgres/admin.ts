@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import type { PostgresSpec } from "../../drivers/driver.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { EngineContext } from "../engine.ts";
-import { ADMIN_NAME } from "./initdb.ts";
+import { ADMIN_NAME } from "./config.ts";
 
 /** Whether the administrator can log in and ask something. */
 export async function isReady(context: EngineContext<PostgresSpec>): Promise<boolean> {
@@ -16,21 +16,30 @@ export async function isReady(context: EngineContext<PostgresSpec>): Promise<boo
   }
 }
 
-/** Makes every role and database of the spec that is missing, and sets each role's verifier. */
+/** Makes roles able to log in, databases that are missing, and drops those that are to be gone. */
 export async function applySpec(context: EngineContext<PostgresSpec>): Promise<void> {
   const { users, databases } = context.spec;
   await asAdmin(context, async (db) => {
+    const roles = await namesIn(db, "pg_roles", "rolname");
     for (const user of users) {
-      const [role] = await db`select from pg_roles where rolname = ${user.name}`;
-      const verb = role === undefined ? "create" : "alter";
+      const verb = roles.has(user.name) ? "alter" : "create";
       await db.unsafe(`${verb} role ${identifier(user.name)} login password ${literal(user.verifier)}`);
     }
-    for (const { name, owner } of databases) {
-      const [database] = await db`select from pg_database where datname = ${name}`;
-      if (database !== undefined) continue;
-      await db.unsafe(`create database ${identifier(name)} owner ${identifier(owner)}`);
+    const present = await namesIn(db, "pg_database", "datname");
+    for (const { name, owner, wish } of databases) {
+      if (present.has(name) === (wish === "present")) continue;
+      await db.unsafe(
+        wish === "present"
+          ? `create database ${identifier(name)} owner ${identifier(owner)}`
+          : `drop database ${identifier(name)} with (force)`,
+      );
     }
   });
+}
+
+async function namesIn(db: SQL, catalog: string, column: string): Promise<Set<string>> {
+  const rows = await db.unsafe<{ name: string }[]>(`select ${column} as name from ${catalog}`);
+  return new Set(rows.map((row) => row.name));
 }
 
 async function asAdmin<T>(context: EngineContext<PostgresSpec>, work: (db: SQL) => Promise<T>): Promise<T> {
@@ -38,7 +47,7 @@ async function asAdmin<T>(context: EngineContext<PostgresSpec>, work: (db: SQL) 
     adapter: "postgres",
     path: socketAddress(context.paths.socket),
     username: ADMIN_NAME,
-    password: context.adminPassword,
+    password: "",
     database: "postgres",
     max: 1,
     connectionTimeout: 5,

@@ -1,39 +1,91 @@
 // The configuration files of a Postgres, made from a spec.
 import { join } from "node:path";
 import type { PostgresSpec } from "../../drivers/driver.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { userName } from "../../lib/libc.ts";
 import type { EngineContext } from "../engine.ts";
+import { megabytes } from "../memory.ts";
 
-/** Postgres names its socket itself, after the port it would have. */
-export const SOCKET_NAME = ".s.PGSQL.5432";
+/** The port that names the socket of a Postgres without one. */
+const USUAL_PORT = 5432;
+
+/** The role that the host itself logs in as. It has no password: the kernel says who asks through the socket. */
+export const ADMIN_NAME = "pilvi_admin";
+
+/** Sessions that Pilvi itself may always have beside the customer's. */
+const RESERVED_CONNECTIONS = 5;
+
+/** Postgres names its socket itself, after its port. */
+export function socketName({ exposure }: PostgresSpec): string {
+  return `.s.PGSQL.${exposure.port ?? USUAL_PORT}`;
+}
 
 /** All files of the configuration folder. */
-export function configFiles({ paths }: EngineContext<PostgresSpec>): Record<string, string> {
-  const settings = [
+export function configFiles(context: EngineContext<PostgresSpec>): Record<string, string> {
+  return {
+    "postgresql.conf": `${[...places(context), ...sizes(context), ...FIXED].join("\n")}\n`,
+    "pg_hba.conf": `${accessRules(context).join("\n")}\n`,
+    "pg_ident.conf": `host "${hostUser()}" ${ADMIN_NAME}\n`,
+  };
+}
+
+/** The user that the host runs as, by the name that the kernel's answer is turned into. */
+function hostUser(): string {
+  const name = userName(process.getuid?.() ?? 0);
+  if (name === null)
+    throw new PublicError("The user that runs Pilvi has no name on this machine, which Postgres needs.");
+  return name;
+}
+
+const FIXED = [
+  "unix_socket_permissions = 0770",
+  "password_encryption = scram-sha-256",
+  "shared_preload_libraries = 'pg_stat_statements'",
+  "wal_level = replica",
+  "max_wal_senders = 0",
+  "min_wal_size = 32MB",
+  "jit = off",
+  "huge_pages = off",
+  "logging_collector = off",
+  "log_line_prefix = '%m [%p] '",
+  // A statement that fails may hold a password.
+  "log_min_error_statement = panic",
+  "log_timezone = 'UTC'",
+  "timezone = 'UTC'",
+  "lc_messages = 'C'",
+];
+
+function places({ paths, spec, address }: EngineContext<PostgresSpec>): string[] {
+  const { port } = spec.exposure;
+  return [
     `data_directory = ${quoted(paths.dataDir)}`,
     `hba_file = ${quoted(join(paths.confDir, "pg_hba.conf"))}`,
     `ident_file = ${quoted(join(paths.confDir, "pg_ident.conf"))}`,
-    "listen_addresses = ''",
+    `listen_addresses = ${quoted(port === null ? "" : address)}`,
+    `port = ${port ?? USUAL_PORT}`,
     // As seen from the data folder: a socket's path may be short only.
     "unix_socket_directories = '../run'",
-    "unix_socket_permissions = 0770",
-    "password_encryption = scram-sha-256",
-    "shared_buffers = 32MB",
-    "max_connections = 100",
-    "wal_level = minimal",
-    "max_wal_senders = 0",
-    "jit = off",
-    "huge_pages = off",
-    "logging_collector = off",
-    "log_line_prefix = '%m [%p] '",
-    "log_timezone = 'UTC'",
-    "timezone = 'UTC'",
-    "lc_messages = 'C'",
   ];
-  return {
-    "postgresql.conf": `${settings.join("\n")}\n`,
-    "pg_hba.conf": "local all all scram-sha-256\n",
-    "pg_ident.conf": "",
-  };
+}
+
+function sizes({ limits, spec }: EngineContext<PostgresSpec>): string[] {
+  const { memoryBytes } = limits;
+  return [
+    `shared_buffers = ${megabytes(memoryBytes / 8, { min: 32, max: 2048 })}MB`,
+    `effective_cache_size = ${megabytes(memoryBytes * 0.75, { min: 64, max: 1024 ** 2 })}MB`,
+    `work_mem = ${megabytes(memoryBytes / 256, { min: 2, max: 32 })}MB`,
+    `maintenance_work_mem = ${megabytes(memoryBytes / 16, { min: 16, max: 1024 })}MB`,
+    `max_connections = ${spec.maxConnections + RESERVED_CONNECTIONS}`,
+    `superuser_reserved_connections = ${RESERVED_CONNECTIONS}`,
+    `max_parallel_workers_per_gather = ${Math.min(2, Math.floor(spec.cpus ?? 2))}`,
+  ];
+}
+
+/** The administrator comes through the socket alone; everyone else proves a password. */
+function accessRules({ spec }: EngineContext<PostgresSpec>): string[] {
+  const local = [`local all ${ADMIN_NAME} peer map=host`, "local all all scram-sha-256"];
+  if (spec.exposure.port === null) return local;
+  return [...local, `host all ${ADMIN_NAME} all reject`, "host all all all scram-sha-256"];
 }
 
 function quoted(text: string): string {

@@ -1,28 +1,42 @@
 // How the host runs a Postgres.
-import type { PostgresSpec } from "../../drivers/driver.ts";
+import type { Limits, PostgresSpec } from "../../drivers/driver.ts";
+import { grantedMemory } from "../memory.ts";
 import type { Engine } from "../engine.ts";
 import { applySpec, isReady } from "./admin.ts";
-import { configFiles, SOCKET_NAME } from "./config.ts";
-import { prepareData } from "./initdb.ts";
+import { configFiles, socketName } from "./config.ts";
+import { firstData } from "./initdb.ts";
 
 export const postgres: Engine<PostgresSpec> = {
   name: "postgres",
   kind: "postgres",
-  limits: (_spec, machineBytes) => ({ memoryBytes: machineBytes }),
+  limits,
   files: configFiles,
   args: ({ paths }) => ["-D", paths.dataDir, "-c", `config_file=${paths.confDir}/postgresql.conf`],
-  socketName: SOCKET_NAME,
+  socketName,
   readyLine: /database system is ready to accept connections/,
-  prepare: prepareData,
+  firstData,
   apply: applySpec,
   isReady,
+  // Out of memory, the kernel is to end a process that serves a session, never the one that all others depend on.
+  env: { PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj", PG_OOM_ADJUST_VALUE: "500" },
   // SIGINT is Postgres' fast shutdown: sessions are ended, everything is written.
   stopSignal: "SIGINT",
   stopTimeoutMs: 60_000,
   explain,
 };
 
+function limits({ memoryBytes, cpus, maxConnections }: PostgresSpec, machineBytes: number): Limits {
+  return {
+    memoryBytes: grantedMemory(memoryBytes, machineBytes),
+    ...(cpus === null ? {} : { cpus }),
+    maxConnections,
+    enforcedBy: "engine",
+  };
+}
+
 function explain(logTail: string): string {
+  const taken = /could not bind IPv4 address ".*": Address already in use/.exec(logTail);
+  if (taken !== null) return "The port is in use by another program on this machine.";
   if (logTail.includes("No space left on device")) return "The disk of the host is full.";
   const fatal = /(?:FATAL|PANIC): {1,2}(.*)/.exec(logTail);
   if (fatal !== null) return `Postgres ended before it was ready: ${fatal[1]}.`;

@@ -1,80 +1,55 @@
-// Makes the first data directory of a Postgres: built aside, then moved to its place in one step.
-import {
-  chownSync,
-  existsSync,
-  lchownSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+// Makes the first data directory of a Postgres.
 import { dirname, join } from "node:path";
-import type { PostgresSpec } from "../../drivers/driver.ts";
 import { PublicError } from "../../lib/errors.ts";
-import type { Account, EngineContext } from "../engine.ts";
+import type { Builder, FirstData } from "../engine.ts";
+import type { InstalledEngine } from "../installed.ts";
+import { ADMIN_NAME } from "./config.ts";
 
-/** The role that the host itself logs in as. */
-export const ADMIN_NAME = "pilvi_admin";
+/** The role that a customer logs in as, and the database that a new cluster begins with. */
+export const CUSTOMER_NAME = "app";
+export const FIRST_DATABASE = "main";
 
-/** `initdb` wants a user with a name, which an instance's own does not have; every Linux has this one. */
-const NOBODY: Account = { uid: 65_534, gid: 65_534 };
+/** From here on a role that may create roles cannot make itself more powerful by it. */
+const FIRST_MAJOR_WITH_SAFE_CREATEROLE = 16;
 
-/** Runs `initdb` unless there is a complete data directory already. */
-export async function prepareData(context: EngineContext<PostgresSpec>): Promise<void> {
-  const { dataDir } = context.paths;
-  if (existsSync(join(dataDir, "PG_VERSION"))) return;
-  const workDir = join(dirname(dataDir), "initdb");
-  rmSync(workDir, { recursive: true, force: true });
-  mkdirSync(workDir, { mode: 0o700 });
-  const built = join(workDir, "data");
-  const passwordFile = join(workDir, "password");
-  writeFileSync(passwordFile, context.adminPassword, { mode: 0o600 });
-  const builder = context.account === null ? null : NOBODY;
-  if (builder !== null) {
-    for (const path of [workDir, passwordFile]) chownSync(path, builder.uid, builder.gid);
-  }
-  await runInitdb(context, built, passwordFile, builder);
-  if (context.account !== null) chownTree(built, context.account);
-  renameSync(built, dataDir);
-  rmSync(workDir, { recursive: true, force: true });
-}
+/** A fresh cluster of databases with the customer's role, which cannot log in yet, and its first database. */
+export const firstData: FirstData = { mark: "PG_VERSION", recipe: "1", build };
 
-async function runInitdb(
-  { installed, paths }: EngineContext<PostgresSpec>,
-  built: string,
-  passwordFile: string,
-  builder: Account | null,
-): Promise<void> {
-  const initdb = join(dirname(installed.program), "initdb");
-  const options = [
-    `--pgdata=${built}`,
+/**
+ * Builds a data directory that nobody can log into: the administrator is known by the kernel only, the customer's role
+ * exists without a login.
+ */
+async function build(installed: InstalledEngine, folder: string, builder: Builder): Promise<void> {
+  const data = join(folder, "data");
+  await builder.run([
+    join(dirname(installed.program), "initdb"),
+    `--pgdata=${data}`,
     `--username=${ADMIN_NAME}`,
-    `--pwfile=${passwordFile}`,
-    "--auth=scram-sha-256",
+    "--auth=reject",
     "--encoding=UTF8",
     "--locale=C.UTF-8",
     "--data-checksums",
+    "--wal-segsize=4",
+  ]);
+  const single = [
+    installed.program,
+    "--single",
+    "-D",
+    data,
+    "-c",
+    "shared_preload_libraries=pg_stat_statements",
   ];
-  const child = Bun.spawn([initdb, ...options], {
-    cwd: dirname(built),
-    env: { ...installed.env, TZ: "UTC" },
-    stdio: ["ignore", "ignore", "pipe"],
-    ...builder,
-  });
-  const complaint = await new Response(child.stderr).text();
-  if ((await child.exited) !== 0) {
-    const isFull = complaint.includes("No space left on device");
-    throw new PublicError(
-      isFull ? "The disk of the host is full." : "Postgres could not make its data directory.",
-      new Error(`initdb for ${paths.dataDir}: ${complaint.trim()}`),
-    );
-  }
+  await builder.run([...single, "template1"], "create extension pg_stat_statements;\n");
+  await builder.run([...single, "postgres"], `${firstStatements(installed).join(";\n")};\n`);
 }
 
-function chownTree(path: string, account: Account): void {
-  lchownSync(path, account.uid, account.gid);
-  for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
-    lchownSync(join(entry.parentPath, entry.name), account.uid, account.gid);
-  }
+function firstStatements({ version }: InstalledEngine): string[] {
+  const major = Number(version.split(".")[0]);
+  if (!Number.isInteger(major)) throw new PublicError(`Postgres ${version} is of no known version.`);
+  const attributes = major >= FIRST_MAJOR_WITH_SAFE_CREATEROLE ? "createdb createrole" : "createdb";
+  return [
+    `create role ${CUSTOMER_NAME} nologin ${attributes}`,
+    `grant pg_monitor, pg_signal_backend to ${CUSTOMER_NAME}`,
+    `create database ${FIRST_DATABASE} owner ${CUSTOMER_NAME}`,
+  ];
 }

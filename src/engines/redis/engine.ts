@@ -1,12 +1,10 @@
 // How the host runs a Redis or a Valkey, which differ in nothing that matters here but their name.
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import type { CacheSpec } from "../../drivers/driver.ts";
-import { socketAddress } from "../../lib/unix-socket.ts";
-import type { Engine, EngineContext, Limits } from "../engine.ts";
+import type { CacheSpec, Limits } from "../../drivers/driver.ts";
+import type { Engine, EngineContext } from "../engine.ts";
+import { grantedMemory } from "../memory.ts";
 import { ADMIN_NAME, configFiles, SOCKET_NAME } from "./config.ts";
-
-/** The engine needs memory beside its keys, and the machine needs some for everything else. */
-const LARGEST_SHARE_OF_MACHINE = 0.8;
 
 /** Builds the engine under the name of the program that runs. */
 export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
@@ -16,7 +14,7 @@ export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
     limits,
     files: configFiles,
     args: ({ paths }) => [join(paths.confDir, "engine.conf")],
-    socketName: SOCKET_NAME,
+    socketName: () => SOCKET_NAME,
     readyLine: /Ready to accept connections/,
     isReady,
     stopSignal: "SIGTERM",
@@ -26,11 +24,13 @@ export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
 }
 
 function limits(spec: CacheSpec, machineBytes: number): Limits {
-  return { memoryBytes: Math.min(spec.memoryBytes, Math.floor(machineBytes * LARGEST_SHARE_OF_MACHINE)) };
+  return { memoryBytes: grantedMemory(spec.memoryBytes, machineBytes), enforcedBy: "engine" };
 }
 
 async function isReady({ paths, adminPassword }: EngineContext<CacheSpec>): Promise<boolean> {
-  const address = encodeURI(socketAddress(paths.socket));
+  // Bun's client takes no path with a character that a URL would escape, nor a long one, so the folder is named by a descriptor.
+  const folder = openSync(paths.runDir, "r");
+  const address = `/proc/self/fd/${folder}/${SOCKET_NAME}`;
   const client = new Bun.RedisClient(`redis+unix://${ADMIN_NAME}:${adminPassword}@localhost${address}`, {
     autoReconnect: false,
     connectionTimeout: 1_000,
@@ -42,6 +42,7 @@ async function isReady({ paths, adminPassword }: EngineContext<CacheSpec>): Prom
     return false;
   } finally {
     client.close();
+    closeSync(folder);
   }
 }
 

@@ -1,0 +1,64 @@
+// The configuration file of a MariaDB, made from a spec.
+import { join } from "node:path";
+import type { MysqlSpec } from "../../drivers/driver.ts";
+import type { EngineContext } from "../engine.ts";
+import { megabytes } from "../memory.ts";
+
+/** The unix socket's name in the run folder. */
+export const SOCKET_NAME = "engine.sock";
+
+/** All files of the configuration folder. */
+export function configFiles(context: EngineContext<MysqlSpec>): Record<string, string> {
+  const lines = [...places(context), ...network(context), ...sizes(context), ...FIXED];
+  return { "mariadb.cnf": `[mariadbd]\n${lines.join("\n")}\n` };
+}
+
+const FIXED = [
+  "skip-name-resolve",
+  "character-set-server=utf8mb4",
+  "default-time-zone=+00:00",
+  "innodb_flush_log_at_trx_commit=1",
+  "sync_binlog=1",
+  "innodb_log_file_size=32M",
+  "performance_schema=OFF",
+  "symbolic-links=0",
+  "log_warnings=1",
+];
+
+function places({ paths, installed }: EngineContext<MysqlSpec>): string[] {
+  return [
+    `datadir=${paths.dataDir}`,
+    // As seen from the data folder: a socket's path may be short only.
+    `socket=../run/${SOCKET_NAME}`,
+    // A customer has no right to read or write files of the server; this is a second door behind the first.
+    `secure_file_priv=${paths.runDir}`,
+    `pid-file=${join(paths.runDir, "engine.pid")}`,
+    ...(installed.origin === "store" ? storePlaces(installed.home) : []),
+  ];
+}
+
+/** A MariaDB that was unpacked elsewhere does not find what it was built to find under /usr. */
+function storePlaces(home: string): string[] {
+  const share = join(home, "usr/share/mysql");
+  return [
+    `basedir=${join(home, "usr")}`,
+    `plugin-dir=${join(home, "usr/lib/mysql/plugin")}`,
+    `lc-messages-dir=${share}`,
+    `character-sets-dir=${join(share, "charsets")}`,
+  ];
+}
+
+function network({ spec, address }: EngineContext<MysqlSpec>): string[] {
+  const { port } = spec.exposure;
+  return port === null ? ["skip-networking"] : [`port=${port}`, `bind-address=${address}`];
+}
+
+function sizes({ limits, spec }: EngineContext<MysqlSpec>): string[] {
+  const { memoryBytes } = limits;
+  return [
+    `innodb_buffer_pool_size=${megabytes(memoryBytes * 0.4, { min: 32, max: 1024 ** 2 })}M`,
+    `max_connections=${spec.maxConnections}`,
+    "key_buffer_size=8M",
+    "aria_pagecache_buffer_size=8M",
+  ];
+}

@@ -1,0 +1,43 @@
+// How the host runs a MariaDB, which serves the MySQL protocol where MySQL itself is not installed.
+import { join } from "node:path";
+import type { Limits, MysqlSpec } from "../../drivers/driver.ts";
+import type { Engine } from "../engine.ts";
+import { grantedMemory } from "../memory.ts";
+import { applySpec, isReady } from "./admin.ts";
+import { configFiles, SOCKET_NAME } from "./config.ts";
+import { firstData } from "./install-db.ts";
+
+export const mariadb: Engine<MysqlSpec> = {
+  name: "mariadb",
+  kind: "mysql",
+  limits,
+  files: configFiles,
+  args: ({ paths }) => [`--defaults-file=${join(paths.confDir, "mariadb.cnf")}`],
+  socketName: () => SOCKET_NAME,
+  readyLine: /ready for connections/,
+  firstData,
+  apply: applySpec,
+  isReady,
+  stopSignal: "SIGTERM",
+  stopTimeoutMs: 60_000,
+  explain,
+};
+
+function limits({ memoryBytes, cpus, maxConnections }: MysqlSpec, machineBytes: number): Limits {
+  return {
+    memoryBytes: grantedMemory(memoryBytes, machineBytes),
+    ...(cpus === null ? {} : { cpus }),
+    maxConnections,
+    enforcedBy: "engine",
+  };
+}
+
+function explain(logTail: string): string {
+  if (/Can't start server: Bind on TCP\/IP port.*in use/s.test(logTail)) {
+    return "The port is in use by another program on this machine.";
+  }
+  if (/No space left on device|Error(?:code)?:? 28\b/.test(logTail)) return "The disk of the host is full.";
+  const error = /\[ERROR\] (.*)/.exec(logTail);
+  if (error !== null) return `MariaDB ended before it was ready: ${error[1]}`;
+  return "MariaDB ended before it was ready; its log on the host says why.";
+}

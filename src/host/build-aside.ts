@@ -1,0 +1,95 @@
+// Builds a data directory aside, as a user with a name, and moves it to its place in one step when it is complete.
+import { chownSync, existsSync, lchownSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Account, Builder, FirstData } from "../engines/engine.ts";
+import type { InstalledEngine } from "../engines/installed.ts";
+import { PublicError } from "../lib/errors.ts";
+
+/** `initdb` wants a user with a name, which an instance's own does not have; every Linux has this one. */
+const NOBODY: Account = { uid: 65_534, gid: 65_534 };
+
+/** Work that nobody waits for yields to everything else on the machine. */
+const IDLE_PRIORITY = ["nice", "-n", "19"];
+
+/** How a build is done. */
+export interface BuildOptions {
+  /** Whether another user than the host's own is to build, and to own what was built. */
+  asNobody: boolean;
+  /** Whether somebody waits for it. */
+  isUrgent: boolean;
+  /** Ends the build. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Makes the instance's first data unless it is there.
+ * @param account whom the data is to belong to; null leaves it with the host's own user.
+ * @param take moves a data directory that was built before to the given path; false when there is none.
+ */
+export async function ensureFirstData(
+  firstData: FirstData,
+  installed: InstalledEngine,
+  dataDir: string,
+  account: Account | null,
+  take: (path: string) => boolean,
+): Promise<void> {
+  if (existsSync(join(dataDir, firstData.mark))) return;
+  const workDir = join(dirname(dataDir), "build");
+  const built = join(workDir, "data");
+  rmSync(workDir, { recursive: true, force: true });
+  mkdirSync(workDir, { mode: 0o700 });
+  if (!take(built)) {
+    await build(firstData, installed, workDir, { asNobody: account !== null, isUrgent: true });
+  }
+  if (account !== null) chownTree(built, account);
+  renameSync(built, dataDir);
+  rmSync(workDir, { recursive: true, force: true });
+}
+
+/** Has the engine make a folder `data` in the folder. */
+export async function build(
+  firstData: FirstData,
+  installed: InstalledEngine,
+  folder: string,
+  { asNobody, isUrgent, signal }: BuildOptions,
+): Promise<void> {
+  const user = asNobody ? NOBODY : {};
+  if (asNobody) chownSync(folder, NOBODY.uid, NOBODY.gid);
+  const builder: Builder = {
+    run: async (command, input) => {
+      const child = Bun.spawn(isUrgent ? command : [...IDLE_PRIORITY, ...command], {
+        cwd: folder,
+        env: { PATH: "/usr/bin:/bin", TZ: "UTC", ...installed.env },
+        stdio: [input === undefined ? "ignore" : Buffer.from(input), "pipe", "pipe"],
+        ...user,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      await succeeded(child, command);
+    },
+  };
+  await firstData.build(installed, folder, builder);
+}
+
+async function succeeded(
+  child: Bun.Subprocess<"ignore" | Uint8Array, "pipe", "pipe">,
+  command: string[],
+): Promise<void> {
+  const [said, complained] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) === 0) return;
+  const isFull = complained.includes("No space left on device");
+  throw new PublicError(
+    isFull ? "The disk of the host is full." : "The engine could not make its first data.",
+    new Error(`${command[0]}: ${said.slice(-2_000)}${complained.slice(-2_000)}`),
+  );
+}
+
+/** Gives a tree to a user; links are given themselves, never what they point at. */
+function chownTree(path: string, account: Account): void {
+  lchownSync(path, account.uid, account.gid);
+  for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
+    lchownSync(join(entry.parentPath, entry.name), account.uid, account.gid);
+  }
+}

@@ -1,0 +1,116 @@
+// Holds an instance to its memory and processor through the kernel, where this machine lets us: cgroups of either version.
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Limits } from "../drivers/driver.ts";
+import { codeOf } from "../lib/errors.ts";
+
+const MOUNT = "/sys/fs/cgroup";
+const PERIOD_US = 100_000;
+
+/** Where the groups of this Pilvi are, and how a limit is written there. */
+export interface CgroupBackend {
+  version: "cgroup-v2" | "cgroup-v1";
+  /** The folders that make up one group: one for each controller in version 1. */
+  folders(name: string): string[];
+  /** The files to write for some limits, with what to write. */
+  settings(
+    name: string,
+    limits: { memoryBytes: number; cpus: number | null },
+  ): [path: string, value: string][];
+}
+
+/** What this machine offers to this user, or null. */
+export function findCgroups(mount = MOUNT): CgroupBackend | null {
+  if (existsSync(join(mount, "cgroup.controllers"))) return version2(mount);
+  const isUsable = ["memory", "cpu"].every((controller) => canWrite(join(mount, controller)));
+  return isUsable ? version1(mount) : null;
+}
+
+/**
+ * Puts a process, with all that it will start, into the instance's group, and holds it to its memory.
+ *
+ * The processor is not limited yet: a start that is slowed down to a quarter of one helps nobody.
+ */
+export function confine(backend: CgroupBackend, id: string, pid: number, { memoryBytes }: Limits): void {
+  const name = nameOf(id);
+  for (const folder of backend.folders(name)) mkdirSync(folder, { recursive: true });
+  for (const [path, value] of backend.settings(name, { memoryBytes, cpus: null })) writeFileSync(path, value);
+  for (const folder of backend.folders(name)) writeFileSync(join(folder, "cgroup.procs"), String(pid));
+}
+
+/** Holds the instance to all of its limits from now on. */
+export function limit(backend: CgroupBackend, id: string, { memoryBytes, cpus }: Limits): void {
+  for (const [path, value] of backend.settings(nameOf(id), { memoryBytes, cpus: cpus ?? null }))
+    writeFileSync(path, value);
+}
+
+/** Deletes the instance's group; its processes must have ended. */
+export function dissolve(backend: CgroupBackend, id: string): void {
+  for (const folder of backend.folders(nameOf(id))) {
+    try {
+      rmdirSync(folder);
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw error;
+    }
+  }
+}
+
+function version2(mount: string): CgroupBackend | null {
+  const controllers = readFileSync(join(mount, "cgroup.controllers"), "utf8").split(/\s+/);
+  if (!controllers.includes("memory") || !controllers.includes("cpu") || !canWrite(mount)) return null;
+  return {
+    version: "cgroup-v2",
+    folders: (name) => {
+      // Controllers reach a group only when each group above hands them on.
+      let folder = mount;
+      for (const part of name.split("/")) {
+        if (existsSync(folder)) writeFileSync(join(folder, "cgroup.subtree_control"), "+memory +cpu");
+        folder = join(folder, part);
+        if (!existsSync(folder)) mkdirSync(folder);
+      }
+      return [folder];
+    },
+    settings: (name, { memoryBytes, cpus }) => [
+      [join(mount, name, "memory.max"), String(memoryBytes)],
+      [join(mount, name, "cpu.max"), `${cpus === null ? "max" : quotaUs(cpus)} ${PERIOD_US}`],
+    ],
+  };
+}
+
+function version1(mount: string): CgroupBackend {
+  return {
+    version: "cgroup-v1",
+    folders: (name) => [join(mount, "memory", name), join(mount, "cpu", name)],
+    settings: (name, { memoryBytes, cpus }) => [
+      [join(mount, "memory", name, "memory.limit_in_bytes"), String(memoryBytes)],
+      [join(mount, "cpu", name, "cpu.cfs_period_us"), String(PERIOD_US)],
+      [join(mount, "cpu", name, "cpu.cfs_quota_us"), String(cpus === null ? -1 : quotaUs(cpus))],
+    ],
+  };
+}
+
+/** All groups are below one of Pilvi's, so that an operator finds them. */
+function nameOf(id: string): string {
+  return `pilvi/${id}`;
+}
+
+function quotaUs(cpus: number): number {
+  return Math.round(cpus * PERIOD_US);
+}
+
+function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,126 @@
+// Warm slots: data directories that are built before anyone wants them, so that a new cluster only has to take one.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { FirstData } from "../engines/engine.ts";
+import type { InstalledEngine } from "../engines/installed.ts";
+import { codeOf } from "../lib/errors.ts";
+import type { Log } from "../lib/log.ts";
+import { sha256Hex } from "../lib/secrets.ts";
+import { canSwitchUsers } from "./accounts.ts";
+import { build } from "./build-aside.ts";
+
+/** What a slot is made of. Slots of another engine version or recipe are of no use. */
+export interface SlotKind {
+  installed: InstalledEngine;
+  firstData: FirstData;
+}
+
+/** A slot that is not complete yet; whatever has this ending at a start was left by a kill. */
+const UNFINISHED = ".building";
+
+export class Slots {
+  readonly #root: string;
+  readonly #count: number;
+  readonly #log: Log;
+  readonly #stopping = new AbortController();
+  #kinds: SlotKind[] = [];
+  #filling: Promise<void> | null = null;
+
+  /** @param count how many slots of each kind are kept; 0 keeps none. */
+  constructor(dataDir: string, count: number, log: Log) {
+    this.#root = join(dataDir, "slots");
+    this.#count = count;
+    this.#log = log;
+  }
+
+  /** Deletes what is of no use any more and begins to fill up in the background. */
+  start(kinds: SlotKind[]): void {
+    this.#kinds = this.#count === 0 ? [] : kinds;
+    mkdirSync(this.#root, { recursive: true, mode: 0o711 });
+    const wanted = new Set(this.#kinds.map(keyOf));
+    for (const key of readdirSync(this.#root)) {
+      const folder = join(this.#root, key);
+      const useless = wanted.has(key)
+        ? readdirSync(folder).filter((name) => name.endsWith(UNFINISHED))
+        : [""];
+      for (const name of useless) rmSync(join(folder, name), { recursive: true, force: true });
+    }
+    this.#fill();
+  }
+
+  /** Moves the data directory of a slot to the path, and has another slot made. @returns false when there is none. */
+  take(kind: SlotKind, path: string): boolean {
+    const folder = join(this.#root, keyOf(kind));
+    for (const name of namesIn(folder)) {
+      if (name.endsWith(UNFINISHED)) continue;
+      try {
+        renameSync(join(folder, name, "data"), path);
+      } catch (error) {
+        if (codeOf(error) === "ENOENT") continue;
+        throw error;
+      } finally {
+        rmSync(join(folder, name), { recursive: true, force: true });
+      }
+      this.#fill();
+      return true;
+    }
+    return false;
+  }
+
+  /** How many slots of a kind are ready. */
+  ready(kind: SlotKind): number {
+    return namesIn(join(this.#root, keyOf(kind))).filter((name) => !name.endsWith(UNFINISHED)).length;
+  }
+
+  /** Ends what is being built. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#filling;
+  }
+
+  #fill(): void {
+    this.#filling ??= this.#fillUp()
+      .catch((error: unknown) => {
+        // A create builds for itself then, and the next one taken tries again.
+        if (!this.#stopping.signal.aborted) this.#log.warn({ error }, "a warm slot could not be built");
+      })
+      .finally(() => {
+        this.#filling = null;
+      });
+  }
+
+  async #fillUp(): Promise<void> {
+    for (const kind of this.#kinds) {
+      while (!this.#stopping.signal.aborted && this.ready(kind) < this.#count) await this.#buildOne(kind);
+    }
+  }
+
+  async #buildOne(kind: SlotKind): Promise<void> {
+    const folder = join(this.#root, keyOf(kind));
+    const slot = join(folder, Bun.randomUUIDv7());
+    const unfinished = `${slot}${UNFINISHED}`;
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o711 });
+    mkdirSync(unfinished, { mode: 0o700 });
+    try {
+      const options = { asNobody: canSwitchUsers(), isUrgent: false, signal: this.#stopping.signal };
+      await build(kind.firstData, kind.installed, unfinished, options);
+      renameSync(unfinished, slot);
+    } catch (error) {
+      rmSync(unfinished, { recursive: true, force: true });
+      throw error;
+    }
+  }
+}
+
+function keyOf({ installed, firstData }: SlotKind): string {
+  return `${installed.name}-${installed.version}-${sha256Hex(firstData.recipe).slice(0, 8)}`;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
