@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import type { Log } from "../lib/log.ts";
 import type { Database } from "../store/database.ts";
+import { API_ROOT } from "./address.ts";
 import { docsRoutes } from "./docs.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { executorOf, type RequestNotes, type Shell } from "./execute.ts";
@@ -80,11 +81,11 @@ function addOperations(app: Hono<RequestNotes>, operations: Operation[], shell: 
   for (const path of [...byPath.keys()].sort((a, b) => variables(a) - variables(b))) {
     const methods = new Set<string>();
     for (const operation of byPath.get(path) ?? []) {
-      app.on(operation.method, `/api${path}`, executorOf(operation, shell));
+      app.on(operation.method, API_ROOT + path, executorOf(operation, shell));
       methods.add(operation.method);
       if (operation.method === "GET") methods.add("HEAD");
     }
-    app.all(`/api${path}`, (context) => {
+    app.all(API_ROOT + path, (context) => {
       context.set("route", path);
       throw new ApiError(405, `This address does not know the method ${context.req.method}.`, {
         headers: { Allow: [...methods].join(", ") },

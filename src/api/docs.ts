@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { Hono } from "hono";
 import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import { API_ROOT } from "./address.ts";
 import type { RequestNotes } from "./execute.ts";
 import type { OpenApiDocument } from "./openapi.ts";
 import { PAGE_POLICY } from "./security.ts";
@@ -62,7 +63,7 @@ export function docsRoutes(document: OpenApiDocument): Hono<RequestNotes> {
     context.set("route", "/openapi.json");
     // The address that the client used is the one that works for it.
     const { origin } = new URL(context.req.url);
-    return context.json({ ...document, servers: [{ url: `${origin}/api` }] });
+    return context.json({ ...document, servers: [{ url: origin + API_ROOT }] });
   });
   for (const [path, contentType, body] of pages) {
     app.get(path, async (context) => {

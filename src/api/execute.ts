@@ -2,7 +2,9 @@
 import type { Context } from "hono";
 import type { Log } from "../lib/log.ts";
 import type { Database } from "../store/database.ts";
+import { addressOf } from "./address.ts";
 import { authenticate, can } from "./auth.ts";
+import { deprecationHeaders } from "./deprecation.ts";
 import { ApiError, forbidden } from "./errors.ts";
 import type { Operation, Reply } from "./operation.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -26,27 +28,32 @@ export interface Shell {
 export function executorOf(operation: Operation, shell: Shell) {
   return async (context: Context<RequestNotes>): Promise<Response> => {
     context.set("route", operation.path);
+    const params = context.req.param() as Record<string, string>;
+    addDeprecation(context, operation, params);
     const principal = await authenticate(shell.db, shell.log, context.req.header("authorization"));
     context.set("tokenId", principal.tokenId);
     countRequest(context, shell.limiter, principal.tokenId);
     if (!can(principal, operation.ability)) throw forbidden();
     const url = new URL(context.req.url);
-    const input = await readInput(
-      operation,
-      context.req.raw,
-      url,
-      context.req.param() as Record<string, string>,
-    );
+    const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
+    const input = await readInput(operation, context.req.raw, { url, address, params });
     const reply = await operation.handle({
       ...input,
       principal,
       url,
+      address,
       requestId: context.get("requestId"),
       signal: context.req.raw.signal,
       waiters: shell.waiters,
     });
     return respond(context, operation, reply);
   };
+}
+
+function addDeprecation(context: Context, operation: Operation, params: Record<string, string>): void {
+  if (operation.deprecated === undefined) return;
+  const headers = deprecationHeaders(operation.deprecated, params);
+  for (const [name, value] of Object.entries(headers)) context.header(name, value);
 }
 
 function countRequest(context: Context, limiter: RateLimiter, tokenId: string): void {

@@ -9,14 +9,25 @@ export function resourceIdentifier<Type extends string>(type: Type) {
   return z.object({ id: z.string().meta({ description: "The id of the resource." }), type: z.literal(type) });
 }
 
-/** Related resources, which a client asks for with `?include=`. */
-const included = z
-  .array(z.looseObject({ id: z.string(), type: z.string() }))
-  .meta({ description: "The related resources that were asked for.", example: [] });
+const anyResource = z.looseObject({ id: z.string(), type: z.string() });
 
-/** The schema of an answer with one resource. */
-export function singleDocument<Resource extends z.ZodType>(resource: Resource) {
-  return z.object({ data: resource, included: included.optional() });
+/** Related resources, which a client asks for with `?include=`. */
+function included<Related extends z.ZodType>(related: Related) {
+  return z
+    .array(related)
+    .optional()
+    .meta({ description: "The related resources that were asked for.", example: [] });
+}
+
+/**
+ * The schema of an answer with one resource.
+ * @param related the schema of resources that it may include.
+ */
+export function singleDocument<Resource extends z.ZodType>(
+  resource: Resource,
+  related: z.ZodType = anyResource,
+) {
+  return z.object({ data: resource, included: included(related) });
 }
 
 const url = z.string();
@@ -38,12 +49,15 @@ const pageMeta = z
   })
   .meta({ id: "PageMeta" });
 
-/** The schema of an answer with a page of resources. */
-export function listDocument<Resource extends z.ZodType>(resource: Resource) {
+/** The schema of an answer with a page of resources, and those that they may include. */
+export function listDocument<Resource extends z.ZodType>(
+  resource: Resource,
+  related: z.ZodType = anyResource,
+) {
   return z.object({
     data: z.array(resource),
     links: pageLinks,
     meta: pageMeta,
-    included: included.optional(),
+    included: included(related),
   });
 }

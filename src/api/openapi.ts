@@ -6,6 +6,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
+import { deprecationHeaderSchemas } from "./deprecation.ts";
 import { documentedErrors, errorComponents } from "./openapi-errors.ts";
 import { schemaDescriber } from "./openapi-schemas.ts";
 import { IDEMPOTENCY_KEY, idempotencyKey } from "./idempotency.ts";
@@ -94,7 +95,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
   };
 }
 
-function successOf({ success, isIdempotent }: Operation): ZodOpenApiResponsesObject {
+function successOf({ success, isIdempotent, deprecated }: Operation): ZodOpenApiResponsesObject {
   const own = Object.entries(success.headers ?? {}).map(([name, description]) => [
     name,
     z.string().meta({ description }),
@@ -110,6 +111,7 @@ function successOf({ success, isIdempotent }: Operation): ZodOpenApiResponsesObj
         "X-Request-Id": requestIdHeader,
         ...z.object(rateLimitHeaders).partial().shape,
         ...Object.fromEntries(own),
+        ...(deprecated && deprecationHeaderSchemas(deprecated)),
         ...(isIdempotent && { "Idempotent-Replayed": replayed }),
       }),
       ...(success.schema && {

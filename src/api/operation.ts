@@ -1,6 +1,7 @@
 // One operation of the API as data: route, ability, validation, handler and documentation come from a single declaration.
 import type { z } from "zod";
 import type { Principal } from "./auth.ts";
+import type { Deprecation } from "./deprecation.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { StatusWaiters } from "./wait.ts";
 
@@ -21,6 +22,8 @@ export interface OperationRequest<Body = unknown, Query = unknown, Params = unkn
   idempotency: IdempotentRequest | undefined;
   requestId: string;
   url: URL;
+  /** Where the operation is found for good: the path of the request or, where that is deprecated, of its successor. */
+  address: string;
   /** Aborted when the client is gone. */
   signal: AbortSignal;
   waiters: StatusWaiters;
@@ -71,7 +74,7 @@ export interface Operation<
   /** Checks between fields. It gets the fields that are valid by themselves, so that all faults are told at once. */
   check?(valid: Partial<z.output<Body>>): FieldErrors | Promise<FieldErrors>;
   success: Success;
-  deprecated?: boolean;
+  deprecated?: Deprecation;
   handle(request: OperationRequest<z.output<Body>, z.output<Query>, z.output<Params>>): Promise<Reply>;
 }
 

@@ -16,16 +16,23 @@ export interface Input {
   idempotency: IdempotentRequest | undefined;
 }
 
+/** Where a request was sent to. */
+export interface Target {
+  url: URL;
+  /** The path of the operation, or of its successor where it is deprecated. */
+  address: string;
+  /** The variable parts of the path. */
+  params: Record<string, string>;
+}
+
 /**
  * Reads and checks everything that the operation declares.
- * @param pathParams the variable parts of the path.
  * @throws ApiError 422 naming every failing field, or 400, 404, 413, 415.
  */
 export async function readInput(
   operation: Operation,
   request: Request,
-  url: URL,
-  pathParams: Record<string, string>,
+  { url, address, params: pathParams }: Target,
 ): Promise<Input> {
   const params = readParams(operation, pathParams);
   refuseUnknownFilters(url.searchParams, Object.keys(operation.query?.shape ?? {}));
@@ -35,7 +42,7 @@ export async function readInput(
     : { valid: {}, errors: {} };
   const errors = { ...query.errors };
   const body = await readBody(operation, request, errors);
-  const idempotency = readIdempotency(operation, request, url, body, errors);
+  const idempotency = readIdempotency(operation, request, address, body, errors);
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return { body, query: query.valid, params, includes, idempotency };
 }
@@ -63,7 +70,7 @@ async function readBody(
 function readIdempotency(
   operation: Operation,
   request: Request,
-  url: URL,
+  address: string,
   body: unknown,
   errors: FieldErrors,
 ): IdempotentRequest | undefined {
@@ -71,7 +78,7 @@ function readIdempotency(
   if (header === null || operation.isIdempotent !== true) return undefined;
   const parsed = idempotencyKey.safeParse(header);
   if (parsed.success) {
-    return { key: parsed.data, requestHash: requestHash(operation.method, url.pathname, body) };
+    return { key: parsed.data, requestHash: requestHash(operation.method, address, body) };
   }
   addFault(errors, IDEMPOTENCY_KEY, "An Idempotency-Key has 1 to 255 printable ASCII characters.");
   return undefined;

@@ -11,17 +11,21 @@ export interface Checked<Value> {
   errors: FieldErrors;
 }
 
-/** Checks an object as JSON has it. Null stands for absence where a member is optional. */
+/**
+ * Checks an object as JSON has it. Null stands for absence where a member is optional.
+ * @param prefix what the names of members are told with, such as `config.` for those of the member `config`.
+ */
 export function checkObject<Schema extends z.ZodObject>(
   schema: Schema,
   value: object,
+  prefix = "",
 ): Checked<z.output<Schema>> {
   const given = withoutNulls(schema, value);
   const parsed = schema.safeParse(given, { error: faultOf });
   if (parsed.success) return { valid: parsed.data, errors: {} };
   const errors: FieldErrors = {};
   for (const issue of parsed.error.issues) {
-    const field = issue.path.join(".");
+    const field = prefix + issue.path.join(".");
     addFault(errors, field, `The field ${field} ${issue.message}.`);
   }
   return { valid: validMembers(schema, given), errors };
@@ -96,6 +100,7 @@ function nounOf(expected: string): string {
     int: "an integer",
     boolean: "true or false",
     object: "an object",
+    record: "an object",
     array: "an array",
   };
   return nouns[expected] ?? expected;

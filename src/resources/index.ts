@@ -1,5 +1,6 @@
 // All kinds of resources that this Pilvi offers.
 import { caches } from "./caches/index.ts";
+import { databases } from "./databases/index.ts";
 import type { ResourceKind } from "./kind.ts";
 
-export const kinds: ResourceKind[] = [caches];
+export const kinds: ResourceKind[] = [caches, databases];

@@ -5,7 +5,7 @@ import { createToken } from "../../src/api/tokens.ts";
 import type { Driver, Offer } from "../../src/drivers/driver.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { Vault } from "../../src/lib/secrets.ts";
-import { caches } from "../../src/resources/caches/index.ts";
+import { kinds } from "../../src/resources/index.ts";
 import type { KindContext } from "../../src/resources/kind.ts";
 import type { Database } from "../../src/store/database.ts";
 import { freshDatabase } from "./postgres.ts";
@@ -32,7 +32,12 @@ export async function startApi(
   const db = await freshDatabase();
   await db`insert into hosts (id, name) values ('host-1', 'test')`;
   const offer: Offer = {
-    engines: [{ name: "valkey", version: "8.0.6" }],
+    engines: [
+      { name: "valkey", version: "8.0.6" },
+      { name: "postgres", version: "17.6" },
+      { name: "postgres", version: "18.1" },
+      { name: "mariadb", version: "10.11.19" },
+    ],
     memoryBytes: 8 * 1024 ** 3,
   };
   const context: KindContext = {
@@ -48,7 +53,7 @@ export async function startApi(
   const app = await createApp({
     db,
     log: createLog("test", "silent"),
-    operations: caches.operations(context),
+    operations: kinds.flatMap((kind) => kind.operations(context)),
     hostnames: ["cloud.example"],
     isPublic: false,
     rateLimitPerMinute: 0,
@@ -57,8 +62,9 @@ export async function startApi(
   });
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch, idleTimeout: 120 });
   const origin = `http://127.0.0.1:${server.port}`;
+  const kindNames = kinds.map(({ name }) => name);
   const newToken = async (abilities: string[], organizationName = "default") =>
-    (await createToken(db, ["caches"], { organizationName, name: "test", abilities })).token;
+    (await createToken(db, kindNames, { organizationName, name: "test", abilities })).token;
   const token = await newToken(["*"]);
   return {
     db,
@@ -98,4 +104,11 @@ export const validCache = {
   name: "sessions",
   region: "eu-central-1",
   size: "valkey-flex-250mb",
+};
+
+/** A request for a database cluster that is valid. */
+export const validDatabase = {
+  type: "hosted_serverless_postgres",
+  name: "orders",
+  region: "eu-central-1",
 };

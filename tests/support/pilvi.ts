@@ -188,6 +188,8 @@ export function pilviEnv(dataDir: string, port: number): Record<string, string> 
     PILVI_PORT: String(port),
     PILVI_BOOTSTRAP_TOKEN: TOKEN,
     PILVI_RATE_LIMIT: "0",
+    // Only tests of databases want them, and building them takes the processor from all others.
+    PILVI_WARM_SLOTS: "0",
   };
 }
 

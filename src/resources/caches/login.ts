@@ -16,12 +16,15 @@ export interface CacheLogin {
 /** @throws PublicError when the cache cannot be reached at its address or does not take the credentials. */
 export async function ensureLogin({ hostname, port, username, password, isTls }: CacheLogin): Promise<void> {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  const client = new Bun.RedisClient(`${isTls ? "rediss" : "redis"}://${username}:${password}@${host}:${port}`, {
-    autoReconnect: false,
-    connectionTimeout: LOGIN_TIMEOUT_MS,
-    // This asks whether the cache answers; whether the name fits the certificate is the operator's choice of name.
-    ...(isTls ? { tls: { rejectUnauthorized: false } } : {}),
-  });
+  const client = new Bun.RedisClient(
+    `${isTls ? "rediss" : "redis"}://${username}:${password}@${host}:${port}`,
+    {
+      autoReconnect: false,
+      connectionTimeout: LOGIN_TIMEOUT_MS,
+      // This asks whether the cache answers; whether the name fits the certificate is the operator's choice of name.
+      ...(isTls ? { tls: { rejectUnauthorized: false } } : {}),
+    },
+  );
   try {
     await client.connect();
     const answer = await client.ping();

@@ -1,6 +1,7 @@
 // What an answer says about a cache, for the token that asks.
-import { can, type Principal } from "../../api/auth.ts";
+import type { Principal } from "../../api/auth.ts";
 import type { KindContext } from "../kind.ts";
+import { credentialsOf, hostnameOf } from "../shared/connection.ts";
 import type { CacheResource } from "./schema.ts";
 import type { CacheRow } from "./store.ts";
 
@@ -21,7 +22,12 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
       uses_hibernation: cache.usesHibernation,
       hibernation_timeout: cache.hibernationTimeout,
       created_at: cache.createdAt,
-      connection: connectionOf(cache, context, can(principal, "caches:credentials")),
+      connection: {
+        hostname: hostnameOf(cache.isPublic ? "public" : "loopback", context),
+        port: cache.port,
+        protocol: cache.isPublic && context.isTls ? "rediss" : "redis",
+        ...credentialsOf(cache, context, principal, "caches:credentials"),
+      },
     },
     relationships: { environments: { data: [] } },
     meta: {
@@ -32,19 +38,4 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
       overdue: cache.isOverdue,
     },
   };
-}
-
-function connectionOf(cache: CacheRow, context: KindContext, maySeeCredentials: boolean) {
-  const address = {
-    hostname: cache.isPublic ? context.hostnames.public : context.hostnames.loopback,
-    port: cache.port,
-    protocol: cache.isPublic && context.isTls ? ("rediss" as const) : ("redis" as const),
-  };
-  if (!maySeeCredentials) return { ...address, "": [] };
-  const credentials = {
-    username: cache.username,
-    password: context.vault.open(cache.sealedPassword, cache.id),
-  };
-  // Clients read them inline, and the contract has them in the member with the empty name.
-  return { ...address, "": credentials, ...credentials };
 }

@@ -1,20 +1,21 @@
 // The operations of caches.
 import { z } from "zod";
-import { recordAudit } from "../../api/audit.ts";
-import { notFound } from "../../api/errors.ts";
 import { filterQuery } from "../../api/filters.ts";
 import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi.ts";
 import { operation, type Operation } from "../../api/operation.ts";
 import { pageDocument, pageOf, pageQuery } from "../../api/pagination.ts";
 import { waitQuery } from "../../api/wait.ts";
-import { enqueue } from "../../reconciler/queue.ts";
 import type { KindContext } from "../kind.ts";
-import { createCache, DEADLINE_SECONDS } from "./create.ts";
+import { createdHeaders } from "../shared/create.ts";
+import { deleteInstance } from "../shared/delete.ts";
+import { readOne } from "../shared/read.ts";
+import { regions } from "../shared/regions.ts";
+import { createCache } from "./create.ts";
 import { engineCheck } from "./engines.ts";
 import { renderCache } from "./render.ts";
-import { cacheResource, cacheStatuses, cacheTypeList, checkNewCache, newCache, regions } from "./schema.ts";
+import { cacheResource, cacheStatuses, cacheTypeList, checkNewCache, newCache } from "./schema.ts";
 import { cacheTypeLabels, cacheTypes, labelOf, sizesByType } from "./sizes.ts";
-import { findCache, listCaches, markCacheDeleting, type CacheRow } from "./store.ts";
+import { findCache, listCaches } from "./store.ts";
 
 const tag = "Caches";
 const includes = ["environments"];
@@ -62,10 +63,7 @@ function create(context: KindContext): Operation {
       const { row, isReplayed } = await createCache(context, request);
       return {
         document: { data: renderCache(row, context, request.principal), included: [] },
-        headers: {
-          Location: `${request.url.origin}${request.url.pathname}/${row.id}`,
-          ...(isReplayed && { "Idempotent-Replayed": "true" }),
-        },
+        headers: createdHeaders(request, row.id, isReplayed),
       };
     },
   });
@@ -98,7 +96,8 @@ function list(context: KindContext): Operation {
         regions: query["filter[region]"],
         statuses: query["filter[status]"],
       };
-      const { rows, total } = await listCaches(context.db, principal.organizationId, filter, page);
+      const wish = { organizationId: principal.organizationId, filter, page };
+      const { rows, total } = await listCaches(context.db, wish);
       const caches = rows.map((row) => renderCache(row, context, principal));
       return { document: { ...pageDocument(url, page, total, caches), ...includedFor(wanted) } };
     },
@@ -118,11 +117,14 @@ function show(context: KindContext): Operation {
     query: z.object(waitQuery(cacheStatuses)),
     includes,
     success: { status: 200, description: "The cache.", schema: single, contentType: JSON_API },
-    async handle({ principal, params: { id }, query: { wait }, includes: wanted, signal, waiters }) {
+    async handle(request) {
+      const {
+        principal,
+        params: { id },
+        includes: wanted,
+      } = request;
       const read = () => findCache(context.db, principal.organizationId, id);
-      const isReached = (row: CacheRow | undefined) => row === undefined || row.status === wait;
-      const row = wait === undefined ? await read() : await waiters.until(id, read, isReached, signal);
-      if (row === undefined) throw notFound("cache");
+      const row = await readOne(request, id, "cache", read);
       return { document: { data: renderCache(row, context, principal), ...includedFor(wanted) } };
     },
   });
@@ -140,14 +142,8 @@ function remove(context: KindContext): Operation {
     ability: "caches:write",
     params,
     success: { status: 204, description: "The cache is being deleted." },
-    async handle({ principal, requestId, params: { id } }) {
-      await context.db.begin(async (tx) => {
-        const marked = await markCacheDeleting(tx, principal.organizationId, id);
-        if (marked === undefined) throw notFound("cache");
-        if (marked.wasDeleting) return;
-        await enqueue(tx, { kind: "caches", id, hostId: marked.hostId, deadlineSeconds: DEADLINE_SECONDS });
-        await recordAudit(tx, { principal, requestId, action: "delete", kind: "caches", id, details: {} });
-      });
+    async handle(request) {
+      await deleteInstance(context, request, { kind: "caches", noun: "cache" });
       return {};
     },
   });

@@ -2,21 +2,16 @@
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi.ts";
 import type { FieldErrors } from "../../api/operation.ts";
+import {
+  clusterIdField,
+  clusterIdFaults,
+  createdAt,
+  credentialFields,
+  metaFields,
+  nameField,
+} from "../shared/fields.ts";
+import { region } from "../shared/regions.ts";
 import { cacheSizes, cacheTypeLabels, cacheTypes, sizesByType, type CacheType } from "./sizes.ts";
-
-export const regions = [
-  "us-east-1",
-  "us-east-2",
-  "ca-central-1",
-  "eu-central-1",
-  "eu-west-1",
-  "eu-west-2",
-  "eu-west-3",
-  "me-central-1",
-  "ap-southeast-1",
-  "ap-southeast-2",
-  "ap-northeast-1",
-] as const;
 
 export const cacheStatuses = [
   "creating",
@@ -39,7 +34,6 @@ export const evictionPolicies = [
   "volatile-lfu",
 ] as const;
 
-export type CloudRegion = (typeof regions)[number];
 export type CacheStatus = (typeof cacheStatuses)[number];
 export type CacheEvictionPolicy = (typeof evictionPolicies)[number];
 
@@ -47,12 +41,6 @@ const type = z.enum(cacheTypes).meta({
   id: "CacheType",
   description: "What is ordered. Which engine runs is told by `meta.engine`.",
   example: "platform_valkey",
-});
-
-const region = z.enum(regions).meta({
-  id: "CloudRegion",
-  description: "A label; one machine serves all regions.",
-  example: "eu-central-1",
 });
 
 const size = z.enum(cacheSizes).meta({
@@ -67,13 +55,6 @@ const evictionPolicy = z.enum(evictionPolicies).meta({
   description: "Which keys are dropped when the memory is full.",
   example: "allkeys-lru",
 });
-
-const name = z
-  .string()
-  .min(2)
-  .max(40)
-  .regex(/^[a-z0-9_-]+$/, "may have lowercase letters, digits, underscores and hyphens only")
-  .meta({ description: "Need not be unique.", example: "sessions" });
 
 const hibernationTimeout = z
   .int()
@@ -98,7 +79,7 @@ function variantOf(cacheType: CacheType) {
 export const newCache = z
   .object({
     type,
-    name,
+    name: nameField("Need not be unique.", "sessions"),
     region,
     size,
     auto_upgrade_enabled: z
@@ -109,10 +90,7 @@ export const newCache = z
       .boolean()
       .default(false)
       .meta({ description: "Whether other machines can reach the cache.", example: false }),
-    cluster_id: z
-      .string()
-      .optional()
-      .meta({ description: "A dedicated cluster to place the cache on. There are none yet.", example: null }),
+    cluster_id: clusterIdField(),
     eviction_policy: evictionPolicy.optional().meta({
       description: "Only for the Valkey types, where it is `allkeys-lru` when left out.",
       example: "allkeys-lru",
@@ -134,10 +112,7 @@ export function isValkeyType(cacheType: CacheType): boolean {
 
 /** The faults between fields, told by those that are valid by themselves. */
 export function checkNewCache(valid: Partial<NewCache>): FieldErrors {
-  const errors: FieldErrors = {};
-  if (valid.cluster_id !== undefined) {
-    errors.cluster_id = ["There is no dedicated cluster with this id."];
-  }
+  const errors = clusterIdFaults(valid.cluster_id);
   if (valid.type === undefined) return errors;
   if (valid.size !== undefined && !sizesByType[valid.type].includes(valid.size)) {
     errors.size = [`The size ${valid.size} does not belong to the type ${valid.type}.`];
@@ -148,11 +123,6 @@ export function checkNewCache(valid: Partial<NewCache>): FieldErrors {
   return errors;
 }
 
-const credentials = z.object({ username: z.string(), password: z.string() }).meta({
-  id: "CacheCredentials",
-  example: { username: "app", password: "3Zp0vXkq7TzN1hYcR8mWb2LsJ5dQfG9a" },
-});
-
 const connection = z
   .object({
     hostname: z.string().meta({ description: "The name or address to connect to.", example: "127.0.0.1" }),
@@ -160,18 +130,7 @@ const connection = z
     protocol: z
       .enum(["redis", "rediss"])
       .meta({ description: "The scheme of a connection URL; `rediss` is with TLS.", example: "redis" }),
-    "": z.union([credentials, z.array(z.unknown()).max(0)]).meta({
-      description:
-        "The credentials, or an empty array for a token without the ability `caches:credentials`. The member's name is empty.",
-    }),
-    username: z
-      .string()
-      .optional()
-      .meta({ description: "The same as in the member with the empty name.", example: "app" }),
-    password: z.string().optional().meta({
-      description: "The same as in the member with the empty name.",
-      example: "3Zp0vXkq7TzN1hYcR8mWb2LsJ5dQfG9a",
-    }),
+    ...credentialFields("caches", "CacheCredentials"),
   })
   .meta({ id: "CacheConnection", description: "How to reach the cache." });
 
@@ -191,24 +150,14 @@ const attributes = z
     eviction_policy: evictionPolicy,
     uses_hibernation: z.boolean().meta({ example: false }),
     hibernation_timeout: hibernationTimeout,
-    created_at: z.iso.datetime({ precision: 6 }).meta({
-      description: "UTC, with microseconds.",
-      example: "2026-03-15T08:18:53.000000Z",
-      override: { pattern: undefined },
-    }),
+    created_at: createdAt,
     connection,
   })
   .meta({ id: "CacheAttributes" });
 
 const meta = z
   .object({
-    engine: z
-      .object({ name: z.string(), version: z.string() })
-      .nullable()
-      .meta({
-        description: "The engine that really runs; null until it was chosen.",
-        example: { name: "valkey", version: "8.0.6" },
-      }),
+    ...metaFields("cache", { name: "valkey", version: "8.0.6" }),
     limits: z
       .object({ memory_bytes: z.int().min(0) })
       .nullable()
@@ -216,16 +165,6 @@ const meta = z
         description: "What is really in force, which a small machine makes less than the size says.",
         example: { memory_bytes: 262_144_000 },
       }),
-    sleep: z
-      .object({ state: z.enum(["awake"]) })
-      .meta({ description: "Whether the cache sleeps.", example: { state: "awake" } }),
-    last_error: z
-      .string()
-      .nullable()
-      .meta({ description: "Why the last attempt to bring the cache to its state failed.", example: null }),
-    overdue: z
-      .boolean()
-      .meta({ description: "Whether the state takes longer than it should.", example: false }),
   })
   .meta({ id: "CacheMeta", description: "What is known beyond the attributes." });
 

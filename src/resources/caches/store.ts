@@ -1,20 +1,24 @@
 // The rows of caches: every SQL statement about them.
-import { forgetResource } from "../../api/idempotency.ts";
 import type { Page } from "../../api/pagination.ts";
-import type { Observation } from "../../drivers/driver.ts";
+import type { Limits, Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
-import { notify } from "../../store/notifications.ts";
-import type { CacheEvictionPolicy, CacheStatus, CloudRegion } from "./schema.ts";
+import {
+  CREATED_AT,
+  eraseRow,
+  findRow,
+  listRows,
+  selectOf,
+  writeProgress,
+  type InstanceFilter,
+  type InstanceProgress,
+  type InstanceValues,
+} from "../shared/rows.ts";
+import type { CacheEvictionPolicy, CacheStatus } from "./schema.ts";
 import type { CacheSize, CacheType } from "./sizes.ts";
 
 /** What the customer ordered and what was decided for it at its creation. */
-export interface CacheValues {
-  id: string;
-  organizationId: string;
-  hostId: string;
-  name: string;
+export interface CacheValues extends InstanceValues {
   type: CacheType;
-  region: CloudRegion;
   size: CacheSize;
   autoUpgradeEnabled: boolean;
   isPublic: boolean;
@@ -22,46 +26,22 @@ export interface CacheValues {
   usesHibernation: boolean;
   /** Minutes. */
   hibernationTimeout: number;
-  port: number;
-  username: string;
-  sealedPassword: string;
 }
 
 /** A cache with how far its wish has come. */
-export interface CacheRow extends CacheValues {
-  status: CacheStatus;
-  /** What the driver last told. */
-  engine: { name: string; version: string } | null;
-  limits: { memoryBytes: number } | null;
-  /** UTC with microseconds, ISO 8601. */
-  createdAt: string;
-  lastError: string | null;
-  isOverdue: boolean;
-}
+export type CacheRow = CacheValues & InstanceProgress<CacheStatus, Limits>;
 
-/** Which caches of an organization a list shows. An empty or absent list of values lets all through. */
-export interface CacheFilter {
-  types: readonly string[] | undefined;
-  regions: readonly string[] | undefined;
-  statuses: readonly string[] | undefined;
-}
-
-const CREATED_AT = `to_char(c.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
-/** A constant, so that it may stand in a statement as it is. */
-const SELECT = `
-  select c.id, c.organization_id as "organizationId", c.host_id as "hostId", c.name, c.type, c.region, c.size,
-         c.auto_upgrade_enabled as "autoUpgradeEnabled", c.is_public as "isPublic",
-         c.eviction_policy as "evictionPolicy", c.uses_hibernation as "usesHibernation",
-         c.hibernation_timeout as "hibernationTimeout", c.port, c.username,
-         c.sealed_password as "sealedPassword", c.status, c.engine, c.limits, ${CREATED_AT} as "createdAt",
-         w.last_error as "lastError", coalesce(w.deadline_at < now(), false) as "isOverdue"
-  from caches c left join work w on w.kind = 'caches' and w.id = c.id`;
+const SELECT = selectOf(
+  "caches",
+  `r.type, r.size, r.auto_upgrade_enabled as "autoUpgradeEnabled", r.is_public as "isPublic",
+   r.eviction_policy as "evictionPolicy", r.uses_hibernation as "usesHibernation",
+   r.hibernation_timeout as "hibernationTimeout"`,
+);
 
 /** Adds a cache that is to be created. */
 export async function insertCache(tx: Transaction, values: CacheValues): Promise<CacheRow> {
   const [row] = await tx<{ status: CacheStatus; createdAt: string }[]>`
-    insert into caches as c (
+    insert into caches as r (
       id, organization_id, host_id, name, type, region, size, auto_upgrade_enabled, is_public,
       eviction_policy, uses_hibernation, hibernation_timeout, port, username, sealed_password, status)
     values (
@@ -80,56 +60,20 @@ export async function findCache(
   organizationId: string,
   id: string,
 ): Promise<CacheRow | undefined> {
-  const [row] = await db<CacheRow[]>`
-    ${db.unsafe(SELECT)} where c.id = ${id} and c.organization_id = ${organizationId}`;
-  return row;
+  return await findRow(db, SELECT, id, organizationId);
 }
 
 /** A page of the organization's caches, the oldest first, and how many there are on all pages. */
 export async function listCaches(
   db: Database,
-  organizationId: string,
-  filter: CacheFilter,
-  page: Page,
+  wish: { organizationId: string; filter: InstanceFilter; page: Page },
 ): Promise<{ rows: CacheRow[]; total: number }> {
-  const among = (column: string, values: readonly string[] | undefined) =>
-    values === undefined || values.length === 0
-      ? db``
-      : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
-  const where = db`
-    where c.organization_id = ${organizationId}
-      ${among("c.type", filter.types)} ${among("c.region", filter.regions)} ${among("c.status", filter.statuses)}`;
-  const [rows, counted] = await Promise.all([
-    db<CacheRow[]>`
-      ${db.unsafe(SELECT)} ${where} order by c.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
-    db<{ total: number }[]>`select count(*)::int as total from caches c ${where}`,
-  ]);
-  return { rows, total: counted[0]?.total ?? 0 };
-}
-
-/**
- * Wishes the organization's cache away and tells those who wait for its status.
- * @returns the host that it is on, `deleting` when that was wished before, or undefined when there is no such cache.
- */
-export async function markCacheDeleting(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-): Promise<{ hostId: string; wasDeleting: boolean } | undefined> {
-  const [row] = await tx<{ hostId: string; status: CacheStatus }[]>`
-    select host_id as "hostId", status from caches
-    where id = ${id} and organization_id = ${organizationId} for update`;
-  if (row === undefined) return undefined;
-  if (row.status === "deleting") return { hostId: row.hostId, wasDeleting: true };
-  await tx`update caches set status = 'deleting' where id = ${id}`;
-  await notify(tx, "status", id);
-  return { hostId: row.hostId, wasDeleting: false };
+  return await listRows(db, "caches", SELECT, wish);
 }
 
 /** Any organization's cache, for the reconciler. */
 export async function loadCache(db: Queryable, id: string): Promise<CacheRow | null> {
-  const [row] = await db<CacheRow[]>`${db.unsafe(SELECT)} where c.id = ${id}`;
-  return row ?? null;
+  return (await findRow<CacheRow>(db, SELECT, id)) ?? null;
 }
 
 /** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
@@ -139,18 +83,10 @@ export async function writeCacheStatus(
   status: CacheStatus,
   seen: Observation,
 ): Promise<void> {
-  await tx`
-    update caches
-    set status = case when status = 'deleting' then status else ${status} end,
-        engine = coalesce(${seen.engine}::jsonb, engine), limits = coalesce(${seen.limits}::jsonb, limits)
-    where id = ${id}`;
-  await notify(tx, "status", id);
+  await writeProgress(tx, "caches", id, status, seen);
 }
 
 /** Removes all that is known of a cache; only its audit stays. */
 export async function eraseCache(tx: Transaction, id: string): Promise<void> {
-  await tx`delete from caches where id = ${id}`;
-  await tx`delete from ports where resource_id = ${id}`;
-  await forgetResource(tx, id);
-  await notify(tx, "status", id);
+  await eraseRow(tx, "caches", id);
 }

@@ -1,0 +1,82 @@
+// The shapes of `config` as documentation: JSON Schema for the OpenAPI document, and the list that the types are told with.
+import { z } from "zod";
+import type { DatabaseType } from "../types.ts";
+import { configVariants } from "./index.ts";
+
+/** A member in JSON Schema, as far as members of `config` make use of it. */
+interface MemberSchema {
+  type?: string;
+  anyOf?: MemberSchema[];
+  enum?: (string | number)[];
+  description?: string;
+  example?: unknown;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  default?: unknown;
+}
+
+/** A member as `GET /databases/types` tells it. */
+export interface MemberDescription {
+  name: string;
+  type: string;
+  required: boolean;
+  nullable: boolean;
+  description: string;
+  default: unknown;
+  example: unknown;
+  min?: number;
+  max?: number;
+  enum?: (string | number)[];
+}
+
+/** The `config` that a request for this type may have, in JSON Schema. Null stands for a member that is left out. */
+export function requestSchemaOf(type: DatabaseType) {
+  const properties = Object.fromEntries(
+    membersOf(type).map(({ name, schema, preset }) => {
+      const { description, example, anyOf, ...rest } = schema;
+      const described = { description, default: preset, examples: [example] };
+      return [name, { ...described, anyOf: anyOf ?? [rest, { type: "null" }] }];
+    }),
+  );
+  return { type: ["object", "null"], title: `${configVariants[type].title} config`, properties };
+}
+
+/** The members of a type's `config`, one by one. */
+export function memberDescriptionsOf(type: DatabaseType): MemberDescription[] {
+  return membersOf(type).map(describe);
+}
+
+function describe({ name, schema, preset }: Member): MemberDescription {
+  const { type = "string", minimum, maximum, enum: values } = schema.anyOf?.[0] ?? schema;
+  return {
+    name,
+    type,
+    required: false,
+    nullable: true,
+    description: schema.description ?? "",
+    default: preset,
+    example: schema.example,
+    ...(minimum !== undefined && { min: minimum }),
+    ...(maximum !== undefined && { max: maximum }),
+    ...(values !== undefined && { enum: values }),
+  };
+}
+
+/** A member with what stands for it when it is left out. */
+interface Member {
+  name: string;
+  schema: MemberSchema;
+  preset: unknown;
+}
+
+function membersOf(type: DatabaseType): Member[] {
+  const { schema, defaults } = configVariants[type];
+  const { properties } = z.toJSONSchema(schema);
+  const presets = defaults as Record<string, unknown>;
+  return Object.entries(properties ?? {}).map(([name, member]) => ({
+    name,
+    schema: member as MemberSchema,
+    preset: presets[name],
+  }));
+}

@@ -1,0 +1,25 @@
+// Which shape of `config` belongs to each type of database cluster.
+import type { DatabaseType } from "../types.ts";
+import { managed, type ManagedConfig } from "./managed.ts";
+import { platformMysql, type PlatformMysqlConfig } from "./platform-mysql.ts";
+import { serverless, type ServerlessConfig } from "./serverless.ts";
+
+/** The values in force, whatever the type. */
+export type DatabaseConfig = ServerlessConfig | PlatformMysqlConfig | ManagedConfig;
+
+/** The shape that belongs to each type. */
+export const configVariants: Record<DatabaseType, typeof serverless | typeof platformMysql | typeof managed> =
+  {
+    platform_mysql: platformMysql,
+    provider_managed_mysql: managed,
+    provider_managed_postgres: managed,
+    hosted_serverless_postgres: serverless,
+  };
+
+const members = new Set(Object.values(configVariants).flatMap(({ schema }) => Object.keys(schema.shape)));
+
+/** The members of a request's `config` that some type knows, in an order that is always the same. */
+export function knownMembers(config: Record<string, unknown>): Record<string, unknown> {
+  const known = [...members].filter((name) => Object.hasOwn(config, name) && config[name] !== null);
+  return Object.fromEntries(known.map((name) => [name, config[name]]));
+}

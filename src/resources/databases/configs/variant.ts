@@ -1,0 +1,81 @@
+// How the `config` of each type is described, checked and completed.
+import { z } from "zod";
+import type { FieldErrors } from "../../../api/operation.ts";
+import { addFault, checkObject } from "../../../api/validation.ts";
+
+/** What makes a shape of `config`. */
+interface Definition<Schema extends z.ZodObject> {
+  title: string;
+  /** As an answer has it; in a request every member may be left out. */
+  schema: Schema;
+  /** What stands for members that are left out. */
+  defaults: z.output<Schema>;
+  /** Faults between members, told by those that are valid by themselves: ends of sentences that begin with the member. */
+  faults?(given: Partial<z.output<Schema>>): Record<string, string>;
+  /** What defaults depend on. */
+  preset?(given: Partial<z.output<Schema>>): Partial<z.output<Schema>>;
+}
+
+/** One shape of `config`. */
+export interface ConfigVariant<Schema extends z.ZodObject> {
+  title: string;
+  schema: Schema;
+  defaults: z.output<Schema>;
+  /** All that is wrong with a request's `config`, by names such as `config.size`. */
+  check(given: object): FieldErrors;
+  /** The values in force when a valid `config` was asked for. */
+  complete(given: object): z.output<Schema>;
+}
+
+/** Makes a shape of `config` out of what describes it. */
+export function configVariant<Schema extends z.ZodObject>(
+  definition: Definition<Schema>,
+): ConfigVariant<Schema> {
+  const { title, schema, defaults, faults, preset } = definition;
+  const request = schema.partial();
+  const read = (given: object, prefix?: string) => {
+    const { valid, errors } = checkObject(request, given, prefix);
+    return { valid: valid as Partial<z.output<Schema>>, errors };
+  };
+  return {
+    title,
+    schema,
+    defaults,
+    check(given) {
+      const { valid, errors } = read(given, "config.");
+      for (const [member, end] of Object.entries(faults?.(valid) ?? {})) {
+        addFault(errors, `config.${member}`, `The field config.${member} ${end}.`);
+      }
+      return errors;
+    },
+    complete(given) {
+      const { valid } = read(given);
+      return { ...defaults, ...preset?.(valid), ...valid };
+    },
+  };
+}
+
+export const retentionDays = z
+  .int()
+  .min(0)
+  .max(30)
+  .meta({ description: "Days for which backups are kept.", example: 0 });
+
+export const isPublic = z
+  .boolean()
+  .meta({ description: "Whether other machines may reach the cluster.", example: false });
+
+const MOMENT = "(mon|tue|wed|thu|fri|sat|sun):([01][0-9]|2[0-3]):[0-5][0-9]";
+
+export const maintenanceWindow = z
+  .string()
+  .regex(new RegExp(`^${MOMENT}-${MOMENT}$`), "must be two moments of the week such as sun:06:00-sun:06:30")
+  .nullable()
+  .meta({
+    description: "When maintenance may happen, in UTC; null is at any time.",
+    example: "sun:06:00-sun:06:30",
+  });
+
+export function suspendSeconds(description: string) {
+  return z.int().min(0).max(604_800).meta({ description, example: 300 });
+}

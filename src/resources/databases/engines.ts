@@ -1,0 +1,58 @@
+// Which engine a cluster of a type gets, out of those that are installed.
+import type { FieldErrors } from "../../api/operation.ts";
+import type { EngineName, Offer } from "../../drivers/driver.ts";
+import { noEngineFault } from "../shared/offers.ts";
+import { enginesFor, type DatabaseType } from "./types.ts";
+
+/** An engine with the part of its version that a cluster keeps for life. */
+export interface EngineChoice {
+  name: EngineName;
+  /** Such as `17` for Postgres, `8.4` for MySQL, `10.11` for MariaDB. */
+  version: string;
+}
+
+const byNumber = new Intl.Collator("en", { numeric: true });
+
+/** What there is to choose from for a type: the preferred engine first, the newest version first, every version once. */
+export function choicesFor(type: DatabaseType, { engines }: Offer): EngineChoice[] {
+  return installedFor(type, engines)
+    .map(({ name, version }) => ({ name, version: majorOf(name, version) }))
+    .filter(({ version }, index, all) => all.findIndex((other) => other.version === version) === index);
+}
+
+/**
+ * Chooses the engine for a new cluster.
+ * @param asked a version that the client wants: a major one, an installed one in full, or the beginning of either.
+ * @returns undefined when nothing that is installed fits.
+ */
+export function chooseEngine(
+  type: DatabaseType,
+  asked: string | undefined,
+  { engines }: Offer,
+): EngineChoice | undefined {
+  const chosen = installedFor(type, engines).find(
+    ({ version }) => asked === undefined || version === asked || version.startsWith(`${asked}.`),
+  );
+  return chosen && { name: chosen.name, version: majorOf(chosen.name, chosen.version) };
+}
+
+/** Why no engine fits, by the field that is at fault; none when one does. */
+export function engineFaults(type: DatabaseType, asked: string | undefined, offer: Offer): FieldErrors {
+  if (chooseEngine(type, asked, offer) !== undefined) return {};
+  const versions = choicesFor(type, offer).map(({ version }) => version);
+  if (versions.length === 0) return { type: [noEngineFault(type, enginesFor(type))] };
+  return {
+    version: [`The version ${asked} is not installed for ${type}. These are: ${versions.join(", ")}.`],
+  };
+}
+
+function installedFor(type: DatabaseType, engines: Offer["engines"]): Offer["engines"] {
+  return enginesFor(type).flatMap((name) =>
+    engines.filter((engine) => engine.name === name).sort((a, b) => byNumber.compare(b.version, a.version)),
+  );
+}
+
+/** The part of a version within which data files stay readable. */
+function majorOf(name: EngineName, version: string): string {
+  return version.split(".", name === "postgres" ? 1 : 2).join(".");
+}

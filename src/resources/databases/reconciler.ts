@@ -1,0 +1,69 @@
+// What brings a database cluster to its wish: its spec, its login, and what is written of it and of its databases.
+import type { MysqlSpec, PostgresSpec } from "../../drivers/driver.ts";
+import { nativeVerifier, scramVerifier } from "../../lib/verifiers.ts";
+import type { Reconcile } from "../../reconciler/loop.ts";
+import type { Transaction } from "../../store/database.ts";
+import type { KindContext } from "../kind.ts";
+import { hostnameOf } from "../shared/connection.ts";
+import { reconcileInstance } from "../shared/reconciler.ts";
+import { exposureOf } from "./exposure.ts";
+import { ensureLogin, type DatabaseLogin } from "./login.ts";
+import { resourcesOf } from "./resources.ts";
+import { eraseSchema, writeSchemaStatus } from "./schemas/store.ts";
+import { eraseDatabase, loadDatabase, writeDatabaseStatus, type DatabaseRow } from "./store.ts";
+import { protocolOf } from "./types.ts";
+
+/** The reconciler of database clusters. */
+export function reconcileDatabase(context: KindContext): Reconcile {
+  return reconcileInstance(context, {
+    load: loadDatabase,
+    specOf: (cluster) => specOf(cluster, context),
+    ensureLogin: (cluster) => ensureLogin(loginOf(cluster, context)),
+    write: async (tx, cluster, status, seen, isReached) => {
+      if (isReached) await writeSchemas(tx, cluster);
+      await writeDatabaseStatus(tx, cluster.id, status, seen);
+    },
+    erase: eraseDatabase,
+    lost: "restarting",
+  });
+}
+
+/** What the driver is asked for. The password stays here; what verifies it is enough for the engine. */
+function specOf(cluster: DatabaseRow, { vault }: KindContext): PostgresSpec | MysqlSpec {
+  const password = vault.open(cluster.sealedPassword, cluster.id);
+  const kind = protocolOf(cluster.type);
+  const verifier = kind === "postgres" ? scramVerifier(password, cluster.id) : nativeVerifier(password);
+  return {
+    kind,
+    id: cluster.id,
+    engines: [cluster.engineName],
+    version: cluster.version,
+    users: [{ name: cluster.username, verifier }],
+    exposure: exposureOf(cluster),
+    ...resourcesOf(cluster.type, cluster.config),
+    databases: cluster.schemas.map(({ name, status }) => ({
+      name,
+      owner: cluster.username,
+      wish: status === "deleting" ? "absent" : "present",
+    })),
+  };
+}
+
+function loginOf(cluster: DatabaseRow, context: KindContext): DatabaseLogin {
+  return {
+    protocol: protocolOf(cluster.type),
+    hostname: hostnameOf(exposureOf(cluster).scope, context),
+    port: cluster.port,
+    username: cluster.username,
+    password: context.vault.open(cluster.sealedPassword, cluster.id),
+    database: cluster.schemas.find(({ status }) => status !== "deleting")?.name,
+  };
+}
+
+/** The driver has made what was wished for when the run began; what was wished since then is for the next run. */
+async function writeSchemas(tx: Transaction, cluster: DatabaseRow): Promise<void> {
+  for (const { id, status } of cluster.schemas) {
+    if (status === "deleting") await eraseSchema(tx, id);
+    if (status === "creating") await writeSchemaStatus(tx, id, "available");
+  }
+}

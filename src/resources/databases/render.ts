@@ -1,0 +1,55 @@
+// What an answer says about a database cluster, for the token that asks.
+import type { Principal } from "../../api/auth.ts";
+import type { KindContext } from "../kind.ts";
+import { credentialsOf, hostnameOf } from "../shared/connection.ts";
+import { exposureOf } from "./exposure.ts";
+import type { DatabaseResource } from "./schema.ts";
+import type { DatabaseRow } from "./store.ts";
+import { drivers, protocolOf } from "./types.ts";
+
+/** The resource; credentials are in it only for a token that may see them. */
+export function renderDatabase(
+  database: DatabaseRow,
+  context: KindContext,
+  principal: Principal,
+): DatabaseResource {
+  const protocol = protocolOf(database.type);
+  const { limits } = database;
+  return {
+    id: database.id,
+    type: "databases",
+    attributes: {
+      name: database.name,
+      type: database.type,
+      status: database.status,
+      region: database.region,
+      created_at: database.createdAt,
+      config: database.config,
+      supports_pitr: "false",
+      earliest_restore_time: "",
+      connection: {
+        hostname: hostnameOf(exposureOf(database).scope, context),
+        port: database.port,
+        protocol,
+        driver: drivers[protocol],
+        ...credentialsOf(database, context, principal, "databases:credentials"),
+      },
+    },
+    relationships: {
+      databases: { data: database.schemas.map(({ id }) => ({ id, type: "databaseSchemas" })) },
+    },
+    meta: {
+      engine: database.engine,
+      sleep: { state: "awake" },
+      last_error: database.lastError,
+      overdue: database.isOverdue,
+      version: database.version,
+      limits: limits && {
+        memory_bytes: limits.memoryBytes,
+        cpus: limits.cpus ?? null,
+        max_connections: limits.maxConnections ?? null,
+        enforced_by: limits.enforcedBy,
+      },
+    },
+  };
+}

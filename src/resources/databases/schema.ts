@@ -1,0 +1,234 @@
+// What a request for a database cluster may say and what a cluster looks like in an answer.
+import { z } from "zod";
+import { resourceIdentifier } from "../../api/jsonapi.ts";
+import type { FieldErrors } from "../../api/operation.ts";
+import {
+  clusterIdField,
+  clusterIdFaults,
+  createdAt,
+  credentialFields,
+  metaFields,
+  nameField,
+} from "../shared/fields.ts";
+import { region } from "../shared/regions.ts";
+import { requestSchemaOf } from "./configs/describe.ts";
+import { configVariants, knownMembers } from "./configs/index.ts";
+import { managed } from "./configs/managed.ts";
+import { platformMysql } from "./configs/platform-mysql.ts";
+import { serverless } from "./configs/serverless.ts";
+import { databaseTypeLabels, databaseTypes, type DatabaseType } from "./types.ts";
+
+export const databaseStatuses = [
+  "creating",
+  "updating",
+  "restarting",
+  "upgrading",
+  "moving",
+  "available",
+  "stopped",
+  "restoring",
+  "restore_failed",
+  "disabled",
+  "snapshotting_before_archiving",
+  "archiving",
+  "archived",
+  "deleting",
+  "deleted",
+  "unknown",
+] as const;
+
+export type DatabaseStatus = (typeof databaseStatuses)[number];
+
+const type = z.enum(databaseTypes).meta({
+  id: "DatabaseType",
+  description: "What is ordered. Which engine runs is told by `meta.engine`.",
+  example: "hosted_serverless_postgres",
+});
+
+/** What a type allows, as JSON Schema; `checkNewDatabase` is the same in code. */
+function variantOf(databaseType: DatabaseType) {
+  return {
+    type: "object" as const,
+    title: databaseTypeLabels[databaseType],
+    properties: {
+      type: { const: databaseType },
+      config: requestSchemaOf(databaseType),
+      ...(cannotBeEmpty(databaseType) && {
+        create_default_database: { anyOf: [{ const: true }, { type: "null" as const }] },
+      }),
+    },
+  };
+}
+
+/** The body of `POST /databases/clusters`. */
+export const newDatabase = z
+  .object({
+    type,
+    version: z.string().min(1).max(40).optional().meta({
+      description:
+        "The engine's version, such as `17`: one that `GET /databases/types` lists, or an installed one in full. The newest when left out.",
+      example: "18",
+    }),
+    name: nameField("Need not be unique.", "orders"),
+    region,
+    config: z
+      .record(z.string(), z.unknown())
+      .transform(knownMembers)
+      .optional()
+      .meta({
+        description: "What the type can be configured with; every member has a default.",
+        example: { cu_min: 0.25, cu_max: 1 },
+      }),
+    create_default_database: z.boolean().default(true).meta({
+      description:
+        "Whether the cluster begins with a database named `main`; serverless Postgres always does.",
+      example: true,
+    }),
+    cluster_id: clusterIdField(),
+  })
+  .meta({ id: "NewDatabase", override: { oneOf: databaseTypes.map(variantOf) } });
+
+export type NewDatabase = z.output<typeof newDatabase>;
+
+/** Whether clusters of this type always begin with a database. */
+function cannotBeEmpty(databaseType: DatabaseType): boolean {
+  return databaseType === "hosted_serverless_postgres";
+}
+
+/** The faults between fields, told by those that are valid by themselves. */
+export function checkNewDatabase(valid: Partial<NewDatabase>): FieldErrors {
+  const errors = clusterIdFaults(valid.cluster_id);
+  if (valid.type === undefined) return errors;
+  if (valid.create_default_database === false && cannotBeEmpty(valid.type)) {
+    errors.create_default_database = [`A cluster of the type ${valid.type} always has a default database.`];
+  }
+  return { ...errors, ...configVariants[valid.type].check(valid.config ?? {}) };
+}
+
+const config = z
+  .union([
+    serverless.schema.meta({ title: serverless.title }),
+    platformMysql.schema.meta({ title: platformMysql.title }),
+    managed.schema.meta({ title: managed.title }),
+  ])
+  .meta({
+    id: "DatabaseConfig",
+    description: "The values in force; which members there are depends on the type.",
+    // No value has all members of two types, which `anyOf` would leave open.
+    override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+      jsonSchema.oneOf = jsonSchema.anyOf ?? [];
+      delete jsonSchema.anyOf;
+    },
+  });
+
+const connection = z
+  .object({
+    hostname: z.string().meta({ description: "The name or address to connect to.", example: "127.0.0.1" }),
+    port: z.int().min(1).max(65_535).meta({ description: "The cluster's for life.", example: 20_001 }),
+    protocol: z
+      .enum(["mysql", "postgres"])
+      .meta({ description: "The scheme of a connection URL.", example: "postgres" }),
+    driver: z
+      .enum(["mysql", "pgsql"])
+      .meta({ description: "The name under which database libraries know the protocol.", example: "pgsql" }),
+    ...credentialFields("databases", "DatabaseCredentials"),
+  })
+  .meta({ id: "DatabaseConnection", description: "How to reach the cluster." });
+
+const attributes = z
+  .object({
+    name: z.string().meta({ example: "orders" }),
+    type,
+    status: z.enum(databaseStatuses).meta({
+      id: "DatabaseStatus",
+      description: "`available` means that a login with the cluster's own credentials worked.",
+      example: "available",
+    }),
+    region,
+    created_at: createdAt,
+    config,
+    supports_pitr: z.enum(["true", "false"]).meta({
+      description: "Whether any point in time can be restored, as a string. It is not possible yet.",
+      example: "false",
+    }),
+    earliest_restore_time: z
+      .string()
+      .meta({ description: "The first moment that can be restored; empty when none can.", example: "" }),
+    connection,
+  })
+  .meta({ id: "DatabaseAttributes" });
+
+const limits = z
+  .object({
+    memory_bytes: z.int().min(0),
+    cpus: z.number().min(0).nullable().meta({ description: "Null where the processor is not limited." }),
+    max_connections: z.int().min(0).nullable(),
+    enforced_by: z
+      .enum(["cgroup-v2", "cgroup-v1", "engine"])
+      .meta({ description: "What holds the engine to it: the kernel, or only the engine's own settings." }),
+  })
+  .nullable()
+  .meta({
+    description: "What is really in force, which a small machine makes less than the config says.",
+    example: { memory_bytes: 1_073_741_824, cpus: 0.25, max_connections: 104, enforced_by: "cgroup-v2" },
+  });
+
+const meta = z
+  .object({
+    ...metaFields("cluster", { name: "postgres", version: "18.1" }),
+    version: z
+      .string()
+      .meta({ description: "The engine's major version, which the cluster keeps for life.", example: "18" }),
+    limits,
+  })
+  .meta({ id: "DatabaseMeta", description: "What is known beyond the attributes." });
+
+/** A cluster as answers show it. */
+export const databaseResource = z
+  .object({
+    id: z.string().meta({ example: "db-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
+    type: z.literal("databases"),
+    attributes,
+    relationships: z.object({
+      databases: z
+        .object({ data: z.array(resourceIdentifier("databaseSchemas")) })
+        .meta({ description: "The databases in the cluster." }),
+    }),
+    meta,
+  })
+  .meta({ id: "Database" });
+
+export type DatabaseResource = z.output<typeof databaseResource>;
+
+const configMember = z
+  .object({
+    name: z.string().meta({ example: "cu_min" }),
+    type: z.string().meta({ example: "number" }),
+    required: z.boolean(),
+    nullable: z.boolean(),
+    description: z.string(),
+    default: z.unknown().meta({ description: "What it is when left out.", example: 0.25 }),
+    example: z.unknown().meta({ example: 0.25 }),
+    min: z.number().optional(),
+    max: z.number().optional(),
+    enum: z.array(z.union([z.string(), z.number()])).optional(),
+  })
+  .meta({ id: "DatabaseConfigMember" });
+
+/** What can be ordered, as `GET /databases/types` tells it. */
+export const databaseTypeList = z.object({
+  data: z.array(
+    z
+      .object({
+        type,
+        label: z.string().meta({ example: "Serverless Postgres" }),
+        regions: z.array(region),
+        config_schema: z.array(configMember),
+        versions: z.array(z.string()).meta({
+          description: "Versions that are installed, the one that is taken by default first.",
+          example: ["18", "17"],
+        }),
+      })
+      .meta({ id: "DatabaseTypeDescription" }),
+  ),
+});

@@ -1,0 +1,78 @@
+// Creates and deletes databases in a cluster: one transaction with the row, the work of the cluster, and the audit.
+import { recordAudit } from "../../../api/audit.ts";
+import { ApiError, invalid, notFound } from "../../../api/errors.ts";
+import { createOnce } from "../../../api/idempotency.ts";
+import type { OperationRequest } from "../../../api/operation.ts";
+import { newId } from "../../../lib/ids.ts";
+import { enqueue } from "../../../reconciler/queue.ts";
+import type { Transaction } from "../../../store/database.ts";
+import type { KindContext } from "../../kind.ts";
+import { DEADLINE_SECONDS } from "../../shared/create.ts";
+import { lockRow } from "../../shared/rows.ts";
+import type { NewSchema } from "./schema.ts";
+import { findSchema, insertSchema, markSchemaDeleting, type SchemaRow } from "./store.ts";
+
+const KIND = "databaseSchemas";
+
+/** Makes the database that was asked for, or finds the one that the same Idempotency-Key made before. */
+export async function createSchema(
+  { db }: KindContext,
+  { principal, requestId, body, idempotency, params }: OperationRequest<NewSchema, unknown, { id: string }>,
+): Promise<{ row: SchemaRow; isReplayed: boolean }> {
+  const id = newId("schema");
+  return await createOnce(db, {
+    organizationId: principal.organizationId,
+    kind: KIND,
+    id,
+    request: idempotency,
+    async create(tx) {
+      const { hostId } = await lockUsable(tx, principal.organizationId, params.id);
+      const row = await insertSchema(tx, { id, databaseId: params.id, name: body.name });
+      if (row === undefined) throw nameIsTaken(body.name);
+      await enqueueCluster(tx, params.id, hostId);
+      const details = { ...body, database: params.id };
+      await recordAudit(tx, { principal, requestId, action: "create", kind: KIND, id, details });
+      return row;
+    },
+    find: (tx, madeId) => findSchema(tx, params.id, madeId),
+  });
+}
+
+/**
+ * Marks the database as one that is to go, in one transaction with the work and the audit; once is enough.
+ * @throws ApiError 404
+ */
+export async function deleteSchema(
+  { db }: KindContext,
+  { principal, requestId, params }: OperationRequest<unknown, unknown, { id: string; schema: string }>,
+): Promise<void> {
+  await db.begin(async (tx) => {
+    const cluster = await lockRow(tx, "databases", principal.organizationId, params.id);
+    if (cluster === undefined) throw notFound("database");
+    const schema = await findSchema(tx, params.id, params.schema);
+    if (schema === undefined) throw notFound("database");
+    if (schema.status === "deleting") return;
+    await markSchemaDeleting(tx, schema.id);
+    await enqueueCluster(tx, params.id, cluster.hostId);
+    const details = { name: schema.name, database: params.id };
+    await recordAudit(tx, { principal, requestId, action: "delete", kind: KIND, id: schema.id, details });
+  });
+}
+
+/** The databases of a cluster are made and dropped by the cluster's own reconciler. */
+async function enqueueCluster(tx: Transaction, id: string, hostId: string): Promise<void> {
+  await enqueue(tx, { kind: "databases", id, hostId, deadlineSeconds: DEADLINE_SECONDS });
+}
+
+async function lockUsable(tx: Transaction, organizationId: string, id: string): Promise<{ hostId: string }> {
+  const cluster = await lockRow(tx, "databases", organizationId, id);
+  if (cluster === undefined) throw notFound("database cluster");
+  if (cluster.status === "deleting") throw new ApiError(409, "The database cluster is being deleted.");
+  return cluster;
+}
+
+function nameIsTaken(name: string): ApiError {
+  return invalid({
+    name: [`The cluster has a database named ${name}, or one of that name is still being deleted.`],
+  });
+}

@@ -1,0 +1,63 @@
+// What a request for a database in a cluster may say and what one looks like in an answer. The API calls it a schema.
+import { z } from "zod";
+import { resourceIdentifier } from "../../../api/jsonapi.ts";
+import { createdAt, nameField } from "../../shared/fields.ts";
+
+export const schemaStatuses = ["creating", "available", "deleting", "deleted"] as const;
+
+export type SchemaStatus = (typeof schemaStatuses)[number];
+
+/** Databases that engines bring along or that Pilvi keeps for itself. */
+const RESERVED = [
+  "postgres",
+  "template0",
+  "template1",
+  "mysql",
+  "information_schema",
+  "performance_schema",
+  "sys",
+] as const;
+
+const RESERVED_PATTERN = `^(?!(?:${RESERVED.join("|")})$|pilvi)`;
+
+/** The body of `POST /databases/clusters/:id/databases`. */
+export const newSchema = z
+  .object({
+    name: nameField(
+      "Unique in the cluster. Names that engines use themselves, and those that begin with `pilvi`, are reserved.",
+      "reports",
+    ).regex(new RegExp(RESERVED_PATTERN), "is reserved"),
+  })
+  .meta({ id: "NewDatabaseSchema" });
+
+export type NewSchema = z.output<typeof newSchema>;
+
+/** A database as answers show it. */
+export const schemaResource = z
+  .object({
+    id: z.string().meta({ example: "schema-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
+    type: z.literal("databaseSchemas"),
+    attributes: z
+      .object({
+        name: z.string().meta({ example: "main" }),
+        status: z.enum(schemaStatuses).meta({
+          id: "DatabaseSchemaStatus",
+          description:
+            "`available` means that the database is there; why one takes long, its cluster's `meta` tells.",
+          example: "available",
+        }),
+        created_at: createdAt,
+      })
+      .meta({ id: "DatabaseSchemaAttributes" }),
+    relationships: z.object({
+      database: z
+        .object({ data: resourceIdentifier("databases") })
+        .meta({ description: "The cluster that it is in." }),
+      environments: z
+        .object({ data: z.array(resourceIdentifier("environments")) })
+        .meta({ description: "Environments that use it." }),
+    }),
+  })
+  .meta({ id: "DatabaseSchema" });
+
+export type SchemaResource = z.output<typeof schemaResource>;

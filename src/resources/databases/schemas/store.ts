@@ -1,0 +1,101 @@
+// The rows of databases in clusters: every SQL statement about them.
+import { forgetResource } from "../../../api/idempotency.ts";
+import type { Page } from "../../../api/pagination.ts";
+import type { Database, Queryable, Transaction } from "../../../store/database.ts";
+import { notify } from "../../../store/notifications.ts";
+import type { SchemaStatus } from "./schema.ts";
+
+/** What is decided for a database at its creation. */
+export interface SchemaValues {
+  id: string;
+  /** The cluster that it is in. */
+  databaseId: string;
+  name: string;
+}
+
+export interface SchemaRow extends SchemaValues {
+  status: SchemaStatus;
+  /** UTC with microseconds, ISO 8601. */
+  createdAt: string;
+}
+
+const CREATED_AT = `to_char(s.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** A constant, so that it may stand in a statement as it is. */
+const SELECT = `
+  select s.id, s.database_id as "databaseId", s.name, s.status, ${CREATED_AT} as "createdAt"
+  from database_schemas s`;
+
+/** The databases of the cluster `r` of an outer statement, as JSON: each like a `SchemaRow`, the oldest first. */
+export const SCHEMAS_OF_CLUSTER = `
+  coalesce((select json_agg(t order by t.id) from (${SELECT} where s.database_id = r.id) t), '[]')`;
+
+/** Adds a database that is to be created; undefined when the cluster has one of that name already. */
+export async function insertSchema(tx: Transaction, values: SchemaValues): Promise<SchemaRow | undefined> {
+  const [row] = await tx<{ status: SchemaStatus; createdAt: string }[]>`
+    insert into database_schemas as s (id, database_id, name, status)
+    values (${values.id}, ${values.databaseId}, ${values.name}, 'creating')
+    on conflict (database_id, name) do nothing
+    returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
+  return row && { ...values, ...row };
+}
+
+/** The cluster's database with this id. Whose cluster it is, the caller has looked up. */
+export async function findSchema(
+  db: Queryable,
+  databaseId: string,
+  id: string,
+): Promise<SchemaRow | undefined> {
+  const [row] = await db<SchemaRow[]>`
+    ${db.unsafe(SELECT)} where s.id = ${id} and s.database_id = ${databaseId}`;
+  return row;
+}
+
+/** A page of the cluster's databases, the oldest first, and how many there are on all pages. */
+export async function listSchemas(
+  db: Database,
+  databaseId: string,
+  page: Page,
+): Promise<{ rows: SchemaRow[]; total: number }> {
+  const [rows, counted] = await Promise.all([
+    db<SchemaRow[]>`
+      ${db.unsafe(SELECT)} where s.database_id = ${databaseId}
+      order by s.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
+    db<{ total: number }[]>`
+      select count(*)::int as total from database_schemas where database_id = ${databaseId}`,
+  ]);
+  return { rows, total: counted[0]?.total ?? 0 };
+}
+
+/** Wishes a database away and tells those who wait for its status. */
+export async function markSchemaDeleting(tx: Transaction, id: string): Promise<void> {
+  await tx`update database_schemas set status = 'deleting' where id = ${id}`;
+  await notify(tx, "status", id);
+}
+
+/** Wishes all databases of a cluster away. */
+export async function markSchemasDeleting(tx: Transaction, databaseId: string): Promise<void> {
+  const rows = await tx<{ id: string }[]>`
+    update database_schemas set status = 'deleting' where database_id = ${databaseId} returning id`;
+  for (const { id } of rows) await notify(tx, "status", id);
+}
+
+/** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
+export async function writeSchemaStatus(tx: Transaction, id: string, status: SchemaStatus): Promise<void> {
+  await tx`update database_schemas set status = ${status} where id = ${id} and status <> 'deleting'`;
+  await notify(tx, "status", id);
+}
+
+/** Removes all that is known of a database; only its audit stays. */
+export async function eraseSchema(tx: Transaction, id: string): Promise<void> {
+  await tx`delete from database_schemas where id = ${id}`;
+  await forgetResource(tx, id);
+  await notify(tx, "status", id);
+}
+
+/** Removes all that is known of a cluster's databases. */
+export async function eraseSchemas(tx: Transaction, databaseId: string): Promise<void> {
+  const rows = await tx<{ id: string }[]>`
+    select id from database_schemas where database_id = ${databaseId}`;
+  for (const { id } of rows) await eraseSchema(tx, id);
+}

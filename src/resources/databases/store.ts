@@ -1,0 +1,91 @@
+// The rows of database clusters: every SQL statement about them.
+import type { Page } from "../../api/pagination.ts";
+import type { EngineName, Limits, Observation } from "../../drivers/driver.ts";
+import type { Database, Queryable, Transaction } from "../../store/database.ts";
+import {
+  CREATED_AT,
+  eraseRow,
+  findRow,
+  listRows,
+  selectOf,
+  writeProgress,
+  type InstanceFilter,
+  type InstanceProgress,
+  type InstanceValues,
+} from "../shared/rows.ts";
+import type { DatabaseConfig } from "./configs/index.ts";
+import type { DatabaseStatus } from "./schema.ts";
+import { eraseSchemas, SCHEMAS_OF_CLUSTER, type SchemaRow } from "./schemas/store.ts";
+import type { DatabaseType } from "./types.ts";
+
+/** What the customer ordered and what was decided for it at its creation. */
+export interface DatabaseValues extends InstanceValues {
+  type: DatabaseType;
+  /** The engine that was chosen, for life. */
+  engineName: EngineName;
+  /** Its major version, such as `17` or `10.11`, for life. */
+  version: string;
+  config: DatabaseConfig;
+}
+
+/** A cluster with how far its wish has come, and the databases in it, the oldest first. */
+export type DatabaseRow = DatabaseValues &
+  InstanceProgress<DatabaseStatus, Limits> & { schemas: SchemaRow[] };
+
+const SELECT = selectOf(
+  "databases",
+  `r.type, r.engine_name as "engineName", r.version, r.config, ${SCHEMAS_OF_CLUSTER} as schemas`,
+);
+
+/** Adds a cluster that is to be created, without databases. */
+export async function insertDatabase(tx: Transaction, values: DatabaseValues): Promise<DatabaseRow> {
+  const [row] = await tx<{ status: DatabaseStatus; createdAt: string }[]>`
+    insert into databases as r (
+      id, organization_id, host_id, name, type, region, engine_name, version, config, port, username,
+      sealed_password, status)
+    values (
+      ${values.id}, ${values.organizationId}, ${values.hostId}, ${values.name}, ${values.type},
+      ${values.region}, ${values.engineName}, ${values.version}, ${values.config}::json, ${values.port},
+      ${values.username}, ${values.sealedPassword}, 'creating')
+    returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
+  if (row === undefined) throw new Error("an insert gave no row");
+  return { ...values, ...row, engine: null, limits: null, lastError: null, isOverdue: false, schemas: [] };
+}
+
+/** The organization's cluster with this id. */
+export async function findDatabase(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+): Promise<DatabaseRow | undefined> {
+  return await findRow(db, SELECT, id, organizationId);
+}
+
+/** A page of the organization's clusters, the oldest first, and how many there are on all pages. */
+export async function listDatabases(
+  db: Database,
+  wish: { organizationId: string; filter: InstanceFilter; page: Page },
+): Promise<{ rows: DatabaseRow[]; total: number }> {
+  return await listRows(db, "databases", SELECT, wish);
+}
+
+/** Any organization's cluster, for the reconciler. */
+export async function loadDatabase(db: Queryable, id: string): Promise<DatabaseRow | null> {
+  return (await findRow<DatabaseRow>(db, SELECT, id)) ?? null;
+}
+
+/** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
+export async function writeDatabaseStatus(
+  tx: Transaction,
+  id: string,
+  status: DatabaseStatus,
+  seen: Pick<Observation, "engine" | "limits">,
+): Promise<void> {
+  await writeProgress(tx, "databases", id, status, seen);
+}
+
+/** Removes all that is known of a cluster and of the databases in it; only their audit stays. */
+export async function eraseDatabase(tx: Transaction, id: string): Promise<void> {
+  await eraseSchemas(tx, id);
+  await eraseRow(tx, "databases", id);
+}

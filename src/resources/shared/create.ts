@@ -1,0 +1,86 @@
+// Creates an instance of any kind: one transaction with its row, its port, the work that makes it true, and the audit.
+import { recordAudit } from "../../api/audit.ts";
+import { createOnce } from "../../api/idempotency.ts";
+import type { OperationRequest } from "../../api/operation.ts";
+import { newId } from "../../lib/ids.ts";
+import { newPassword } from "../../lib/secrets.ts";
+import { enqueue } from "../../reconciler/queue.ts";
+import type { Transaction } from "../../store/database.ts";
+import type { KindContext } from "../kind.ts";
+import { canListen, takePort } from "./ports.ts";
+import type { CloudRegion } from "./regions.ts";
+import type { InstanceKind, InstanceValues } from "./rows.ts";
+
+/** How soon a wish about an instance should have come true. */
+export const DEADLINE_SECONDS = 60;
+
+const USERNAME = "app";
+
+/** What every request for a new instance says. */
+export type NewInstance = Record<string, unknown> & { name: string; region: CloudRegion };
+
+/** How a kind makes and finds its rows. */
+export interface InstanceCreation<Row> {
+  kind: InstanceKind;
+  /** What ids begin with. */
+  prefix: string;
+  insert(tx: Transaction, values: InstanceValues): Promise<Row>;
+  find(tx: Transaction, organizationId: string, id: string): Promise<Row | undefined>;
+}
+
+/** Makes the instance that was asked for, or finds the one that the same Idempotency-Key made before. */
+export async function createInstance<Row>(
+  context: KindContext,
+  request: OperationRequest<NewInstance>,
+  creation: InstanceCreation<Row>,
+): Promise<{ row: Row; isReplayed: boolean }> {
+  const { principal, requestId, body } = request;
+  const { organizationId } = principal;
+  const { hostId } = context;
+  const { kind } = creation;
+  const id = newId(creation.prefix);
+  return await createOnce(context.db, {
+    organizationId,
+    kind,
+    id,
+    request: request.idempotency,
+    create: async (tx) => {
+      const row = await creation.insert(tx, {
+        id,
+        organizationId,
+        hostId,
+        name: body.name,
+        region: body.region,
+        port: await portFor(tx, context, id),
+        username: USERNAME,
+        sealedPassword: context.vault.seal(newPassword(), id),
+      });
+      await enqueue(tx, { kind, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
+      await recordAudit(tx, { principal, requestId, action: "create", kind, id, details: body });
+      return row;
+    },
+    find: (tx, madeId) => creation.find(tx, organizationId, madeId),
+  });
+}
+
+async function portFor(tx: Transaction, context: KindContext, resourceId: string): Promise<number> {
+  const addresses = new Set(["127.0.0.1", context.bind]);
+  return await takePort(tx, {
+    hostId: context.hostId,
+    resourceId,
+    range: context.portRange,
+    isFree: (port) => [...addresses].every((address) => canListen(address, port)),
+  });
+}
+
+/** The headers of an answer to a request that made something. */
+export function createdHeaders(
+  { url, address }: OperationRequest,
+  id: string,
+  isReplayed: boolean,
+): Record<string, string> {
+  return {
+    Location: `${url.origin}${address}/${id}`,
+    ...(isReplayed && { "Idempotent-Replayed": "true" }),
+  };
+}

@@ -1,0 +1,40 @@
+// Wishes an instance of any kind away.
+import { recordAudit } from "../../api/audit.ts";
+import { notFound } from "../../api/errors.ts";
+import type { OperationRequest } from "../../api/operation.ts";
+import { enqueue } from "../../reconciler/queue.ts";
+import type { Transaction } from "../../store/database.ts";
+import { notify } from "../../store/notifications.ts";
+import type { KindContext } from "../kind.ts";
+import { DEADLINE_SECONDS } from "./create.ts";
+import { lockRow, type InstanceKind } from "./rows.ts";
+
+/** What is deleted, and what goes along with it. */
+export interface InstanceDeletion {
+  kind: InstanceKind;
+  /** What it is called when there is none. */
+  noun: string;
+  /** Marks what belongs to it. */
+  markParts?(tx: Transaction, id: string): Promise<void>;
+}
+
+/**
+ * Marks the organization's instance as one that is to go, in one transaction with the work and the audit; once is enough.
+ * @throws ApiError 404
+ */
+export async function deleteInstance(
+  { db }: KindContext,
+  { principal, requestId, params: { id } }: OperationRequest<unknown, unknown, { id: string }>,
+  { kind, noun, markParts }: InstanceDeletion,
+): Promise<void> {
+  await db.begin(async (tx) => {
+    const row = await lockRow(tx, kind, principal.organizationId, id);
+    if (row === undefined) throw notFound(noun);
+    if (row.status === "deleting") return;
+    await tx`update ${tx.unsafe(kind)} set status = 'deleting' where id = ${id}`;
+    await notify(tx, "status", id);
+    await markParts?.(tx, id);
+    await enqueue(tx, { kind, id, hostId: row.hostId, deadlineSeconds: DEADLINE_SECONDS });
+    await recordAudit(tx, { principal, requestId, action: "delete", kind, id, details: {} });
+  });
+}

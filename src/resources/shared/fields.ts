@@ -1,0 +1,78 @@
+// Members that requests for resources of several kinds, and the resources themselves, have in common.
+import { z } from "zod";
+import type { FieldErrors } from "../../api/operation.ts";
+
+/** The name of a new resource. */
+export function nameField(description: string, example: string) {
+  return z
+    .string()
+    .min(2)
+    .max(40)
+    .regex(/^[a-z0-9_-]+$/, "may have lowercase letters, digits, underscores and hyphens only")
+    .meta({ description, example });
+}
+
+/** A dedicated cluster to place a new resource on. */
+export function clusterIdField() {
+  return z
+    .string()
+    .optional()
+    .meta({ description: "A dedicated cluster to place it on. There are none yet.", example: null });
+}
+
+/** What is wrong with a `cluster_id`, for as long as there are no dedicated clusters. */
+export function clusterIdFaults(id: string | undefined): FieldErrors {
+  return id === undefined ? {} : { cluster_id: ["There is no dedicated cluster with this id."] };
+}
+
+/** When a resource was made. */
+export const createdAt = z.iso.datetime({ precision: 6 }).meta({
+  description: "UTC, with microseconds.",
+  example: "2026-03-15T08:18:53.000000Z",
+  override: { pattern: undefined },
+});
+
+/** The credentials of a connection, which stand under the empty name and inline. */
+export function credentialFields(kind: string, schemaId: string) {
+  const example = { username: "app", password: "3Zp0vXkq7TzN1hYcR8mWb2LsJ5dQfG9a" };
+  const credentials = z
+    .object({ username: z.string(), password: z.string() })
+    .meta({ id: schemaId, example });
+  return {
+    "": z.union([credentials, z.array(z.unknown()).max(0)]).meta({
+      description: `The credentials, or an empty array for a token without the ability \`${kind}:credentials\`. The member's name is empty.`,
+    }),
+    username: inlineCredential(example.username),
+    password: inlineCredential(example.password),
+  };
+}
+
+function inlineCredential(example: string) {
+  return z
+    .string()
+    .optional()
+    .meta({ description: "The same as in the member with the empty name.", example });
+}
+
+/**
+ * What is known of every resource beyond its attributes.
+ * @param noun the kind in the singular, such as `cache`.
+ */
+export function metaFields(noun: string, engineExample: { name: string; version: string }) {
+  return {
+    engine: z.object({ name: z.string(), version: z.string() }).nullable().meta({
+      description: "The engine that really runs; null until it was chosen.",
+      example: engineExample,
+    }),
+    sleep: z
+      .object({ state: z.enum(["awake"]) })
+      .meta({ description: `Whether the ${noun} sleeps.`, example: { state: "awake" } }),
+    last_error: z
+      .string()
+      .nullable()
+      .meta({ description: `Why the last attempt to bring the ${noun} to its state failed.`, example: null }),
+    overdue: z
+      .boolean()
+      .meta({ description: "Whether the state takes longer than it should.", example: false }),
+  };
+}

@@ -1,0 +1,71 @@
+// Brings one instance to its wish: an engine that runs, reachable with the customer's own credentials, or nothing left.
+import type { Driver, InstanceSpec, Observation } from "../../drivers/driver.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import type { Outcome, Reconcile } from "../../reconciler/loop.ts";
+import type { Database, Transaction } from "../../store/database.ts";
+import { nextStatus, type CommonStatus } from "./status.ts";
+
+/** How soon an engine that ended should be back, in seconds; recovery after a crash reads what was written last. */
+const RECOVERY_DEADLINE_SECONDS = 120;
+
+/** How long the host is left alone after it could not start an engine; it goes on trying by itself and tells when it did. */
+const HOST_RETRY_MS = 5_000;
+
+/** What differs between the kinds. */
+export interface InstanceSteps<Row, Lost extends string> {
+  load(db: Database, id: string): Promise<Row | null>;
+  specOf(row: Row): InstanceSpec;
+  /** Logs in as the customer does, through the published address. @throws PublicError when that does not work. */
+  ensureLogin(row: Row): Promise<void>;
+  /** Writes the status and what was seen; `isReached` when all that the row wished for when it was loaded is there. */
+  write(
+    tx: Transaction,
+    row: Row,
+    status: CommonStatus<Lost>,
+    seen: Observation,
+    isReached: boolean,
+  ): Promise<void>;
+  /** Removes every row of the resource but its audit. */
+  erase(tx: Transaction, id: string): Promise<void>;
+  /** What the kind calls an instance that was available and is not at the moment. */
+  lost: Lost;
+}
+
+/** The reconciler of a kind. */
+export function reconcileInstance<Row extends { id: string; status: string }, Lost extends string>(
+  { db, driver }: { db: Database; driver: Driver },
+  steps: InstanceSteps<Row, Lost>,
+): Reconcile {
+  const outcome = (row: Row, seen: Observation, isReached: boolean, retryMs = 0): Outcome => ({
+    verdict: isReached
+      ? { settled: true }
+      : { settled: false, retryMs, lastError: seen.lastError, deadlineSeconds: RECOVERY_DEADLINE_SECONDS },
+    write: (tx) => steps.write(tx, row, nextStatus(row.status, isReached, steps.lost), seen, isReached),
+  });
+  return async (id, signal) => {
+    const row = await steps.load(db, id);
+    if (row === null) return { verdict: "gone" };
+    if (row.status === "deleting") return await remove(driver, steps, id);
+    if (row.status === "available") {
+      const seen = await driver.observe(id);
+      // Said before it is mended, so that nobody is told of an instance that is not there.
+      if (seen.state !== "running") return outcome(row, seen, false);
+    }
+    const seen = await driver.ensure(steps.specOf(row), signal);
+    await failpoint("reconcile.ensured");
+    if (seen.state !== "running") return outcome(row, seen, false, HOST_RETRY_MS);
+    await steps.ensureLogin(row);
+    await failpoint("reconcile.logged-in");
+    return outcome(row, seen, true);
+  };
+}
+
+async function remove<Row, Lost extends string>(
+  driver: Driver,
+  steps: InstanceSteps<Row, Lost>,
+  id: string,
+): Promise<Outcome> {
+  await driver.remove(id);
+  await failpoint("reconcile.removed");
+  return { verdict: "gone", write: (tx) => steps.erase(tx, id) };
+}

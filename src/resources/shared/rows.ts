@@ -1,0 +1,138 @@
+// What the rows of every kind of resource have in common, and the SQL for it. A kind's table has the kind's name.
+import { forgetResource } from "../../api/idempotency.ts";
+import type { Page } from "../../api/pagination.ts";
+import type { Observation } from "../../drivers/driver.ts";
+import type { Database, Queryable, Transaction } from "../../store/database.ts";
+import { notify } from "../../store/notifications.ts";
+import type { CloudRegion } from "./regions.ts";
+
+/** Kinds whose resources are instances of an engine; being constants, they may stand in a statement as they are. */
+export type InstanceKind = "caches" | "databases";
+
+/** What is decided for every instance at its creation. */
+export interface InstanceValues {
+  id: string;
+  organizationId: string;
+  hostId: string;
+  name: string;
+  region: CloudRegion;
+  port: number;
+  username: string;
+  sealedPassword: string;
+}
+
+/** How far the wish for an instance has come. */
+export interface InstanceProgress<Status, Limits> {
+  status: Status;
+  /** What the driver last told. */
+  engine: Observation["engine"];
+  limits: Limits | null;
+  /** UTC with microseconds, ISO 8601. */
+  createdAt: string;
+  lastError: string | null;
+  isOverdue: boolean;
+}
+
+export type InstanceRow = InstanceValues & InstanceProgress<string, object>;
+
+/** Which resources of an organization a list shows. An empty or absent list of values lets all through. */
+export interface InstanceFilter {
+  types: readonly string[] | undefined;
+  regions: readonly string[] | undefined;
+  statuses: readonly string[] | undefined;
+}
+
+/** When a row was made, as answers tell it; `r` is the alias of every kind's table. */
+export const CREATED_AT = `to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/**
+ * The beginning of a statement that reads whole rows of a kind.
+ * @param columns the kind's own columns, as SQL.
+ */
+export function selectOf(kind: InstanceKind, columns: string): string {
+  return `
+    select r.id, r.organization_id as "organizationId", r.host_id as "hostId", r.name, r.region, r.port, r.username,
+           r.sealed_password as "sealedPassword", r.status, r.engine, r.limits, ${CREATED_AT} as "createdAt",
+           w.last_error as "lastError", coalesce(w.deadline_at < now(), false) as "isOverdue", ${columns}
+    from ${kind} r left join work w on w.kind = '${kind}' and w.id = r.id`;
+}
+
+/** The row with this id, of the organization or, for the reconciler, of any. */
+export async function findRow<Row>(
+  db: Queryable,
+  select: string,
+  id: string,
+  organizationId?: string,
+): Promise<Row | undefined> {
+  const ofOrganization = organizationId === undefined ? db`` : db`and r.organization_id = ${organizationId}`;
+  const [row] = await db<Row[]>`${db.unsafe(select)} where r.id = ${id} ${ofOrganization}`;
+  return row;
+}
+
+/** A page of the organization's rows, the oldest first, and how many there are on all pages. */
+export async function listRows<Row>(
+  db: Database,
+  kind: InstanceKind,
+  select: string,
+  { organizationId, filter, page }: { organizationId: string; filter: InstanceFilter; page: Page },
+): Promise<{ rows: Row[]; total: number }> {
+  const among = (column: string, values: readonly string[] | undefined) =>
+    values === undefined || values.length === 0
+      ? db``
+      : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
+  const where = db`
+    where r.organization_id = ${organizationId}
+      ${among("r.type", filter.types)} ${among("r.region", filter.regions)} ${among("r.status", filter.statuses)}`;
+  const [rows, counted] = await Promise.all([
+    db<Row[]>`
+      ${db.unsafe(select)} ${where} order by r.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
+    db<{ total: number }[]>`select count(*)::int as total from ${db.unsafe(kind)} r ${where}`,
+  ]);
+  return { rows, total: counted[0]?.total ?? 0 };
+}
+
+/**
+ * Keeps the organization's resource as it is until the transaction ends, and tells what is to be known before a wish.
+ *
+ * Its work row is locked, and not its own, because the outcome of a run is written in that order: the other one would make
+ * a wish and an outcome wait for each other.
+ */
+export async function lockRow(
+  tx: Transaction,
+  kind: InstanceKind,
+  organizationId: string,
+  id: string,
+): Promise<{ hostId: string; status: string } | undefined> {
+  await tx`
+    select from work w join ${tx.unsafe(kind)} r on r.id = w.id
+    where w.kind = ${kind} and w.id = ${id} and r.organization_id = ${organizationId} for update of w`;
+  // A statement of its own, since the one that waited still sees what was there before.
+  const [row] = await tx<{ hostId: string; status: string }[]>`
+    select host_id as "hostId", status from ${tx.unsafe(kind)}
+    where id = ${id} and organization_id = ${organizationId}`;
+  return row;
+}
+
+/** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
+export async function writeProgress(
+  tx: Transaction,
+  kind: InstanceKind,
+  id: string,
+  status: string,
+  seen: Pick<Observation, "engine" | "limits">,
+): Promise<void> {
+  await tx`
+    update ${tx.unsafe(kind)}
+    set status = case when status = 'deleting' then status else ${status} end,
+        engine = coalesce(${seen.engine}::jsonb, engine), limits = coalesce(${seen.limits}::jsonb, limits)
+    where id = ${id}`;
+  await notify(tx, "status", id);
+}
+
+/** Removes all that is known of a resource; only its audit stays. */
+export async function eraseRow(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
+  await tx`delete from ${tx.unsafe(kind)} where id = ${id}`;
+  await tx`delete from ports where resource_id = ${id}`;
+  await forgetResource(tx, id);
+  await notify(tx, "status", id);
+}
