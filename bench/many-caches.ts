@@ -1,0 +1,105 @@
+// Measures how long 50 caches take that are created all at once, beside 50 bare engines with the same files started at once.
+import type { CacheResource } from "../src/resources/caches/schema.ts";
+import { BareEngine } from "./support/bare-engine.ts";
+import { runBench, type Bench } from "./support/bench.ts";
+import { addressOf, orderCache } from "./support/caches.ts";
+import { firstPong } from "./support/first-pong.ts";
+import { milliseconds, printColumns, printRow, printTarget, times } from "./support/report.ts";
+import { median } from "./support/statistics.ts";
+
+const CACHES = 50;
+const ROUNDS = 5;
+/** So many clients that try at every millisecond would keep a whole core busy. */
+const RETRY_MS = 10;
+
+/** When each of the caches was there, in milliseconds since the first was asked for. */
+type Arrivals = number[];
+
+await runBench(`many-caches: ${CACHES} at once, ${ROUNDS} rounds`, async ({ pilvi, atEnd }) => {
+  const model = await pilvi.createCache();
+  const bare = await Promise.all(Array.from({ length: CACHES }, () => BareEngine.like(pilvi, model)));
+  atEnd(async () => void (await Promise.all(bare.map((engine) => engine.kill()))));
+  let failures = 0;
+  const rounds: Record<"bare" | "answered" | "reached" | "available", Arrivals[]> = {
+    bare: [],
+    answered: [],
+    reached: [],
+    available: [],
+  };
+  // The first round warms both sides up and does not count.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const ofBare = await startAll(bare);
+    const reached = await createAll(
+      pilvi,
+      async (cache) => void (await firstPong(addressOf(cache), RETRY_MS)),
+    );
+    const available = await createAll(
+      pilvi,
+      async ({ id }) => void (await pilvi.untilStatus(id, "available")),
+    );
+    failures += reached.failures + available.failures;
+    if (round === 0) continue;
+    rounds.bare.push(ofBare);
+    rounds.answered.push(reached.answered);
+    rounds.reached.push(reached.arrivals);
+    rounds.available.push(available.arrivals);
+  }
+  printColumns("first", "median", "last", "x last");
+  printArrivals("bare valkey-servers, spawn to PONG (baseline)", rounds.bare);
+  printArrivals("creates sent to 201", rounds.answered, rounds.bare);
+  printArrivals("creates sent to PONG", rounds.reached, rounds.bare);
+  printArrivals("creates sent to available, told by held GETs", rounds.available, rounds.bare);
+  console.log("");
+  printTarget(`caches of ${2 * CACHES * (ROUNDS + 1)} that did not become available`, failures, 0, String);
+});
+
+async function startAll(engines: BareEngine[]): Promise<Arrivals> {
+  for (const engine of engines) engine.prepare();
+  const startedAt = performance.now();
+  const arrivals = await Promise.all(
+    engines.map(async (engine) => {
+      engine.spawn();
+      return (await firstPong(engine.address, RETRY_MS)) - startedAt;
+    }),
+  );
+  await Promise.all(engines.map((engine) => engine.kill()));
+  return arrivals;
+}
+
+/** Creates all of them, has each awaited, sees whether it becomes available, and deletes it when all others are there too. */
+async function createAll(
+  pilvi: Bench["pilvi"],
+  arrive: (cache: CacheResource) => Promise<void>,
+): Promise<{ answered: Arrivals; arrivals: Arrivals; failures: number }> {
+  const startedAt = performance.now();
+  const answered: Arrivals = [];
+  const arrivals: Arrivals = [];
+  const created = await Promise.allSettled(
+    Array.from({ length: CACHES }, async () => {
+      const cache = await orderCache(pilvi);
+      answered.push(performance.now() - startedAt);
+      await arrive(cache);
+      arrivals.push(performance.now() - startedAt);
+      await pilvi.untilStatus(cache.id, "available");
+      return cache.id;
+    }),
+  );
+  const ids = created.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+  await Promise.all(ids.map((id) => pilvi.deleteCache(id)));
+  return { answered, arrivals, failures: CACHES - ids.length };
+}
+
+/** Medians over the rounds of the first, the middle and the last arrival, and how many times the baseline's the last is. */
+function printArrivals(label: string, rounds: Arrivals[], baseline?: Arrivals[]): void {
+  printRow(
+    label,
+    milliseconds(median(rounds.map((arrivals) => Math.min(...arrivals)))),
+    milliseconds(median(rounds.map((arrivals) => median(arrivals)))),
+    milliseconds(lastOf(rounds)),
+    baseline === undefined ? "" : times(lastOf(rounds) / lastOf(baseline)),
+  );
+}
+
+function lastOf(rounds: Arrivals[]): number {
+  return median(rounds.map((arrivals) => Math.max(...arrivals)));
+}
