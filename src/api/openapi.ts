@@ -61,7 +61,7 @@ export function openApiDocument(operations: Operation[]): OpenApiDocument {
           bearer: {
             type: "http",
             scheme: "bearer",
-            description: "A token, made with `pilvi tokens create`.",
+            description: "A token, made with `pilvi token create`.",
           },
         },
         responses: errorComponents,

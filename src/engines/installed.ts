@@ -22,6 +22,15 @@ export interface InstalledEngine {
   env: Record<string, string>;
 }
 
+/** Older ones lack what Pilvi relies on, such as access lists with hashed passwords, or get no fixes any more. */
+const OLDEST_VERSIONS: Record<EngineName, string> = {
+  valkey: "7.2",
+  redis: "6.2",
+  postgres: "14",
+  mysql: "8.0",
+  mariadb: "10.6",
+};
+
 /** What programs of the system said of themselves, by path, with what the file was like then. */
 const remembered = z.record(
   z.string(),
@@ -42,6 +51,16 @@ type Remembered = z.infer<typeof remembered>;
 export async function findEngines(enginesDir: string): Promise<InstalledEngine[]> {
   const engines = [...enginesInStore(enginesDir), ...(await enginesOfSystem(enginesDir))];
   return engines.sort((a, b) => a.origin.localeCompare(b.origin) || compareVersions(b.version, a.version));
+}
+
+/** Those of the engines of this machine that Pilvi can run instances with, in the same order. */
+export async function usableEngines(enginesDir: string): Promise<InstalledEngine[]> {
+  return (await findEngines(enginesDir)).filter(isGoodEnough);
+}
+
+/** Whether Pilvi can run instances with the engine. */
+export function isGoodEnough(engine: InstalledEngine): boolean {
+  return compareVersions(engine.version, OLDEST_VERSIONS[engine.name]) >= 0;
 }
 
 async function enginesOfSystem(enginesDir: string): Promise<InstalledEngine[]> {

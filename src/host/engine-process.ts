@@ -6,7 +6,7 @@ import { codeOf, PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { exitOf } from "./exits.ts";
 import type { InstanceFolder } from "./layout.ts";
-import { holdersOf, takeLock } from "./locks.ts";
+import { holdersOf, isLocked, takeLock } from "./locks.ts";
 import { lineAppears } from "./log-follower.ts";
 
 /** Loading a large cache or recovering a database takes its time; hanging for ever must be noticed all the same. */
@@ -91,6 +91,8 @@ export async function readyOrEnd(
 
 /** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */
 async function killHolders(folder: InstanceFolder): Promise<void> {
+  // Looking through all processes takes its time; mostly there is nobody to find.
+  if (!isLocked(folder.lock)) return;
   for (const pid of holdersOf(folder.lock)) {
     const exited = exitOf(pid);
     signalProcess(pid, "SIGKILL");

@@ -3,15 +3,18 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import type { InstanceSpec, Observation, Offer } from "../drivers/driver.ts";
 import { engineNamed } from "../engines/index.ts";
-import { findEngines } from "../engines/installed.ts";
+import { usableEngines } from "../engines/installed.ts";
 import { messageOf } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
+import { trimLog } from "../lib/trim-log.ts";
 import { newestOfEachMajor, type HostSettings } from "./context.ts";
 import { Instance } from "./instance.ts";
-import { instancesDir } from "./layout.ts";
+import { instanceFolder, instancesDir } from "./layout.ts";
 import { lockHolders } from "./locks.ts";
 import { Slots, type SlotKind } from "./slots.ts";
+
+const LOG_CHECK_INTERVAL_MS = 60_000;
 
 /** Gets every change of every instance. */
 export type Listener = (observation: Observation) => void;
@@ -20,6 +23,7 @@ export class Host {
   readonly #settings: HostSettings;
   readonly #log: Log;
   readonly #slots: Slots;
+  #logTimer: ReturnType<typeof setInterval> | undefined;
   readonly #instances = new Map<string, Instance>();
   readonly #listeners = new Set<Listener>();
 
@@ -35,13 +39,14 @@ export class Host {
     const holders = lockHolders();
     const ids = readdirSync(instancesDir(this.#settings.dataDir)).sort(storeFirst);
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
+    this.#logTimer = setInterval(() => this.#trimLogs(), LOG_CHECK_INTERVAL_MS);
     void forEachLimited(loaded, 2 * availableParallelism(), (instance) => instance.resume()).then(() =>
       this.#warmUp(),
     );
   }
 
   async offer(): Promise<Offer> {
-    const engines = await findEngines(this.#settings.enginesDir);
+    const engines = await usableEngines(this.#settings.enginesDir);
     return {
       engines: newestOfEachMajor(engines).map(({ name, version }) => ({ name, version })),
       memoryBytes: totalmem(),
@@ -76,12 +81,14 @@ export class Host {
 
   /** Ends all engines cleanly. */
   async close(): Promise<void> {
+    clearInterval(this.#logTimer);
     await this.#slots.stop();
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
   }
 
   /** Lets all engines run on. */
   release(): void {
+    clearInterval(this.#logTimer);
     void this.#slots.stop();
     for (const instance of this.#instances.values()) instance.release();
   }
@@ -96,10 +103,15 @@ export class Host {
     return instance;
   }
 
+  /** An engine may run for years and write a line a second. */
+  #trimLogs(): void {
+    for (const id of this.#instances.keys()) trimLog(instanceFolder(this.#settings.dataDir, id).log);
+  }
+
   /** New clusters get the newest version of an engine unless they ask for another, so slots are kept of that one. */
   async #warmUp(): Promise<void> {
     const kinds: SlotKind[] = [];
-    for (const installed of await findEngines(this.#settings.enginesDir)) {
+    for (const installed of await usableEngines(this.#settings.enginesDir)) {
       const firstData = engineNamed(installed.name)?.firstData;
       const isKnown = kinds.some((kind) => kind.installed.name === installed.name);
       if (firstData !== undefined && !isKnown) kinds.push({ installed, firstData });

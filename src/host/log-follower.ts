@@ -4,32 +4,31 @@ import { closeSync, openSync, readSync, statSync, watch } from "node:fs";
 /** How much of a log is read to find why an engine ended. */
 const TAIL_BYTES = 16 * 1024;
 
-/** Bun drops an event that follows another within about a millisecond, so each is followed by one more look. */
-const SECOND_LOOK_MS = 2;
+/** Bun drops an event that follows another within about a millisecond, so each is followed by some more looks. */
+const NEXT_LOOK_MS = 1;
+const LOOKS_AFTER_EVENT = 5;
 
 /** Resolves with true when the file has a line that matches, and with false when the signal is aborted first. */
 export function lineAppears(path: string, pattern: RegExp, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
-    let secondLook: ReturnType<typeof setTimeout> | undefined;
+    let nextLook: ReturnType<typeof setTimeout> | undefined;
     const end = (found: boolean) => {
       watcher.close();
-      clearTimeout(secondLook);
+      clearTimeout(nextLook);
       signal.removeEventListener("abort", onAbort);
       resolve(found);
     };
-    const look = () => {
-      if (pattern.test(readTail(path))) end(true);
+    const look = (looksLeft: number) => {
+      clearTimeout(nextLook);
+      if (pattern.test(readTail(path))) return end(true);
+      if (looksLeft > 0) nextLook = setTimeout(() => look(looksLeft - 1), NEXT_LOOK_MS);
     };
     const onAbort = () => end(false);
-    const watcher = watch(path, () => {
-      clearTimeout(secondLook);
-      secondLook = setTimeout(look, SECOND_LOOK_MS);
-      look();
-    });
+    const watcher = watch(path, () => look(LOOKS_AFTER_EVENT));
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
     // The line may have been written before the watch began.
-    else look();
+    else look(0);
   });
 }
 

@@ -1,12 +1,5 @@
 // Making, hashing, comparing and sealing secrets.
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const NONCE_BYTES = 12;
@@ -27,11 +20,6 @@ export function newPassword(length = 32): string {
 /** SHA-256 in lower-case hexadecimal. */
 export function sha256Hex(text: string | Uint8Array): string {
   return createHash("sha256").update(text).digest("hex");
-}
-
-/** Compares in a time that tells nothing of where the two differ. */
-export function equalSecrets(a: string, b: string): boolean {
-  return timingSafeEqual(createHash("sha256").update(a).digest(), createHash("sha256").update(b).digest());
 }
 
 /** Encrypts what is stored, with AES-256-GCM; every ciphertext names its key and is bound to its purpose. */

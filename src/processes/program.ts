@@ -51,7 +51,10 @@ async function build() {
   });
   if (!result.success) throw new Refusal(`Pilvi could not be built: ${result.logs.join("\n")}`);
   const contents = await Promise.all(
-    result.outputs.map(async (output) => `${output.path} ${output.hash} ${sha256Hex(new Uint8Array(await output.arrayBuffer()))}`),
+    result.outputs.map(
+      async (output) =>
+        `${output.path} ${output.hash} ${sha256Hex(new Uint8Array(await output.arrayBuffer()))}`,
+    ),
   );
   return { outputs: result.outputs, hashes: contents.join("\n") };
 }

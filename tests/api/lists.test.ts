@@ -1,6 +1,7 @@
 // Reading, listing, paging, filtering, including and deleting caches.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseCache } from "../../src/resources/caches/store.ts";
+import { canListen } from "../../src/resources/shared/ports.ts";
 import { startApi, validCache, type TestApi } from "../support/api.ts";
 
 interface List {
@@ -189,9 +190,17 @@ const create = async (own: TestApi) => {
   return { status: response.status, id: body.data?.id, port: body.data?.attributes.connection.port };
 };
 
+/** A port with free neighbours, below those that the system gives to connections of others. */
+function freePort(): number {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 9_000);
+    if ([port - 1, port, port + 1].every((candidate) => canListen("127.0.0.1", candidate))) return port;
+  }
+}
+
 describe("ports", () => {
   test("are given once each, passing over what something else listens on, and given again when freed", async () => {
-    const foreign = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const foreign = Bun.listen({ hostname: "127.0.0.1", port: freePort(), socket: { data() {} } });
     const small = await startApi({ portRange: { first: foreign.port - 1, last: foreign.port + 1 } });
     const made = [await create(small), await create(small)];
     expect(made.map(({ port }) => port).sort()).toEqual([foreign.port - 1, foreign.port + 1]);

@@ -25,7 +25,8 @@ const RULES: Record<string, string[]> = {
   api: ["lib", "store"],
   "resources/kind.ts": ["lib", "store", "api", "reconciler", DRIVER_TYPES],
   "resources/index.ts": ["resources/kind.ts", "resources/*"],
-  "resources/*": ["lib", "store", "api", "reconciler", "resources/kind.ts", DRIVER_TYPES],
+  "resources/shared": ["lib", "store", "api", "reconciler", "resources/kind.ts", DRIVER_TYPES],
+  "resources/*": ["lib", "store", "api", "reconciler", "resources/kind.ts", "resources/shared", DRIVER_TYPES],
   sdk: [SCHEMA_TYPES],
   cli: ["sdk"],
   console: ["sdk"],
@@ -45,6 +46,7 @@ function partOf(path: string): string {
 
 /** The key of RULES for a part; all slices have the same rule. */
 function ruleOf(part: string): string {
+  if (part === "resources/shared") return part;
   return part.startsWith("resources/") && !part.endsWith(".ts") ? "resources/*" : part;
 }
 

@@ -4,12 +4,12 @@ import { chmod, mkdir, readdir, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { EngineName } from "../../drivers/driver.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
-import { findEngines, type InstalledEngine } from "../installed.ts";
+import { type InstalledEngine, usableEngines } from "../installed.ts";
 import { installFromDebian } from "./debian.ts";
 import { readOsRelease } from "./hints.ts";
 import { withFolderLocked } from "./lock.ts";
 import { installPostgres, postgresPackages, type PostgresPackage } from "./postgres.ts";
-import { DEBIAN_RECIPES, isGoodEnough } from "./recipes.ts";
+import { DEBIAN_RECIPES } from "./recipes.ts";
 import { type EngineReport, failedReport, type InstallReport } from "./report.ts";
 
 export type { EngineReport, InstallReport } from "./report.ts";
@@ -65,7 +65,7 @@ export async function installEngines(options: InstallOptions): Promise<InstallRe
 }
 
 async function survey(options: InstallOptions): Promise<{ present: EngineReport[]; missing: EngineName[] }> {
-  const engines = (await findEngines(options.enginesDir)).filter(isGoodEnough);
+  const engines = await usableEngines(options.enginesDir);
   const wanted = options.only ?? INSTALLABLE;
   const missing = wanted.filter((name) =>
     name === "postgres"
@@ -89,8 +89,8 @@ function storedPostgres(engines: InstalledEngine[]): InstalledEngine[] {
 
 /** The packages whose Postgres is not in the store, in the version that Pilvi was tested with. */
 function missingPostgres(engines: InstalledEngine[], { checkoutDir }: InstallOptions): PostgresPackage[] {
-  const stored = storedPostgres(engines).map(({ version }) => version);
-  return postgresPackages(checkoutDir).filter(({ version }) => !stored.includes(version));
+  const stored = new Set(storedPostgres(engines).map(({ version }) => version));
+  return postgresPackages(checkoutDir).filter(({ version }) => !stored.has(version));
 }
 
 async function installMissing(names: EngineName[], options: InstallOptions): Promise<EngineReport[]> {
@@ -119,7 +119,7 @@ async function installBundledPostgres(options: InstallOptions): Promise<EngineRe
     );
   }
   const reports: EngineReport[] = [];
-  for (const source of missingPostgres(await findEngines(enginesDir), options)) {
+  for (const source of missingPostgres(await usableEngines(enginesDir), options)) {
     try {
       const version = await installPostgres(source, enginesDir);
       progress(`postgres ${version} installed`);

@@ -1,7 +1,5 @@
-// What has to be known of each engine to install it: packages, the program in them, the oldest version that will do.
+// What has to be known of each engine to install it: packages, and the program in them.
 import type { EngineName } from "../../drivers/driver.ts";
-import { compareVersions } from "../program-version.ts";
-import type { InstalledEngine } from "../installed.ts";
 
 /** How an engine comes out of Debian packages. */
 export interface DebianRecipe {
@@ -23,17 +21,3 @@ export const DEBIAN_RECIPES: DebianRecipe[] = [
     program: "usr/sbin/mariadbd",
   },
 ];
-
-/** Older ones lack what Pilvi relies on, such as access lists with hashed passwords, or get no fixes any more. */
-const OLDEST_VERSIONS: Record<EngineName, string> = {
-  valkey: "7.2",
-  redis: "6.2",
-  postgres: "14",
-  mysql: "8.0",
-  mariadb: "10.6",
-};
-
-/** Whether Pilvi can run instances with the engine. */
-export function isGoodEnough(engine: InstalledEngine): boolean {
-  return compareVersions(engine.version, OLDEST_VERSIONS[engine.name]) >= 0;
-}

@@ -3,8 +3,7 @@ import type { Config } from "../../config.ts";
 import type { EngineName } from "../../drivers/driver.ts";
 import { installHint, readOsRelease } from "../../engines/install/hints.ts";
 import { postgresPackages } from "../../engines/install/postgres.ts";
-import { isGoodEnough } from "../../engines/install/recipes.ts";
-import { findEngines, type InstalledEngine } from "../../engines/installed.ts";
+import { findEngines, isGoodEnough, type InstalledEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/program-version.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
@@ -21,11 +20,7 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
   ];
 }
 
-function engineFinding(
-  engine: InstalledEngine,
-  all: InstalledEngine[],
-  bundledPostgres: string[],
-): Finding {
+function engineFinding(engine: InstalledEngine, all: InstalledEngine[], bundledPostgres: string[]): Finding {
   const { name, version, origin, program } = engine;
   const text = `${name} ${version} (${origin}, ${program})`;
   if (!isGoodEnough(engine))

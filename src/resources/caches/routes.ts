@@ -155,7 +155,8 @@ function types(): Operation {
     label: cacheTypeLabels[type],
     regions: [...regions],
     sizes: sizesByType[type].map((size) => ({ value: size, label: labelOf(size) })),
-    supports_auto_upgrade: true,
+    // The wish is kept, but nothing acts on it yet.
+    supports_auto_upgrade: false,
   }));
   return operation({
     method: "GET",

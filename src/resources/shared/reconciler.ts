@@ -11,6 +11,9 @@ const RECOVERY_DEADLINE_SECONDS = 120;
 /** How long the host is left alone after it could not start an engine; it goes on trying by itself and tells when it did. */
 const HOST_RETRY_MS = 5_000;
 
+const DATA_IS_GONE =
+  "The host has no data of it any more. Put its folder back from a backup and restart Pilvi, or delete it.";
+
 /** What differs between the kinds. */
 export interface InstanceSteps<Row, Lost extends string> {
   load(db: Database, id: string): Promise<Row | null>;
@@ -42,14 +45,20 @@ export function reconcileInstance<Row extends { id: string; status: string }, Lo
       : { settled: false, retryMs, lastError: seen.lastError, deadlineSeconds: RECOVERY_DEADLINE_SECONDS },
     write: (tx) => steps.write(tx, row, nextStatus(row.status, isReached, steps.lost), seen, isReached),
   });
+  const goneOutcome = (row: Row, seen: Observation): Outcome => ({
+    verdict: { settled: false, retryMs: HOST_RETRY_MS, lastError: DATA_IS_GONE },
+    write: (tx) => steps.write(tx, row, "unknown", seen, false),
+  });
   return async (id, signal) => {
     const row = await steps.load(db, id);
     if (row === null) return { verdict: "gone" };
     if (row.status === "deleting") return await remove(driver, steps, id);
-    if (row.status === "available") {
+    if (row.status !== "creating") {
       const seen = await driver.observe(id);
+      // An empty one in its place would hide that data is gone, which a backup might still bring back.
+      if (seen.state === "absent") return goneOutcome(row, seen);
       // Said before it is mended, so that nobody is told of an instance that is not there.
-      if (seen.state !== "running") return outcome(row, seen, false);
+      if (seen.state !== "running" && row.status === "available") return outcome(row, seen, false);
     }
     const seen = await driver.ensure(steps.specOf(row), signal);
     await failpoint("reconcile.ensured");

@@ -1,7 +1,7 @@
 // The one place where the status of an instance is decided.
 
 /** Statuses that every kind of instance has; `lost` is what a kind calls one that ran and does not at the moment. */
-export type CommonStatus<Lost extends string> = "creating" | "available" | "deleting" | Lost;
+export type CommonStatus<Lost extends string> = "creating" | "available" | "deleting" | "unknown" | Lost;
 
 /**
  * The status that follows from what was just seen.

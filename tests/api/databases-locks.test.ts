@@ -1,0 +1,67 @@
+// Wishes and the outcomes of runs, which are about the same rows, never make each other fail.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { giveBack, takeDue } from "../../src/reconciler/queue.ts";
+import { writeProgress } from "../../src/resources/shared/rows.ts";
+import { startApi, validCache, validDatabase, type TestApi } from "../support/api.ts";
+
+const OWNER = 7;
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+/** Resolves when a statement waits for a lock that somebody holds. */
+async function untilSomebodyWaits(): Promise<void> {
+  for (;;) {
+    const [row] = await api.db`
+      select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    if (row.waiting > 0) return;
+  }
+}
+
+const schemas = (id: string) => `/api/databases/clusters/${id}/databases`;
+
+test.each([
+  [
+    "delete a cache",
+    "caches",
+    "/api/caches",
+    validCache,
+    (id: string) => api.request(`/api/caches/${id}`, { method: "DELETE" }),
+    204,
+  ],
+  [
+    "delete a cluster",
+    "databases",
+    "/api/databases/clusters",
+    validDatabase,
+    (id: string) => api.request(`/api/databases/${id}`, { method: "DELETE" }),
+    204,
+  ],
+  [
+    "create a schema",
+    "databases",
+    "/api/databases/clusters",
+    validDatabase,
+    (id: string) => api.request(schemas(id), { json: { name: "reports" } }),
+    201,
+  ],
+] as const)("to %s while an outcome is being written", async (_what, kind, path, json, wish, status) => {
+  const created = await api.request(path, { json });
+  const { id } = ((await created.json()) as { data: { id: string } }).data;
+  const job = (await takeDue(api.db, OWNER, "host-1", 100)).find((taken) => taken.id === id);
+  if (job === undefined) throw new Error("a new resource is due");
+  let answer: Promise<Response> | undefined;
+  await api.db.begin(async (tx) => {
+    expect(await giveBack(tx, OWNER, job, { settled: true })).toBe(true);
+    answer = wish(id);
+    await untilSomebodyWaits();
+    await writeProgress(tx, kind, id, "available", { engine: null, limits: null });
+  });
+  expect((await answer)?.status).toBe(status);
+  const [work] = await api.db`select run_at <= now() as due from work where id = ${id}`;
+  expect(work.due).toBe(true);
+});

@@ -1,0 +1,152 @@
+// Database clusters for tests: ordering them, logging into them, and looking at what the host made of them.
+import { existsSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { createConnection, type Connection, type ConnectionOptions } from "mysql2/promise";
+import { Client, type ClientConfig } from "pg";
+import { holdersOf } from "../../src/host/locks.ts";
+import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { SchemaResource } from "../../src/resources/databases/schemas/schema.ts";
+import type { DatabaseType } from "../../src/resources/databases/types.ts";
+import { until, type TestPilvi } from "./pilvi.ts";
+
+/** What a single-resource answer about a cluster holds. */
+export interface ClusterDocument {
+  data: DatabaseResource;
+}
+
+/** What a single-resource answer about a database in a cluster holds. */
+export interface SchemaDocument {
+  data: SchemaResource;
+}
+
+/** The two types that stand for their engines where both would behave the same. */
+export const POSTGRES: DatabaseType = "hosted_serverless_postgres";
+export const MYSQL: DatabaseType = "platform_mysql";
+
+/** A body for `POST /databases/clusters` that is valid as it is. */
+export function clusterBody(wishes: Record<string, unknown> = {}): Record<string, unknown> {
+  return { type: POSTGRES, name: "orders", region: "eu-central-1", ...wishes };
+}
+
+/** Creates a cluster and waits until it is available. */
+export async function createCluster(
+  pilvi: TestPilvi,
+  wishes: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<DatabaseResource> {
+  const created = await pilvi.api<ClusterDocument>(
+    "POST",
+    "/databases/clusters",
+    clusterBody(wishes),
+    headers,
+  );
+  if (created.status !== 201)
+    throw new Error(`no cluster: ${created.status} ${JSON.stringify(created.body)}`);
+  return await untilCluster(pilvi, created.body.data.id, "available", headers);
+}
+
+/** Waits until the cluster has the status. */
+export async function untilCluster(
+  pilvi: TestPilvi,
+  id: string,
+  status: string,
+  headers: Record<string, string> = {},
+): Promise<DatabaseResource> {
+  const path = `/databases/clusters/${id}?wait=${status}`;
+  const { status: code, body } = await pilvi.api<ClusterDocument>("GET", path, undefined, headers);
+  if (code === 200 && body.data.attributes.status === status) return body.data;
+  throw new Error(`${id} is not ${status}: ${code} ${JSON.stringify(body)}`);
+}
+
+/** Deletes the cluster and waits until it is gone. */
+export async function deleteCluster(pilvi: TestPilvi, id: string): Promise<void> {
+  await pilvi.api("DELETE", `/databases/clusters/${id}`);
+  const answer = await pilvi.api("GET", `/databases/clusters/${id}?wait=deleted`);
+  if (answer.status !== 404) throw new Error(`${id} is not gone: ${JSON.stringify(answer.body)}`);
+}
+
+/** Creates a database in a cluster and waits until it is there. */
+export async function createSchema(pilvi: TestPilvi, clusterId: string, name: string): Promise<string> {
+  const path = `/databases/clusters/${clusterId}/databases`;
+  const created = await pilvi.api<SchemaDocument>("POST", path, { name });
+  if (created.status !== 201)
+    throw new Error(`no ${name}: ${created.status} ${JSON.stringify(created.body)}`);
+  const { id } = created.body.data;
+  const there = await pilvi.api<SchemaDocument>("GET", `${path}/${id}?wait=available`);
+  if (there.body.data.attributes.status !== "available") throw new Error(`${name} is not there`);
+  return id;
+}
+
+/** Deletes a database of a cluster and waits until it is gone. */
+export async function deleteSchema(pilvi: TestPilvi, clusterId: string, id: string): Promise<void> {
+  const path = `/databases/clusters/${clusterId}/databases/${id}`;
+  await pilvi.api("DELETE", path);
+  const answer = await pilvi.api("GET", `${path}?wait=deleted`);
+  if (answer.status !== 404) throw new Error(`${id} is not gone: ${JSON.stringify(answer.body)}`);
+}
+
+/** What every client wants to know of a cluster. */
+export function loginOf({ attributes: { connection } }: DatabaseResource) {
+  const { hostname: host, port, username: user = "", password = "" } = connection;
+  return { host, port, user, password, database: "main" };
+}
+
+/** Logs in with `pg`. The session may be ended by the engine at any time, which is no error by itself. */
+export async function connectPg(cluster: DatabaseResource, options: ClientConfig = {}): Promise<Client> {
+  const client = new Client({ ...loginOf(cluster), ...options });
+  client.on("error", () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** Logs in with `mysql2`. */
+export async function connectMysql(
+  cluster: DatabaseResource,
+  options: ConnectionOptions = {},
+): Promise<Connection> {
+  return await createConnection({ ...loginOf(cluster), ...options });
+}
+
+/** The first column of the first row. */
+export async function firstOf(client: Client, sql: string): Promise<unknown> {
+  const { rows } = await client.query<unknown[]>({ text: sql, rowMode: "array" });
+  return rows[0]?.[0];
+}
+
+/** The first column of the first row. */
+export async function firstOfMysql(connection: Connection, sql: string): Promise<unknown> {
+  const [rows] = await connection.query({ sql, rowsAsArray: true });
+  return Array.isArray(rows) && Array.isArray(rows[0]) ? rows[0][0] : undefined;
+}
+
+/** Waits until a login works and the statement is answered; an engine that comes back after a crash takes a moment. */
+export async function untilAnswers(cluster: DatabaseResource): Promise<void> {
+  await until(`${cluster.id} answers`, async () => {
+    try {
+      if (cluster.attributes.connection.protocol === "postgres") await (await connectPg(cluster)).end();
+      else await (await connectMysql(cluster)).end();
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The pids of all processes of an instance's engine, the one that the others are children of first. */
+export function processesOf(pilvi: TestPilvi, id: string): number[] {
+  const lock = join(pilvi.dataDir, "instances", id, "lock");
+  return existsSync(lock) ? holdersOf(lock) : [];
+}
+
+/** Logs in as the host itself does, which the kernel vouches for, to see what no customer can. */
+export async function connectPgAdmin(pilvi: TestPilvi, cluster: DatabaseResource): Promise<Client> {
+  const host = join(pilvi.dataDir, "instances", cluster.id, "run");
+  return await connectPg(cluster, { host, user: "pilvi_admin", database: "postgres" });
+}
+
+/** Logs in as the host itself does, which the kernel vouches for, to see what no customer can. */
+export async function connectMysqlAdmin(pilvi: TestPilvi, cluster: DatabaseResource): Promise<Connection> {
+  const socketPath = join(pilvi.dataDir, "instances", cluster.id, "run", "engine.sock");
+  return await connectMysql(cluster, { socketPath, user: userInfo().username, database: "mysql" });
+}
