@@ -26,6 +26,7 @@ const DEFAULTS: Record<string, string> = {
   PILVI_PUBLIC_HOST: "the address in `PILVI_BIND`",
   PILVI_RATE_LIMIT: `\`${config.rateLimitPerMinute}\``,
   PILVI_PORT_RANGE: `\`${config.portRange.first}-${config.portRange.last}\``,
+  PILVI_WARM_SLOTS: `\`${config.warmSlots}\``,
   PILVI_TLS_CERT: NONE,
   PILVI_TLS_KEY: NONE,
   PILVI_INSECURE: "`0`",
