@@ -1,20 +1,52 @@
 #!/usr/bin/env node
 // The `pilvi` command: makes the checkout ready, then runs the program in Bun and ends as it ends.
-import { spawn } from "node:child_process";
-import { constants } from "node:os";
+import { spawn, spawnSync } from "node:child_process";
+import { constants, userInfo } from "node:os";
 import { join } from "node:path";
-import { checkoutDir, ensureDependencies, findBun, runScript } from "./setup.mjs";
+import { checkoutDir, ensureDependencies, findBun, runScript, STOP_SIGNALS } from "./setup.mjs";
+
+const PARENT_CHECK_MS = 500;
+
+/** Lends the name that every Linux has to a user without one; to all others its files stay those of its own number. */
+const AS_NOBODY = ["unshare", "--user", "--map-user=65534", "--map-group=65534"];
 
 async function main() {
+  if (process.env.npm_lifecycle_event === "start") endWithNpm();
   await ensureDependencies();
-  const program = join(checkoutDir, "src", "main.ts");
-  const child = spawn(await findBun(), [program, ...process.argv.slice(2)], { stdio: "inherit" });
+  const command = [await findBun(), join(checkoutDir, "src", "main.ts"), ...process.argv.slice(2)];
+  const [program, ...args] = process.argv[2] === "up" && !hasName() ? [...AS_NOBODY, ...command] : command;
+  // The channel tells the program when this script is killed.
+  const child = spawn(program, args, {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    // Bun's own cache belongs to the checkout, not to the home folder.
+    env: {
+      BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(checkoutDir, "node_modules", ".cache", "bun"),
+      ...process.env,
+    },
+  });
   // The child decides what a signal means. A terminal's Ctrl-C reaches it directly too, and it must bear the second one.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  for (const signal of STOP_SIGNALS) process.on(signal, () => child.kill(signal));
   process.exitCode = await new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal]));
   });
+}
+
+/** Engines refuse to run for a user without a name, as in a container; where no name can be lent they say so. */
+function hasName() {
+  try {
+    return userInfo().username !== "";
+  } catch {
+    const [unshare, ...options] = AS_NOBODY;
+    return spawnSync(unshare, [...options, "true"]).status !== 0;
+  }
+}
+
+/** An npm that is killed cannot pass a signal on, and what it ran would be in the way of the next start. */
+function endWithNpm() {
+  const npm = process.ppid;
+  const check = () => process.ppid !== npm && process.kill(process.pid, "SIGTERM");
+  setInterval(check, PARENT_CHECK_MS).unref();
 }
 
 await runScript(main);

@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,17 +21,25 @@ const MIN_NODE_MAJOR = 18;
 const BUN_PACKAGES = { x64: "@oven/bun-linux-x64", arm64: "@oven/bun-linux-aarch64" };
 const BASELINE_PACKAGE = "@oven/bun-linux-x64-baseline";
 
-/** A reason not to go on that is told to the user as one sentence. */
-class SetupError extends Error {}
+/** What asks a program to end. */
+export const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** Runs a script's main function; ends the program with 1 and one sentence when the set-up cannot be done. */
+/** A reason not to go on that is told to the user as one sentence. */
+class SetupError extends Error {
+  constructor(message, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Runs a script's main function; ends the program with one sentence when the set-up cannot be done. */
 export async function runScript(main) {
   try {
     await main();
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
+    process.exitCode = error.exitCode;
   }
 }
 
@@ -44,7 +53,7 @@ export async function ensureDependencies() {
   checkPlatform();
   if (isInstalled()) return;
   checkLibc();
-  const code = await runLocked([process.execPath, thisFile, "install"]);
+  const code = await runLocked("install");
   if (code !== 0) throw new SetupError("The packages that Pilvi needs could not be installed.");
 }
 
@@ -56,7 +65,7 @@ export async function findBun() {
   // A processor without AVX2 cannot run the usual build, only the one for older processors.
   if (process.arch === "x64" && existsSync(pinned)) {
     const baseline = programOf(BASELINE_PACKAGE);
-    if (!runsBun(baseline, wanted)) await runLocked([process.execPath, thisFile, "install-baseline"]);
+    if (!runsBun(baseline, wanted)) await runLocked("install-baseline");
     if (runsBun(baseline, wanted)) return baseline;
   }
   if (runsBun("bun", wanted)) return "bun";
@@ -122,7 +131,8 @@ function matchesLockFile() {
 async function install() {
   // Another start may have installed everything while this one waited for its turn.
   if (isInstalled()) return;
-  process.stderr.write("installing packages ...\n");
+  process.stderr.write("installing packages ... ");
+  const startedMs = Date.now();
   // A killed npm leaves half of a package, and nothing is built upon that. What is whole is only brought up to date, because a
   // Pilvi may be running from it.
   const isWhole = existsSync(notedFile) && readIfThere(stampFile) !== UNFINISHED;
@@ -132,13 +142,15 @@ async function install() {
   // Not `npm ci`: it refuses a lock file that was written where the registry lacks the packages for other platforms.
   await npm(["install", "--include=dev", "--include=optional"]);
   writeFileSync(stampFile, stampOfLockFile());
+  process.stderr.write(`done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
 }
 
 async function installBaseline() {
   const version = pinnedBunVersion();
   if (runsBun(programOf(BASELINE_PACKAGE), version)) return;
-  process.stderr.write("installing the Bun for processors without AVX2 ...\n");
+  process.stderr.write("installing the Bun for processors without AVX2 ... ");
   await npm(["install", `${BASELINE_PACKAGE}@${version}`]);
+  process.stderr.write("done\n");
 }
 
 async function npm(args) {
@@ -156,14 +168,32 @@ async function npm(args) {
   if (code === 0) return;
   // The reason comes first; usage notes may follow it.
   const reason = output.trimEnd().split("\n").slice(0, 15).join("\n");
-  throw new SetupError(reason === "" ? `npm ended with ${code}.` : reason);
+  throw new SetupError(`failed\n${reason === "" ? `npm ended with ${code}.` : reason}`);
 }
 
-/** Runs a command while holding the checkout; without `flock` on this machine two starts at once are not kept apart. */
-async function runLocked(command) {
+/**
+ * Runs a step of this script while holding the checkout; without `flock` on this machine two starts at once are not kept apart.
+ * The step is in a process group of its own, and ends itself with all that it runs when its standard input ends.
+ */
+async function runLocked(step) {
   const lock = spawnSync("flock", ["--version"], { stdio: "ignore" }).error ? [] : ["flock", checkoutDir];
-  const [program, ...args] = [...lock, ...command];
-  return endOf(spawn(program, args, { stdio: ["ignore", "inherit", "inherit"] }));
+  const [program, ...args] = [...lock, process.execPath, thisFile, step];
+  const child = spawn(program, args, { detached: true, stdio: ["pipe", "inherit", "inherit"] });
+  let interruption;
+  const interrupt = (signal) => {
+    interruption ??= signal;
+    child.stdin.destroy();
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, interrupt);
+  const code = await endOf(child);
+  for (const signal of STOP_SIGNALS) process.off(signal, interrupt);
+  if (interruption === undefined) return code;
+  throw new SetupError("interrupted", 128 + constants.signals[interruption]);
+}
+
+/** Whoever started this step may be killed, and nothing of it must live on then. */
+function endWithParent() {
+  process.stdin.on("end", () => process.kill(0, "SIGKILL")).resume();
 }
 
 function endOf(child) {
@@ -203,5 +233,7 @@ function readIfThere(path) {
 }
 
 if (process.argv[1] === thisFile) {
+  endWithParent();
   await runScript(process.argv[2] === "install-baseline" ? installBaseline : install);
+  process.stdin.destroy();
 }

@@ -41,6 +41,8 @@ export interface ClientConfig {
   token: string | undefined;
   /** Where the local Pilvi keeps the token that it made for the command line. */
   dataDir: string;
+  /** Where the local Pilvi installs engines, which bring clients along. */
+  enginesDir: string;
   /** Whether the URL is one of this machine; the stored token is meant for no other. */
   isLocal: boolean;
 }
@@ -119,7 +121,13 @@ type Environment = z.infer<typeof environment>;
 
 /** A client must not fail over settings that only matter to a server. */
 const clientEnvironment = environment
-  .pick({ PILVI_HOST: true, PILVI_PORT: true, PILVI_DATA_DIR: true, PILVI_TLS_CERT: true })
+  .pick({
+    PILVI_HOST: true,
+    PILVI_PORT: true,
+    PILVI_DATA_DIR: true,
+    PILVI_ENGINES_DIR: true,
+    PILVI_TLS_CERT: true,
+  })
   .extend({ PILVI_URL: clientUrl.optional(), PILVI_TOKEN: bearerToken.optional() });
 
 /**
@@ -127,8 +135,12 @@ const clientEnvironment = environment
  * @throws Refusal naming every setting that is wrong.
  */
 export function loadConfig(env: Record<string, string | undefined>): Config {
-  const settings = parse(environment, env);
-  const faults = faultsBetween(settings);
+  const given = givenIn(env);
+  const issues = environment.safeParse(given).error?.issues ?? [];
+  // A setting that is wrong by itself counts as absent for the question whether the others fit each other.
+  for (const { path } of issues) delete given[String(path[0])];
+  const settings = environment.parse(given);
+  const faults = [...issues.map(faultOf), ...faultsBetween(settings)];
   if (faults.length > 0) throw refusalOf(faults);
   return configOf(settings);
 }
@@ -138,15 +150,18 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
  * @throws Refusal naming every setting that is wrong.
  */
 export function loadClientConfig(env: Record<string, string | undefined>): ClientConfig {
-  const settings = parse(clientEnvironment, env);
+  const parsed = clientEnvironment.safeParse(givenIn(env));
+  if (!parsed.success) throw refusalOf(parsed.error.issues.map(faultOf));
+  const settings = parsed.data;
   const { PILVI_HOST: host, PILVI_PORT, PILVI_DATA_DIR, PILVI_TLS_CERT, PILVI_URL } = settings;
-  const scheme = PILVI_TLS_CERT === undefined ? "http" : "https";
-  const localUrl = `${scheme}://${inUrl(reachable(host))}:${PILVI_PORT}`;
+  const localUrl = urlOf(host, PILVI_PORT, PILVI_TLS_CERT !== undefined);
   const url = PILVI_URL ?? localUrl;
+  const dataDir = absolute(PILVI_DATA_DIR ?? defaultDataDir());
   return {
     url,
     token: settings.PILVI_TOKEN,
-    dataDir: absolute(PILVI_DATA_DIR ?? defaultDataDir()),
+    dataDir,
+    enginesDir: absolute(settings.PILVI_ENGINES_DIR ?? join(dataDir, "engines")),
     isLocal: url === localUrl || isLoopbackName(new URL(url).hostname),
   };
 }
@@ -156,18 +171,22 @@ export function defaultDataDir(): string {
   return process.getuid?.() === 0 ? "/var/lib/pilvi" : join(homedir(), ".pilvi");
 }
 
+/** Where a client on this machine reaches the API, without `/api` and without a slash at the end. */
+export function baseUrl({ host, port: apiPort, tls }: Config): string {
+  return urlOf(host, apiPort, tls !== undefined);
+}
+
 /** Whether only this machine can reach the address. */
 export function isLoopback(ip: string): boolean {
   return ip === "::1" || ip.startsWith("127.");
 }
 
-function parse<Settings>(schema: z.ZodType<Settings>, env: Record<string, string | undefined>): Settings {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
-  );
-  const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw refusalOf(parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`));
+function givenIn(env: Record<string, string | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+}
+
+function faultOf({ path, message }: z.core.$ZodIssue): string {
+  return `${String(path[0])} ${message}`;
 }
 
 function faultsBetween(env: Environment): string[] {
@@ -185,6 +204,8 @@ function faultsBetween(env: Environment): string[] {
   }
   for (const name of ["PILVI_DATA_DIR", "PILVI_ENGINES_DIR", "PILVI_KEY_FILE"] as const) {
     if (env[name]?.includes("\n")) faults.push(`${name} has a line break in it`);
+    // Bun takes what follows it in a program's path for a query.
+    if (env[name]?.includes("?")) faults.push(`${name} has a question mark in it`);
   }
   return faults;
 }
@@ -215,6 +236,10 @@ function configOf(env: Environment): Config {
 
 function isWildcard(ip: string): boolean {
   return ip === "0.0.0.0" || ip === "::";
+}
+
+function urlOf(host: string, apiPort: number, isTls: boolean): string {
+  return `${isTls ? "https" : "http"}://${inUrl(reachable(host))}:${apiPort}`;
 }
 
 /** An address to connect to for one to listen on. */

@@ -3,7 +3,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import packageJson from "../package.json" with { type: "json" };
-import { addResourceCommands, endingOf, openSession, processIo, withExamples } from "./cli/index.ts";
+import {
+  addResourceCommands,
+  type DatabaseProgram,
+  endingOf,
+  openSession,
+  processIo,
+  withExamples,
+} from "./cli/index.ts";
 import type { Config } from "./config.ts";
 import { codeOf, messageOf, Refusal } from "./lib/errors.ts";
 
@@ -135,6 +142,13 @@ async function connect(): Promise<{ url: string; token: string }> {
   return { url, token: await storedToken(join(dataDir, "token")) };
 }
 
+/** The program that opens sessions with databases of this protocol. */
+async function findProgram(protocol: "postgres" | "mysql"): Promise<DatabaseProgram> {
+  const { loadClientConfig } = await import("./config.ts");
+  const { findDatabaseProgram } = await import("./processes/database-programs.ts");
+  return findDatabaseProgram(protocol, loadClientConfig(process.env).enginesDir);
+}
+
 async function storedToken(file: string): Promise<string> {
   try {
     return (await readFile(file, "utf8")).trim();
@@ -151,7 +165,7 @@ async function storedToken(file: string): Promise<string> {
         error,
       );
     }
-    throw error;
+    throw new Refusal(`The token in ${file} cannot be read: ${messageOf(error)}.`, error);
   }
 }
 
@@ -171,16 +185,21 @@ async function run(args: string[]): Promise<void> {
     .description("A cloud of your own: databases, caches and WebSocket clusters in milliseconds.")
     .version(packageJson.version)
     .showHelpAfterError("Add --help to see what is possible.")
+    // So that a command may have an option `--version` that means something else.
+    .enablePositionalOptions()
     .exitOverride();
   addProcesses(pilvi);
   addTools(pilvi);
   addTokens(pilvi);
-  addResourceCommands(pilvi, openSession(processIo(), connect));
-  withExamples(pilvi, ["pilvi up", "pilvi caches create sessions --wait", "pilvi help caches create"]);
+  addResourceCommands(pilvi, openSession(processIo(), connect, findProgram));
+  withExamples(pilvi, ["pilvi up", "pilvi databases create orders --wait", "pilvi help caches create"]);
   // The library's own `help` looks one command deep only.
   const [first = "--help", ...rest] = args;
   await pilvi.parseAsync(first === "help" ? [...rest, "--help"] : [first, ...rest], { from: "user" });
 }
+
+// Files get the modes that the code names; the caller's own habit could close folders to the users that engines run as.
+process.umask(0o022);
 
 // A reader that has seen enough, such as `head`, is no reason to complain.
 process.stdout.on("error", (error) => process.exit(codeOf(error) === "EPIPE" ? 0 : 1));
@@ -190,3 +209,5 @@ try {
 } catch (error) {
   process.exitCode = endWith(error);
 }
+// The channel to whoever started this process would keep it from ending.
+if (process.connected) process.disconnect?.();

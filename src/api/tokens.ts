@@ -105,7 +105,8 @@ export async function revokeToken(db: Database, idOrName: string): Promise<void>
 /**
  * Sees to it that a token of the caller's choice exists, with full access to the default organization.
  *
- * One that was revoked stays revoked. A new `bootstrap` token takes the place of the former one.
+ * One that was revoked stays revoked, except for `bootstrap`: that is what the operator sets now, and takes the place of the
+ * former one.
  */
 export async function ensureToken(db: Database, wish: { plaintext: string; name: string }): Promise<void> {
   await db.begin(async (tx) => {
@@ -118,10 +119,14 @@ export async function ensureToken(db: Database, wish: { plaintext: string; name:
       abilities: ["*"],
     });
     if (wish.name !== BOOTSTRAP) return;
+    const hash = sha256Hex(wish.plaintext);
     await tx`
       update tokens set revoked_at = now()
       where organization_id = ${organizationId} and name = ${BOOTSTRAP} and revoked_at is null
-        and token_hash <> ${sha256Hex(wish.plaintext)}`;
+        and token_hash <> ${hash}`;
+    await tx`
+      update tokens set revoked_at = null
+      where organization_id = ${organizationId} and name = ${BOOTSTRAP} and token_hash = ${hash}`;
   });
 }
 

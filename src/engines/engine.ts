@@ -69,6 +69,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   args(context: EngineContext<S>): string[];
   /** The file name of the unix socket that the engine makes in its run folder. */
   socketName(spec: S): string;
+  /**
+   * Files in which the engine notes that it runs. They outlive a kill, and the pid in them may be a zombie's or another
+   * process's by then; the instance's lock alone says who runs. Left out by an engine that does not heed any.
+   */
+  pidFiles?(context: EngineContext<S>): string[];
   /** The line of the log that says the engine takes connections. */
   readyLine: RegExp;
   /** How the first data is made; left out by an engine that begins with an empty folder. */

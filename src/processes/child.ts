@@ -2,16 +2,16 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { backoffMs } from "../lib/backoff.ts";
-import { Refusal } from "../lib/errors.ts";
+import { messageOf, Refusal } from "../lib/errors.ts";
 import { trimLog } from "../lib/trim-log.ts";
 import type { ChildMessage, ParentMessage } from "./parent.ts";
 import type { Program } from "./program.ts";
 
 /** The first restart comes at once; a process that keeps dying is started less and less often. */
 const FIRST_RESTART_MS = 50;
-const LONGEST_RESTART_MS = 10_000;
+const LONGEST_RESTART_MS = 2_000;
 /** A process that ran this long did not die of its start. */
-const STEADY_MS = 10_000;
+const STEADY_MS = 500;
 /** What a process may take to end when it is asked to, beyond which it is killed. */
 const STOP_TIMEOUT_MS = 90_000;
 
@@ -54,14 +54,15 @@ export class Child {
       ),
     );
     await ready.promise;
-    void child.exited.then(() => this.#died(child, Date.now()));
+    const readyAt = Date.now();
+    void child.exited.then(() => this.#died(child, readyAt));
   }
 
   /** Asks the process to end, cleanly and with all that it runs, and resolves when it has. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const child = this.#process;
-    if (child === null || child.exitCode !== null) return;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     child.send({ type: "stop" } satisfies ParentMessage);
     const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
     await child.exited;
@@ -100,9 +101,12 @@ export class Child {
     if (this.#failures > 0) await Bun.sleep(backoffMs(this.#failures, FIRST_RESTART_MS, LONGEST_RESTART_MS));
     this.#failures += 1;
     if (this.#isStopping) return;
-    await this.start().catch((error: unknown) => {
-      this.#options.notice(String(error));
-      if (this.#process !== null) void this.#died(this.#process, Date.now());
+    await this.start().catch(async (error: unknown) => {
+      if (this.#isStopping) return;
+      this.#options.notice(messageOf(error));
+      const failed = this.#process;
+      await failed?.exited;
+      if (failed !== null) void this.#died(failed, Date.now());
     });
   }
 }

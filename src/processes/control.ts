@@ -3,7 +3,7 @@ import { chdir } from "node:process";
 import { createApp, type App } from "../api/app.ts";
 import { ensureToken } from "../api/tokens.ts";
 import { isLoopback, type Config } from "../config.ts";
-import type { Driver } from "../drivers/driver.ts";
+import type { Driver, Observation } from "../drivers/driver.ts";
 import { localDriver } from "../drivers/local/index.ts";
 import type { Certificate } from "../engines/engine.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "../host/accounts.ts";
@@ -11,24 +11,27 @@ import { hostSocket } from "../host/layout.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import type { Vault } from "../lib/secrets.ts";
 import { Loop } from "../reconciler/loop.ts";
-import { lookAgain, lookForMissing } from "../reconciler/queue.ts";
+import { lookAgain, lookForMissing, type Sight } from "../reconciler/queue.ts";
 import { kinds } from "../resources/index.ts";
 import type { KindContext } from "../resources/kind.ts";
 import { openDatabase, type Database } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { migrations } from "../store/migrations.ts";
 import { ensureDataDir } from "./data-dir.ts";
-import { readCertificate } from "./host.ts";
+import { readCertificate } from "./certificate.ts";
 import { firstToken, hostId, openVault } from "./identity.ts";
 import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
 import { ensureKeyFits, ensureHostRow } from "./registration.ts";
-import { ensureStore, STORE_ID, storeAddress } from "./store-instance.ts";
+import { ensureStore, openStore, STORE_ID, storeAddress } from "./store-instance.ts";
 import { portRefusal } from "./port-refusal.ts";
 
 /** Long enough for held answers, which `?wait=` makes last up to 60 s. */
 const IDLE_TIMEOUT_SECONDS = 120;
 /** What answers under way may still take when the process is asked to end. */
 const DRAIN_MS = 1_000;
+
+const HOST_TIMEOUT_MS = 5_000;
+const HOST_RETRY_MS = 20;
 
 /** What only the user who started Pilvi may read or make; all of it is in memory before that user is left. */
 interface Belongings {
@@ -51,7 +54,9 @@ export async function controlCommand(config: Config): Promise<number> {
     };
     dropPrivileges();
     const stopping = stopRequested();
-    const stop = await startControl(config, belongings, log);
+    // Whatever the start has come to may be left as it is, for the next one to go on with.
+    const stop = await Promise.race([startControl(config, belongings, log), stopping.then(() => undefined)]);
+    if (stop === undefined) return 0;
     log.info({ port: config.port }, "the control plane is ready");
     reportReady();
     const reason = await stopping;
@@ -77,9 +82,10 @@ function dropPrivileges(): void {
 async function startControl(config: Config, belongings: Belongings, log: Log): Promise<() => Promise<void>> {
   const { vault } = belongings;
   const driver = localDriver(hostSocket(config.dataDir));
+  await hostAnswers(driver);
   await ensureStore(config, vault, driver);
   const address = storeAddress(config, vault);
-  const db = openDatabase(address);
+  const db = await openStore(address);
   await migrate(db, migrations);
   await ensureKeyFits(db, vault, config.keyFile);
   await ensureHostRow(db, belongings.hostId);
@@ -103,6 +109,17 @@ async function startControl(config: Config, belongings: Belongings, log: Log): P
     await loop.stop();
     await db.close();
   };
+}
+
+/** When both were killed, the host may be back a moment after this process; it then need not fail and start anew. */
+async function hostAnswers(driver: Driver): Promise<void> {
+  const giveUpAt = Date.now() + HOST_TIMEOUT_MS;
+  const isThere = () =>
+    driver.offer().then(
+      () => true,
+      () => false,
+    );
+  while (!(await isThere()) && Date.now() < giveUpAt) await Bun.sleep(HOST_RETRY_MS);
 }
 
 function contextOf(config: Config, belongings: Belongings, db: Database, driver: Driver): KindContext {
@@ -135,8 +152,8 @@ function watchInstances({ db, driver, hostId: host }: KindContext, signal: Abort
   const complain = (error: unknown) => log.warn({ error }, "an observation could not be passed on");
   driver.watch(
     {
-      changed: ({ id, state }) => {
-        if (id !== STORE_ID) lookAgain(db, id, state === "running").catch(complain);
+      changed: (seen) => {
+        if (seen.id !== STORE_ID) lookAgain(db, seen.id, sightOf(seen)).catch(complain);
       },
       synced: (ids) => {
         lookForMissing(db, host, ids).catch(complain);
@@ -144,6 +161,12 @@ function watchInstances({ db, driver, hostId: host }: KindContext, signal: Abort
     },
     signal,
   );
+}
+
+/** An engine that ended at least once was running before; one that never did is being started for the first time. */
+function sightOf({ state, crashes }: Observation): Sight {
+  if (state === "running") return "as-wished";
+  return crashes > 0 ? "broken" : "on-its-way";
 }
 
 function serve(config: Config, certificate: Certificate | null, app: App): Bun.Server<undefined> {

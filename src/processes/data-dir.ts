@@ -1,19 +1,32 @@
 // The data directory: made, tried, and opened just so far that engines under users of their own can get in.
 import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { codeOf, Refusal } from "../lib/errors.ts";
+import { codeOf, messageOf, Refusal } from "../lib/errors.ts";
 import { tryLock } from "../lib/libc.ts";
 
 const EXECUTE_BY_OTHERS = 0o001;
 
+const FAULTS: Record<string, string> = {
+  EACCES: "permission is denied",
+  EPERM: "it is not permitted",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EEXIST: "a file is in its place",
+  ENOTDIR: "a part of its path is a file",
+  ENAMETOOLONG: "a name in its path is too long",
+};
+
 /** @throws Refusal when the folder cannot be used, with what to do about it. */
 export function ensureDataDir(dataDir: string): void {
   try {
+    // Only the folder itself is closed; the mode would hold for parents that are made along with it, too.
+    mkdirSync(dirname(dataDir), { recursive: true });
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
+    const fault = FAULTS[codeOf(error) ?? ""] ?? messageOf(error);
     throw new Refusal(
-      `The data directory ${dataDir} cannot be written (${codeOf(error)}). Set PILVI_DATA_DIR to one that can.`,
+      `The data directory ${dataDir} cannot be used: ${fault}. Set PILVI_DATA_DIR to another one.`,
       error,
     );
   }

@@ -1,14 +1,11 @@
 // The commands about what Pilvi runs on: `pilvi engines install` and `pilvi doctor`.
-import { dirname } from "node:path";
 import type { Config } from "../config.ts";
-import { type EngineReport, installEngines } from "../engines/install/index.ts";
+import { installEngines } from "../engines/install/index.ts";
+import { CHECKOUT_DIR } from "./checkout.ts";
 import { checkEngines } from "./doctor/engines.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { checkMachine } from "./doctor/machine.ts";
 import { checkNetwork } from "./doctor/network.ts";
-
-/** The root folder of the source, whose `node_modules` carries Postgres. */
-const CHECKOUT_DIR = dirname(dirname(import.meta.dirname));
 
 /**
  * Installs the engines that are missing and prints what became of each one. Quiet when nothing was missing.
@@ -16,15 +13,46 @@ const CHECKOUT_DIR = dirname(dirname(import.meta.dirname));
  * @throws Refusal when there is no Postgres for the control plane.
  */
 export async function installCommand(config: Config): Promise<number> {
-  const report = await installEngines({
-    enginesDir: config.enginesDir,
-    checkoutDir: CHECKOUT_DIR,
-    progress: (line) => console.log(line),
-  });
-  if (report.some(({ state }) => state !== "present")) {
-    for (const engine of report) console.log(lineOf(engine));
+  const letGo = endWithParent();
+  try {
+    return await install(config);
+  } finally {
+    letGo();
   }
-  return report.some(({ state }) => state === "failed") ? 1 : 0;
+}
+
+async function install({ enginesDir }: Config): Promise<number> {
+  const startedMs = performance.now();
+  let isQuiet = true;
+  const progress = (line: string) => {
+    if (isQuiet) console.log(`installing engines in ${enginesDir}`);
+    isQuiet = false;
+    console.log(`  ${line}`);
+  };
+  const report = await installEngines({ enginesDir, checkoutDir: CHECKOUT_DIR, progress });
+  const failures = report.filter(({ state }) => state === "failed");
+  for (const { name, reason, hint } of failures) {
+    progress(`${name} could not be installed: ${reason}${hint === undefined ? "" : ` Try: ${hint}`}`);
+  }
+  if (!isQuiet) {
+    const without = failures.length === 0 ? "" : `, without ${failures.map(({ name }) => name).join(", ")}`;
+    console.log(`engines installed in ${((performance.now() - startedMs) / 1000).toFixed(1)} s${without}`);
+  }
+  return failures.length > 0 ? 1 : 0;
+}
+
+/**
+ * When `pilvi up` is stopped or killed, its installation ends at once, with the programs that it runs.
+ * @returns what ends that.
+ */
+function endWithParent(): () => void {
+  if (process.send === undefined) return () => {};
+  process.on("disconnect", killOwnGroup);
+  return () => void process.off("disconnect", killOwnGroup);
+}
+
+function killOwnGroup(): void {
+  process.kill(0, "SIGKILL");
 }
 
 /**
@@ -39,12 +67,6 @@ export async function doctorCommand(config: Config): Promise<number> {
   ];
   for (const finding of findings) console.log(textOf(finding));
   return findings.some(({ level }) => level === "fail") ? 1 : 0;
-}
-
-function lineOf({ name, state, version = "-", reason, hint }: EngineReport): string {
-  const line = [name.padEnd(10), version.padEnd(12), state].join(" ");
-  if (reason === undefined) return line;
-  return `${line}: ${reason}${hint === undefined ? "" : ` Try: ${hint}`}`;
 }
 
 function textOf({ level, text, advice }: Finding): string {

@@ -1,14 +1,13 @@
 // `pilvi host`: runs the engines of this machine and takes orders from the control plane over a unix socket.
-import { readFileSync } from "node:fs";
 import type { Config } from "../config.ts";
-import type { Certificate } from "../engines/engine.ts";
 import { findCgroups } from "../host/cgroup.ts";
 import { Host } from "../host/host.ts";
 import { hostSocket } from "../host/layout.ts";
 import { serveHost } from "../host/server.ts";
-import { messageOf, Refusal } from "../lib/errors.ts";
+import { Refusal } from "../lib/errors.ts";
 import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLog } from "../lib/log.ts";
+import { readCertificate } from "./certificate.ts";
 import { ensureDataDir, lockDataDir } from "./data-dir.ts";
 import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
 
@@ -33,7 +32,7 @@ export async function hostCommand(config: Config): Promise<number> {
     };
     const stopping = stopRequested();
     const host = new Host(settings, log);
-    host.start();
+    await host.start();
     const stopServing = serveHost(host, hostSocket(config.dataDir), log);
     log.info("the host is ready");
     reportReady();
@@ -46,21 +45,6 @@ export async function hostCommand(config: Config): Promise<number> {
   } catch (error) {
     reportRefusal(error);
     return 1;
-  }
-}
-
-/** The certificate and key that the settings name. */
-export function readCertificate(config: Config): Certificate | null {
-  if (config.tls === undefined) return null;
-  const { certFile, keyFile } = config.tls;
-  return { cert: readSetting("PILVI_TLS_CERT", certFile), key: readSetting("PILVI_TLS_KEY", keyFile) };
-}
-
-function readSetting(name: string, path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new Refusal(`${name} names the file ${path}, which cannot be read: ${messageOf(error)}.`, error);
   }
 }
 

@@ -9,8 +9,7 @@ import { codeOf, messageOf, Refusal } from "../lib/errors.ts";
 import { replaceFile, syncFile } from "../lib/files.ts";
 import { newId } from "../lib/ids.ts";
 import { Vault } from "../lib/secrets.ts";
-import { openDatabase } from "../store/database.ts";
-import { STORE_ID } from "./store-instance.ts";
+import { openStore, STORE_ID } from "./store-instance.ts";
 
 const KEY_BYTES = 32;
 
@@ -24,8 +23,12 @@ export async function openVault(config: Config): Promise<Vault> {
     );
   }
   const key = randomBytes(KEY_BYTES);
-  writeFileSync(config.keyFile, `${key.toString("base64")}\n`, { mode: 0o600, flag: "wx" });
-  await syncFile(config.keyFile);
+  try {
+    writeFileSync(config.keyFile, `${key.toString("base64")}\n`, { mode: 0o600, flag: "wx" });
+    await syncFile(config.keyFile);
+  } catch (error) {
+    throw new Refusal(`The key file ${config.keyFile} cannot be made: ${messageOf(error)}.`, error);
+  }
   return new Vault(key);
 }
 
@@ -52,13 +55,11 @@ export function hostId(config: Config): string {
 
 async function hasSealedSecrets(config: Config): Promise<boolean> {
   if (config.databaseUrl === undefined) return existsSync(instanceFolder(config.dataDir, STORE_ID).manifest);
-  const db = openDatabase({ url: config.databaseUrl }, { maxConnections: 1 });
+  const db = await openStore({ url: config.databaseUrl }, { maxConnections: 1 });
   try {
     const [table] = await db`select to_regclass('encryption_keys') is not null as "isThere"`;
     if (!table.isThere) return false;
     return (await db`select from encryption_keys limit 1`).length > 0;
-  } catch (error) {
-    throw new Refusal(`The store at PILVI_DATABASE_URL cannot be reached: ${messageOf(error)}.`, error);
   } finally {
     await db.close();
   }

@@ -3,11 +3,11 @@ import type { Config } from "../config.ts";
 import type { Driver, PostgresSpec } from "../drivers/driver.ts";
 import { postgres } from "../engines/postgres/index.ts";
 import { enginePaths, instanceFolder } from "../host/layout.ts";
-import { Refusal } from "../lib/errors.ts";
+import { messageOf, Refusal } from "../lib/errors.ts";
 import type { Vault } from "../lib/secrets.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { scramVerifier } from "../lib/verifiers.ts";
-import type { DatabaseAddress } from "../store/database.ts";
+import { openDatabase, type Database, type DatabaseAddress } from "../store/database.ts";
 
 /** The instance's id; no resource has one like it. */
 export const STORE_ID = "store";
@@ -28,6 +28,25 @@ export function storeAddress(config: Config, vault: Vault): DatabaseAddress {
     password: vault.derivePassword("store"),
     database: NAME,
   };
+}
+
+/**
+ * Opens a pool and tries it.
+ * @throws Refusal when the store cannot be used.
+ */
+export async function openStore(
+  address: DatabaseAddress,
+  options: { maxConnections?: number } = {},
+): Promise<Database> {
+  const db = openDatabase(address, options);
+  try {
+    await db`select 1`;
+    return db;
+  } catch (error) {
+    await db.close();
+    const what = "url" in address ? "The Postgres that PILVI_DATABASE_URL names" : "The store";
+    throw new Refusal(`${what} cannot be used: ${messageOf(error).replace(/\.$/, "")}.`, error);
+  }
 }
 
 /** Has the host run the store, unless another Postgres is to be used. */

@@ -1,44 +1,58 @@
 // `pilvi up`: starts everything, keeps it running, and stops everything cleanly.
-import { mkdirSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import { findEngines } from "../engines/installed.ts";
-import { Refusal } from "../lib/errors.ts";
+import { codeOf, Refusal } from "../lib/errors.ts";
+import { readCertificate } from "./certificate.ts";
 import { Child } from "./child.ts";
 import { ensureDataDir, lockDataDir } from "./data-dir.ts";
-import { installCommand } from "./engines.ts";
+import { ensureEngines } from "./engine-setup.ts";
 import { portRefusal } from "./port-refusal.ts";
 import { ensureProgram } from "./program.ts";
+import { readyText } from "./ready-text.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
 
 /** @returns the exit code, when everything has ended. */
 export async function upCommand(config: Config): Promise<number> {
-  const stopRequested = stopSignal();
+  const stop = stopSignal();
   ensureDataDir(config.dataDir);
   if (!lockDataDir(config.dataDir, "up")) {
     throw new Refusal(`Another Pilvi already runs on the data directory ${config.dataDir}.`);
   }
-  await refuseTakenPort(config);
-  await ensureEngines(config);
+  // Said before anything is installed or started, while the processes themselves would find it out last.
+  refuseTakenPort(config);
+  readCertificate(config);
+  const hasEngines = await ensureEngines(config, stop, complain);
+  if (stop.aborted) return 0;
+  return hasEngines ? await run(config, stop) : 1;
+}
+
+async function run(config: Config, stop: AbortSignal): Promise<number> {
+  say(`starting Pilvi in ${config.dataDir}`);
   const children = await makeChildren(config);
   const timer = setInterval(() => children.forEach((child) => child.trimLog()), LOG_CHECK_INTERVAL_MS);
+  const stopped = stop.aborted ? Promise.resolve() : once(stop, "abort");
   try {
-    const stopped = stopRequested.then(() => true);
     // Ctrl-C during the start counts as well.
-    if (await Promise.race([startAll(children).then(() => false), stopped])) return 0;
-    say(readyText(config));
+    await Promise.race([startAll(children, stop), stopped]);
+    if (!stop.aborted) say(readyText(config));
     await stopped;
+    say("stopping Pilvi");
     return 0;
   } finally {
     clearInterval(timer);
     await stopAll(children);
+    if (stop.aborted) say("stopped");
   }
 }
 
 /** The host comes first: the control plane's store is one of its instances. */
-async function startAll(children: Child[]): Promise<void> {
-  for (const child of children) await child.start();
+async function startAll(children: Child[], stop: AbortSignal): Promise<void> {
+  for (const child of children) {
+    if (!stop.aborted) await child.start();
+  }
 }
 
 /** The last started goes first, so that the control plane still has its store while it ends. */
@@ -56,15 +70,7 @@ async function makeChildren(config: Config): Promise<Child[]> {
   );
 }
 
-async function ensureEngines(config: Config): Promise<void> {
-  const names = new Set((await findEngines(config.enginesDir)).map((engine) => engine.name));
-  const isComplete =
-    names.has("postgres") && names.has("valkey") && names.has("redis") && names.has("mariadb");
-  if (!isComplete) await installCommand(config);
-}
-
-/** Said before anything is started or installed, while the control plane would find it out last. */
-async function refuseTakenPort(config: Config): Promise<void> {
+function refuseTakenPort(config: Config): void {
   try {
     const listener = Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } });
     listener.stop(true);
@@ -73,36 +79,28 @@ async function refuseTakenPort(config: Config): Promise<void> {
   }
 }
 
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    // More of them change nothing: the end is on its way.
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve());
-  });
-}
-
-function readyText(config: Config): string {
-  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-  const url = `${config.tls === undefined ? "http" : "https"}://${host}:${config.port}`;
-  const tokenFile = join(config.dataDir, "token");
-  const token =
-    config.bootstrapToken === undefined
-      ? `The token for the API is in ${tokenFile}`
-      : "The token for the API is PILVI_BOOTSTRAP_TOKEN";
-  const inCommand = config.bootstrapToken === undefined ? `$(cat ${tokenFile})` : "$PILVI_BOOTSTRAP_TOKEN";
-  return [
-    `pilvi ready ${url}`,
-    token,
-    "Try:",
-    "  npx pilvi caches create sessions --wait",
-    `  curl -H "Authorization: Bearer ${inCommand}" ${url}/api/caches`,
-    `  open ${url}/docs`,
-  ].join("\n");
+/** Aborted by a signal, or by the end of the script that started this process and would have passed signals on. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  // More of them change nothing: the end is on its way.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
+  process.on("disconnect", () => stop.abort());
+  return stop.signal;
 }
 
 function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  write(1, text);
 }
 
 function complain(text: string): void {
-  process.stderr.write(`${text}\n`);
+  write(2, text);
+}
+
+/** Whoever read what Pilvi says may be gone by now, which is no reason to end. */
+function write(fd: 1 | 2, text: string): void {
+  try {
+    writeSync(fd, `${text}\n`);
+  } catch (error) {
+    if (codeOf(error) !== "EPIPE") throw error;
+  }
 }

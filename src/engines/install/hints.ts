@@ -11,7 +11,10 @@ const COMMANDS: Record<Family, string> = {
   arch: "sudo pacman -S",
 };
 
-const PACKAGES: Record<EngineName, Record<Family, string>> = {
+/** Programs that open sessions with databases, under the names of engines that have them. */
+type ClientName = "postgres-client" | "mariadb-client";
+
+const PACKAGES: Record<EngineName | ClientName, Record<Family, string>> = {
   valkey: { debian: "valkey-server", fedora: "valkey", alpine: "valkey", arch: "valkey" },
   redis: { debian: "redis-server", fedora: "redis", alpine: "redis", arch: "redis" },
   postgres: {
@@ -26,6 +29,18 @@ const PACKAGES: Record<EngineName, Record<Family, string>> = {
     fedora: "mariadb-server",
     alpine: "mariadb",
     arch: "mariadb",
+  },
+  "postgres-client": {
+    debian: "postgresql-client",
+    fedora: "postgresql",
+    alpine: "postgresql-client",
+    arch: "postgresql",
+  },
+  "mariadb-client": {
+    debian: "mariadb-client",
+    fedora: "mariadb",
+    alpine: "mariadb-client",
+    arch: "mariadb-clients",
   },
 };
 
@@ -47,8 +62,8 @@ export function parseOsRelease(text: string): OsRelease {
   return Object.fromEntries([...lines].map(([, name = "", value = ""]) => [name, value]));
 }
 
-/** The command that installs the engine there, or undefined for a system that is not known. */
-export function installHint(name: EngineName, os: OsRelease): string | undefined {
+/** The command that installs the engine or client there, or undefined for a system that is not known. */
+export function installHint(name: EngineName | ClientName, os: OsRelease): string | undefined {
   const family = familyOf(os);
   return family === undefined ? undefined : `${COMMANDS[family]} ${PACKAGES[name][family]}`;
 }

@@ -64,7 +64,14 @@ export async function installEngines(options: InstallOptions): Promise<InstallRe
   }
 }
 
-async function survey(options: InstallOptions): Promise<{ present: EngineReport[]; missing: EngineName[] }> {
+/** The engines that `installEngines` would install. */
+export async function missingEngines(options: Omit<InstallOptions, "progress">): Promise<EngineName[]> {
+  return (await survey(options)).missing;
+}
+
+async function survey(
+  options: Omit<InstallOptions, "progress">,
+): Promise<{ present: EngineReport[]; missing: EngineName[] }> {
   const engines = await usableEngines(options.enginesDir);
   const wanted = options.only ?? INSTALLABLE;
   const missing = wanted.filter((name) =>
@@ -88,7 +95,10 @@ function storedPostgres(engines: InstalledEngine[]): InstalledEngine[] {
 }
 
 /** The packages whose Postgres is not in the store, in the version that Pilvi was tested with. */
-function missingPostgres(engines: InstalledEngine[], { checkoutDir }: InstallOptions): PostgresPackage[] {
+function missingPostgres(
+  engines: InstalledEngine[],
+  { checkoutDir }: Pick<InstallOptions, "checkoutDir">,
+): PostgresPackage[] {
   const stored = new Set(storedPostgres(engines).map(({ version }) => version));
   return postgresPackages(checkoutDir).filter(({ version }) => !stored.has(version));
 }

@@ -21,6 +21,8 @@ const FIXED = [
   "sync_binlog=1",
   "innodb_log_file_size=32M",
   "performance_schema=OFF",
+  // Customers may make events and cannot turn on what runs them; MySQL has it on by default.
+  "event_scheduler=ON",
   "symbolic-links=0",
   "log_warnings=1",
 ];

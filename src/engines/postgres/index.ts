@@ -1,4 +1,5 @@
 // How the host runs a Postgres.
+import { join } from "node:path";
 import type { Limits, PostgresSpec } from "../../drivers/driver.ts";
 import { grantedMemory } from "../memory.ts";
 import type { Engine } from "../engine.ts";
@@ -13,6 +14,7 @@ export const postgres: Engine<PostgresSpec> = {
   files: configFiles,
   args: ({ paths }) => ["-D", paths.dataDir, "-c", `config_file=${paths.confDir}/postgresql.conf`],
   socketName,
+  pidFiles: ({ paths }) => [join(paths.dataDir, "postmaster.pid"), `${paths.socket}.lock`],
   readyLine: /database system is ready to accept connections/,
   firstData,
   apply: applySpec,

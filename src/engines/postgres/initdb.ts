@@ -13,7 +13,7 @@ export const FIRST_DATABASE = "main";
 const FIRST_MAJOR_WITH_SAFE_CREATEROLE = 16;
 
 /** A fresh cluster of databases with the customer's role, which cannot log in yet, and its first database. */
-export const firstData: FirstData = { mark: "PG_VERSION", recipe: "1", build };
+export const firstData: FirstData = { mark: "PG_VERSION", recipe: "2", build };
 
 /**
  * Builds a data directory that nobody can log into: the administrator is known by the kernel only, the customer's role
@@ -48,6 +48,10 @@ function firstStatements({ version }: InstalledEngine): string[] {
   if (!Number.isInteger(major)) throw new PublicError(`Postgres ${version} is of no known version.`);
   const attributes = major >= FIRST_MAJOR_WITH_SAFE_CREATEROLE ? "createdb createrole" : "createdb";
   return [
+    // What the host says holds verifiers of passwords, and a customer may read what is collected of statements.
+    `alter role ${ADMIN_NAME} set pg_stat_statements.track = 'none'`,
+    // The host logs into this database, so nobody else may put anything there for it to stumble over; before 15 all may.
+    "revoke create on schema public from public",
     `create role ${CUSTOMER_NAME} nologin ${attributes}`,
     `grant pg_monitor, pg_signal_backend to ${CUSTOMER_NAME}`,
     `create database ${FIRST_DATABASE} owner ${CUSTOMER_NAME}`,
