@@ -4,12 +4,16 @@ import { dirname, join } from "node:path";
 import type { Account, Builder, FirstData } from "../engines/engine.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
+import { failpoint } from "../lib/failpoint.ts";
 
 /** `initdb` wants a user with a name, which an instance's own does not have; every Linux has this one. */
 const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
 /** Work that nobody waits for yields to everything else on the machine. */
 const IDLE_PRIORITY = ["nice", "-n", "19"];
+
+/** What the folders that data is built in are called, before a name of each one's own. */
+const WORK_DIR = "build.";
 
 /** How a build is done. */
 export interface BuildOptions {
@@ -34,14 +38,20 @@ export async function ensureFirstData(
   take: (path: string) => boolean,
 ): Promise<void> {
   if (existsSync(join(dataDir, firstData.mark))) return;
-  const workDir = join(dirname(dataDir), "build");
+  const folder = dirname(dataDir);
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(WORK_DIR)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  // Never the same name again: what a killed host had begun may still be at it, and must not write into this one.
+  const workDir = join(folder, `${WORK_DIR}${Bun.randomUUIDv7()}`);
   const built = join(workDir, "data");
-  rmSync(workDir, { recursive: true, force: true });
   mkdirSync(workDir, { mode: 0o700 });
   if (!take(built)) {
     await build(firstData, installed, workDir, { asNobody: account !== null, isUrgent: true });
   }
+  await failpoint("slots.taken");
   if (account !== null) chownTree(built, account);
+  await failpoint("slots.given");
   renameSync(built, dataDir);
   rmSync(workDir, { recursive: true, force: true });
 }

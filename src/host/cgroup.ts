@@ -35,26 +35,39 @@ export function findCgroups(mount = MOUNT): CgroupBackend | null {
 }
 
 /**
- * Puts a process, with all that it will start, into the instance's group, and holds it to its memory.
+ * Puts processes, with all that they will start, into the instance's group, and holds them to its memory.
  *
  * The processor is not limited yet: a start that is slowed down to a quarter of one helps nobody.
  */
-export function confine(backend: CgroupBackend, id: string, pid: number, { memoryBytes }: Limits): void {
+export function confine(backend: CgroupBackend | null, id: string, pids: number[], limits: Limits): void {
+  if (backend === null || limits.enforcedBy === "engine") return;
+  const { memoryBytes } = limits;
   const name = nameOf(id);
   for (const folder of backend.folders(name)) mkdirSync(folder, { recursive: true });
   for (const [path, value] of backend.settings(name, { memoryBytes, cpus: null })) writeFileSync(path, value);
-  for (const folder of backend.folders(name)) writeFileSync(join(folder, "cgroup.procs"), String(pid));
+  for (const folder of backend.folders(name)) for (const pid of pids) enter(folder, pid);
+}
+
+function enter(folder: string, pid: number): void {
+  try {
+    writeFileSync(join(folder, "cgroup.procs"), String(pid));
+  } catch (error) {
+    // The process has ended meanwhile, which is noticed elsewhere.
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
 }
 
 /** Holds the instance to all of its limits from now on. */
-export function limit(backend: CgroupBackend, id: string, { memoryBytes, cpus }: Limits): void {
+export function limit(backend: CgroupBackend | null, id: string, limits: Limits): void {
+  if (backend === null || limits.enforcedBy === "engine") return;
+  const { memoryBytes, cpus } = limits;
   for (const [path, value] of backend.settings(nameOf(id), { memoryBytes, cpus: cpus ?? null }))
     writeFileSync(path, value);
 }
 
 /** Deletes the instance's group; its processes must have ended. */
-export function dissolve(backend: CgroupBackend, id: string): void {
-  for (const folder of backend.folders(nameOf(id))) {
+export function dissolve(backend: CgroupBackend | null, id: string): void {
+  for (const folder of backend?.folders(nameOf(id)) ?? []) {
     try {
       rmdirSync(folder);
     } catch (error) {

@@ -1,16 +1,11 @@
 // One running engine: started with the instance's lock in its hands, or found holding it by a later host.
-import { closeSync, openSync, renameSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { InstanceSpec } from "../drivers/driver.ts";
 import type { Account, Engine, EngineContext } from "../engines/engine.ts";
 import { codeOf, PublicError } from "../lib/errors.ts";
-import { failpoint } from "../lib/failpoint.ts";
 import { exitOf } from "./exits.ts";
 import type { InstanceFolder } from "./layout.ts";
-import { holdersOf, isLocked, takeLock } from "./locks.ts";
-import { lineAppears } from "./log-follower.ts";
-
-/** Loading a large cache or recovering a database takes its time; hanging for ever must be noticed all the same. */
-const START_TIMEOUT_MS = 10 * 60_000;
+import { engineAmong, holdersOf, isLocked, takeLock } from "./locks.ts";
 
 /** A started engine. */
 export interface EngineProcess {
@@ -28,6 +23,8 @@ export async function startEngine(
   folder: InstanceFolder,
 ): Promise<EngineProcess> {
   const lockFd = takeLock(folder.lock) ?? (await takeOrphanedLock(folder));
+  // With the lock in our hands nobody runs, whatever these say.
+  for (const path of engine.pidFiles?.(context) ?? []) rmSync(path, { force: true });
   const logFd = openNewLog(folder.log);
   try {
     const child = Bun.spawn([context.installed.program, ...engine.args(context)], {
@@ -39,7 +36,6 @@ export async function startEngine(
       ...ownUser(context.account),
     });
     child.unref();
-    await failpoint("host.start.spawned");
     return { pid: child.pid, exited: child.exited.then(() => undefined), wasFound: false };
   } catch (error) {
     if (codeOf(error) === "ENOENT") {
@@ -55,49 +51,33 @@ export async function startEngine(
 
 /** The engine that holds the instance's lock, or null. */
 export function findEngine(folder: InstanceFolder, holders?: Map<string, number[]>): EngineProcess | null {
-  const [pid] = holdersOf(folder.lock, holders);
-  return pid === undefined ? null : { pid, exited: exitOf(pid), wasFound: true };
+  const pid = engineAmong(holdersOf(folder.lock, holders));
+  return pid === null ? null : { pid, exited: exitOf(pid), wasFound: true };
 }
 
-/** Ends the engine cleanly, or by force when that takes too long. */
+/** Ends the engine cleanly, or by force when that takes too long, and then all that it left behind. */
 export async function stopEngine(
-  process: EngineProcess,
+  process: EngineProcess | null,
   how: { signal: NodeJS.Signals; timeoutMs: number },
   folder: InstanceFolder,
 ): Promise<void> {
-  signalProcess(process.pid, how.signal);
-  const timer = setTimeout(() => signalProcess(process.pid, "SIGKILL"), how.timeoutMs);
-  await process.exited;
-  clearTimeout(timer);
+  if (process !== null) {
+    signalProcess(process.pid, how.signal);
+    const timer = setTimeout(() => signalProcess(process.pid, "SIGKILL"), how.timeoutMs);
+    await process.exited;
+    clearTimeout(timer);
+  }
   await killHolders(folder);
-}
-
-/** Waits until the engine takes connections or has ended; one that does neither for long is taken for hung. */
-export async function readyOrEnd(
-  engine: Engine,
-  context: EngineContext<InstanceSpec>,
-  running: EngineProcess,
-  folder: InstanceFolder,
-): Promise<"ready" | "ended" | "hung"> {
-  // The line of one that was found may long have been followed by others.
-  if (running.wasFound && (await engine.isReady(context))) return "ready";
-  const ended = new AbortController();
-  void running.exited.then(() => ended.abort());
-  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(START_TIMEOUT_MS)]);
-  const hasLine = await lineAppears(folder.log, engine.readyLine, signal);
-  if (ended.signal.aborted) return "ended";
-  return hasLine ? "ready" : "hung";
 }
 
 /** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */
 async function killHolders(folder: InstanceFolder): Promise<void> {
   // Looking through all processes takes its time; mostly there is nobody to find.
   if (!isLocked(folder.lock)) return;
-  for (const pid of holdersOf(folder.lock)) {
-    const exited = exitOf(pid);
-    signalProcess(pid, "SIGKILL");
-    await exited;
-  }
+  const pids = holdersOf(folder.lock);
+  const exits = pids.map((pid) => exitOf(pid));
+  for (const pid of pids) signalProcess(pid, "SIGKILL");
+  await Promise.all(exits);
 }
 
 async function takeOrphanedLock(folder: InstanceFolder): Promise<number> {

@@ -4,17 +4,24 @@ import { availableParallelism, totalmem } from "node:os";
 import type { InstanceSpec, Observation, Offer } from "../drivers/driver.ts";
 import { engineNamed } from "../engines/index.ts";
 import { usableEngines } from "../engines/installed.ts";
-import { messageOf } from "../lib/errors.ts";
+import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { trimLog } from "../lib/trim-log.ts";
 import { newestOfEachMajor, type HostSettings } from "./context.ts";
 import { Instance } from "./instance.ts";
-import { instanceFolder, instancesDir } from "./layout.ts";
+import { instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
 import { lockHolders } from "./locks.ts";
 import { Slots, type SlotKind } from "./slots.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
+
+/** Engines that run are only asked; most of the time is spent waiting for their answer. */
+const ADOPTIONS_AT_ONCE = 64;
+/** An engine that is busy or still starts does not hold up the host. */
+const ADOPTION_TIMEOUT_MS = 1_000;
+/** An order that is late is so by seconds; this is far more than can be removed in that time. */
+const REMEMBERED_REMOVALS = 10_000;
 
 /** Gets every change of every instance. */
 export type Listener = (observation: Observation) => void;
@@ -26,6 +33,8 @@ export class Host {
   #logTimer: ReturnType<typeof setInterval> | undefined;
   readonly #instances = new Map<string, Instance>();
   readonly #listeners = new Set<Listener>();
+  /** Ids are never given twice, so an order for one of these was late. */
+  readonly #removed = new Set<string>();
 
   constructor(settings: HostSettings, log: Log) {
     this.#settings = settings;
@@ -33,16 +42,23 @@ export class Host {
     this.#slots = new Slots(settings.dataDir, settings.warmSlots, log);
   }
 
-  /** Takes up every instance that is on the disk; returns when all are known, while their engines still start. */
-  start(): void {
+  /**
+   * Takes up every instance that is on the disk. Resolves when those that run have been asked whether they do, so that
+   * nobody is told of a change where there was none; the engines of the others still start.
+   */
+  async start(): Promise<void> {
     mkdirSync(instancesDir(this.#settings.dataDir), { recursive: true, mode: 0o711 });
     const holders = lockHolders();
-    const ids = readdirSync(instancesDir(this.#settings.dataDir)).sort(storeFirst);
+    const ids = readdirSync(instancesDir(this.#settings.dataDir)).filter(isInstanceId).sort(storeFirst);
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
-    this.#logTimer = setInterval(() => this.#trimLogs(), LOG_CHECK_INTERVAL_MS);
-    void forEachLimited(loaded, 2 * availableParallelism(), (instance) => instance.resume()).then(() =>
-      this.#warmUp(),
+    const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>
+      instance.hasProcess ? "running" : "others",
     );
+    this.#logTimer = setInterval(() => this.#trimLogs(), LOG_CHECK_INTERVAL_MS);
+    const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, resume);
+    const started = forEachLimited(others, 2 * availableParallelism(), resume);
+    void Promise.all([adopted, started]).then(() => this.#warmUp());
+    await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
   }
 
   async offer(): Promise<Offer> {
@@ -53,11 +69,13 @@ export class Host {
     };
   }
 
-  ensure(spec: InstanceSpec): Promise<Observation> {
-    return this.#instance(spec.id).ensure(spec);
+  async ensure(spec: InstanceSpec): Promise<Observation> {
+    if (this.#removed.has(spec.id)) throw new PublicError(`${spec.id} was removed.`);
+    return await this.#instance(spec.id).ensure(spec);
   }
 
   async remove(id: string): Promise<void> {
+    this.#noteRemoval(id);
     await this.#instance(id).remove();
     this.#instances.delete(id);
   }
@@ -91,6 +109,12 @@ export class Host {
     clearInterval(this.#logTimer);
     void this.#slots.stop();
     for (const instance of this.#instances.values()) instance.release();
+  }
+
+  #noteRemoval(id: string): void {
+    this.#removed.add(id);
+    const [oldest] = this.#removed;
+    if (oldest !== undefined && this.#removed.size > REMEMBERED_REMOVALS) this.#removed.delete(oldest);
   }
 
   #instance(id: string): Instance {
@@ -129,6 +153,10 @@ export class Host {
       }
     }
   }
+}
+
+function resume(instance: Instance): Promise<void> {
+  return instance.resume();
 }
 
 /** The control plane waits for the store, so it starts before all others. */

@@ -1,54 +1,53 @@
 // One instance: brought to its wish by steps that can each be run again, watched, and restarted when its engine dies.
 import { existsSync, rmSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { InstanceSpec, Limits, Observation } from "../drivers/driver.ts";
+import type { InstanceSpec, Observation } from "../drivers/driver.ts";
 import { engineFor } from "../engines/index.ts";
 import type { Engine, EngineContext } from "../engines/engine.ts";
-import { backoffMs } from "../lib/backoff.ts";
-import { messageOf, PublicError } from "../lib/errors.ts";
+import { PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
 import { Mutex } from "../lib/mutex.ts";
 import { newPassword } from "../lib/secrets.ts";
 import { ensureFirstData } from "./build-aside.ts";
-import { confine, dissolve, limit, type CgroupBackend } from "./cgroup.ts";
+import { confine, dissolve, limit } from "./cgroup.ts";
+import { Condition } from "./condition.ts";
 import { chooseEngine, contextOf, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
-import { findEngine, readyOrEnd, startEngine, stopEngine, type EngineProcess } from "./engine-process.ts";
-import { ensureEngineFolders, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
-import { isLocked } from "./locks.ts";
+import { findEngine, startEngine, stopEngine, type EngineProcess } from "./engine-process.ts";
+import {
+  deleteInstanceFolder,
+  ensureEngineFolders,
+  ensureInstanceFolder,
+  instanceFolder,
+  type InstanceFolder,
+} from "./layout.ts";
+import { holdersOf } from "./locks.ts";
 import { readTail } from "./log-follower.ts";
-import type { Slots } from "./slots.ts";
 import { readManifest, writeManifest, type Manifest } from "./manifest.ts";
+import { untilReady } from "./readiness.ts";
+import { Restarts } from "./restarts.ts";
+import type { Slots } from "./slots.ts";
 
-/** The first restart after a crash is immediate; the waits between further ones grow to the longest. */
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 30_000;
-/** An engine that ran this long is not in a crash loop. */
-const STEADY_MS = 1_000;
-
-type State = Observation["state"];
+/** A start that is to come so soon is waited for; whoever wants it to run hears of a later one when it happens. */
+const LONGEST_HOLD_MS = 500;
 
 export class Instance {
   readonly id: string;
   readonly #settings: HostSettings;
   readonly #slots: Slots;
   readonly #log: Log;
-  readonly #onChange: (observation: Observation) => void;
   readonly #folder: InstanceFolder;
   readonly #tasks = new Mutex();
+  readonly #condition: Condition;
+  readonly #restarts = new Restarts(() => void this.#tasks.run(() => this.#bringUp()));
+  /** Aborted for good when the engine is to be ended or let go: no start may be waited for any more. */
+  readonly #leaving = new AbortController();
   #manifest: Manifest | null = null;
   #context: EngineContext<InstanceSpec> | null = null;
   #engine: Engine | null = null;
   #process: EngineProcess | null = null;
-  #state: State = "absent";
-  #since = new Date();
-  #lastError: string | null = null;
-  #crashes = 0;
   /** Whether the running engine has the users and databases of the spec. */
   #isApplied = false;
-  #failedStarts = 0;
-  #retry: ReturnType<typeof setTimeout> | undefined;
-  #isClosing = false;
   #unusable: string | null = null;
 
   constructor(
@@ -62,23 +61,17 @@ export class Instance {
     this.#settings = settings;
     this.#slots = slots;
     this.#log = log.child({ instance: id });
-    this.#onChange = onChange;
+    this.#condition = new Condition(() => onChange(this.observe()));
     this.#folder = instanceFolder(settings.dataDir, id);
   }
 
   observe(): Observation {
-    return {
-      id: this.id,
-      state: this.#state,
-      since: this.#since.toISOString(),
-      engine:
-        this.#context === null
-          ? null
-          : { name: this.#context.installed.name, version: this.#context.installed.version },
-      limits: this.#context?.limits ?? null,
-      lastError: this.#lastError,
-      crashes: this.#crashes,
-    };
+    return this.#condition.observe(this.id, this.#context);
+  }
+
+  /** Whether an engine of this instance runs that is known. */
+  get hasProcess(): boolean {
+    return this.#process !== null;
   }
 
   /** Makes the instance as the spec says; resolves when it runs or could not be started. */
@@ -86,11 +79,11 @@ export class Instance {
     return this.#tasks.run(async () => {
       if (this.#unusable !== null) throw new PublicError(this.#unusable);
       if (this.#manifest?.wish === "removed") throw new PublicError(`${this.id} is being removed.`);
-      const former = this.#manifest;
-      const changed = former === null || !isDeepStrictEqual(former.spec, spec);
-      const recorded = changed ? await this.#record(spec) : undefined;
-      if (changed) this.#isApplied = false;
-      if (changed && former !== null && (await this.#needsRestart())) await this.#stop();
+      const isChanged = !isDeepStrictEqual(this.#manifest?.spec, spec);
+      const recorded = isChanged ? await this.#record(spec) : undefined;
+      // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
+      if (isChanged) this.#restarts.cancel();
+      if (isChanged) this.#isApplied = false;
       await this.#bringUp();
       await recorded?.durable;
       return this.observe();
@@ -99,26 +92,23 @@ export class Instance {
 
   /** Stops the engine at once and deletes everything; what is being thrown away need not be saved. */
   remove(): Promise<void> {
+    this.release();
     return this.#tasks.run(async () => {
       if (this.#manifest === null && !existsSync(this.#folder.path)) return;
       if (this.#manifest !== null && this.#manifest.wish !== "removed") {
-        this.#manifest = { ...this.#manifest, wish: "removed" };
-        await writeManifest(this.#folder.manifest, this.#manifest);
+        const marked = { ...this.#manifest, wish: "removed" as const };
+        await writeManifest(this.#folder.manifest, marked);
+        this.#manifest = marked;
       }
-      this.#become("removing");
+      this.#condition.become("removing");
       await failpoint("host.remove.marked");
       await this.#stop("SIGKILL");
       await failpoint("host.remove.stopped");
-      if (this.#settings.cgroups !== null) dissolve(this.#settings.cgroups, this.id);
-      const { path, manifest, ...contents } = this.#folder;
-      for (const each of Object.values(contents)) rmSync(each, { recursive: true, force: true });
-      await failpoint("host.remove.emptied");
-      // The manifest goes last: until then a host that starts knows what is to be done here.
-      rmSync(manifest, { force: true });
-      rmSync(path, { recursive: true, force: true });
+      dissolve(this.#settings.cgroups, this.id);
+      await deleteInstanceFolder(this.#folder);
       this.#manifest = null;
       this.#context = null;
-      this.#become("absent");
+      this.#condition.become("absent");
     });
   }
 
@@ -131,7 +121,9 @@ export class Instance {
       this.#manifest = readManifest(this.#folder.manifest);
     } catch (error) {
       this.#unusable = `The manifest of ${this.id} on the host cannot be understood; its data was left alone.`;
-      this.#fail(new PublicError(this.#unusable, error));
+      this.#condition.lastError = this.#unusable;
+      this.#log.error({ error }, "the manifest cannot be understood");
+      this.#condition.become("failed");
       return false;
     }
     if (this.#manifest === null) {
@@ -140,27 +132,31 @@ export class Instance {
       else this.#log.error("a folder with data has no manifest and was left alone");
       return false;
     }
-    if (existsSync(this.#folder.lock)) this.#process = this.#adopt(findEngine(this.#folder, holders));
+    this.#process = this.#watch(findEngine(this.#folder, holders));
+    this.#condition.become(this.#manifest.wish === "removed" ? "removing" : "starting");
     return true;
   }
 
   /** Goes on with what was loaded: an engine that runs is kept, one that does not is started, a removal is finished. */
   async resume(): Promise<void> {
-    if (this.#manifest?.wish === "removed") return await this.remove();
-    await this.#tasks.run(() => this.#bringUp());
+    if (this.#manifest?.wish !== "removed") return await this.#tasks.run(() => this.#bringUp());
+    await this.remove().catch((error: unknown) =>
+      this.#log.error({ error }, "a removal could not be finished"),
+    );
   }
 
   /** Ends the engine cleanly and keeps it ended until the host starts anew. */
   close(): Promise<void> {
-    this.#isClosing = true;
-    clearTimeout(this.#retry);
-    return this.#tasks.run(() => this.#stop());
+    this.release();
+    return this.#tasks.run(() =>
+      this.#stop().catch((error: unknown) => this.#log.error({ error }, "engine could not be stopped")),
+    );
   }
 
   /** Lets the engine run on and stops caring for it. */
   release(): void {
-    this.#isClosing = true;
-    clearTimeout(this.#retry);
+    this.#leaving.abort();
+    this.#restarts.cancel();
   }
 
   async #record(spec: InstanceSpec): Promise<{ durable: Promise<void> }> {
@@ -168,69 +164,71 @@ export class Instance {
     ensureInstanceFolder(this.#folder);
     await failpoint("host.ensure.folder");
     const adminPassword = this.#manifest?.adminPassword ?? newPassword();
-    this.#manifest = { spec, wish: "present", engine, adminPassword };
-    const durable = writeManifest(this.#folder.manifest, this.#manifest);
-    await failpoint("host.ensure.manifest");
+    // An engine that was started with the former spec may have to be started anew, which a later host must know as well.
+    const isReplaced = this.#manifest !== null;
+    const manifest = { spec, wish: "present" as const, engine, adminPassword, isReplaced };
+    const durable = writeManifest(this.#folder.manifest, manifest);
     // The disk may take its time while the engine starts; a failure is still seen by whoever awaits it.
     durable.catch(() => undefined);
+    this.#manifest = manifest;
+    await failpoint("host.ensure.manifest");
     return { durable };
   }
 
   /** The flat list of steps to a running engine. Never throws: what went wrong is observed, and tried again. */
   async #bringUp(): Promise<void> {
-    clearTimeout(this.#retry);
+    const remainingMs = this.#restarts.remainingMs();
+    if (remainingMs > LONGEST_HOLD_MS) return;
+    if (remainingMs > 0) await Bun.sleep(remainingMs);
+    this.#restarts.cancel();
     const manifest = this.#manifest;
-    if (manifest === null || manifest.wish === "removed" || this.#isClosing) return;
-    const runs = this.#process !== null && this.#state === "running";
-    if (runs && this.#isApplied) return;
-    if (!runs) this.#become("starting");
+    if (manifest === null || manifest.wish === "removed" || this.#leaving.signal.aborted) return;
+    if (this.#runs && this.#isApplied) return;
     try {
       const { context, engine } = await this.#ensureContext(manifest);
-      if (this.#process === null) {
-        ensureEngineFolders(this.#folder, context.account);
-        await failpoint("host.ensure.folders");
-        await this.#ensureData(engine, context);
-        writeConfig(engine, context);
-        await failpoint("host.ensure.config");
-        this.#process = this.#adopt(await startEngine(engine, context, this.#folder));
-        this.#inCgroup(context, (cgroups, limits) =>
-          confine(cgroups, this.id, this.#process?.pid ?? 0, limits),
-        );
-      }
-      if (!runs) await this.#ensureReady(engine, context);
+      if (manifest.isReplaced) await this.#endFormer(manifest, engine, context);
+      const running = this.#runs ? this.#process : await this.#ensureRunning(engine, context);
       await failpoint("host.ensure.ready");
       await engine.apply?.(context);
       await failpoint("host.ensure.applied");
       // It may have ended while it was being asked.
-      if (this.#process === null) throw new PublicError(engine.explain(readTail(this.#folder.log)));
+      if (running === null || this.#process !== running) throw this.#endedEarly(engine);
       this.#isApplied = true;
-      this.#inCgroup(context, (cgroups, limits) => limit(cgroups, this.id, limits));
-      this.#lastError = null;
-      this.#become("running");
+      limit(this.#settings.cgroups, this.id, context.limits);
+      this.#condition.lastError = null;
+      this.#condition.become("running");
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** What an engine reads at its start only is in its files. */
-  async #needsRestart(): Promise<boolean> {
-    if (this.#process === null || this.#manifest === null) return false;
-    const { engine, context } = await this.#ensureContext(this.#manifest);
-    return !isConfigWritten(engine, context);
+  get #runs(): boolean {
+    return this.#process !== null && this.#condition.state === "running";
   }
 
-  async #ensureData({ firstData }: Engine, { installed, account, paths }: EngineContext<InstanceSpec>) {
-    if (firstData === undefined) return;
-    const take = (path: string) => this.#slots.take({ installed, firstData }, path);
-    await ensureFirstData(firstData, installed, paths.dataDir, account, take);
+  /** What an engine reads at its start only is in its files; one that has others than it would get now has to end. */
+  async #endFormer(manifest: Manifest, engine: Engine, context: EngineContext<InstanceSpec>): Promise<void> {
+    if (!isConfigWritten(engine, context)) await this.#stop();
+    const ended = { ...manifest, isReplaced: false };
+    await writeManifest(this.#folder.manifest, ended);
+    this.#manifest = ended;
   }
 
-  #inCgroup(
-    { limits }: EngineContext<InstanceSpec>,
-    task: (cgroups: CgroupBackend, limits: Limits) => void,
-  ): void {
-    const { cgroups } = this.#settings;
-    if (cgroups !== null && limits.enforcedBy !== "engine") task(cgroups, limits);
+  async #ensureRunning(engine: Engine, context: EngineContext<InstanceSpec>): Promise<EngineProcess> {
+    this.#condition.become("starting");
+    await failpoint("host.start.due");
+    const isFresh = this.#process === null;
+    const running = this.#process ?? (await this.#start(engine, context));
+    // Also one that was found: whoever started it may have been killed before this was done.
+    const pids = isFresh ? [running.pid] : holdersOf(this.#folder.lock);
+    confine(this.#settings.cgroups, this.id, pids, context.limits);
+    const start = { exited: running.exited, isFresh };
+    const readiness = await untilReady(engine, context, this.#folder, start, this.#leaving.signal);
+    if (readiness === "ready") return running;
+    if (readiness === "ended") throw this.#endedEarly(engine);
+    if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
+    await this.#stop("SIGKILL");
+    throw new PublicError("The engine did not become ready in time.");
   }
 
   async #ensureContext(manifest: Manifest) {
@@ -242,71 +240,61 @@ export class Instance {
     return { engine, context };
   }
 
-  async #ensureReady(engine: Engine, context: EngineContext<InstanceSpec>): Promise<void> {
-    const end =
-      this.#process === null ? "ended" : await readyOrEnd(engine, context, this.#process, this.#folder);
-    if (end === "ready") return;
-    if (end === "hung") await this.#stop("SIGKILL");
-    throw new PublicError(
-      end === "hung"
-        ? "The engine did not become ready in time."
-        : engine.explain(readTail(this.#folder.log)),
-    );
+  async #start(engine: Engine, context: EngineContext<InstanceSpec>): Promise<EngineProcess> {
+    ensureEngineFolders(this.#folder, context.account);
+    await failpoint("host.ensure.folders");
+    const { firstData } = engine;
+    if (firstData !== undefined) {
+      const take = (path: string) => this.#slots.take({ installed: context.installed, firstData }, path);
+      await ensureFirstData(firstData, context.installed, context.paths.dataDir, context.account, take);
+    }
+    writeConfig(engine, context);
+    await failpoint("host.ensure.config");
+    const started = await startEngine(engine, context, this.#folder);
+    this.#process = this.#watch(started);
+    await failpoint("host.start.spawned");
+    return started;
+  }
+
+  #endedEarly(engine: Engine): PublicError {
+    return new PublicError(engine.explain(readTail(this.#folder.log)));
   }
 
   /** Watches a process from here on, whether it was started or found. */
-  #adopt(found: EngineProcess | null): EngineProcess | null {
+  #watch<Found extends EngineProcess | null>(found: Found): Found {
     void found?.exited.then(() => this.#ended(found));
     return found;
   }
 
   #ended(ended: EngineProcess): void {
     if (this.#process !== ended) return;
-    const ranMs = this.#state === "running" ? Date.now() - this.#since.getTime() : 0;
     this.#process = null;
-    if (this.#isClosing || this.#state !== "running") return;
-    this.#crashes += 1;
-    if (ranMs >= STEADY_MS) this.#failedStarts = 0;
-    this.#log.warn({ pid: ended.pid, crashes: this.#crashes }, "engine ended unexpectedly");
-    this.#lastError = "The engine ended unexpectedly and is being restarted.";
-    this.#become("starting");
-    this.#retryLater(
-      this.#failedStarts++ === 0 ? 0 : backoffMs(this.#failedStarts, FIRST_RETRY_MS, LONGEST_RETRY_MS),
-    );
+    // Whoever starts it just now sees for himself that it ended.
+    if (this.#leaving.signal.aborted || this.#condition.state !== "running") return;
+    const ranMs = Date.now() - this.#condition.since.getTime();
+    this.#condition.crashes += 1;
+    this.#condition.lastError = "The engine ended unexpectedly and is being restarted.";
+    this.#log.warn({ pid: ended.pid, crashes: this.#condition.crashes }, "engine ended unexpectedly");
+    this.#condition.become("starting");
+    this.#restarts.afterCrash(ranMs);
   }
 
   #fail(error: unknown): void {
-    this.#failedStarts += 1;
-    this.#lastError = error instanceof PublicError ? error.message : "The host could not start the engine.";
-    this.#log.error({ error, reason: this.#lastError }, "engine could not be started");
-    this.#become("failed");
-    this.#retryLater(backoffMs(this.#failedStarts, FIRST_RETRY_MS, LONGEST_RETRY_MS));
+    if (this.#leaving.signal.aborted) return;
+    const reason = error instanceof PublicError ? error.message : "The host could not start the engine.";
+    this.#log.error({ error, reason }, "engine could not be started");
+    this.#condition.lastError = reason;
+    this.#condition.become("failed");
+    this.#restarts.afterFailure();
   }
 
-  #retryLater(delayMs: number): void {
-    if (this.#isClosing) return;
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => {
-      void this.#tasks.run(() => this.#bringUp());
-    }, delayMs);
-  }
-
+  /** @throws when what holds the lock cannot be ended; nothing of the instance may be deleted then. */
   async #stop(signal?: NodeJS.Signals): Promise<void> {
-    clearTimeout(this.#retry);
-    const running = this.#process ?? (isLocked(this.#folder.lock) ? findEngine(this.#folder) : null);
+    this.#restarts.cancel();
+    const running = this.#process ?? findEngine(this.#folder);
     this.#process = null;
-    if (running === null) return;
     const { stopSignal = "SIGTERM" as const, stopTimeoutMs = 20_000 } = this.#engine ?? {};
-    await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs: stopTimeoutMs }, this.#folder).catch(
-      (error: unknown) => this.#log.error({ error: messageOf(error) }, "engine could not be stopped"),
-    );
-    if (this.#state === "running") this.#become("stopped");
-  }
-
-  #become(state: State): void {
-    if (this.#state === state) return;
-    this.#state = state;
-    this.#since = new Date();
-    this.#onChange(this.observe());
+    await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs: stopTimeoutMs }, this.#folder);
+    if (running !== null && this.#condition.state === "running") this.#condition.become("stopped");
   }
 }

@@ -1,7 +1,8 @@
 // The folders of the host and of its instances: names derive from the id, modes keep instances from each other.
-import { chmodSync, chownSync, mkdirSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Account, InstancePaths } from "../engines/engine.ts";
+import { failpoint } from "../lib/failpoint.ts";
 import { CONTROL_ACCOUNT } from "./accounts.ts";
 
 /** Where everything of one instance lies. */
@@ -28,9 +29,14 @@ export function hostSocket(dataDir: string): string {
   return join(dataDir, "run", "host.sock");
 }
 
+/** Whether a name can be an instance's; others could lead out of the folder, or are no business of ours. */
+export function isInstanceId(name: string): boolean {
+  return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);
+}
+
 /** @throws when the id could lead out of the folder. */
 export function instanceFolder(dataDir: string, id: string): InstanceFolder {
-  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(id)) throw new Error(`not an instance id: ${id}`);
+  if (!isInstanceId(id)) throw new Error(`not an instance id: ${id}`);
   const path = join(instancesDir(dataDir), id);
   return {
     path,
@@ -72,4 +78,13 @@ export function ensureEngineFolders(folder: InstanceFolder, account: Account | n
   chownSync(folder.data, account.uid, account.gid);
   chownSync(folder.run, account.uid, CONTROL_ACCOUNT.gid);
   chmodSync(folder.run, 0o2710);
+}
+
+/** Deletes everything of an instance. The manifest goes last: until then a host that starts knows what is to be done. */
+export async function deleteInstanceFolder({ path, manifest, ...contents }: InstanceFolder): Promise<void> {
+  for (const each of Object.values(contents)) rmSync(each, { recursive: true, force: true });
+  await failpoint("host.remove.emptied");
+  rmSync(manifest, { force: true });
+  await failpoint("host.remove.forgotten");
+  rmSync(path, { recursive: true, force: true });
 }

@@ -1,5 +1,13 @@
 // The lock of an instance: an open file that its engine inherits, so the kernel itself says whether it runs.
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+} from "node:fs";
 import { tryLock } from "../lib/libc.ts";
 import { codeOf } from "../lib/errors.ts";
 
@@ -16,6 +24,7 @@ export function takeLock(path: string): number | null {
 
 /** Whether a process holds the lock. */
 export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
   const fd = takeLock(path);
   if (fd === null) return true;
   closeSync(fd);
@@ -34,21 +43,32 @@ export function lockHolders(): Map<string, number[]> {
   return holders;
 }
 
-/** The processes that hold this lock; the first is the one whose parent is not among them, the engine itself. */
+/** The processes that hold this lock: the engine, and whatever it started. */
 export function holdersOf(lockPath: string, holders = lockHolders()): number[] {
-  const pids = holders.get(realpathSync(lockPath)) ?? [];
-  const isChild = (pid: number) => pids.includes(parentOf(pid));
-  return [...pids].sort((a, b) => Number(isChild(a)) - Number(isChild(b)));
+  return existsSync(lockPath) ? (holders.get(realpathSync(lockPath)) ?? []) : [];
 }
 
-function parentOf(pid: number): number {
+/**
+ * The engine itself among the holders of its lock, or null when only children of it are left, such as one that saves.
+ * The host starts an engine as the leader of a session, and its parent does not hold the lock.
+ */
+export function engineAmong(pids: number[]): number | null {
+  const isEngine = (pid: number) => {
+    const { parent, session } = relationsOf(pid);
+    return session === pid && !pids.includes(parent);
+  };
+  return pids.find(isEngine) ?? null;
+}
+
+function relationsOf(pid: number): { parent: number; session: number } {
   try {
     // The name in parentheses may hold anything, so the fields are counted from its end.
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    const [, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { parent: Number(parent), session: Number(session) };
   } catch {
     // The process has ended meanwhile.
-    return 0;
+    return { parent: 0, session: 0 };
   }
 }
 

@@ -12,6 +12,8 @@ export interface Manifest {
   /** The engine and the major version that the data was made with; others might not read it. */
   engine: { name: EngineName; major: string };
   adminPassword: string;
+  /** The spec took the place of another, with which an engine was started that may still run. */
+  isReplaced: boolean;
 }
 
 const user = z.object({ name: z.string(), verifier: z.string() });
@@ -51,6 +53,7 @@ const manifestSchema = z.object({
   wish: z.enum(["present", "removed"]),
   engine: z.object({ name: z.string(), major: z.string() }),
   adminPassword: z.string(),
+  isReplaced: z.boolean().default(false),
 }) as unknown as z.ZodType<Manifest>;
 
 /**

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { FirstData } from "../engines/engine.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { codeOf } from "../lib/errors.ts";
+import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
 import { sha256Hex } from "../lib/secrets.ts";
 import { canSwitchUsers } from "./accounts.ts";
@@ -40,19 +41,26 @@ export class Slots {
     const wanted = new Set(this.#kinds.map(keyOf));
     for (const key of readdirSync(this.#root)) {
       const folder = join(this.#root, key);
-      const useless = wanted.has(key)
-        ? readdirSync(folder).filter((name) => name.endsWith(UNFINISHED))
-        : [""];
-      for (const name of useless) rmSync(join(folder, name), { recursive: true, force: true });
+      const useless = wanted.has(key) ? readdirSync(folder).filter((name) => !isReady(folder, name)) : [""];
+      for (const name of useless) this.#discard(join(folder, name));
     }
     this.#fill();
+  }
+
+  /** What a killed host had begun may still be written to for a moment; what is left then goes at the next start. */
+  #discard(path: string): void {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch (error) {
+      this.#log.warn({ error }, "a useless slot could not be deleted yet");
+    }
   }
 
   /** Moves the data directory of a slot to the path, and has another slot made. @returns false when there is none. */
   take(kind: SlotKind, path: string): boolean {
     const folder = join(this.#root, keyOf(kind));
     for (const name of namesIn(folder)) {
-      if (name.endsWith(UNFINISHED)) continue;
+      if (!isReady(folder, name)) continue;
       try {
         renameSync(join(folder, name, "data"), path);
       } catch (error) {
@@ -69,7 +77,8 @@ export class Slots {
 
   /** How many slots of a kind are ready. */
   ready(kind: SlotKind): number {
-    return namesIn(join(this.#root, keyOf(kind))).filter((name) => !name.endsWith(UNFINISHED)).length;
+    const folder = join(this.#root, keyOf(kind));
+    return namesIn(folder).filter((name) => isReady(folder, name)).length;
   }
 
   /** Ends what is being built. */
@@ -101,15 +110,22 @@ export class Slots {
     const unfinished = `${slot}${UNFINISHED}`;
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o711 });
     mkdirSync(unfinished, { mode: 0o700 });
+    await failpoint("slots.begun");
     try {
       const options = { asNobody: canSwitchUsers(), isUrgent: false, signal: this.#stopping.signal };
       await build(kind.firstData, kind.installed, unfinished, options);
+      await failpoint("slots.built");
       renameSync(unfinished, slot);
     } catch (error) {
       rmSync(unfinished, { recursive: true, force: true });
       throw error;
     }
   }
+}
+
+/** One that was taken by a host that was killed then has lost its data. */
+function isReady(folder: string, name: string): boolean {
+  return !name.endsWith(UNFINISHED) && existsSync(join(folder, name, "data"));
 }
 
 function keyOf({ installed, firstData }: SlotKind): string {

@@ -36,6 +36,12 @@ export interface LoopOptions {
   log: Log;
 }
 
+/** A run that is under way. */
+interface Run {
+  ended: Promise<void>;
+  abort: AbortController;
+}
+
 /** Runs mostly wait for engines, so many may be under way on few cores. */
 const MAX_RUNS = 32;
 const FIRST_RETRY_MS = 100;
@@ -46,13 +52,13 @@ const RENEW_INTERVAL_MS = (LEASE_SECONDS * 1_000) / 3;
 
 export class Loop {
   readonly #options: LoopOptions;
-  readonly #runs = new Map<string, Promise<void>>();
+  readonly #runs = new Map<string, Run>();
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #owner: Owner | null = null;
-  #abort = new AbortController();
   #dueTimer: ReturnType<typeof setTimeout> | undefined;
   #isTaking = false;
   #wasKicked = false;
+  #mayBeAbandoned = true;
   #isStopped = false;
 
   constructor(options: LoopOptions) {
@@ -61,21 +67,14 @@ export class Loop {
 
   /** Begins; resolves when this process can lease work and hears of new one. */
   async start(): Promise<void> {
-    const { db } = this.#options;
+    const kick = () => this.kick();
     await this.#takeIdentity();
-    await freeAbandoned(db);
-    await db.listen(
-      "work",
-      () => this.kick(),
-      () => this.kick(),
-    );
+    await this.#options.db.listen("work", kick, kick);
     this.#every(TAKEOVER_INTERVAL_MS, async () => {
-      if ((await freeAbandoned(db)) > 0) this.kick();
+      this.#mayBeAbandoned = true;
+      this.kick();
     });
-    this.#every(RENEW_INTERVAL_MS, async () => {
-      if (this.#owner !== null && this.#runs.size > 0)
-        await renewLeases(db, this.#owner.id, [...this.#runs.keys()]);
-    });
+    this.#every(RENEW_INTERVAL_MS, () => this.#renew());
   }
 
   /** Looks at the queue now. */
@@ -89,28 +88,44 @@ export class Loop {
     this.#isStopped = true;
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#dueTimer);
-    this.#abort.abort();
-    await Promise.all(this.#runs.values());
+    await this.#endRuns();
     await this.#owner?.close();
   }
 
   async #takeIdentity(): Promise<void> {
     const owner = await becomeOwner(this.#options.openSession);
     this.#owner = owner;
-    this.#abort = new AbortController();
-    void owner.lost.then(() => this.#loseIdentity());
+    void owner.lost.then(() => this.#loseIdentity(owner));
+    if (this.#isStopped) await owner.close();
   }
 
   /** The store has dropped our session: what we leased may be others' by now, so every run must end. */
-  async #loseIdentity(): Promise<void> {
+  async #loseIdentity(lost: Owner): Promise<void> {
     if (this.#isStopped) return;
     this.#options.log.warn("the session that holds the leases was lost");
     this.#owner = null;
-    this.#abort.abort();
+    await lost.close().catch(() => undefined);
+    // Under a new identity we might take what an old run is still at, so none may be left.
+    await this.#endRuns();
     for (let attempt = 1; this.#owner === null && !this.#isStopped; attempt += 1) {
       await this.#takeIdentity().catch(() => Bun.sleep(backoffMs(attempt, FIRST_RETRY_MS, 2_000)));
     }
+    this.#mayBeAbandoned = true;
     this.kick();
+  }
+
+  async #endRuns(): Promise<void> {
+    for (const run of this.#runs.values()) run.abort.abort();
+    await Promise.all([...this.#runs.values()].map((run) => run.ended));
+  }
+
+  async #renew(): Promise<void> {
+    const ids = [...this.#runs.keys()];
+    const owner = this.#owner;
+    if (owner === null || ids.length === 0) return;
+    const kept = await renewLeases(this.#options.db, owner.id, ids);
+    // We were too late: somebody else may be at it already.
+    for (const id of ids) if (!kept.has(id)) this.#runs.get(id)?.abort.abort();
   }
 
   async #takeAll(): Promise<void> {
@@ -134,42 +149,56 @@ export class Loop {
     const owner = this.#owner;
     // A run that ends kicks again, and so does a new identity.
     if (owner === null || room === 0) return;
-    const jobs = await takeDue(db, owner.id, hostId, room);
-    for (const job of jobs) {
-      const run = this.#run(owner, job).finally(() => {
-        this.#runs.delete(job.id);
-        this.kick();
-      });
-      this.#runs.set(job.id, run);
+    if (this.#mayBeAbandoned) {
+      this.#mayBeAbandoned = false;
+      // New runs begin nowhere but here, so none can be missing among the ids.
+      await freeAbandoned(db, { owner: owner.id, ids: [...this.#runs.keys()] });
     }
+    const jobs = await takeDue(db, owner.id, hostId, room);
+    // Leases of an identity that was lost meanwhile are freed like those of any other that is gone.
+    if (this.#owner !== owner || this.#isStopped) return;
+    for (const job of jobs) this.#begin(owner, job);
     if (jobs.length === room) return;
     const dueMs = await nextDueMs(db, hostId);
     if (dueMs !== null) this.#kickIn(Math.max(0, dueMs));
   }
 
-  async #run(owner: Owner, job: Job): Promise<void> {
+  #begin(owner: Owner, job: Job): void {
+    const abort = new AbortController();
+    const ended = this.#run(owner, job, abort.signal).finally(() => {
+      this.#runs.delete(job.id);
+      this.kick();
+    });
+    this.#runs.set(job.id, { ended, abort });
+  }
+
+  async #run(owner: Owner, job: Job, signal: AbortSignal): Promise<void> {
     const { db, log } = this.#options;
     await failpoint("loop.taken");
-    const outcome = await this.#reconcile(job);
+    const outcome = await this.#reconcile(job, signal);
     await failpoint("loop.reconciled");
+    // What a run says that was told to end is no news of the resource; whoever has the lease next looks for itself.
+    if (signal.aborted) return;
     try {
       await db.begin(async (tx) => {
-        if (!(await giveBack(tx, owner.id, job, outcome.verdict))) throw new LeaseLost();
-        await outcome.write?.(tx);
+        const given = await giveBack(tx, owner.id, job, outcome.verdict);
+        if (given === "lost") throw new LeaseLost();
+        // There was news during the run; the next one, which is due already, says how it is.
+        if (given === "given") await outcome.write?.(tx);
       });
     } catch (error) {
-      // The lease runs out or is another's already; whoever takes the resource next begins from what is there.
+      // Without a run the resource counts as abandoned; whoever takes it next begins from what is there.
       log.warn({ error, kind: job.kind, id: job.id }, "the outcome of a run could not be written");
     }
     await failpoint("loop.written");
   }
 
-  async #reconcile(job: Job): Promise<Outcome> {
+  async #reconcile(job: Job, signal: AbortSignal): Promise<Outcome> {
     const { reconcilers, log } = this.#options;
     try {
       const reconcile = reconcilers.get(job.kind);
       if (reconcile === undefined) throw new PublicError(`This Pilvi does not know the kind ${job.kind}.`);
-      return await reconcile(job.id, this.#abort.signal);
+      return await reconcile(job.id, signal);
     } catch (error) {
       const isOverdue = job.deadlineAt !== null && job.deadlineAt.getTime() < Date.now();
       const about = { error, kind: job.kind, id: job.id, attempts: job.attempts, isOverdue };
@@ -182,6 +211,7 @@ export class Loop {
 
   #kickIn(delayMs: number): void {
     clearTimeout(this.#dueTimer);
+    if (this.#isStopped) return;
     // A timer's longest delay is about 24 days; nothing is due later than that.
     this.#dueTimer = setTimeout(() => this.kick(), Math.min(delayMs, 2 ** 31 - 1));
   }

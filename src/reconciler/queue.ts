@@ -1,5 +1,5 @@
 // The work queue: one row for each resource, leased to one owner at a time.
-import type { Database, Queryable, Transaction } from "../store/database.ts";
+import type { Database, Queryable } from "../store/database.ts";
 import { notify } from "../store/notifications.ts";
 
 /** Advisory locks of owners are taken under this number, together with the owner's own. */
@@ -36,12 +36,19 @@ export async function enqueue(tx: Queryable, wish: Wish): Promise<void> {
   await notify(tx, "work", wish.id);
 }
 
+/** What was seen of a resource: as it was wished, on its way there, or broken after it had been there. */
+export type Sight = "as-wished" | "on-its-way" | "broken";
+
 /** Has a resource looked at again because what was observed does not fit what is recorded. */
-export async function lookAgain(db: Queryable, id: string, observedAsWished: boolean): Promise<void> {
-  // A row without a deadline is where it was wished to be; one that is being worked on will see for itself.
+export async function lookAgain(db: Queryable, id: string, sight: Sight): Promise<void> {
+  // A row without a deadline is where it was wished to be; one that is being worked on will see for itself, except for
+  // what breaks behind the back of a run that has looked already.
   const rows = await db`
     update work set run_at = now()
-    where id = ${id} and (deadline_at is null) = ${!observedAsWished} and (deadline_at is null or owner is null)
+    where id = ${id} and case
+      when ${sight} = 'as-wished' then deadline_at is not null and owner is null
+      when ${sight} = 'broken' then deadline_at is null or owner is not null
+      else deadline_at is null end
     returning id`;
   if (rows.length > 0) await notify(db, "work", id);
 }
@@ -57,15 +64,17 @@ export async function lookForMissing(db: Queryable, hostId: string, observedIds:
 
 /** Takes up to `limit` resources that are due, for this owner alone. */
 export async function takeDue(db: Database, owner: number, hostId: string, limit: number): Promise<Job[]> {
+  // A subquery could be run again for each row, which would take more than `limit`; this one is run once.
   return await db<Job[]>`
-    update work
-    set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-        attempts = attempts + 1, run_at = 'infinity'
-    where (kind, id) in (
+    with due as materialized (
       select kind, id from work
       where owner is null and run_at <= now() and host_id = ${hostId}
       order by run_at limit ${limit} for update skip locked)
-    returning kind, id, attempts, deadline_at as "deadlineAt"`;
+    update work
+    set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+        attempts = attempts + 1, run_at = 'infinity'
+    from due where work.kind = due.kind and work.id = due.id
+    returning work.kind, work.id, attempts, deadline_at as "deadlineAt"`;
 }
 
 /** Milliseconds until the next resource is due, or null when none waits for a time. */
@@ -76,23 +85,30 @@ export async function nextDueMs(db: Database, hostId: string): Promise<number | 
   return row?.ms ?? null;
 }
 
-/** Keeps the leases of runs that are under way. */
-export async function renewLeases(db: Database, owner: number, ids: string[]): Promise<void> {
-  await db`
+/**
+ * Keeps the leases of runs that are under way.
+ * @returns the ids whose leases this owner still has; a run of any other has to end.
+ */
+export async function renewLeases(db: Database, owner: number, ids: string[]): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
     update work set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where owner = ${owner} and id = any(${db.array(ids, "text")})`;
+    where owner = ${owner} and id = any(${db.array(ids, "text")}) returning id`;
+  return new Set(rows.map((row) => row.id));
 }
 
-/** Frees what belongs to an owner that is gone: its session lock is, or it has not renewed in time. */
-export async function freeAbandoned(db: Database): Promise<number> {
-  const rows = await db`
+/**
+ * Frees what nobody works on: its owner's session lock is gone, or it has not renewed in time.
+ * @param mine the asking owner, who knows best: of its own leases all are free that have no run, and no others.
+ */
+export async function freeAbandoned(db: Database, mine: { owner: number; ids: string[] }): Promise<void> {
+  await db`
     update work set owner = null, lease_until = null, run_at = now()
-    where owner is not null and (lease_until < now() or not exists (
-      select from pg_locks
-      where locktype = 'advisory' and classid = ${OWNER_LOCK_CLASS} and objid = work.owner::oid
-        and database = (select oid from pg_database where datname = current_database())))
-    returning id`;
-  return rows.length;
+    where owner is not null and case
+      when owner = ${mine.owner} then not (id = any(${db.array(mine.ids, "text")}))
+      else lease_until < now() or not exists (
+        select from pg_locks
+        where locktype = 'advisory' and classid = ${OWNER_LOCK_CLASS} and objid = work.owner::oid
+          and database = (select oid from pg_database where datname = current_database())) end`;
 }
 
 /** How a run ended. */
@@ -102,24 +118,33 @@ export type Verdict =
   | "gone";
 
 /**
- * Gives a resource back, in the transaction that writes what came of it.
- * @returns false when the lease was lost meanwhile; the caller must then write nothing.
+ * Gives a resource back, at the beginning of the transaction that writes what came of it: requests lock a resource's work
+ * before its rows as well, so that neither waits for the other for ever.
+ * @returns `lost` when the lease is another's by now, and `outdated` when there was news during a run that found all as
+ * wished, so that the next run must say how it is. In both cases the caller must write nothing.
  */
-export async function giveBack(tx: Transaction, owner: number, job: Job, verdict: Verdict): Promise<boolean> {
+export async function giveBack(
+  tx: Queryable,
+  owner: number,
+  job: Job,
+  verdict: Verdict,
+): Promise<"given" | "outdated" | "lost"> {
   if (verdict === "gone") {
     const rows = await tx`
       delete from work where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
-    return rows.length > 0;
+    return rows.length > 0 ? "given" : "lost";
   }
   if (verdict.settled) {
     // A wish that arrived during the run has set run_at to a time, keeps its deadline, and is looked at next.
-    const rows = await tx`
+    const [row] = await tx<{ isOutdated: boolean }[]>`
       update work
       set owner = null, lease_until = null,
           attempts = 0, last_error = null,
           deadline_at = case when run_at = 'infinity' then null else deadline_at end
-      where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
-    return rows.length > 0;
+      where kind = ${job.kind} and id = ${job.id} and owner = ${owner}
+      returning run_at < 'infinity' as "isOutdated"`;
+    if (row === undefined) return "lost";
+    return row.isOutdated ? "outdated" : "given";
   }
   const rows = await tx`
     update work
@@ -127,5 +152,5 @@ export async function giveBack(tx: Transaction, owner: number, job: Job, verdict
         run_at = least(run_at, now() + make_interval(secs => ${verdict.retryMs / 1000})),
         deadline_at = coalesce(deadline_at, now() + make_interval(secs => ${verdict.deadlineSeconds ?? 60}))
     where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
-  return rows.length > 0;
+  return rows.length > 0 ? "given" : "lost";
 }

@@ -1,10 +1,10 @@
 // Database clusters for tests: ordering them, logging into them, and looking at what the host made of them.
 import { existsSync } from "node:fs";
-import { userInfo } from "node:os";
 import { join } from "node:path";
 import { createConnection, type Connection, type ConnectionOptions } from "mysql2/promise";
 import { Client, type ClientConfig } from "pg";
 import { holdersOf } from "../../src/host/locks.ts";
+import { userName } from "../../src/lib/libc.ts";
 import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import type { SchemaResource } from "../../src/resources/databases/schemas/schema.ts";
 import type { DatabaseType } from "../../src/resources/databases/types.ts";
@@ -29,34 +29,44 @@ export function clusterBody(wishes: Record<string, unknown> = {}): Record<string
   return { type: POSTGRES, name: "orders", region: "eu-central-1", ...wishes };
 }
 
+/** Asks for a cluster. */
+export async function orderCluster(
+  pilvi: TestPilvi,
+  wishes: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<DatabaseResource> {
+  const path = "/databases/clusters";
+  const { status, body } = await pilvi.api<ClusterDocument>("POST", path, clusterBody(wishes), headers);
+  if (status !== 201) throw new Error(`no cluster: ${status} ${JSON.stringify(body)}`);
+  return body.data;
+}
+
 /** Creates a cluster and waits until it is available. */
 export async function createCluster(
   pilvi: TestPilvi,
   wishes: Record<string, unknown> = {},
   headers: Record<string, string> = {},
 ): Promise<DatabaseResource> {
-  const created = await pilvi.api<ClusterDocument>(
-    "POST",
-    "/databases/clusters",
-    clusterBody(wishes),
-    headers,
-  );
-  if (created.status !== 201)
-    throw new Error(`no cluster: ${created.status} ${JSON.stringify(created.body)}`);
-  return await untilCluster(pilvi, created.body.data.id, "available", headers);
+  const { id } = await orderCluster(pilvi, wishes, headers);
+  return await untilCluster(pilvi, id, "available", headers);
 }
 
-/** Waits until the cluster has the status. */
+/** Waits until the cluster has the status; a single request waits for less than a busy machine may take. */
 export async function untilCluster(
   pilvi: TestPilvi,
   id: string,
   status: string,
   headers: Record<string, string> = {},
+  timeoutMs = 90_000,
 ): Promise<DatabaseResource> {
   const path = `/databases/clusters/${id}?wait=${status}`;
-  const { status: code, body } = await pilvi.api<ClusterDocument>("GET", path, undefined, headers);
-  if (code === 200 && body.data.attributes.status === status) return body.data;
-  throw new Error(`${id} is not ${status}: ${code} ${JSON.stringify(body)}`);
+  const giveUpAt = performance.now() + timeoutMs;
+  for (;;) {
+    const { status: code, body } = await pilvi.api<ClusterDocument>("GET", path, undefined, headers);
+    if (code === 200 && body.data.attributes.status === status) return body.data;
+    if (code !== 200 || performance.now() > giveUpAt)
+      throw new Error(`${id} is not ${status}: ${code} ${JSON.stringify(body)}`);
+  }
 }
 
 /** Deletes the cluster and waits until it is gone. */
@@ -92,8 +102,11 @@ export function loginOf({ attributes: { connection } }: DatabaseResource) {
   return { host, port, user, password, database: "main" };
 }
 
+/** How a session differs from the usual one; the types of `pg` leave out what it can also be told. */
+export type PgOptions = ClientConfig & { replication?: string };
+
 /** Logs in with `pg`. The session may be ended by the engine at any time, which is no error by itself. */
-export async function connectPg(cluster: DatabaseResource, options: ClientConfig = {}): Promise<Client> {
+export async function connectPg(cluster: DatabaseResource, options: PgOptions = {}): Promise<Client> {
   const client = new Client({ ...loginOf(cluster), ...options });
   client.on("error", () => undefined);
   await client.connect();
@@ -120,6 +133,25 @@ export async function firstOfMysql(connection: Connection, sql: string): Promise
   return Array.isArray(rows) && Array.isArray(rows[0]) ? rows[0][0] : undefined;
 }
 
+/** The customer's databases, as the engine itself tells them. */
+export async function databaseNames(cluster: DatabaseResource): Promise<unknown[]> {
+  if (cluster.attributes.connection.protocol === "postgres") {
+    const client = await connectPg(cluster, { database: "postgres" });
+    const sql =
+      "select datname from pg_database where datname not in ('postgres') and not datistemplate order by 1";
+    const { rows } = await client.query<[string]>({ text: sql, rowMode: "array" });
+    await client.end();
+    return rows.flat();
+  }
+  const connection = await connectMysql(cluster, { database: "information_schema" });
+  const [rows] = await connection.query({
+    sql: "select schema_name from schemata where schema_name not in ('mysql', 'sys', 'information_schema', 'performance_schema') order by 1",
+    rowsAsArray: true,
+  });
+  await connection.end();
+  return Array.isArray(rows) ? rows.flat() : [];
+}
+
 /** Waits until a login works and the statement is answered; an engine that comes back after a crash takes a moment. */
 export async function untilAnswers(cluster: DatabaseResource): Promise<void> {
   await until(`${cluster.id} answers`, async () => {
@@ -140,13 +172,18 @@ export function processesOf(pilvi: TestPilvi, id: string): number[] {
 }
 
 /** Logs in as the host itself does, which the kernel vouches for, to see what no customer can. */
-export async function connectPgAdmin(pilvi: TestPilvi, cluster: DatabaseResource): Promise<Client> {
+export async function connectPgAdmin(
+  pilvi: TestPilvi,
+  cluster: DatabaseResource,
+  database = "postgres",
+): Promise<Client> {
   const host = join(pilvi.dataDir, "instances", cluster.id, "run");
-  return await connectPg(cluster, { host, user: "pilvi_admin", database: "postgres" });
+  return await connectPg(cluster, { host, user: "pilvi_admin", database });
 }
 
 /** Logs in as the host itself does, which the kernel vouches for, to see what no customer can. */
 export async function connectMysqlAdmin(pilvi: TestPilvi, cluster: DatabaseResource): Promise<Connection> {
   const socketPath = join(pilvi.dataDir, "instances", cluster.id, "run", "engine.sock");
-  return await connectMysql(cluster, { socketPath, user: userInfo().username, database: "mysql" });
+  const user = userName(process.getuid?.() ?? 0) ?? "root";
+  return await connectMysql(cluster, { socketPath, user, database: "mysql" });
 }

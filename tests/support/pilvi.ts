@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  watch,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -89,6 +88,11 @@ export class TestPilvi {
     throw new Error(`Pilvi did not start: ${printed}${await new Response(child.stderr).text()}`);
   }
 
+  /** Kills `pilvi up` itself, as a crash would; what it started is left to notice. */
+  async crash(): Promise<void> {
+    await this.stop("SIGKILL");
+  }
+
   /** Stops everything cleanly and returns the exit code. */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     this.#process?.kill(signal);
@@ -153,10 +157,31 @@ export class TestPilvi {
     return childrenOf(this.pid).find((pid) => commandLine(pid).at(-1) === name);
   }
 
+  /** Ends processes as a crash would; those that do not run just now are passed over. */
+  kill(...names: ProcessName[]): void {
+    for (const pid of names.map((name) => this.pidOf(name))) {
+      if (pid !== undefined) process.kill(pid, "SIGKILL");
+    }
+  }
+
+  /** Waits until the API, its store and its host answer. */
+  async untilReady(): Promise<void> {
+    await until("Pilvi is ready", async () => {
+      const response = await fetch(`${this.url}/readyz`).catch(() => null);
+      return response?.status === 200;
+    });
+  }
+
+  /** The program and its arguments, as `pilvi up` runs it: built, with the places to stop at. */
+  builtProgram(): [string, string] {
+    const home = join(this.dataDir, "program");
+    const folder = readdirSync(home).find((name) => !name.startsWith("bun-")) ?? "";
+    return [join(home, `bun-${Bun.version}`), join(home, folder, "main.js")];
+  }
+
   /** The pids of the engine processes of an instance. */
   enginePids(id: string): number[] {
-    const folder = join(this.dataDir, "instances", id);
-    return allPids().filter((pid) => commandLine(pid).some((word) => word.includes(folder)));
+    return enginePidsAt(join(this.dataDir, "instances", id));
   }
 
   /** The folders of all instances but the store. */
@@ -245,33 +270,20 @@ export class Failpoints {
   /** Resolves with the pid of the process that waits at the armed place. */
   async reached(): Promise<number> {
     const file = join(this.folder, "reached");
-    await untilFile(this.folder, () => existsSync(file) && readFileSync(file, "utf8") !== "");
+    const armed = readdirSync(this.folder).find((name) => name.startsWith("armed."));
+    await until(`${armed} is reached`, () => existsSync(file) && readFileSync(file, "utf8") !== "");
     return Number(readFileSync(file, "utf8"));
   }
 
-  /** Lets the waiting process go on, if it lives. */
+  /** Lets the waiting process go on, if it lives, and all that come by later pass. */
   release(): void {
-    writeFileSync(join(this.folder, "released"), "");
+    for (const file of readdirSync(this.folder)) {
+      if (file.startsWith("armed.")) rmSync(join(this.folder, file));
+    }
   }
 
   close(): void {
     rmSync(resolve(this.folder, ".."), { recursive: true, force: true });
-  }
-}
-
-/** Waits until something holds of a folder's files, told by the kernel when they change. */
-async function untilFile(folder: string, holds: () => boolean): Promise<void> {
-  while (!holds()) {
-    await new Promise<void>((done) => {
-      const watcher = watch(folder, () => end());
-      // Bun drops an event that comes right after another, so the folder is also looked at from time to time.
-      const timer = setTimeout(() => end(), 20);
-      const end = () => {
-        clearTimeout(timer);
-        watcher.close();
-        done();
-      };
-    });
   }
 }
 
@@ -295,6 +307,11 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** The pids of the engine processes of the instance in a folder. */
+export function enginePidsAt(folder: string): number[] {
+  return allPids().filter((pid) => commandLine(pid).some((word) => word.includes(folder)));
 }
 
 function allPids(): number[] {

@@ -5,6 +5,9 @@ import { messageOf, PublicError } from "../../lib/errors.ts";
 /** A connection on the machine itself takes milliseconds; a login that takes longer is tried again. */
 const LOGIN_TIMEOUT_SECONDS = 5;
 
+/** What every engine has and everybody may enter. Without a name, Bun would ask for one that is closed to customers. */
+const NOBODYS_DATABASES = { postgres: "postgres", mysql: "information_schema" };
+
 /** How a customer reaches a cluster. */
 export interface DatabaseLogin {
   protocol: "postgres" | "mysql";
@@ -18,12 +21,13 @@ export interface DatabaseLogin {
 
 /** @throws PublicError when the cluster cannot be reached at its address or does not take the credentials. */
 export async function ensureLogin({ protocol, database, ...login }: DatabaseLogin): Promise<void> {
-  const shared = { ...login, max: 1, connectionTimeout: LOGIN_TIMEOUT_SECONDS };
-  const db =
-    protocol === "postgres"
-      ? // Every Postgres has this one, which belongs to nobody.
-        new SQL({ adapter: "postgres", ...shared, database: database ?? "postgres" })
-      : new SQL({ adapter: "mysql", ...shared, ...(database === undefined ? {} : { database }) });
+  const db = new SQL({
+    ...login,
+    adapter: protocol,
+    database: database ?? NOBODYS_DATABASES[protocol],
+    max: 1,
+    connectionTimeout: LOGIN_TIMEOUT_SECONDS,
+  });
   try {
     await db`select 1`;
   } catch (error) {

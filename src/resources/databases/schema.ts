@@ -18,6 +18,9 @@ import { platformMysql } from "./configs/platform-mysql.ts";
 import { serverless } from "./configs/serverless.ts";
 import { databaseTypeLabels, databaseTypes, type DatabaseType } from "./types.ts";
 
+// Clients of the API know this slice by this file alone.
+export type { NewSchema, SchemaResource, SchemaStatus } from "./schemas/schema.ts";
+
 export const databaseStatuses = [
   "creating",
   "updating",

@@ -2,6 +2,7 @@
 import { recordAudit } from "../../api/audit.ts";
 import { createOnce } from "../../api/idempotency.ts";
 import type { OperationRequest } from "../../api/operation.ts";
+import { failpoint } from "../../lib/failpoint.ts";
 import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import { enqueue } from "../../reconciler/queue.ts";
@@ -39,7 +40,7 @@ export async function createInstance<Row>(
   const { hostId } = context;
   const { kind } = creation;
   const id = newId(creation.prefix);
-  return await createOnce(context.db, {
+  const created = await createOnce(context.db, {
     organizationId,
     kind,
     id,
@@ -57,10 +58,13 @@ export async function createInstance<Row>(
       });
       await enqueue(tx, { kind, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
       await recordAudit(tx, { principal, requestId, action: "create", kind, id, details: body });
+      await failpoint("create.written");
       return row;
     },
     find: (tx, madeId) => creation.find(tx, organizationId, madeId),
   });
+  await failpoint("create.committed");
+  return created;
 }
 
 async function portFor(tx: Transaction, context: KindContext, resourceId: string): Promise<number> {

@@ -2,6 +2,7 @@
 import { recordAudit } from "../../api/audit.ts";
 import { notFound } from "../../api/errors.ts";
 import type { OperationRequest } from "../../api/operation.ts";
+import { failpoint } from "../../lib/failpoint.ts";
 import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
@@ -36,5 +37,7 @@ export async function deleteInstance(
     await markParts?.(tx, id);
     await enqueue(tx, { kind, id, hostId: row.hostId, deadlineSeconds: DEADLINE_SECONDS });
     await recordAudit(tx, { principal, requestId, action: "delete", kind, id, details: {} });
+    await failpoint("delete.written");
   });
+  await failpoint("delete.committed");
 }

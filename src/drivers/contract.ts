@@ -1,0 +1,139 @@
+// The contract that every driver keeps, as tests: the same ones for processes on this machine and for pods of a cluster.
+import { describe, expect, test } from "bun:test";
+import { newId } from "../lib/ids.ts";
+import { sha256Hex } from "../lib/secrets.ts";
+import type { CacheSpec, Driver, Observation } from "./driver.ts";
+
+/** What a driver's tests provide. */
+export interface ContractOptions {
+  driver(): Driver;
+  /** A port that nothing listens on. */
+  freePort(): number;
+  /** Ends the engine of an instance from outside, as a crash would. */
+  crash(id: string): void;
+  /** Whether a login at the port with this password works. */
+  canLogIn(port: number, password: string): Promise<boolean>;
+}
+
+/** A spec of a small cache. */
+export function cacheSpec(port: number, password: string, wishes: Partial<CacheSpec> = {}): CacheSpec {
+  const verifier = sha256Hex(password);
+  return {
+    kind: "cache",
+    id: newId("cache"),
+    engines: ["valkey", "redis"],
+    users: [{ name: "default", verifier }],
+    exposure: { port, scope: "loopback" },
+    memoryBytes: 64 * 1024 ** 2,
+    evictionPolicy: "noeviction",
+    ...wishes,
+  };
+}
+
+/** Runs the contract's tests against a driver. */
+export function testDriverContract(name: string, options: ContractOptions): void {
+  describe(`the driver ${name}`, () => {
+    lifecycle(options);
+    changes(options);
+    watching(options);
+  });
+}
+
+function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {
+  test("offers engines, and the memory of where it runs", async () => {
+    const offer = await driver().offer();
+    expect(offer.engines.map((engine) => engine.name)).toContain("valkey");
+    expect(offer.memoryBytes).toBeGreaterThan(0);
+  });
+
+  test("makes an instance that can be reached, and leaves nothing of it", async () => {
+    const spec = cacheSpec(freePort(), "moi");
+    expect((await driver().observe(spec.id)).state).toBe("absent");
+    const seen = await driver().ensure(spec);
+    expect(seen).toMatchObject({ id: spec.id, state: "running", lastError: null, crashes: 0 });
+    expect(seen.engine?.name).toBe("valkey");
+    expect(await canLogIn(spec.exposure.port ?? 0, "moi")).toBe(true);
+    await driver().remove(spec.id);
+    expect((await driver().observe(spec.id)).state).toBe("absent");
+    expect(await canLogIn(spec.exposure.port ?? 0, "moi")).toBe(false);
+  });
+
+  test("can be asked for the same many times, at the same time too", async () => {
+    const spec = cacheSpec(freePort(), "moi");
+    const seen = await Promise.all([1, 2, 3].map(() => driver().ensure(spec)));
+    const again = await driver().ensure(spec);
+    for (const each of seen) expect(each).toEqual(again);
+    await Promise.all([driver().remove(spec.id), driver().remove(spec.id)]);
+    await driver().remove(spec.id);
+  });
+
+  test("takes an id only once, so that an order that is late brings nothing back", async () => {
+    const spec = cacheSpec(freePort(), "moi");
+    await driver().ensure(spec);
+    const [, late] = await Promise.allSettled([driver().remove(spec.id), driver().ensure(spec)]);
+    await driver()
+      .ensure(spec)
+      .catch(() => undefined);
+    expect((await driver().observe(spec.id)).state).toBe("absent");
+    if (late.status === "fulfilled") expect(late.value.id).toBe(spec.id);
+  });
+}
+
+function changes({ driver, freePort, canLogIn, crash }: ContractOptions): void {
+  test("puts a changed spec into force", async () => {
+    const spec = cacheSpec(freePort(), "former");
+    const port = spec.exposure.port ?? 0;
+    await driver().ensure(spec);
+    const changed = cacheSpec(port, "present", { id: spec.id, memoryBytes: 32 * 1024 ** 2 });
+    const seen = await driver().ensure(changed);
+    expect(seen.limits?.memoryBytes).toBe(32 * 1024 ** 2);
+    expect(await canLogIn(port, "former")).toBe(false);
+    expect(await canLogIn(port, "present")).toBe(true);
+    await driver().remove(spec.id);
+  });
+
+  test("says why an instance does not run, and runs it when it can", async () => {
+    const port = freePort();
+    const squatter = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
+    const spec = cacheSpec(port, "moi");
+    const seen = await driver().ensure(spec);
+    expect(seen).toMatchObject({ state: "failed", crashes: 0 });
+    expect(seen.lastError).toContain(String(port));
+    squatter.stop(true);
+    while ((await driver().ensure(spec)).state !== "running") await Bun.sleep(10);
+    await driver().remove(spec.id);
+  });
+
+  test("starts what crashed without being asked", async () => {
+    const spec = cacheSpec(freePort(), "moi");
+    await driver().ensure(spec);
+    crash(spec.id);
+    const isBack = async () => {
+      const { state, crashes } = await driver().observe(spec.id);
+      return state === "running" && crashes === 1;
+    };
+    while (!(await isBack())) await Bun.sleep(10);
+    expect(await canLogIn(spec.exposure.port ?? 0, "moi")).toBe(true);
+    await driver().remove(spec.id);
+  });
+}
+
+function watching({ driver, freePort, crash }: ContractOptions): void {
+  test("tells of everything there is, and then of every change", async () => {
+    const spec = cacheSpec(freePort(), "moi");
+    await driver().ensure(spec);
+    const told: Observation["state"][] = [];
+    const end = new AbortController();
+    const synced = Promise.withResolvers<string[]>();
+    const changed = (seen: Observation) => void (seen.id === spec.id && told.push(seen.state));
+    driver().watch({ changed, synced: synced.resolve }, end.signal);
+    expect(await synced.promise).toContain(spec.id);
+    expect(told).toEqual(["running"]);
+    crash(spec.id);
+    while (told.length < 3) await Bun.sleep(5);
+    await driver().remove(spec.id);
+    while (told.at(-1) !== "absent") await Bun.sleep(5);
+    end.abort();
+    expect(told).toEqual(["running", "starting", "running", "removing", "absent"]);
+  });
+}

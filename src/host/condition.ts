@@ -1,0 +1,50 @@
+// How an instance is at present; whoever listens is told whenever that changes.
+import type { InstanceSpec, Observation } from "../drivers/driver.ts";
+import type { EngineContext } from "../engines/engine.ts";
+
+/** The states that an instance can be seen in. */
+export type State = Observation["state"];
+
+export class Condition {
+  /** Why the last start failed, for anyone to read. */
+  lastError: string | null = null;
+  /** How often the engine ended without having been asked to. */
+  crashes = 0;
+  #state: State = "absent";
+  #since = new Date();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** When the state was reached. */
+  get since(): Date {
+    return this.#since;
+  }
+
+  /** What can be seen of the instance; the context is null as long as no engine was chosen. */
+  observe(id: string, context: EngineContext<InstanceSpec> | null): Observation {
+    return {
+      id,
+      state: this.#state,
+      since: this.#since.toISOString(),
+      engine: context && { name: context.installed.name, version: context.installed.version },
+      limits: context?.limits ?? null,
+      lastError: this.lastError,
+      crashes: this.crashes,
+    };
+  }
+
+  /** Enters a state; being in it already changes nothing. */
+  become(state: State): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#since = new Date();
+    this.#onChange();
+  }
+}

@@ -1,0 +1,139 @@
+// A host that takes up what an earlier one left: engines that run, changes and removals that were cut short, odd folders.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { enginePidsAt, freePort, freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { loadConfig } from "../config.ts";
+import { cacheSpec } from "../drivers/contract.ts";
+import { createLog } from "../lib/log.ts";
+import { Host } from "./host.ts";
+import { instanceFolder } from "./layout.ts";
+import { readManifest, writeManifest, type Manifest } from "./manifest.ts";
+
+let dataDir: string;
+let hosts: Host[] = [];
+
+beforeEach(() => {
+  dataDir = freshDataDir();
+});
+
+afterEach(async () => {
+  // The last one has them all; the others let go of theirs.
+  await hosts.at(-1)?.close();
+  hosts = [];
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function startHost(): Promise<Host> {
+  hosts.at(-1)?.release();
+  const enginesDir = loadConfig(process.env).enginesDir;
+  const host = new Host(
+    { dataDir, enginesDir, bind: "127.0.0.1", certificate: null, warmSlots: 0, cgroups: null },
+    createLog("host", "silent"),
+  );
+  hosts.push(host);
+  await host.start();
+  return host;
+}
+
+const pidsOf = (id: string) => enginePidsAt(join(dataDir, "instances", id));
+
+async function change(id: string, edit: (manifest: Manifest) => Manifest): Promise<void> {
+  const { manifest: path } = instanceFolder(dataDir, id);
+  const manifest = readManifest(path);
+  if (manifest === null) throw new Error("there is no manifest");
+  await writeManifest(path, edit(manifest));
+}
+
+test("an engine that runs is adopted before anyone is told, and its end is noticed", async () => {
+  const spec = cacheSpec(freePort(), "moi");
+  await (await startHost()).ensure(spec);
+  const [pid = 0] = pidsOf(spec.id);
+  const host = await startHost();
+  expect(host.observe(spec.id)).toMatchObject({ state: "running", crashes: 0 });
+  expect(pidsOf(spec.id)).toEqual([pid]);
+  process.kill(pid, "SIGKILL");
+  await until(
+    "it is started again",
+    () => host.observe(spec.id).crashes === 1 && pidsOf(spec.id).length === 1,
+  );
+  expect((await host.ensure(spec)).state).toBe("running");
+});
+
+test("an engine that ended while no host was there is started", async () => {
+  const spec = cacheSpec(freePort(), "moi");
+  const former = await startHost();
+  await former.ensure(spec);
+  former.release();
+  for (const pid of pidsOf(spec.id)) process.kill(pid, "SIGKILL");
+  await until("it has ended", () => pidsOf(spec.id).length === 0);
+  const host = await startHost();
+  await until("it runs", () => host.observe(spec.id).state === "running");
+});
+
+test("a change that was written down but not put into force is put into force", async () => {
+  const spec = cacheSpec(freePort(), "moi");
+  await (await startHost()).ensure(spec);
+  const [pid] = pidsOf(spec.id);
+  const changed = { ...spec, memoryBytes: 32 * 1024 ** 2 };
+  await change(spec.id, (manifest) => ({ ...manifest, spec: changed, isReplaced: true }));
+  const host = await startHost();
+  await until("it runs", () => host.observe(spec.id).state === "running");
+  expect(pidsOf(spec.id)).not.toEqual([pid ?? 0]);
+  const conf = readFileSync(join(instanceFolder(dataDir, spec.id).conf, "engine.conf"), "utf8");
+  expect(conf).toContain(`maxmemory ${32 * 1024 ** 2}\n`);
+  expect(readManifest(instanceFolder(dataDir, spec.id).manifest)?.isReplaced).toBe(false);
+});
+
+test("a removal that was cut short is finished", async () => {
+  const spec = cacheSpec(freePort(), "moi");
+  await (await startHost()).ensure(spec);
+  await change(spec.id, (manifest) => ({ ...manifest, wish: "removed" }));
+  const host = await startHost();
+  await until("it is gone", () => host.observe(spec.id).state === "absent");
+  expect(pidsOf(spec.id)).toEqual([]);
+  expect(existsSync(instanceFolder(dataDir, spec.id).path)).toBe(false);
+});
+
+test("what a create left that was cut short before its manifest goes away, and what has data stays", async () => {
+  const empty = instanceFolder(dataDir, "cache-empty");
+  const withData = instanceFolder(dataDir, "cache-with-data");
+  mkdirSync(empty.path, { recursive: true });
+  writeFileSync(`${empty.manifest}.tmp`, "{");
+  mkdirSync(withData.data, { recursive: true });
+  mkdirSync(join(dataDir, "instances", "lost+found"));
+  const host = await startHost();
+  expect(existsSync(empty.path)).toBe(false);
+  expect(existsSync(withData.data)).toBe(true);
+  expect(host.observe("cache-empty").state).toBe("absent");
+});
+
+test("a manifest that cannot be understood keeps its data until the instance is removed", async () => {
+  const folder = instanceFolder(dataDir, "cache-odd");
+  mkdirSync(folder.data, { recursive: true });
+  writeFileSync(folder.manifest, '{"spec":');
+  const host = await startHost();
+  expect(host.observe("cache-odd").state).toBe("failed");
+  const ensured = host.ensure(cacheSpec(freePort(), "moi", { id: "cache-odd" }));
+  expect(ensured).rejects.toThrow("cannot be understood");
+  await ensured.catch(() => undefined);
+  expect(existsSync(folder.data)).toBe(true);
+  await host.remove("cache-odd");
+  expect(existsSync(folder.path)).toBe(false);
+});
+
+test("a host can end although an instance that it knew of has no folder", async () => {
+  mkdirSync(instanceFolder(dataDir, "cache-empty").path, { recursive: true });
+  const host = await startHost();
+  await host.close();
+});
+
+test("a manifest of an earlier Pilvi has no word about restarts, and is read all the same", async () => {
+  const spec = cacheSpec(freePort(), "moi");
+  const folder = instanceFolder(dataDir, spec.id);
+  mkdirSync(folder.path, { recursive: true });
+  const former = { spec, wish: "present", engine: { name: "valkey", major: "8" }, adminPassword: "x" };
+  writeFileSync(folder.manifest, JSON.stringify(former));
+  expect(readManifest(folder.manifest)).toMatchObject({ spec, isReplaced: false });
+  expect(readManifest(`${folder.manifest}.none`)).toBeNull();
+});

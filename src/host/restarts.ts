@@ -1,0 +1,53 @@
+// When an engine is started again: at once after its first crash, later and later while it keeps failing.
+import { backoffMs } from "../lib/backoff.ts";
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 30_000;
+/** An engine that ran this long is not in a crash loop. */
+const STEADY_MS = 1_000;
+
+export class Restarts {
+  #failures = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #dueAt = 0;
+  readonly #start: () => void;
+
+  constructor(start: () => void) {
+    this.#start = start;
+  }
+
+  /** The engine ended after it had run for a time. */
+  afterCrash(ranMs: number): void {
+    if (ranMs >= STEADY_MS) this.#failures = 0;
+    const isFirst = this.#failures === 0;
+    this.#failures += 1;
+    this.#startIn(isFirst ? 0 : this.#backoff());
+  }
+
+  /** The engine could not be started. */
+  afterFailure(): void {
+    this.#failures += 1;
+    this.#startIn(this.#backoff());
+  }
+
+  /** Forgets a start that was to come. */
+  cancel(): void {
+    clearTimeout(this.#timer);
+    this.#dueAt = 0;
+  }
+
+  /** Milliseconds until the start that is to come; 0 when it is due or there is none. */
+  remainingMs(): number {
+    return Math.max(0, this.#dueAt - performance.now());
+  }
+
+  #backoff(): number {
+    return backoffMs(this.#failures, FIRST_RETRY_MS, LONGEST_RETRY_MS);
+  }
+
+  #startIn(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#dueAt = performance.now() + delayMs;
+    this.#timer = setTimeout(this.#start, delayMs);
+  }
+}

@@ -1,0 +1,203 @@
+// The loop against a real Postgres: one run a resource, whatever happens to the loop, its session or its leases.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { until } from "../../tests/support/pilvi.ts";
+import type { Database } from "../store/database.ts";
+import type { Loop, Outcome, Reconcile } from "./loop.ts";
+import { cutOwners, loopOf, queueStore, wish, workOf } from "./test-support.ts";
+
+const SETTLED: Outcome = { verdict: { settled: true } };
+
+let db: Database;
+let loops: Loop[] = [];
+
+beforeAll(async () => {
+  db = await queueStore();
+  await db`create table seen (id text, note text)`;
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  await db`delete from work`;
+  await db`delete from seen`;
+});
+
+afterEach(async () => {
+  await Promise.all(loops.map((loop) => loop.stop()));
+  loops = [];
+});
+
+async function start(reconcile: Reconcile): Promise<Loop> {
+  const loop = loopOf(db, reconcile);
+  loops.push(loop);
+  await loop.start();
+  return loop;
+}
+
+const isSettled = async (id: string) => (await workOf(db, id))?.isSettled === true;
+
+/** A reconciler whose runs end when the test says so. */
+function held() {
+  const runs: {
+    id: string;
+    signal: AbortSignal;
+    end: (outcome: Outcome) => void;
+    fail: (error: Error) => void;
+  }[] = [];
+  const reconcile: Reconcile = (id, signal) =>
+    new Promise((resolve, reject) => runs.push({ id, signal, end: resolve, fail: reject }));
+  return { runs, reconcile };
+}
+
+/** An outcome that leaves a note of having been written. */
+function note(text: string): Outcome {
+  return {
+    verdict: { settled: true },
+    write: async (tx) => void (await tx`insert into seen (id, note) values ('thing-1', ${text})`),
+  };
+}
+
+test("many wishes, many resources, two loops: never two runs of one resource at a time", async () => {
+  const running = new Set<string>();
+  let most = 0;
+  let overlaps = 0;
+  const reconcile: Reconcile = async (id) => {
+    if (running.has(id)) overlaps += 1;
+    running.add(id);
+    most = Math.max(most, running.size);
+    await Bun.sleep(Math.random() * 5);
+    running.delete(id);
+    return SETTLED;
+  };
+  await start(reconcile);
+  await start(reconcile);
+  const ids = Array.from({ length: 20 }, (_, index) => `thing-${index}`);
+  for (let round = 0; round < 10; round += 1) await Promise.all(ids.map((id) => wish(db, id)));
+  for (const id of ids) await until(`${id} is settled`, () => isSettled(id));
+  expect(overlaps).toBe(0);
+  expect(most).toBeGreaterThan(1);
+});
+
+test("a wish that arrives during a run is looked at after it, and only the later run says how it is", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile);
+  await wish(db, "thing-1");
+  await until("the first run is under way", () => runs.length === 1);
+  await wish(db, "thing-1");
+  runs[0]?.end(note("outdated"));
+  await until("the second run is under way", () => runs.length === 2);
+  runs[1]?.end(note("current"));
+  await until("it is settled", () => isSettled("thing-1"));
+  expect([...(await db`select note from seen`)]).toEqual([{ note: "current" }]);
+});
+
+test("what fails is tried again later and later, and its public reason is kept", async () => {
+  const startedAt: number[] = [];
+  await start(async () => {
+    startedAt.push(performance.now());
+    if (startedAt.length < 4) throw new Error("a secret of the inside");
+    return SETTLED;
+  });
+  await wish(db, "thing-1");
+  await until("it failed once", async () => typeof (await workOf(db, "thing-1"))?.lastError === "string");
+  expect((await workOf(db, "thing-1"))?.lastError).toBe("Pilvi failed; its log says why.");
+  await until("it is settled", () => isSettled("thing-1"));
+  const waits = startedAt.slice(1).map((at, index) => at - (startedAt[index] ?? 0));
+  // Half of the step to the whole of it: 50 to 100 ms, 100 to 200, 200 to 400.
+  for (const [index, least] of [50, 100, 200].entries())
+    expect(waits[index]).toBeGreaterThanOrEqual(least - 1);
+  expect((await workOf(db, "thing-1"))?.lastError).toBeNull();
+});
+
+test("what was leased by a process that died is taken over at the start of another", async () => {
+  await wish(db, "thing-1");
+  await db`update work set owner = 999999, lease_until = now() + interval '1 hour'`;
+  const startedAt = performance.now();
+  await start(async () => SETTLED);
+  await until("it is settled", () => isSettled("thing-1"));
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+test("a loop that runs takes over within seconds from one that dies", async () => {
+  const { runs, reconcile } = held();
+  const dying = await start(reconcile);
+  await wish(db, "thing-1");
+  await until("the first is at it", () => runs.length === 1);
+  await start(async () => SETTLED);
+  runs[0]?.signal.addEventListener("abort", () => runs[0]?.fail(new Error("aborted")));
+  await dying.stop();
+  expect((await workOf(db, "thing-1"))?.lastError).toBeNull();
+  await until("the second has done it", () => isSettled("thing-1"), 5_000);
+});
+
+test("a lost session aborts its runs, and a new one begins when they have ended", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile);
+  await wish(db, "thing-1");
+  await until("a run is under way", () => runs.length === 1);
+  await cutOwners(db);
+  await until("the run was told to end", () => runs[0]?.signal.aborted === true);
+  await wish(db, "thing-1");
+  // Nothing must happen, which only time can show.
+  await Bun.sleep(200);
+  expect(runs).toHaveLength(1);
+  runs[0]?.end(note("late"));
+  await until("another run is under way", () => runs.length === 2);
+  expect(runs[1]?.signal.aborted).toBe(false);
+  runs[1]?.end(SETTLED);
+  await until("it is settled", () => isSettled("thing-1"));
+  expect(await db`select from seen`).toHaveLength(0);
+});
+
+test("a run whose lease another took writes nothing", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile);
+  await wish(db, "thing-1");
+  await until("a run is under way", () => runs.length === 1);
+  await db`update work set owner = null, lease_until = null, run_at = 'infinity', deadline_at = null`;
+  runs[0]?.end({
+    verdict: "gone",
+    write: async (tx) => void (await tx`insert into seen (id, note) values ('thing-1', 'late')`),
+  });
+  await wish(db, "thing-2");
+  await until("the loop goes on", () => runs.length === 2);
+  runs[1]?.end(SETTLED);
+  expect(await db`select from seen`).toHaveLength(0);
+  expect(await isSettled("thing-1")).toBe(true);
+});
+
+test("an outcome that could not be written is tried again without waiting for the lease to end", async () => {
+  let attempts = 0;
+  await start(async () => {
+    attempts += 1;
+    if (attempts > 1) return SETTLED;
+    return { verdict: { settled: true }, write: async (tx) => void (await tx`select 1 / 0`) };
+  });
+  await wish(db, "thing-1");
+  await until("it is settled", () => isSettled("thing-1"), 5_000);
+  expect(attempts).toBe(2);
+});
+
+test("a request that holds a resource's work while an outcome is written is not waited for in a circle", async () => {
+  await db`insert into seen (id, note) values ('thing-1', 'first')`;
+  const { runs, reconcile } = held();
+  await start(reconcile);
+  await wish(db, "thing-1");
+  await until("a run is under way", () => runs.length === 1);
+  await db.begin(async (tx) => {
+    await tx`update work set run_at = now() where id = 'thing-1'`;
+    runs[0]?.end(note("outdated"));
+    await until("the run waits for the request", async () => {
+      const rows = await db`
+        select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      return rows.length > 0;
+    });
+    await tx`update seen set note = 'deleting' where id = 'thing-1'`;
+  });
+  await until("the news are looked at", () => runs.length === 2);
+  runs[1]?.end(SETTLED);
+  await until("it is settled", () => isSettled("thing-1"));
+  expect([...(await db`select note from seen`)]).toEqual([{ note: "deleting" }]);
+});

@@ -1,0 +1,63 @@
+// What tests of the queue and the loop share: a store with a host in it, and sessions that can be cut.
+import { SQL } from "bun";
+import { freshDatabase } from "../../tests/support/postgres.ts";
+import { createLog } from "../lib/log.ts";
+import type { Database } from "../store/database.ts";
+import { Loop, type Reconcile } from "./loop.ts";
+import { enqueue, OWNER_LOCK_CLASS } from "./queue.ts";
+
+export const HOST = "host-1";
+
+/** A store of its own with the host that all test resources are on. */
+export async function queueStore(): Promise<Database> {
+  const db = await freshDatabase();
+  await db`insert into hosts (id, name) values (${HOST}, 'test')`;
+  return db;
+}
+
+/** Another pool of one connection to the same database. */
+export function sessionOf(db: Database, onclose: () => void = () => {}): Database {
+  return new SQL({ ...db.options, max: 1, onclose } as SQL.Options);
+}
+
+/** Wishes for something about a resource of the kind `things`. */
+export async function wish(db: Database, id: string): Promise<void> {
+  await db.begin((tx) => enqueue(tx, { kind: "things", id, hostId: HOST, deadlineSeconds: 60 }));
+}
+
+/** A loop for the kind `things`, with sessions of its own. */
+export function loopOf(db: Database, reconcile: Reconcile): Loop {
+  return new Loop({
+    db,
+    openSession: (onClose) => sessionOf(db, onClose),
+    hostId: HOST,
+    reconcilers: new Map([["things", reconcile]]),
+    log: createLog("test", "silent"),
+  });
+}
+
+/** One row of the queue. */
+export interface WorkRow {
+  owner: number | null;
+  attempts: number;
+  lastError: string | null;
+  isDue: boolean;
+  isSettled: boolean;
+  retryMs: number | null;
+}
+
+/** The row of a resource, or undefined when there is none. */
+export async function workOf(db: Database, id: string): Promise<WorkRow | undefined> {
+  const [row] = await db<WorkRow[]>`
+    select owner, attempts, last_error as "lastError", run_at <= now() as "isDue",
+           deadline_at is null and run_at = 'infinity' as "isSettled",
+           case when run_at < 'infinity' then extract(epoch from run_at - now())::float8 * 1000 end as "retryMs"
+    from work where id = ${id}`;
+  return row;
+}
+
+/** Ends the sessions that owners hold their locks in, as a restart of the store would. */
+export async function cutOwners(db: Database): Promise<void> {
+  await db`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = ${OWNER_LOCK_CLASS}
+    and database = (select oid from pg_database where datname = current_database())`;
+}

@@ -1,0 +1,176 @@
+// Customers who create, use and delete caches while processes of Pilvi are killed at random; what they were told must hold.
+import { expect } from "bun:test";
+import { randomUUID } from "node:crypto";
+import type { CacheResource } from "../../src/resources/caches/schema.ts";
+import type { Database } from "../../src/store/database.ts";
+import { cacheBody, until, type CacheDocument, type TestPilvi } from "../support/pilvi.ts";
+import { Connection } from "./connection.ts";
+import { expectExactly } from "./inspection.ts";
+
+/** What can be killed: processes of Pilvi, the store's Postgres, the engine of some cache. */
+export type Target = "control" | "host" | "both" | "up" | "store" | "engine";
+
+export interface ChaosOptions {
+  seed: number;
+  targets: readonly Target[];
+  /** How many kills there are. */
+  kills: number;
+}
+
+const CUSTOMERS = 3;
+const MOST_CACHES = 20;
+const LONGEST_PAUSE_MS = 300;
+const PATIENCE_MS = 90_000;
+
+export class Chaos {
+  readonly #pilvi: TestPilvi;
+  readonly #store: Database;
+  readonly #options: ChaosOptions;
+  readonly #random: () => number;
+  /** Caches whose create was answered, with what was written to them. */
+  readonly #caches = new Map<string, { cache: CacheResource; value: string | null }>();
+  readonly #busy = new Set<string>();
+  readonly #killed: string[] = [];
+  #isOver = false;
+
+  constructor(pilvi: TestPilvi, store: Database, options: ChaosOptions) {
+    this.#pilvi = pilvi;
+    this.#store = store;
+    this.#options = options;
+    this.#random = randomOf(options.seed);
+  }
+
+  /** Runs until all kills are done, then checks that there is exactly what the customers were promised. */
+  async run(): Promise<void> {
+    console.log(`chaos with seed ${this.#options.seed}`);
+    const customers = Array.from({ length: CUSTOMERS }, () => this.#customer());
+    try {
+      for (let kill = 0; kill < this.#options.kills; kill += 1) await this.#kill();
+    } finally {
+      this.#isOver = true;
+    }
+    await Promise.all(customers);
+    await this.#check();
+    console.log(`${this.#killed.length} kills, ${this.#caches.size} caches left: ${this.#killed.join(" ")}`);
+  }
+
+  async #kill(): Promise<void> {
+    await Bun.sleep(this.#random() * LONGEST_PAUSE_MS);
+    const target = this.#pick(this.#options.targets) ?? "host";
+    this.#killed.push(target);
+    if (target === "up") {
+      await this.#pilvi.crash();
+      await this.#pilvi.start();
+    } else if (target === "engine" || target === "store") {
+      const id = target === "store" ? "store" : this.#pick([...this.#caches.keys()]);
+      for (const pid of id === undefined ? [] : this.#pilvi.enginePids(id)) killIfThere(pid);
+    } else {
+      this.#pilvi.kill(...(target === "both" ? (["control", "host"] as const) : [target]));
+    }
+    // Half of the time the next kill comes while this one is still being mended.
+    if (this.#random() < 0.5) await this.#pilvi.untilReady();
+  }
+
+  async #customer(): Promise<void> {
+    while (!this.#isOver) {
+      const dice = this.#random();
+      const idle = [...this.#caches.keys()].filter((id) => !this.#busy.has(id));
+      if (this.#caches.size < MOST_CACHES && dice < 0.5) await this.#create();
+      else if (dice < 0.8) await this.#with(this.#pick(idle), (id) => this.#write(id));
+      else await this.#with(this.#pick(idle), (id) => this.#delete(id));
+      await Bun.sleep(10);
+    }
+  }
+
+  async #with(id: string | undefined, task: (id: string) => Promise<void>): Promise<void> {
+    if (id === undefined) return;
+    this.#busy.add(id);
+    await task(id).finally(() => this.#busy.delete(id));
+  }
+
+  async #create(): Promise<void> {
+    const body = cacheBody({ eviction_policy: "noeviction" });
+    const headers = { "idempotency-key": randomUUID() };
+    const created = await patiently("a create is answered", async () => {
+      const answer = await this.#pilvi.api<CacheDocument>("POST", "/caches", body, headers);
+      return answer.status === 201 ? answer.body.data : null;
+    });
+    this.#caches.set(created.id, { cache: created, value: null });
+  }
+
+  async #write(id: string): Promise<void> {
+    const known = this.#caches.get(id);
+    if (known === undefined) return;
+    const value = randomUUID();
+    await patiently(`${id} takes a value`, async () => {
+      const connection = await Connection.open(known.cache);
+      await connection.set("value", value).finally(() => connection.close());
+      return true;
+    });
+    known.value = value;
+  }
+
+  async #delete(id: string): Promise<void> {
+    await patiently(`${id} is deleted`, async () => {
+      const { status } = await this.#pilvi.api("DELETE", `/caches/${id}`);
+      return status === 204 || status === 404 ? true : null;
+    });
+    this.#caches.delete(id);
+  }
+
+  async #check(): Promise<void> {
+    await this.#pilvi.untilReady();
+    await until("deleted caches are gone", () => this.#hasOnlyKnown(), PATIENCE_MS);
+    await expectExactly(this.#pilvi, this.#store, [...this.#caches.keys()]);
+    for (const { cache, value } of this.#caches.values()) {
+      const connection = await Connection.open(cache);
+      expect([cache.id, await connection.get("value")]).toEqual([cache.id, value]);
+      connection.close();
+    }
+  }
+
+  async #hasOnlyKnown(): Promise<boolean> {
+    const rows = await this.#store<{ id: string; status: string }[]>`select id, status from caches`.catch(
+      () => null,
+    );
+    return (
+      rows !== null && rows.length === this.#caches.size && rows.every((row) => row.status === "available")
+    );
+  }
+
+  #pick<Item>(items: readonly Item[]): Item | undefined {
+    return items[Math.floor(this.#random() * items.length)];
+  }
+}
+
+/** Tries again, as clients do, until there is an answer. */
+async function patiently<Result>(what: string, task: () => Promise<Result | null>): Promise<Result> {
+  let result: Result | null = null;
+  const isAnswered = async () => {
+    result = await task().catch(() => null);
+    if (result === null) await Bun.sleep(20);
+    return result !== null;
+  };
+  await until(what, isAnswered, PATIENCE_MS);
+  if (result === null) throw new Error("unreachable");
+  return result;
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself meanwhile.
+  }
+}
+
+/** The same numbers for the same seed (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

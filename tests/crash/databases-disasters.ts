@@ -1,0 +1,38 @@
+// The ways in which a running cluster can lose its processes.
+import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import { processesOf } from "../support/databases.ts";
+import { until, type ProcessName, type TestPilvi } from "../support/pilvi.ts";
+
+type Strike = (pilvi: TestPilvi, cluster: DatabaseResource) => Promise<void>;
+
+/** Each kills, and is done when all that was killed and that Pilvi starts anew by itself is there again. */
+export const disasters: Record<string, Strike> = {
+  "the engine's first process is killed": async (pilvi, { id }) => kill(processesOf(pilvi, id).slice(0, 1)),
+  "one of its processes is killed": async (pilvi, { id }) => kill(processesOf(pilvi, id).slice(-1)),
+  "all of its processes are killed": async (pilvi, { id }) => kill(processesOf(pilvi, id)),
+  "the host is killed": (pilvi) => killPilvi(pilvi, ["host"]),
+  "the control plane is killed": (pilvi) => killPilvi(pilvi, ["control"]),
+  "everything is killed": async (pilvi, { id }) => {
+    const pids = [pilvi.pidOf("control"), pilvi.pidOf("host"), ...processesOf(pilvi, id)];
+    kill([pilvi.pid, ...pids.filter((pid) => pid !== undefined)]);
+    await pilvi.stop("SIGKILL");
+    await pilvi.start();
+  },
+};
+
+/** Kills processes of Pilvi and waits until others have taken their place and the API answers. */
+export async function killPilvi(pilvi: TestPilvi, names: ProcessName[]): Promise<void> {
+  const killed = names.map((name) => pilvi.pidOf(name)).filter((pid) => pid !== undefined);
+  kill(killed);
+  await until("Pilvi is whole again", async () => {
+    const pids = [pilvi.pidOf("control"), pilvi.pidOf("host")];
+    if (pids.some((pid) => pid === undefined || killed.includes(pid))) return false;
+    const answer = await fetch(`${pilvi.url}/readyz`).catch(() => null);
+    return answer?.ok ?? false;
+  });
+}
+
+/** Kills processes as the kernel does that is out of memory. */
+export function kill(pids: number[]): void {
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+}

@@ -1,0 +1,85 @@
+// Looks into every corner of a Pilvi for what should not be there: rows, folders, processes, listening ports.
+import { expect } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config.ts";
+import { lockHolders } from "../../src/host/locks.ts";
+import { openVault } from "../../src/processes/identity.ts";
+import { storeAddress } from "../../src/processes/store-instance.ts";
+import { openDatabase, type Database } from "../../src/store/database.ts";
+import { until, type TestPilvi } from "../support/pilvi.ts";
+
+/** What a folder of an instance may hold once nothing is under way. */
+const KNOWN_FILES = new Set(["manifest.json", "lock", "engine.log", "engine.log.1", "conf", "data", "run"]);
+
+/** Opens a connection of the test's own to the store. */
+export async function openStore(pilvi: TestPilvi): Promise<Database> {
+  const config = loadConfig(pilvi.env);
+  return openDatabase(storeAddress(config, await openVault(config)), { maxConnections: 2 });
+}
+
+/** Waits until nothing is under way and checks that there is all that belongs to these caches, and nothing else. */
+export async function expectExactly(pilvi: TestPilvi, store: Database, ids: string[]): Promise<void> {
+  const wanted = [...ids].sort();
+  await until("all work is done", () => isSettled(store));
+  expect(await rowsOf(store, wanted)).toEqual({
+    caches: wanted.map((id) => ({ id, status: "available" })),
+    work: wanted,
+    ports: wanted,
+    strayKeys: [],
+  });
+  expect(pilvi.instanceFolders().sort()).toEqual(wanted);
+  for (const id of ["store", ...wanted]) {
+    const files = readdirSync(join(pilvi.dataDir, "instances", id));
+    expect(files.filter((file) => !KNOWN_FILES.has(file))).toEqual([]);
+  }
+  expectEngines(pilvi, wanted);
+}
+
+/** The ports of this Pilvi's range that somebody listens on. */
+export async function listeningPorts(range: { first: number; last: number }): Promise<number[]> {
+  const lines = (await Bun.file("/proc/net/tcp").text()).split("\n").slice(1);
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state]) => state === "0A")
+    .map(([, local = ""]) => Number.parseInt(local.split(":")[1] ?? "", 16))
+    .filter((port) => port >= range.first && port <= range.last)
+    .sort((a, b) => a - b);
+}
+
+async function isSettled(store: Database): Promise<boolean> {
+  try {
+    const [row] = await store<{ open: number }[]>`
+      select count(*)::int as open from work
+      where owner is not null or run_at < 'infinity' or deadline_at is not null or last_error is not null`;
+    return row?.open === 0;
+  } catch {
+    // The store itself is being started again.
+    return false;
+  }
+}
+
+async function rowsOf(store: Database, wanted: string[]) {
+  return {
+    caches: [...(await store<{ id: string; status: string }[]>`select id, status from caches order by id`)],
+    work: idsOf(await store`select id from work`),
+    ports: idsOf(await store`select resource_id as id from ports`),
+    strayKeys: idsOf(
+      await store`
+        select resource_id as id from idempotency_keys
+        where resource_id is not null and not (resource_id = any(${store.array(wanted, "text")}))`,
+    ),
+  };
+}
+
+function idsOf(rows: { id: string }[]): string[] {
+  return rows.map((row) => row.id).sort();
+}
+
+/** One engine for each instance, and no process that holds the lock of anything else. */
+function expectEngines(pilvi: TestPilvi, ids: string[]): void {
+  const instances = join(pilvi.dataDir, "instances");
+  for (const id of ["store", ...ids]) expect([id, pilvi.enginePids(id).length]).toEqual([id, 1]);
+  const locked = [...lockHolders().keys()].filter((path) => path.startsWith(`${instances}/`));
+  expect(locked.sort()).toEqual(["store", ...ids].map((id) => join(instances, id, "lock")).sort());
+}

@@ -1,0 +1,112 @@
+// What a customer sees when whole processes of Pilvi end: nothing, as long as the engine runs.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Observation } from "../../src/drivers/driver.ts";
+import { localDriver } from "../../src/drivers/local/index.ts";
+import { hostSocket } from "../../src/host/layout.ts";
+import type { CacheResource } from "../../src/resources/caches/schema.ts";
+import type { Database } from "../../src/store/database.ts";
+import { isAlive, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { Connection } from "./connection.ts";
+import { expectExactly, openStore } from "./inspection.ts";
+
+let pilvi: TestPilvi;
+let store: Database;
+let cache: CacheResource;
+let connection: Connection;
+
+beforeAll(async () => {
+  pilvi = await startPilvi();
+  store = await openStore(pilvi);
+  cache = await pilvi.createCache({ eviction_policy: "noeviction" });
+  connection = await Connection.open(cache);
+  await connection.set("kept", "yes");
+});
+
+afterAll(async () => {
+  connection.close();
+  await store.close();
+  await pilvi.close();
+});
+
+function enginePid(): number {
+  const [pid = 0] = pilvi.enginePids(cache.id);
+  return pid;
+}
+
+/** Kills the engine, and tells how long the host took to say so; returns when another one runs. */
+async function msUntilNoticed(): Promise<number> {
+  const watching = new AbortController();
+  const { promise: noticed, resolve } = Promise.withResolvers<void>();
+  const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
+  const changed = ({ id, state }: Observation) => {
+    if (id === cache.id && state === "starting") resolve();
+  };
+  localDriver(hostSocket(pilvi.dataDir)).watch({ changed, synced: () => sync() }, watching.signal);
+  await synced;
+  const engine = enginePid();
+  const killedAt = performance.now();
+  process.kill(engine, "SIGKILL");
+  await noticed;
+  const ms = performance.now() - killedAt;
+  watching.abort();
+  await until("another engine runs", () => pilvi.enginePids(cache.id).some((pid) => pid !== engine));
+  await expectExactly(pilvi, store, [cache.id]);
+  return ms;
+}
+
+test("a host that is told to end leaves engines running, and the next one watches over them", async () => {
+  const engine = enginePid();
+  const former = pilvi.pidOf("host") ?? 0;
+  process.kill(former, "SIGTERM");
+  await until("the former host has ended", () => !isAlive(former));
+  expect(await connection.get("kept")).toBe("yes");
+  await pilvi.untilReady();
+  expect(pilvi.pidOf("host")).not.toBe(former);
+  expect(await connection.get("kept")).toBe("yes");
+  expect(enginePid()).toBe(engine);
+  const seen = await pilvi.untilStatus(cache.id, "available");
+  expect(seen.meta.last_error).toBeNull();
+
+  const notices: number[] = [];
+  for (let round = 0; round < 3; round += 1) notices.push(await msUntilNoticed());
+  // A machine that is busy with other tests may delay one of them.
+  expect(Math.min(...notices)).toBeLessThan(100);
+  connection = await Connection.open(cache);
+  expect(await connection.get("kept")).toBe("yes");
+});
+
+test("a host that adopts engines that run tells of no change", async () => {
+  const before = await pilvi.untilStatus(cache.id, "available");
+  const changes: string[] = [];
+  const subscription = await store.listen("status", (id) => changes.push(id));
+  pilvi.kill("host");
+  await pilvi.untilReady();
+  // A create passes through the same channel, so all that was told before it has arrived.
+  const other = await pilvi.createCache();
+  await until("the create was told of", () => changes.includes(other.id));
+  expect(changes).not.toContain(before.id);
+  await subscription.unlisten();
+  await pilvi.deleteCache(other.id);
+});
+
+test("a `pilvi up` that is killed takes its processes along but no engine, and the next adopts them", async () => {
+  const engine = enginePid();
+  const [storeEngine] = pilvi.enginePids("store");
+  const children = [pilvi.pidOf("control") ?? 0, pilvi.pidOf("host") ?? 0];
+  await pilvi.crash();
+  await pilvi.start();
+  expect(children.filter((pid) => isAlive(pid))).toEqual([]);
+  expect(enginePid()).toBe(engine);
+  expect(pilvi.enginePids("store")).toEqual([storeEngine ?? 0]);
+  expect(await connection.get("kept")).toBe("yes");
+  await expectExactly(pilvi, store, [cache.id]);
+});
+
+test("children of a killed `pilvi up` end by themselves", async () => {
+  const children = [pilvi.pidOf("control") ?? 0, pilvi.pidOf("host") ?? 0];
+  await pilvi.crash();
+  await until("both have ended", () => children.every((pid) => !isAlive(pid)));
+  expect(await connection.get("kept")).toBe("yes");
+  await pilvi.start();
+  await pilvi.untilStatus(cache.id, "available");
+});

@@ -1,0 +1,59 @@
+// The store's Postgres is killed, and host and control plane at once, while customers create and delete.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Database } from "../../src/store/database.ts";
+import { Failpoints, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { Chaos } from "./chaos.ts";
+import { Connection } from "./connection.ts";
+import { expectExactly, openStore } from "./inspection.ts";
+
+const failpoints = new Failpoints();
+let pilvi: TestPilvi;
+let store: Database;
+
+beforeAll(async () => {
+  pilvi = await startPilvi({ env: failpoints.env });
+  store = await openStore(pilvi);
+});
+
+afterAll(async () => {
+  await store.close();
+  await pilvi.close();
+  failpoints.close();
+});
+
+test("a store that is killed comes back, and no cache notices", async () => {
+  const cache = await pilvi.createCache();
+  const connection = await Connection.open(cache);
+  await connection.set("kept", "yes");
+  const former = pilvi.enginePids("store");
+  for (const pid of former) process.kill(pid, "SIGKILL");
+  expect(await connection.get("kept")).toBe("yes");
+  await until("another store runs", () => pilvi.enginePids("store").some((pid) => !former.includes(pid)));
+  await pilvi.untilReady();
+  expect((await pilvi.untilStatus(cache.id, "available")).id).toBe(cache.id);
+  await pilvi.deleteCache(cache.id);
+  await expectExactly(pilvi, store, []);
+  connection.close();
+});
+
+test("a pid that the store noted and that is another's by now does not keep it from coming back", async () => {
+  const noted = join(pilvi.dataDir, "instances", "store", "data", "postmaster.pid");
+  failpoints.arm("host.start.due");
+  for (const pid of pilvi.enginePids("store")) process.kill(pid, "SIGKILL");
+  await failpoints.reached();
+  const [, ...lines] = readFileSync(noted, "utf8").split("\n");
+  // A process of the same user, as after a restart of the machine or where nobody waits for orphans.
+  const { uid, gid } = statSync(noted);
+  const other = Bun.spawn(["sleep", "60"], process.getuid?.() === 0 ? { uid, gid } : {});
+  writeFileSync(noted, [other.pid, ...lines].join("\n"));
+  failpoints.release();
+  await pilvi.untilReady();
+  other.kill();
+  await other.exited;
+});
+
+test("whatever was acknowledged under load is there after kills of the store, and of host and control at once", async () => {
+  await new Chaos(pilvi, store, { seed: 7458, targets: ["store", "both"], kills: 12 }).run();
+});

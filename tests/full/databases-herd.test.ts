@@ -1,0 +1,31 @@
+// Many clusters at once: all of them come up, and each is its own.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { databaseNames, MYSQL, orderCluster, POSTGRES, untilCluster } from "../support/databases.ts";
+import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+
+const CLUSTERS_OF_EACH = 20;
+
+/** Without warm slots two processors build forty data directories, one after the other. */
+const PATIENCE_MS = 500_000;
+
+let pilvi: TestPilvi;
+
+beforeAll(async () => {
+  pilvi = await startPilvi();
+});
+
+afterAll(async () => {
+  await pilvi.close();
+});
+
+test("20 Postgres and 20 MySQL clusters that are ordered at once come up", async () => {
+  const types = Array.from({ length: CLUSTERS_OF_EACH }, () => [POSTGRES, MYSQL]).flat();
+  const ordered = await Promise.all(types.map((type) => orderCluster(pilvi, { type })));
+  const clusters = [];
+  for (const { id } of ordered) clusters.push(await untilCluster(pilvi, id, "available", {}, PATIENCE_MS));
+  expect(new Set(clusters.map(({ attributes }) => attributes.connection.port)).size).toBe(types.length);
+  for (const cluster of clusters) {
+    expect(cluster.meta.last_error).toBeNull();
+    expect(await databaseNames(cluster)).toEqual(["main"]);
+  }
+}, 600_000);
