@@ -72,6 +72,6 @@ async function createAndWait(pilvi: Bench["pilvi"], stages: StageClock): Promise
   const availableAt = performance.now();
   const pongAt = await firstPong(addressOf(cache));
   await pilvi.deleteCache(cache.id);
-  stages.note(cache.id, { startedAt, answeredAt, availableAt, pongAt });
+  stages.note(cache.id, { startedAt, answeredAt, availableAt, firstAnswerAt: pongAt });
   return pongAt - startedAt;
 }

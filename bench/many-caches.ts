@@ -1,19 +1,16 @@
 // Measures how long 50 caches take that are created all at once, beside 50 bare engines with the same files started at once.
 import type { CacheResource } from "../src/resources/caches/schema.ts";
+import { printArrivals, type Arrivals } from "./support/arrivals.ts";
 import { BareEngine } from "./support/bare-engine.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { addressOf, orderCache } from "./support/caches.ts";
 import { firstPong } from "./support/first-pong.ts";
-import { milliseconds, printColumns, printRow, printTarget, times } from "./support/report.ts";
-import { median } from "./support/statistics.ts";
+import { printColumns, printTarget } from "./support/report.ts";
 
 const CACHES = 50;
 const ROUNDS = 5;
 /** So many clients that try at every millisecond would keep a whole core busy. */
 const RETRY_MS = 10;
-
-/** When each of the caches was there, in milliseconds since the first was asked for. */
-type Arrivals = number[];
 
 await runBench(`many-caches: ${CACHES} at once, ${ROUNDS} rounds`, async ({ pilvi, atEnd }) => {
   const model = await pilvi.createCache();
@@ -87,19 +84,4 @@ async function createAll(
   const ids = created.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
   await Promise.all(ids.map((id) => pilvi.deleteCache(id)));
   return { answered, arrivals, failures: CACHES - ids.length };
-}
-
-/** Medians over the rounds of the first, the middle and the last arrival, and how many times the baseline's the last is. */
-function printArrivals(label: string, rounds: Arrivals[], baseline?: Arrivals[]): void {
-  printRow(
-    label,
-    milliseconds(median(rounds.map((arrivals) => Math.min(...arrivals)))),
-    milliseconds(median(rounds.map((arrivals) => median(arrivals)))),
-    milliseconds(lastOf(rounds)),
-    baseline === undefined ? "" : times(lastOf(rounds) / lastOf(baseline)),
-  );
-}
-
-function lastOf(rounds: Arrivals[]): number {
-  return median(rounds.map((arrivals) => Math.max(...arrivals)));
 }

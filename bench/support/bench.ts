@@ -1,5 +1,5 @@
 // The frame of every measurement: a Pilvi of its own, ended however the measurement ends.
-import { startPilvi, type TestPilvi } from "../../tests/support/pilvi.ts";
+import { startPilvi, type StartOptions, type TestPilvi } from "../../tests/support/pilvi.ts";
 import { printHeading } from "./report.ts";
 
 /** What has to be ended when a measurement is over, the last one first. */
@@ -19,7 +19,11 @@ class Stopped extends Error {}
  * Runs a measurement and ends the process: with 0 when it measured something, and with 1 when it could not or was stopped.
  * A figure that misses its target is a result like any other.
  */
-export async function runBench(title: string, measure: (bench: Bench) => Promise<void>): Promise<never> {
+export async function runBench(
+  title: string,
+  measure: (bench: Bench) => Promise<void>,
+  options: StartOptions = {},
+): Promise<never> {
   const endings: Ending[] = [];
   const stopped = stopSignal();
   let code = 0;
@@ -33,7 +37,7 @@ export async function runBench(title: string, measure: (bench: Bench) => Promise
   };
   await attempt(async () => {
     printHeading(title);
-    const pilvi = await startPilvi();
+    const pilvi = await startPilvi(options);
     endings.push(() => pilvi.close());
     await Promise.race([stopped, measure({ pilvi, atEnd: (ending) => endings.push(ending) })]);
     console.log("");

@@ -8,7 +8,8 @@ export interface ClientTimes {
   startedAt: number;
   answeredAt: number;
   availableAt: number;
-  pongAt: number;
+  /** When the engine itself had answered the client. */
+  firstAnswerAt: number;
 }
 
 /** A line of the host's log says when it was written in whole milliseconds, cut off; on average it was this much later. */
@@ -29,7 +30,7 @@ export class StageClock {
 
   /** The lengths of each stage in milliseconds, of the last so many creates. Only their means tell more than the log's ms. */
   read(count: number): Map<string, number[]> {
-    const changes = this.#changes();
+    const changes = firstChanges(readFileSync(this.#logFile, "utf8"));
     const stages = new Map<string, number[]>();
     for (const { id, seen } of this.#creates.slice(-count)) {
       const starting = changes.get(`${id} starting`);
@@ -41,18 +42,18 @@ export class StageClock {
     }
     return stages;
   }
+}
 
-  /** When an instance first came to a state, by `ID STATE`, in milliseconds of `performance.now()` of this process. */
-  #changes(): Map<string, number> {
-    const changes = new Map<string, number>();
-    for (const line of readFileSync(this.#logFile, "utf8").split("\n")) {
-      if (!line.includes('"instance changed"')) continue;
-      const { time, instance, state } = JSON.parse(line) as { time: string; instance: string; state: string };
-      const key = `${instance} ${state}`;
-      if (!changes.has(key)) changes.set(key, Date.parse(time) + CUT_OFF_MS - performance.timeOrigin);
-    }
-    return changes;
+/** When each instance first came to a state, by `ID STATE`, in milliseconds of `performance.now()` of this process. */
+export function firstChanges(hostLog: string): Map<string, number> {
+  const changes = new Map<string, number>();
+  for (const line of hostLog.split("\n")) {
+    if (!line.includes('"instance changed"')) continue;
+    const { time, instance, state } = JSON.parse(line) as { time: string; instance: string; state: string };
+    const key = `${instance} ${state}`;
+    if (!changes.has(key)) changes.set(key, Date.parse(time) + CUT_OFF_MS - performance.timeOrigin);
   }
+  return changes;
 }
 
 function lengths(seen: ClientTimes, starting: number, running: number): Record<string, number> {
@@ -61,6 +62,6 @@ function lengths(seen: ClientTimes, starting: number, running: number): Record<s
     "201 to the host's start (work taken, manifest written)": starting - seen.answeredAt,
     "host's start to engine ready (folders, files, spawn, log line)": running - starting,
     "engine ready to available told (login, status, held GET)": seen.availableAt - running,
-    "available told to PONG": seen.pongAt - seen.availableAt,
+    "available told to PONG": seen.firstAnswerAt - seen.availableAt,
   };
 }

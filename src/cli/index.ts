@@ -1,13 +1,15 @@
 // The commands about resources, and what the program needs to run them.
 import type { Command } from "commander";
 import { addCaches } from "./caches/index.ts";
+import { addDatabases } from "./databases/index.ts";
 import type { Session } from "./session.ts";
 
 export { CommandFailure, endingOf } from "./failure.ts";
 export { processIo } from "./io.ts";
-export { openSession, withExamples } from "./session.ts";
+export { type DatabaseProgram, openSession, withExamples } from "./session.ts";
 
 /** Adds the commands of every kind of resource. */
 export function addResourceCommands(program: Command, session: Session): void {
   addCaches(program, session);
+  addDatabases(program, session);
 }

@@ -1,6 +1,7 @@
 // What commands read from and write to, so that tests can stand in for a terminal.
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { runInPlace } from "./run.ts";
 
 /** The outside of a command. */
 export interface Io {
@@ -20,6 +21,10 @@ export interface Io {
   /** Milliseconds of a clock that only goes forward. */
   nowMs(): number;
   pause(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Hands everything over to a program with these variables set or, where undefined, unset; resolves with its exit code. */
+  run(argv: string[], env: Record<string, string | undefined>): Promise<number>;
+  /** Makes this the exit code of a command that does not fail by itself. */
+  exitWith(code: number): void;
 }
 
 /** The terminal or the pipes that this process was started with. */
@@ -38,6 +43,8 @@ export function processIo(): Io {
     },
     nowMs: () => performance.now(),
     pause: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
+    run: runInPlace,
+    exitWith: (code) => void (process.exitCode = code),
   };
 }
 

@@ -7,6 +7,11 @@ export interface WaitOptions {
   timeout: number;
 }
 
+/** What help says of the argument that names a resource. */
+export function nameArgument(noun: string): string {
+  return `an id, or a name that only one ${noun} has`;
+}
+
 /** Adds `--json`. */
 export function withJson(command: Command): Command {
   return command.option("--json", "print the API's document, and nothing else, on stdout");

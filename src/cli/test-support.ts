@@ -9,6 +9,9 @@ import { openSession } from "./session.ts";
 export interface FakeIo extends Io {
   stdout: string;
   stderr: string;
+  /** Programs that were run, with what their environment was given. */
+  runs: { argv: string[]; env: Record<string, string | undefined> }[];
+  exitCode: number;
   interrupt(): void;
 }
 
@@ -35,6 +38,13 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
       nowMs += ms;
       signal?.throwIfAborted();
     },
+    runs: [],
+    exitCode: 0,
+    run: async (argv, env) => {
+      io.runs.push({ argv, env });
+      return 3;
+    },
+    exitWith: (code) => void (io.exitCode = code),
     ...changes,
   };
   return io;
@@ -43,11 +53,16 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
 /** Runs one command line as the program would. @throws whatever the command throws. */
 export async function runCommand(io: Io, url: string, ...args: string[]): Promise<void> {
   const program = new Command("pilvi")
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) });
   addResourceCommands(
     program,
-    openSession(io, async () => ({ url, token: "secret-token" })),
+    openSession(
+      io,
+      async () => ({ url, token: "secret-token" }),
+      async (protocol) => ({ path: `/usr/bin/${protocol}`, env: { LD_LIBRARY_PATH: "/lib" } }),
+    ),
   );
   await program.parseAsync(args, { from: "user" });
 }

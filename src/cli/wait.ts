@@ -6,7 +6,7 @@ import { Progress, type ProgressState } from "./progress.ts";
 
 /** The parts of a document that waiting looks at. */
 interface StatusDocument {
-  data: { attributes: { status: string }; meta: { last_error: string | null } };
+  data: { attributes: { status: string }; meta?: { last_error: string | null } };
 }
 
 /** A wait and what is known before it begins. */
@@ -120,7 +120,7 @@ function lateness(wait: Wait<StatusDocument>, document: StatusDocument): Command
 }
 
 function stateOf({ data }: StatusDocument): ProgressState {
-  return { status: data.attributes.status, lastError: data.meta.last_error };
+  return { status: data.attributes.status, lastError: data.meta?.last_error ?? null };
 }
 
 function capitalized(text: string): string {

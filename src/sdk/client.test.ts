@@ -186,3 +186,23 @@ test("a delete whose first answer was lost is done when the cache is gone", asyn
   await client.caches.delete("cache-1");
   expect(await errorOf(client.caches.delete("cache-1"))).toMatchObject({ status: 404 });
 });
+
+test("databases in a cluster have paths below the cluster's, and can be read along with it", async () => {
+  const schema = { id: "schema-1", type: "databaseSchemas", attributes: { name: "reports" } };
+  const client = clientOf(
+    json(201, { data: schema }),
+    json(200, { data: { id: "db-1" }, included: [schema] }),
+    () => new Response(null, { status: 204 }),
+  );
+  const made = await client.databases.schemas("db-1").create({ name: "reports" });
+  expect(made.data.attributes.name).toBe("reports");
+  const cluster = await client.databases.get("db-1", { include: ["databases"] });
+  expect(cluster.included?.[0]?.attributes.name).toBe("reports");
+  await client.databases.schemas("db-1").delete("schema-1");
+  expect(requests.map(({ method, url }) => `${method} ${url.pathname}${url.search}`)).toEqual([
+    "POST /api/databases/clusters/db-1/databases",
+    "GET /api/databases/clusters/db-1?include=databases",
+    "DELETE /api/databases/clusters/db-1/databases/schema-1",
+  ]);
+  expect(requests[0]?.headers.get("idempotency-key")).toMatch(/^[0-9a-f-]{36}$/);
+});

@@ -1,6 +1,7 @@
 // The typed client of Pilvi's HTTP API: one member for each kind of resource.
 import { Caches } from "./caches.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
+import { Databases } from "./databases.ts";
 
 /**
  * A client with one token.
@@ -10,8 +11,11 @@ import { Connection, type ConnectionOptions } from "./connection.ts";
  */
 export class PilviClient {
   readonly caches: Caches;
+  readonly databases: Databases;
 
   constructor(options: ConnectionOptions) {
-    this.caches = new Caches(new Connection(options));
+    const connection = new Connection(options);
+    this.caches = new Caches(connection);
+    this.databases = new Databases(connection);
   }
 }

@@ -1,9 +1,15 @@
 // The documents that all kinds of resources are answered in.
 
-/** An answer with one resource. */
-export interface SingleDocument<Resource> {
+/** What every resource can be told by. */
+export interface Identifier {
+  id: string;
+  type: string;
+}
+
+/** An answer with one resource, and with related ones where they were asked for. */
+export interface SingleDocument<Resource, Included = Identifier> {
   data: Resource;
-  included?: { id: string; type: string }[];
+  included?: Included[];
 }
 
 /** An answer with one page of resources. */

@@ -1,7 +1,22 @@
 // What users of the client may import.
 export type { CacheResource, CacheStatus } from "../resources/caches/schema.ts";
+export type {
+  DatabaseResource,
+  DatabaseStatus,
+  SchemaResource,
+  SchemaStatus,
+} from "../resources/databases/schema.ts";
 export type { CacheDocument, CacheFilter, CachePage, CacheTypeList, NewCache } from "./caches.ts";
 export { PilviClient } from "./client.ts";
 export type { ConnectionOptions, Pause } from "./connection.ts";
-export type { PageDocument, SingleDocument } from "./documents.ts";
+export type {
+  DatabaseDocument,
+  DatabaseFilter,
+  DatabasePage,
+  DatabaseTypeList,
+  NewDatabase,
+  SchemaDocument,
+  SchemaPage,
+} from "./databases.ts";
+export type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 export { PilviError, PilviUnreachable } from "./errors.ts";

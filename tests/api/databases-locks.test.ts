@@ -56,7 +56,7 @@ test.each([
   if (job === undefined) throw new Error("a new resource is due");
   let answer: Promise<Response> | undefined;
   await api.db.begin(async (tx) => {
-    expect(await giveBack(tx, OWNER, job, { settled: true })).toBe(true);
+    expect(await giveBack(tx, OWNER, job, { settled: true })).toBe("given");
     answer = wish(id);
     await untilSomebodyWaits();
     await writeProgress(tx, kind, id, "available", { engine: null, limits: null });

@@ -20,7 +20,7 @@ const outOfPostgres: PostgresAttempt[] = [
   ["a file to be looked at", "select pg_stat_file('PG_VERSION')", DENIED],
   ["a large object from a file", "select lo_import('/etc/passwd')", DENIED],
   ["a large object to a file", "select lo_export(lo_from_bytea(0, 'x'), 'CANARY')", DENIED],
-  ["a tablespace elsewhere", "do $$begin execute 'create tablespace t location ''/tmp'''; end$$", DENIED],
+  ["a tablespace elsewhere", "create tablespace t location '/tmp'", DENIED],
   ["a function in C", "create function f() returns int language c as '/lib/x.so', 'f'", DENIED],
   ["an internal function", "create function f() returns int language internal as 'pg_reload_conf'", DENIED],
   ["a library to be loaded", "load '/tmp/x.so'", DENIED],
@@ -40,7 +40,7 @@ const outOfPostgres: PostgresAttempt[] = [
 ];
 
 const morePowerInPostgres: PostgresAttempt[] = [
-  ["a setting of the server", "do $$begin execute 'alter system set port = 1'; end$$", "25001"],
+  ["a setting of the server", "alter system set port = 1", DENIED],
   ["the configuration to be read anew", "select pg_reload_conf()", DENIED],
   ["the access rules to be shown", "select * from pg_hba_file_rules", DENIED],
   ["the configuration files to be shown", "select * from pg_file_settings", DENIED],
@@ -53,7 +53,6 @@ const morePowerInPostgres: PostgresAttempt[] = [
     "log_statement = 'all'",
   ].map((setting): PostgresAttempt => [`SET ${setting}`, `set ${setting}`, DENIED]),
   ["SET of a library at the start", "set shared_preload_libraries = 'x'", "55P02"],
-  ["SET of a library for the session", "set local_preload_libraries = '/tmp/x'", "55P02"],
   ["a library for every session", "alter role app set session_preload_libraries = 'x'", DENIED],
   ["a library for a database", "alter database main set session_preload_libraries = 'x'", DENIED],
   ["a setting for all roles", "alter role all set work_mem = '1MB'", DENIED],
@@ -105,8 +104,8 @@ export const postgresAttempts = [...outOfPostgres, ...morePowerInPostgres];
 
 /** Everything that MySQL is to refuse its customer. */
 export const mysqlAttempts: MysqlAttempt[] = [
-  ["a file written by a query", "select 1 into outfile 'CANARY'", 1045],
-  ["a dump written by a query", "select 1 into dumpfile 'CANARY'", 1045],
+  ["a file written by a query", "select 1 into outfile 'CANARY'", 1227],
+  ["a dump written by a query", "select 1 into dumpfile 'CANARY'", 1227],
   ["a file of the machine to be loaded", "load data infile '/etc/passwd' into table main.t", 1045],
   ["a global setting", "set global max_connections = 1", 1227],
   ["the general log into a file", "set global general_log_file = 'CANARY'", 1227],
@@ -151,10 +150,5 @@ export const mysqlAttempts: MysqlAttempt[] = [
     "a table of another server",
     "create table main.t (id int) engine=federated connection='mysql://root@127.0.0.1/mysql/user'",
     1286,
-  ],
-  [
-    "a table elsewhere on the disk",
-    "create table main.t (id int) engine=myisam data directory='CANARY'",
-    1031,
   ],
 ];

@@ -1,80 +1,30 @@
 // The commands about caches against a server that speaks the documented shapes.
 import { afterEach, expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import type { CacheResource } from "../../sdk/index.ts";
-import { endingOf } from "../failure.ts";
+import {
+  closeServers,
+  bodies,
+  failureOf,
+  list,
+  noContent,
+  notFound,
+  one,
+  requests,
+  serve,
+  serveWith,
+} from "../test-server.ts";
 import { fakeIo, runCommand, sampleCache } from "../test-support.ts";
 
-const servers: { stop(force: boolean): Promise<void> }[] = [];
-const requests: string[] = [];
-
-afterEach(async () => {
-  requests.length = 0;
-  for (const server of servers.splice(0)) await server.stop(true);
-});
-
-/** Makes a new answer each time, as the body of one can be read only once. */
-type Answer = () => Response;
-
-/** A server with an answer for each request, such as `GET /caches`; of several answers the last one stays. */
-function serve(routes: Record<string, Answer | Answer[]>): string {
-  const server = Bun.serve({
-    port: 0,
-    fetch(request) {
-      const { pathname } = new URL(request.url);
-      const key = `${request.method} ${pathname.replace(/^\/api/, "")}`;
-      requests.push(key);
-      const seen = requests.filter((earlier) => earlier === key).length;
-      const answer = [routes[key] ?? notFound].flat().slice(0, seen).at(-1);
-      return answer?.() ?? Response.error();
-    },
-  });
-  servers.push(server);
-  return `http://127.0.0.1:${server.port}`;
-}
-
-function notFound(): Response {
-  return Response.json({ message: "There is no such cache." }, { status: 404 });
-}
-
-function noContent(): Response {
-  return new Response(null, { status: 204 });
-}
-
-function one(cache: CacheResource, status = 200): Answer {
-  return () => Response.json({ data: cache }, { status });
-}
-
-function list(...caches: CacheResource[]): Answer {
-  return () => Response.json({ data: caches, links: {}, meta: { total: caches.length } });
-}
-
-async function failureOf(promise: Promise<void>) {
-  return endingOf(
-    await promise.then(
-      () => undefined,
-      (error: unknown) => error,
-    ),
-  );
-}
+afterEach(closeServers);
 
 const creating = sampleCache(1, { status: "creating" });
 const available = sampleCache(1);
 const path = `/caches/${available.id}`;
 
 test("create sends only what was said, with the smallest size of the type", async () => {
-  let body: unknown;
-  const server = Bun.serve({
-    port: 0,
-    async fetch(request) {
-      body = await request.json();
-      return one(creating, 201)();
-    },
-  });
-  servers.push(server);
-  const url = `http://127.0.0.1:${server.port}`;
+  const url = serve({ "POST /caches": one(creating, 201) });
   await runCommand(fakeIo(), url, "caches", "create", "sessions");
-  expect(body).toEqual({
+  expect(bodies.at(-1)).toEqual({
     name: "sessions",
     type: "platform_valkey",
     size: "valkey-flex-250mb",
@@ -83,7 +33,7 @@ test("create sends only what was said, with the smallest size of the type", asyn
   const more =
     "--type hosted_redis --region eu-west-1 --public --hibernate --hibernation-timeout 9 --auto-upgrade";
   await runCommand(fakeIo(), url, "caches", "create", "queue", ...more.split(" "));
-  expect(body).toEqual({
+  expect(bodies.at(-1)).toEqual({
     name: "queue",
     type: "hosted_redis",
     size: "250mb",
@@ -140,16 +90,11 @@ test("a terminal sees one line that is written over, without line breaks, and ta
 test("Ctrl-C while waiting ends at once with 130 and says what goes on", async () => {
   const held = Promise.withResolvers<Response>();
   const io = fakeIo();
-  const server = Bun.serve({
-    port: 0,
-    fetch(request) {
-      if (request.method === "POST") return one(creating, 201)();
-      io.interrupt();
-      return held.promise;
-    },
+  const url = serveWith((request) => {
+    if (request.method === "POST") return one(creating, 201)();
+    io.interrupt();
+    return held.promise;
   });
-  servers.push(server);
-  const url = `http://127.0.0.1:${server.port}`;
   const failure = await failureOf(runCommand(io, url, "caches", "create", "sessions", "--wait"));
   held.resolve(new Response());
   expect(failure).toEqual({

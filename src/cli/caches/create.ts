@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import type { NewCache } from "../../sdk/index.ts";
 import { withJson, withWait, wholeNumber, type WaitOptions } from "../options.ts";
-import { jsonText, type Session, withExamples } from "../session.ts";
-import { detailsText, tryText } from "./text.ts";
-import { waitForAvailable } from "./wait.ts";
+import { type Session, withExamples } from "../session.ts";
+import { finishCreate } from "../shared/create.ts";
+import { cacheKind } from "./kind.ts";
 
 interface CreateOptions extends WaitOptions {
   type: string;
@@ -41,29 +41,15 @@ export function addCreate(caches: Command, session: Session): void {
     .option("--hibernation-timeout <minutes>", "after how long without a client it sleeps", wholeNumber)
     .option("--auto-upgrade", "let it take the next size when it is full");
   withWait(withJson(command), "it can be used").action(async (name: string, options: CreateOptions) => {
-    await create(session, name, options);
+    const client = await session.client();
+    const created = await client.caches.create(bodyOf(name, options));
+    await finishCreate(session, cacheKind, client, created, options);
   });
   withExamples(command, [
     "pilvi caches create sessions --wait",
     "pilvi caches create queue --type hosted_redis --size 1gb --region eu-central-1",
     "pilvi caches create sessions --wait --json | jq -r .data.id",
   ]);
-}
-
-async function create(session: Session, name: string, options: CreateOptions): Promise<void> {
-  const { io } = session;
-  const client = await session.client();
-  const created = await client.caches.create(bodyOf(name, options));
-  if (options.wait !== true) {
-    io.out(options.json === true ? jsonText(created) : detailsText(created.data) + tryText(created.data));
-    io.err(`Being created. Wait for it with: pilvi caches show ${created.data.id} --wait\n`);
-    return;
-  }
-  const { document, failure } = await waitForAvailable(io, client, created, options.timeout);
-  // Also after a failure, so that a program learns the id of what it has made.
-  io.out(options.json === true ? jsonText(document) : detailsText(document.data));
-  if (failure !== undefined) throw failure;
-  if (options.json !== true) io.out(tryText(document.data));
 }
 
 function bodyOf(name: string, options: CreateOptions): NewCache {

@@ -1,15 +1,32 @@
 // The commands about caches.
 import type { Command } from "commander";
 import { type Session, withExamples } from "../session.ts";
+import { addDelete } from "../shared/delete.ts";
+import { addList } from "../shared/list.ts";
+import { addShow } from "../shared/show.ts";
+import { addTypes } from "../shared/types.ts";
 import { addCreate } from "./create.ts";
-import { addDelete } from "./delete.ts";
-import { addList } from "./list.ts";
-import { addShow } from "./show.ts";
-import { addTypes } from "./types.ts";
+import { cacheKind } from "./kind.ts";
+import { cacheTypes } from "./types.ts";
 
 /** Adds `caches` with its commands. */
 export function addCaches(program: Command, session: Session): void {
   const caches = program.command("caches").description("create, list, show and delete caches");
-  for (const add of [addCreate, addList, addShow, addDelete, addTypes]) add(caches, session);
+  addCreate(caches, session);
+  addList(caches, session, cacheKind, [
+    "pilvi caches list",
+    "pilvi caches list --type platform_valkey --status available",
+    "pilvi caches list --json | jq -r '.data[].id'",
+  ]);
+  addShow(caches, session, cacheKind, [
+    "pilvi caches show sessions",
+    "pilvi caches show sessions --json | jq .data.attributes.connection",
+    "pilvi caches show cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f --wait",
+  ]);
+  addDelete(caches, session, cacheKind, [
+    "pilvi caches delete sessions",
+    "pilvi caches delete sessions --yes --wait",
+  ]);
+  addTypes(caches, session, cacheTypes);
   withExamples(caches, ["pilvi caches create sessions --wait", "pilvi caches list"]);
 }

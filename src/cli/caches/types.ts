@@ -1,26 +1,17 @@
-// `pilvi caches types`.
-import type { Command } from "commander";
+// How the types of caches look to people.
 import type { CacheTypeList } from "../../sdk/index.ts";
-import { withJson } from "../options.ts";
-import { jsonText, type Session, withExamples } from "../session.ts";
+import { regionsText, type TypesCommand } from "../shared/types.ts";
 import { table } from "../table.ts";
 
-/** Adds the command. */
-export function addTypes(caches: Command, session: Session): void {
-  const command = caches.command("types").description("list the types of caches with their sizes");
-  withJson(command).action(async ({ json }: { json?: true }) => {
-    const client = await session.client();
-    const types = await client.caches.types();
-    session.io.out(json === true ? jsonText(types) : typesText(types));
-  });
-  withExamples(command, ["pilvi caches types", "pilvi caches types --json | jq -r '.data[].type'"]);
-}
-
-function typesText({ data }: CacheTypeList): string {
-  const blocks = data.map(({ type, label, sizes }) => {
-    const rows = sizes.map((size) => [`  ${size.value}`, size.label]);
-    return `${type} (${label})\n${table(rows)}`;
-  });
-  const regions = [...new Set(data.flatMap((type) => type.regions))];
-  return `${blocks.join("\n")}\nRegions: ${regions.join(", ")}\n`;
-}
+export const cacheTypes: TypesCommand<CacheTypeList> = {
+  description: "list the types of caches with their sizes",
+  examples: ["pilvi caches types", "pilvi caches types --json | jq -r '.data[].type'"],
+  read: (client) => client.caches.types(),
+  text({ data }) {
+    const blocks = data.map(({ type, label, sizes }) => {
+      const rows = sizes.map((size) => [`  ${size.value}`, size.label]);
+      return `${type} (${label})\n${table(rows)}`;
+    });
+    return `${blocks.join("\n")}\n${regionsText(data)}`;
+  },
+};

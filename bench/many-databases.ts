@@ -1,0 +1,131 @@
+// Measures how long 20 Postgres and 20 MySQL clusters take that are created all at once, and the memory of each when it is idle,
+// beside as many bare engines started at once on prepared copies of such clusters' files.
+import type { DatabaseResource } from "../src/resources/databases/schema.ts";
+import { createCluster, deleteCluster, processesOf, untilCluster } from "../tests/support/databases.ts";
+import type { TestPilvi } from "../tests/support/pilvi.ts";
+import { printArrivals, type Arrivals } from "./support/arrivals.ts";
+import { BareDatabase, takeModels } from "./support/bare-database.ts";
+import { runBench, type Bench } from "./support/bench.ts";
+import { MEASURED, orderCluster, type Measured } from "./support/databases.ts";
+import { firstQuery } from "./support/first-query.ts";
+import { memoryOf } from "./support/memory.ts";
+import { megabytes, printColumns, printRow, printTarget } from "./support/report.ts";
+import { untilSlotsAreFull } from "./support/slots.ts";
+
+const CLUSTERS_OF_EACH = 20;
+const CLUSTERS = MEASURED.length * CLUSTERS_OF_EACH;
+/** So many clients that try at every millisecond would keep a whole core busy. */
+const RETRY_MS = 20;
+/** What a start leaves to be done, in the engine and on the disk, is done by then. */
+const SETTLE_MS = 10_000;
+/** What an operator gets without a setting; most of the clusters are built while their customers wait. */
+const WARM_SLOTS = 2;
+
+await runBench(
+  `many-databases: ${CLUSTERS_OF_EACH} of each engine at once, ${WARM_SLOTS} warm slots of each, PSS after ${SETTLE_MS / 1_000} s`,
+  async (bench) => {
+    const bare = await startBare(bench);
+    await Bun.sleep(SETTLE_MS);
+    // Each side is weighed while the other is not there, so that neither shares the pages of programs with the other.
+    const bareMemory = memoryPerEngine((index) => (bare.engines[index] ?? []).map((engine) => engine.pids));
+    await Promise.all(bare.engines.flat().map((engine) => engine.kill()));
+    await untilSlotsAreFull(bench.pilvi, WARM_SLOTS);
+    const created = await createAll(bench.pilvi);
+    await untilSlotsAreFull(bench.pilvi, WARM_SLOTS);
+    await Bun.sleep(SETTLE_MS);
+    const memory = memoryPerEngine((index) =>
+      (created.ids[index] ?? []).map((id) => processesOf(bench.pilvi, id)),
+    );
+    printColumns("first", "median", "last", "x last");
+    for (const [index, { label }] of MEASURED.entries()) {
+      const baseline = [bare.arrivals[index] ?? []];
+      printArrivals(`${label}: bare, spawn to first answer (baseline)`, baseline);
+      printArrivals(`${label}: create sent to available`, [created.arrivals[index] ?? []], baseline);
+    }
+    console.log("");
+    printColumns("bare", "cluster");
+    for (const [index, { label }] of MEASURED.entries()) {
+      const cells = [bareMemory, memory].map((each) => megabytes(each[index] ?? Number.NaN));
+      printRow(`${label}: PSS of an idle one, mean`, ...cells);
+    }
+    console.log("");
+    printTarget(`clusters of ${CLUSTERS} that did not become available`, created.failures, 0, String);
+  },
+  { env: { PILVI_WARM_SLOTS: String(WARM_SLOTS) } },
+);
+
+/** Starts all bare engines at once. @returns them and their arrivals, by engine in the order of `MEASURED`. */
+async function startBare({
+  pilvi,
+  atEnd,
+}: Bench): Promise<{ engines: BareDatabase[][]; arrivals: Arrivals[] }> {
+  const examples = await Promise.all(MEASURED.map(({ wishes }) => createCluster(pilvi, wishes)));
+  const models = await takeModels(pilvi, examples);
+  await Promise.all(examples.map(({ id }) => deleteCluster(pilvi, id)));
+  const engines = examples.map(({ id }) => {
+    const model = models.get(id);
+    if (model === undefined) throw new Error(`there is no model of ${id}`);
+    return Array.from({ length: CLUSTERS_OF_EACH }, () => new BareDatabase(pilvi, model));
+  });
+  for (const engine of engines.flat()) engine.prepare();
+  atEnd(async () => void (await Promise.all(engines.flat().map((engine) => engine.kill()))));
+  await untilSlotsAreFull(pilvi, WARM_SLOTS);
+  const startedAt = performance.now();
+  const arrivals = await Promise.all(
+    engines.map((each) =>
+      Promise.all(
+        each.map(async (engine) => {
+          engine.spawn();
+          return (await firstQuery(engine.address, RETRY_MS)) - startedAt;
+        }),
+      ),
+    ),
+  );
+  return { engines, arrivals };
+}
+
+/** Creates all clusters at once; one that does not become available is told and counted. */
+async function createAll(
+  pilvi: TestPilvi,
+): Promise<{ ids: string[][]; arrivals: Arrivals[]; failures: number }> {
+  const startedAt = performance.now();
+  const ids: string[][] = MEASURED.map(() => []);
+  const arrivals: Arrivals[] = MEASURED.map(() => []);
+  let failures = 0;
+  const create = async (measured: Measured, index: number) => {
+    try {
+      const { id } = await untilAvailable(pilvi, await orderCluster(pilvi, measured));
+      arrivals[index]?.push(performance.now() - startedAt);
+      ids[index]?.push(id);
+    } catch (error) {
+      console.error(error);
+      failures += 1;
+    }
+  };
+  await Promise.all(
+    MEASURED.flatMap((measured, index) =>
+      Array.from({ length: CLUSTERS_OF_EACH }, () => create(measured, index)),
+    ),
+  );
+  return { ids, arrivals, failures };
+}
+
+/** A held GET is answered after a while even when nothing came of it; building so many at once takes longer than one. */
+async function untilAvailable(pilvi: TestPilvi, { id }: DatabaseResource): Promise<DatabaseResource> {
+  const giveUpAt = performance.now() + 5 * 60_000;
+  for (;;) {
+    try {
+      return await untilCluster(pilvi, id, "available");
+    } catch (error) {
+      if (performance.now() > giveUpAt) throw error;
+    }
+  }
+}
+
+/** Kilobytes of PSS that each engine takes with all its processes, by the order of `MEASURED`. */
+function memoryPerEngine(pidsOf: (index: number) => number[][]): number[] {
+  return MEASURED.map((_, index) => {
+    const clusters = pidsOf(index);
+    return memoryOf(clusters.flat()).pss / clusters.length;
+  });
+}

@@ -1,0 +1,149 @@
+// A Postgres or MariaDB without Pilvi around it, on a copy of the files of one of Pilvi's finished clusters.
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import { processesOf } from "../../tests/support/databases.ts";
+import { freePort, type TestPilvi } from "../../tests/support/pilvi.ts";
+import { addressOf } from "./databases.ts";
+import type { DatabaseAddress } from "./first-query.ts";
+import { childrenOf } from "./memory.ts";
+
+/** A cluster that was stopped in good order, put aside: its files, and how Pilvi ran its engine. */
+export interface Model {
+  /** Where its instance lay; the paths in its files and command begin with it. */
+  formerFolder: string;
+  folder: string;
+  command: string[];
+  env: Record<string, string>;
+  owner: { uid: number; gid: number };
+  address: DatabaseAddress;
+}
+
+/** Puts running clusters aside as models; Pilvi is stopped for it and started again. */
+export async function takeModels(
+  pilvi: TestPilvi,
+  clusters: readonly DatabaseResource[],
+): Promise<Map<string, Model>> {
+  const models = clusters.map((cluster): [string, Model] => {
+    const formerFolder = join(pilvi.dataDir, "instances", cluster.id);
+    const [pid] = processesOf(pilvi, cluster.id);
+    if (pid === undefined) throw new Error(`${cluster.id} has no engine`);
+    const { uid, gid } = statSync(join(formerFolder, "data"));
+    const model: Model = {
+      formerFolder,
+      folder: join(pilvi.dataDir, `model-${cluster.id}`),
+      command: wordsOf(pid, "cmdline"),
+      env: Object.fromEntries(wordsOf(pid, "environ").map((word) => split(word, "="))),
+      owner: { uid, gid },
+      address: addressOf(cluster),
+    };
+    return [cluster.id, model];
+  });
+  await pilvi.stop();
+  for (const [, { formerFolder, folder }] of models) {
+    mkdirSync(folder);
+    for (const name of ["conf", "data"]) copyTree(join(formerFolder, name), join(folder, name));
+  }
+  await pilvi.start();
+  return new Map(models);
+}
+
+export class BareDatabase {
+  readonly address: DatabaseAddress;
+  readonly #model: Model;
+  readonly #folder: string;
+  #process: Bun.Subprocess | null = null;
+
+  /** Call `prepare` before the first start. */
+  constructor(pilvi: TestPilvi, model: Model) {
+    this.#model = model;
+    this.#folder = join(pilvi.dataDir, `bare-${crypto.randomUUID().slice(0, 8)}`);
+    this.address = { ...model.address, port: freePort() };
+  }
+
+  /** All its processes: Postgres has several. */
+  get pids(): number[] {
+    const pid = this.#process?.pid;
+    return pid === undefined ? [] : [pid, ...childrenOf(pid)];
+  }
+
+  /** Copies the model's files anew and waits until the disk has them; not a part of what is measured. */
+  prepare(): void {
+    const { folder, owner } = this.#model;
+    rmSync(this.#folder, { recursive: true, force: true });
+    for (const path of [this.#folder, join(this.#folder, "run")]) mkdirSync(path);
+    chmodSync(this.#folder, 0o711);
+    chownSync(join(this.#folder, "run"), owner.uid, owner.gid);
+    for (const name of ["conf", "data"]) copyTree(join(folder, name), join(this.#folder, name));
+    this.#rewriteConfig();
+    syncTree(this.#folder);
+  }
+
+  /** Starts the process; call `prepare` before. */
+  spawn(): void {
+    const { command, env, formerFolder, owner } = this.#model;
+    this.#process = Bun.spawn(
+      command.map((word) => word.replaceAll(formerFolder, this.#folder)),
+      { cwd: join(this.#folder, "data"), env, stdio: ["ignore", "ignore", "ignore"], ...owner },
+    );
+  }
+
+  /** Ends it by force: the next start is on a new copy. */
+  async kill(): Promise<void> {
+    for (const pid of this.pids.toReversed()) killIfThere(pid);
+    await this.#process?.exited;
+    this.#process = null;
+  }
+
+  /** Other paths and another port. */
+  #rewriteConfig(): void {
+    const { formerFolder, address } = this.#model;
+    const conf = join(this.#folder, "conf");
+    for (const name of readdirSync(conf)) {
+      const text = readFileSync(join(conf, name), "utf8").replaceAll(formerFolder, this.#folder);
+      const moved = text.replace(new RegExp(`^(port ?= ?)${address.port}$`, "m"), `$1${this.address.port}`);
+      writeFileSync(join(conf, name), moved);
+    }
+  }
+}
+
+/** Copies a tree with its owners and modes. */
+function copyTree(from: string, to: string): void {
+  const { status, stderr } = spawnSync("cp", ["--archive", from, to], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${from} could not be copied: ${stderr}`);
+}
+
+/** Has the kernel write a tree to the disk. */
+function syncTree(folder: string): void {
+  const { status, stderr } = spawnSync("sync", ["--file-system", folder], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${folder} could not be synced: ${stderr}`);
+}
+
+/** The words of a file of /proc that ends each with a zero byte. */
+function wordsOf(pid: number, file: "cmdline" | "environ"): string[] {
+  const words = readFileSync(`/proc/${pid}/${file}`, "utf8").split("\0");
+  return words.filter((word) => word !== "");
+}
+
+function split(word: string, separator: string): [string, string] {
+  const index = word.indexOf(separator);
+  return [word.slice(0, index), word.slice(index + separator.length)];
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended with the others.
+  }
+}

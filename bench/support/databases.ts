@@ -1,0 +1,39 @@
+// What measurements do with database clusters through the API, and which of them they measure.
+import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import { clusterBody, MYSQL, POSTGRES, type ClusterDocument } from "../../tests/support/databases.ts";
+import type { TestPilvi } from "../../tests/support/pilvi.ts";
+import type { DatabaseAddress } from "./first-query.ts";
+
+/** A type of cluster to measure. */
+export interface Measured {
+  label: string;
+  /** The engine behind it, as folders of slots are called after it. */
+  engine: "postgres" | "mariadb";
+  wishes: Record<string, unknown>;
+}
+
+export const MEASURED: readonly Measured[] = [
+  { label: "Postgres", engine: "postgres", wishes: { type: POSTGRES } },
+  { label: "MySQL (MariaDB)", engine: "mariadb", wishes: { type: MYSQL } },
+];
+
+/** Sends a create and returns the 201's resource, whose engine does not run yet. */
+export async function orderCluster(pilvi: TestPilvi, { wishes }: Measured): Promise<DatabaseResource> {
+  const order = clusterBody(wishes);
+  const { status, body } = await pilvi.api<ClusterDocument>("POST", "/databases/clusters", order);
+  if (status !== 201) throw new Error(`POST /databases/clusters: ${status} ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+/** How a customer reaches the database that every new cluster has, as the cluster's resource says. */
+export function addressOf({ attributes }: DatabaseResource): DatabaseAddress {
+  const { protocol, hostname, port, username = "", password = "" } = attributes.connection;
+  return {
+    adapter: protocol === "postgres" ? "postgres" : "mysql",
+    hostname,
+    port,
+    username,
+    password,
+    database: "main",
+  };
+}

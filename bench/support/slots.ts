@@ -1,0 +1,27 @@
+// Waits for warm slots, so that building them in the background does not disturb what is measured.
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { until, type TestPilvi } from "../../tests/support/pilvi.ts";
+import { MEASURED } from "./databases.ts";
+
+/** How long building all slots may take, in milliseconds. */
+const BUILD_TIMEOUT_MS = 120_000;
+/** What the last build left for the kernel to do has settled after this. */
+const SETTLE_MS = 100;
+
+/** Resolves when each measured engine has so many slots and none is being built. */
+export async function untilSlotsAreFull(pilvi: TestPilvi, count: number): Promise<void> {
+  if (count === 0) return;
+  const root = join(pilvi.dataDir, "slots");
+  const isFull = () => {
+    const kinds = existsSync(root) ? readdirSync(root) : [];
+    return MEASURED.every(({ engine }) => {
+      const slots = kinds
+        .filter((kind) => kind.startsWith(`${engine}-`))
+        .flatMap((kind) => readdirSync(join(root, kind)));
+      return slots.length >= count && !slots.some((name) => name.endsWith(".building"));
+    });
+  };
+  await until("all slots are full", isFull, BUILD_TIMEOUT_MS);
+  await Bun.sleep(SETTLE_MS);
+}

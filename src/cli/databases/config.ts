@@ -1,0 +1,49 @@
+// The options that make up the `config` of a new cluster.
+import { InvalidArgumentError } from "commander";
+
+/** What those options are read into. */
+export interface ConfigOptions {
+  config?: Record<string, unknown>;
+  cuMin?: number;
+  cuMax?: number;
+  suspendSeconds?: number;
+  size?: string;
+  storage?: number;
+}
+
+/**
+ * The config that was asked for; undefined when none was, so that all defaults are the server's. What an option of its own
+ * says wins over `--config`.
+ */
+export function configOf(options: ConfigOptions): Record<string, unknown> | undefined {
+  const members = {
+    cu_min: options.cuMin,
+    cu_max: options.cuMax,
+    suspend_seconds: options.suspendSeconds,
+    size: options.size,
+    storage: options.storage,
+  };
+  const named = Object.entries(members).filter(([, value]) => value !== undefined);
+  if (named.length === 0) return options.config;
+  return { ...options.config, ...Object.fromEntries(named) };
+}
+
+/** Adds one `--config name=value` to those before it. */
+export function setting(text: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
+  const [, name, value] = /^([a-z_]+)=(.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidArgumentError("It must be a name and a value, such as retention_days=7.");
+  }
+  return { ...earlier, [name]: valueOf(value) };
+}
+
+/** Reads an option's value that may be a fraction. */
+export function number(text: string): number {
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) throw new InvalidArgumentError("It must be a number.");
+  return Number(text);
+}
+
+/** Types are strict in the API, so what looks like a number, a truth value or null is one. */
+function valueOf(text: string): unknown {
+  return /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text) ? JSON.parse(text) : text;
+}

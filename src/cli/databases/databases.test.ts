@@ -1,0 +1,226 @@
+// The commands about database clusters against a server that speaks the documented shapes.
+import { afterEach, describe, expect, test } from "bun:test";
+import { CommanderError } from "commander";
+import type { DatabaseResource, SchemaResource } from "../../sdk/index.ts";
+import { bodies, closeServers, failureOf, list, noContent, one, requests, serve } from "../test-server.ts";
+import { fakeIo, runCommand } from "../test-support.ts";
+
+afterEach(closeServers);
+
+const id = "db-0199f0a2-6c3e-7d5b-9a41-000000000001";
+const path = `/databases/clusters/${id}`;
+const credentials = { username: "app", password: "p/w" };
+
+function cluster(
+  attributes: Partial<DatabaseResource["attributes"]> = {},
+  protocol: "postgres" | "mysql" = "postgres",
+): DatabaseResource {
+  return {
+    id,
+    type: "databases",
+    attributes: {
+      name: "orders",
+      type: protocol === "postgres" ? "hosted_serverless_postgres" : "platform_mysql",
+      status: "available",
+      region: "us-east-1",
+      created_at: "2026-03-15T08:18:53.000000Z",
+      config: { cu_min: 0.25, cu_max: 1, suspend_seconds: 300, retention_days: 0 },
+      supports_pitr: "false",
+      earliest_restore_time: "",
+      connection: {
+        hostname: "127.0.0.1",
+        port: 20_001,
+        protocol,
+        driver: protocol === "postgres" ? "pgsql" : "mysql",
+        "": credentials,
+        ...credentials,
+      },
+      ...attributes,
+    },
+    relationships: { databases: { data: [] } },
+    meta: {
+      engine: { name: "postgres", version: "18.4" },
+      sleep: { state: "awake" },
+      last_error: null,
+      overdue: false,
+      version: "18",
+      limits: { memory_bytes: 2 ** 30, cpus: 0.25, max_connections: 104, enforced_by: "cgroup-v2" },
+    },
+  };
+}
+
+function schema(name: string, status: SchemaResource["attributes"]["status"] = "available"): SchemaResource {
+  return {
+    id: `schema-0199f0a2-6c3e-7d5b-9a41-${String(name.length).padStart(12, "0")}`,
+    type: "databaseSchemas",
+    attributes: { name, status, created_at: "2026-03-15T08:18:53.000000Z" },
+    relationships: {
+      database: { data: { id, type: "databases" } },
+      environments: { data: [] },
+    },
+  };
+}
+
+function created(): string {
+  return serve({ "POST /databases/clusters": one(cluster({ status: "creating" }), 201) });
+}
+
+describe("create", () => {
+  test("sends only what was said", async () => {
+    await runCommand(fakeIo(), created(), "databases", "create", "orders");
+    expect(bodies.at(-1)).toEqual({
+      name: "orders",
+      type: "hosted_serverless_postgres",
+      region: "us-east-1",
+    });
+  });
+
+  test("puts options of their own and --config together, with the types that the API wants", async () => {
+    const options =
+      "--type platform_mysql --version 8.4 --size mysql-flex-1gb --storage 20 --suspend-seconds 0 --no-default-database";
+    const settings =
+      "--config is_public=true --config maintenance_window=sun:06:00-sun:06:30 --config storage=5";
+    const args = `databases create shop ${options} ${settings}`.split(" ");
+    await runCommand(fakeIo(), created(), ...args);
+    expect(bodies.at(-1)).toEqual({
+      name: "shop",
+      type: "platform_mysql",
+      version: "8.4",
+      region: "us-east-1",
+      config: {
+        is_public: true,
+        maintenance_window: "sun:06:00-sun:06:30",
+        size: "mysql-flex-1gb",
+        storage: 20,
+        suspend_seconds: 0,
+      },
+      create_default_database: false,
+    });
+  });
+
+  test("tells how to wait, and what to try", async () => {
+    const io = fakeIo();
+    await runCommand(io, created(), "databases", "create", "orders");
+    expect(io.stderr).toBe(`Being created. Wait for it with: pilvi databases show ${id} --wait\n`);
+    expect(io.stdout).toEndWith(`\nTry it: pilvi databases psql ${id}\n`);
+  });
+});
+
+test("show tells the databases, what is in force, and a URL with the oldest database", async () => {
+  const included = [schema("old", "deleting"), schema("main"), schema("reports")];
+  const io = fakeIo();
+  await runCommand(io, serve({ [`GET ${path}`]: one(cluster(), 200, included) }), "databases", "show", id);
+  expect(io.stdout).toMatch(/^Config +cu_min=0\.25, cu_max=1, suspend_seconds=300, retention_days=0$/m);
+  expect(io.stdout).toMatch(
+    /^In force +1024 MiB of memory, 0\.25 CPUs, 104 connections \(held to it by cgroup-v2\)$/m,
+  );
+  expect(io.stdout).toMatch(/^Databases +main, reports$/m);
+  expect(io.stdout).toMatch(/^URL +postgres:\/\/app:p%2Fw@127\.0\.0\.1:20001\/main$/m);
+});
+
+test("list shows a table, or says that there is nothing", async () => {
+  const io = fakeIo();
+  await runCommand(io, serve({ "GET /databases/clusters": list(cluster()) }), "databases", "list");
+  expect(io.stdout.split("\n")[1]).toBe(
+    `orders  available  hosted_serverless_postgres  postgres 18.4  us-east-1  127.0.0.1:20001  ${id}`,
+  );
+  const empty = fakeIo();
+  await runCommand(empty, serve({ "GET /databases/clusters": list() }), "databases", "list");
+  expect(empty.stdout).toBe(
+    "There are no database clusters yet. Create one with: pilvi databases create NAME --wait\n",
+  );
+});
+
+test("delete wants --yes where nobody can be asked", async () => {
+  for (const args of [
+    ["delete", "orders"],
+    ["schemas", "delete", "orders", "main"],
+  ]) {
+    const error: unknown = await runCommand(fakeIo(), serve({}), "databases", ...args).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(CommanderError);
+    expect(error).toMatchObject({ exitCode: 2 });
+  }
+  expect(requests).toEqual([]);
+});
+
+test("databases in a cluster are found by their names", async () => {
+  const reports = schema("reports");
+  const io = fakeIo();
+  const url = serve({
+    [`GET ${path}`]: one(cluster()),
+    [`GET ${path}/databases`]: list(schema("main"), reports),
+    [`GET ${path}/databases/${reports.id}`]: one(reports),
+    [`DELETE ${path}/databases/${reports.id}`]: noContent,
+  });
+  await runCommand(io, url, "databases", "schemas", "list", id);
+  expect(io.stdout).toMatch(/^NAME .*\nmain +available .*\nreports +available /);
+  await runCommand(io, url, "databases", "schemas", "delete", id, "reports", "--yes");
+  expect(io.stdout).toEndWith(`Deleting the database reports (${reports.id}).\n`);
+  const failure = await failureOf(
+    runCommand(io, url, "databases", "schemas", "delete", id, "nothing", "--yes"),
+  );
+  expect(failure).toEqual({ text: "There is no database named nothing.", exitCode: 1 });
+});
+
+describe("a session", () => {
+  const included = [schema("main"), schema("reports")];
+  const serving = (resource: DatabaseResource, databases = included) =>
+    serve({ [`GET ${path}`]: one(resource, 200, databases) });
+
+  test("with psql gets everything through the environment, and its exit code is the command's", async () => {
+    const io = fakeIo();
+    await runCommand(io, serving(cluster()), "databases", "psql", id, "--", "-c", "select 1");
+    expect(io.runs[0]?.argv).toEqual(["/usr/bin/postgres", "-c", "select 1"]);
+    expect(io.runs[0]?.env).toMatchObject({
+      LD_LIBRARY_PATH: "/lib",
+      PGHOST: "127.0.0.1",
+      PGPORT: "20001",
+      PGUSER: "app",
+      PGPASSWORD: "p/w",
+      PGDATABASE: "main",
+      PGSERVICE: undefined,
+    });
+    expect(io.exitCode).toBe(3);
+  });
+
+  test("with the MySQL client has its password in the environment only", async () => {
+    const io = fakeIo();
+    const args = ["databases", "mysql", id, "--database", "reports", "--", "-e", "select 1"];
+    await runCommand(io, serving(cluster({}, "mysql")), ...args);
+    const [run] = io.runs;
+    const options = "--no-defaults --default-character-set=utf8mb4 --protocol=tcp";
+    const login = "--host=127.0.0.1 --port=20001 --user=app --database=reports";
+    expect(run?.argv.join(" ")).toBe(`/usr/bin/mysql ${options} ${login} -e select 1`);
+    expect(run?.env).toEqual({ LD_LIBRARY_PATH: "/lib", MYSQL_PWD: "p/w" });
+  });
+
+  test("begins in no database of the customer's when there is none", async () => {
+    const io = fakeIo();
+    await runCommand(io, serving(cluster(), []), "databases", "psql", id);
+    await runCommand(io, serving(cluster({}, "mysql"), []), "databases", "mysql", id);
+    expect(io.runs[0]?.env.PGDATABASE).toBe("postgres");
+    expect(io.runs[1]?.argv.join(" ")).not.toContain("--database");
+  });
+
+  test("is refused with the wrong client, without the password, and before the cluster is available", async () => {
+    const io = fakeIo();
+    expect(await failureOf(runCommand(io, serving(cluster({}, "mysql")), "databases", "psql", id))).toEqual({
+      text: `orders is a MySQL cluster. Open it with: pilvi databases mysql ${id}`,
+      exitCode: 2,
+    });
+    const { username: _, password: __, ...connection } = cluster().attributes.connection;
+    const hidden = cluster({ connection: { ...connection, "": [] } });
+    expect(await failureOf(runCommand(io, serving(hidden), "databases", "psql", id))).toEqual({
+      text: "This token may not see the cluster's password; it needs the ability databases:credentials.",
+      exitCode: 1,
+    });
+    const young = cluster({ status: "creating" });
+    expect(await failureOf(runCommand(io, serving(young), "databases", "psql", id))).toEqual({
+      text: `The status of orders is creating. Wait for it with: pilvi databases show ${id} --wait`,
+      exitCode: 1,
+    });
+    expect(io.runs).toEqual([]);
+  });
+});

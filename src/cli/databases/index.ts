@@ -1,0 +1,39 @@
+// The commands about database clusters.
+import type { Command } from "commander";
+import { type Session, withExamples } from "../session.ts";
+import { addDelete } from "../shared/delete.ts";
+import { addList } from "../shared/list.ts";
+import { addShow } from "../shared/show.ts";
+import { addTypes } from "../shared/types.ts";
+import { databaseClients } from "./clients.ts";
+import { addCreate } from "./create.ts";
+import { clusterKind } from "./kind.ts";
+import { addOpen } from "./open.ts";
+import { addSchemas } from "./schemas.ts";
+import { databaseTypes } from "./types.ts";
+
+/** Adds `databases` with its commands. */
+export function addDatabases(program: Command, session: Session): void {
+  const databases = program
+    .command("databases")
+    .description("create, list, show, open and delete database clusters");
+  addCreate(databases, session);
+  addList(databases, session, clusterKind, [
+    "pilvi databases list",
+    "pilvi databases list --type platform_mysql,provider_managed_mysql --status available",
+    "pilvi databases list --json | jq -r '.data[].id'",
+  ]);
+  addShow(databases, session, clusterKind, [
+    "pilvi databases show orders",
+    "pilvi databases show orders --json | jq .data.attributes.connection",
+    "pilvi databases show db-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f --wait",
+  ]);
+  addDelete(databases, session, clusterKind, [
+    "pilvi databases delete orders",
+    "pilvi databases delete orders --yes --wait",
+  ]);
+  addTypes(databases, session, databaseTypes);
+  addSchemas(databases, session);
+  for (const client of Object.values(databaseClients)) addOpen(databases, session, client);
+  withExamples(databases, ["pilvi databases create orders --wait", "pilvi databases psql orders"]);
+}

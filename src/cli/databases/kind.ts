@@ -1,0 +1,48 @@
+// Database clusters, and the databases in one, as the commands that are alike for all kinds see them.
+import type { DatabaseDocument, SchemaDocument } from "../../sdk/index.ts";
+import { addressOf } from "../shared/connection.ts";
+import { engineText } from "../shared/details.ts";
+import type { ShownKind } from "../shared/kind.ts";
+import { table } from "../table.ts";
+import { detailsText, tryText } from "./text.ts";
+
+export const clusterKind: ShownKind<DatabaseDocument> = {
+  group: "databases",
+  noun: "database cluster",
+  plural: "database clusters",
+  idPattern: /^db-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  include: ["databases"],
+  lookAgain: (id) => `pilvi databases show ${id}`,
+  waitAgain: (id) => `pilvi databases show ${id} --wait`,
+  requests: (client) => client.databases,
+  columns: ["NAME", "STATUS", "TYPE", "ENGINE", "REGION", "ADDRESS", "ID"],
+  cells({ id, attributes: { name, status, type, region, connection }, meta }) {
+    return [name, status, type, engineText(meta.engine), region, addressOf(connection), id];
+  },
+  details: detailsText,
+  firstTry: tryText,
+};
+
+/** The databases in the cluster with this id. */
+export function schemaKind(clusterId: string): ShownKind<SchemaDocument> {
+  const list = `pilvi databases schemas list ${clusterId}`;
+  return {
+    group: "databases schemas",
+    noun: "database",
+    plural: "databases",
+    idPattern: /^schema-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+    lookAgain: () => list,
+    requests: (client) => client.databases.schemas(clusterId),
+    columns: ["NAME", "STATUS", "CREATED", "ID"],
+    cells: ({ id, attributes: { name, status, created_at: createdAt } }) => [name, status, createdAt, id],
+    details({ data: { id, attributes } }) {
+      return table([
+        ["Name", attributes.name],
+        ["Id", id],
+        ["Status", attributes.status],
+        ["Created", attributes.created_at],
+      ]);
+    },
+    firstTry: () => "",
+  };
+}

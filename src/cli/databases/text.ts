@@ -1,0 +1,50 @@
+// How database clusters look to people.
+import type { DatabaseDocument, DatabaseResource } from "../../sdk/index.ts";
+import { connectionRows, credentialsOf } from "../shared/connection.ts";
+import { headRows } from "../shared/details.ts";
+import { table } from "../table.ts";
+import { clientOf } from "./clients.ts";
+
+/** Name and value of everything worth knowing about a cluster, one a line. */
+export function detailsText(document: DatabaseDocument): string {
+  const { data: cluster } = document;
+  const { config, connection } = cluster.attributes;
+  const names = namesIn(document);
+  // A URL without a database would be taken for one with the user's name.
+  const [path] = names;
+  return table([
+    ...headRows(cluster),
+    ["Config", Object.entries(config).map(settingText).join(", ")],
+    ["In force", limitsText(cluster.meta.limits)],
+    ["Databases", names.length === 0 ? "none" : names.join(", ")],
+    ...connectionRows(connection, "databases", path === undefined ? "" : `/${path}`),
+  ]);
+}
+
+/** One line that people can copy to try the cluster; empty when the credentials are hidden. */
+export function tryText({ data: { id, attributes } }: DatabaseDocument): string {
+  if (credentialsOf(attributes.connection) === undefined) return "";
+  return `\nTry it: pilvi databases ${clientOf(attributes.connection.protocol).command} ${id}\n`;
+}
+
+/** The databases of the cluster, the oldest first, but for those that are being deleted. */
+export function namesIn({ included = [] }: DatabaseDocument): string[] {
+  return included
+    .filter(({ attributes }) => attributes.status !== "deleting")
+    .map(({ attributes }) => attributes.name);
+}
+
+function settingText([name, value]: [string, unknown]): string {
+  return `${name}=${String(value)}`;
+}
+
+function limitsText(limits: DatabaseResource["meta"]["limits"]): string {
+  if (limits === null) return "not known yet";
+  const { memory_bytes: bytes, cpus, max_connections: connections, enforced_by: by } = limits;
+  const parts = [
+    `${Math.floor(bytes / 1024 ** 2)} MiB of memory`,
+    ...(cpus === null ? [] : [`${cpus} CPUs`]),
+    ...(connections === null ? [] : [`${connections} connections`]),
+  ];
+  return `${parts.join(", ")} (held to it by ${by === "engine" ? "the engine itself" : by})`;
+}

@@ -1,0 +1,36 @@
+// What follows after something was created, whatever its kind: waiting for it where that is wanted, and telling of it.
+import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
+import type { WaitOptions } from "../options.ts";
+import { jsonText, type Session } from "../session.ts";
+import type { Kind, Resource, ShownKind } from "./kind.ts";
+import { waitUntil } from "./wait.ts";
+
+/** Tells of a new resource, at once or when it can be used. @throws CommandFailure when it cannot be in time. */
+export async function finishCreate<Document extends SingleDocument<Resource>>(
+  session: Session,
+  kind: ShownKind<Document>,
+  client: PilviClient,
+  created: Document,
+  options: WaitOptions & { json?: true },
+): Promise<void> {
+  const { io } = session;
+  const isJson = options.json === true;
+  if (options.wait !== true) {
+    io.out(isJson ? jsonText(created) : kind.details(created) + kind.firstTry(created));
+    io.err(`Being created. ${laterHint(kind, created.data.id)}\n`);
+    return;
+  }
+  const result = await waitUntil(session, kind, client, created, "available", options.timeout);
+  // Also after a failure, so that a program learns the id of what it has made.
+  io.out(isJson ? jsonText(result.document) : kind.details(result.document));
+  if (result.failure !== undefined) throw result.failure;
+  if (!isJson) io.out(kind.firstTry(result.document));
+}
+
+function laterHint(
+  { waitAgain, lookAgain }: Pick<Kind<never>, "waitAgain" | "lookAgain">,
+  id: string,
+): string {
+  if (waitAgain === undefined) return `Look at it with: ${lookAgain(id)}`;
+  return `Wait for it with: ${waitAgain(id)}`;
+}

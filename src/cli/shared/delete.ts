@@ -1,0 +1,70 @@
+// The parts of a `delete` command that are alike for all kinds of resources.
+import type { Command } from "commander";
+import type { SingleDocument } from "../../sdk/index.ts";
+import { CommandFailure } from "../failure.ts";
+import { nameArgument, withWait, type WaitOptions } from "../options.ts";
+import { type Session, withExamples } from "../session.ts";
+import { find } from "./find.ts";
+import { nameOf, type Kind, type Resource, type ShownKind } from "./kind.ts";
+import { waitUntil } from "./wait.ts";
+
+/** What the options of `delete` are read into. */
+export interface DeleteOptions extends WaitOptions {
+  yes?: true;
+}
+
+/** Adds the command to a group whose resources need nothing but a name or an id. */
+export function addDelete<Document extends SingleDocument<Resource>>(
+  group: Command,
+  session: Session,
+  kind: ShownKind<Document>,
+  examples: string[],
+): void {
+  const command = group
+    .command("delete")
+    .description(`delete a ${kind.noun} and everything in it`)
+    .argument("<name-or-id>", nameArgument(kind.noun));
+  withConfirmation(command).action(async (nameOrId: string, options: DeleteOptions) => {
+    requireAnswer(command, session, options);
+    await deleteFound(session, kind, nameOrId, options);
+  });
+  withExamples(command, examples);
+}
+
+/** Adds the options of `delete`. */
+export function withConfirmation(command: Command): Command {
+  return withWait(command.option("--yes", "do not ask; required where nobody can answer"), "it is gone");
+}
+
+/** Ends the program as wrongly used when it would have to ask and cannot. */
+export function requireAnswer(command: Command, { io }: Session, options: DeleteOptions): void {
+  if (options.yes === true || io.isInputTerminal) return;
+  command.error("error: nobody can be asked here, so the option --yes is required", { exitCode: 2 });
+}
+
+/** Finds a resource, asks about it and deletes it. @throws CommandFailure when nothing was deleted. */
+export async function deleteFound<Document extends SingleDocument<Resource>>(
+  session: Session,
+  kind: Kind<Document>,
+  nameOrId: string,
+  options: DeleteOptions,
+): Promise<void> {
+  const { io } = session;
+  const client = await session.client();
+  const document = await find(kind, client, nameOrId);
+  const title = `${nameOf(kind, document.data)} (${document.data.id})`;
+  if (options.yes !== true) await confirm(session, title);
+  await kind.requests(client).delete(document.data.id);
+  if (options.wait !== true) {
+    io.out(`Deleting ${title}.\n`);
+    return;
+  }
+  const { failure } = await waitUntil(session, kind, client, document, "deleted", options.timeout);
+  if (failure !== undefined) throw failure;
+  io.out(`Deleted ${title}.\n`);
+}
+
+async function confirm({ io }: Session, title: string): Promise<void> {
+  const answer = await io.ask(`Delete ${title} with everything in it? [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("Nothing was deleted.");
+}

@@ -1,0 +1,32 @@
+// What people are told of every resource that an engine runs for, whatever its kind.
+
+/** The parts of a resource that are told. */
+interface Described {
+  id: string;
+  attributes: { name: string; status: string; type: string; region: string; created_at: string };
+  meta: {
+    engine: { name: string; version: string } | null;
+    last_error: string | null;
+    overdue: boolean;
+  };
+}
+
+/** Name and value of what comes first, one a row. */
+export function headRows({ id, attributes, meta }: Described): string[][] {
+  const { name, status, type, region, created_at: createdAt } = attributes;
+  return [
+    ["Name", name],
+    ["Id", id],
+    ["Status", meta.overdue ? `${status} (takes longer than it should)` : status],
+    ...(meta.last_error === null ? [] : [["Last error", meta.last_error]]),
+    ["Type", type],
+    ["Region", region],
+    ["Engine", engineText(meta.engine)],
+    ["Created", createdAt],
+  ];
+}
+
+/** An engine with its version in a few words. */
+export function engineText(engine: { name: string; version: string } | null): string {
+  return engine === null ? "not chosen yet" : `${engine.name} ${engine.version}`;
+}

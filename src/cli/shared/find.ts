@@ -1,0 +1,43 @@
+// Finds the resource that a command is about, by its id or by a name that only one of its kind has.
+import { PilviError, type PilviClient, type SingleDocument } from "../../sdk/index.ts";
+import { CommandFailure } from "../failure.ts";
+import type { Kind, Resource } from "./kind.ts";
+
+/** @throws CommandFailure when there is no such resource or more than one. */
+export async function find<Document extends SingleDocument<Resource>>(
+  kind: Kind<Document>,
+  client: PilviClient,
+  nameOrId: string,
+): Promise<Document> {
+  if (kind.idPattern.test(nameOrId)) return await getById(kind, client, nameOrId);
+  const found: Resource[] = [];
+  for await (const { data } of kind.requests(client).pages()) {
+    found.push(...data.filter(({ attributes }) => attributes.name === nameOrId));
+  }
+  const [only] = found;
+  if (only === undefined) throw new CommandFailure(`There is no ${kind.noun} named ${nameOrId}.`);
+  if (found.length > 1) {
+    const ids = found.map(({ id }) => `  ${id}`).join("\n");
+    throw new CommandFailure(
+      `${found.length} ${kind.plural} are named ${nameOrId}. Use the id of one:\n${ids}`,
+    );
+  }
+  // A list may leave out what a single read shows, so the resource is read again.
+  return await getById(kind, client, only.id);
+}
+
+async function getById<Document extends SingleDocument<Resource>>(
+  kind: Kind<Document>,
+  client: PilviClient,
+  id: string,
+): Promise<Document> {
+  const { include = [] } = kind;
+  try {
+    return await kind.requests(client).get(id, { include });
+  } catch (error) {
+    if (error instanceof PilviError && error.status === 404) {
+      throw new CommandFailure(`There is no ${kind.noun} with the id ${id}.`);
+    }
+    throw error;
+  }
+}

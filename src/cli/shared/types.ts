@@ -1,0 +1,29 @@
+// The `types` command, which differs between kinds only in what is read and how it looks.
+import type { Command } from "commander";
+import type { PilviClient } from "../../sdk/index.ts";
+import { withJson } from "../options.ts";
+import { jsonText, type Session, withExamples } from "../session.ts";
+
+/** What a kind's `types` command is made of. */
+export interface TypesCommand<List> {
+  description: string;
+  examples: string[];
+  read(client: PilviClient): Promise<List>;
+  text(list: List): string;
+}
+
+/** Adds the command. */
+export function addTypes<List>(group: Command, session: Session, types: TypesCommand<List>): void {
+  const command = group.command("types").description(types.description);
+  withJson(command).action(async ({ json }: { json?: true }) => {
+    const list = await types.read(await session.client());
+    session.io.out(json === true ? jsonText(list) : types.text(list));
+  });
+  withExamples(command, types.examples);
+}
+
+/** One line with all regions that any of the types is offered in. */
+export function regionsText(types: { regions: string[] }[]): string {
+  const regions = new Set(types.flatMap((type) => type.regions));
+  return `Regions: ${[...regions].join(", ")}\n`;
+}

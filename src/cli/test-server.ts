@@ -1,0 +1,68 @@
+// For tests of commands: servers with an answer for each request, which remember what they were asked.
+import { endingOf, type Ending } from "./failure.ts";
+
+/** Makes a new answer each time, as the body of one can be read only once. */
+export type Answer = () => Response;
+
+/** What servers were asked since they were last closed, such as `GET /caches`. */
+export const requests: string[] = [];
+
+/** The bodies of those requests that had one, in their order. */
+export const bodies: unknown[] = [];
+
+const servers: { stop(force: boolean): Promise<void> }[] = [];
+
+/** A server with an answer for each request, such as `GET /caches`; of several answers the last one stays. */
+export function serve(routes: Record<string, Answer | Answer[]>): string {
+  return serveWith(async (request) => {
+    const { pathname } = new URL(request.url);
+    const key = `${request.method} ${pathname.replace(/^\/api/, "")}`;
+    requests.push(key);
+    if (request.method === "POST") bodies.push(await request.json());
+    const seen = requests.filter((earlier) => earlier === key).length;
+    const answer = [routes[key] ?? notFound].flat().slice(0, seen).at(-1);
+    return answer?.() ?? Response.error();
+  });
+}
+
+/** A server that answers as it is told. */
+export function serveWith(fetch: (request: Request) => Response | Promise<Response>): string {
+  const server = Bun.serve({ port: 0, fetch });
+  servers.push(server);
+  return `http://127.0.0.1:${server.port}`;
+}
+
+/** To be called after each test. */
+export async function closeServers(): Promise<void> {
+  requests.length = 0;
+  bodies.length = 0;
+  for (const server of servers.splice(0)) await server.stop(true);
+}
+
+export function notFound(): Response {
+  return Response.json({ message: "There is no such thing." }, { status: 404 });
+}
+
+export function noContent(): Response {
+  return new Response(null, { status: 204 });
+}
+
+/** An answer with one resource, and with what belongs to it. */
+export function one(resource: unknown, status = 200, included?: unknown[]): Answer {
+  return () => Response.json({ data: resource, included }, { status });
+}
+
+/** An answer with a list that fits on one page. */
+export function list(...resources: unknown[]): Answer {
+  return () => Response.json({ data: resources, links: {}, meta: { total: resources.length } });
+}
+
+/** How a command that fails ends; undefined when it does not fail, or not in a way that is foreseen. */
+export async function failureOf(command: Promise<void>): Promise<Ending | undefined> {
+  return endingOf(
+    await command.then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
+}

@@ -1,0 +1,109 @@
+// The operations that every kind of resource has.
+import type { Connection } from "./connection.ts";
+import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
+
+/** Pilvi holds an answer for 60 seconds at most; the rest is for the way. */
+const HELD_TIMEOUT_MS = 75_000;
+
+/** What one kind consists of. */
+export interface Kind {
+  /** What a new one is described by. */
+  body: unknown;
+  resource: Identifier;
+  /** What an answer about one may hold besides. */
+  included: Identifier;
+  status: string;
+  /** Attributes that a list can be narrowed down by. */
+  filter: string;
+}
+
+type Single<K extends Kind> = SingleDocument<K["resource"], K["included"]>;
+type Page<K extends Kind> = PageDocument<K["resource"]>;
+type Filter<K extends Kind> = Partial<Record<K["filter"], string>>;
+
+/** Resources of one kind that belong to the token's organization. */
+export class Collection<K extends Kind> {
+  protected readonly connection: Connection;
+  readonly #path: string;
+
+  /** @param path below the API root, such as `/caches`. */
+  constructor(connection: Connection, path: string) {
+    this.connection = connection;
+    this.#path = path;
+  }
+
+  /**
+   * Creates a resource; it is not `available` at once.
+   * @param options.idempotencyKey makes repetitions over several processes safe; by default each call has its own.
+   */
+  async create(body: K["body"], options: { idempotencyKey?: string } = {}): Promise<Single<K>> {
+    const { idempotencyKey = crypto.randomUUID() } = options;
+    return await this.connection.send<Single<K>>({
+      method: "POST",
+      path: this.#path,
+      body,
+      headers: { "Idempotency-Key": idempotencyKey },
+    });
+  }
+
+  /** Reads one page of the list, the first one by default. */
+  async list(options: { filter?: Filter<K>; page?: number } = {}): Promise<Page<K>> {
+    const { filter = {}, page } = options;
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries<string>(filter)) query.set(`filter[${name}]`, value);
+    if (page !== undefined) query.set("page", String(page));
+    return await this.#page(query);
+  }
+
+  /** Reads page after page of the list. */
+  async *pages(options: { filter?: Filter<K> } = {}): AsyncGenerator<Page<K>> {
+    let page = await this.list(options);
+    yield page;
+    while (page.links.next !== undefined) {
+      // Only the query is taken, so that the token never goes to another server than the one it was given for.
+      page = await this.#page(new URL(page.links.next).searchParams);
+      yield page;
+    }
+  }
+
+  /** Reads all resources, over all pages. */
+  async *all(options: { filter?: Filter<K> } = {}): AsyncGenerator<K["resource"]> {
+    for await (const page of this.pages(options)) yield* page.data;
+  }
+
+  /**
+   * Reads one resource.
+   * @param options.wait lets Pilvi hold the answer until the resource has this status, for 60 seconds at most; then it
+   *   answers as the resource is. `deleted` waits until there is no such resource.
+   * @param options.include related resources to read along, by the names that the API documents.
+   */
+  async get(
+    id: string,
+    options: { wait?: K["status"]; include?: string[]; signal?: AbortSignal } = {},
+  ): Promise<Single<K>> {
+    const { wait, include = [], signal } = options;
+    const query = new URLSearchParams();
+    if (wait !== undefined) query.set("wait", wait);
+    if (include.length > 0) query.set("include", include.join(","));
+    return await this.connection.send<Single<K>>({
+      method: "GET",
+      path: this.pathOf(id),
+      query,
+      signal,
+      ...(wait !== undefined && { timeoutMs: HELD_TIMEOUT_MS }),
+    });
+  }
+
+  /** Deletes a resource with everything in it. It is gone a moment later. */
+  async delete(id: string): Promise<void> {
+    await this.connection.send({ method: "DELETE", path: this.pathOf(id) });
+  }
+
+  protected pathOf(id: string): string {
+    return `${this.#path}/${encodeURIComponent(id)}`;
+  }
+
+  async #page(query: URLSearchParams): Promise<Page<K>> {
+    return await this.connection.send<Page<K>>({ method: "GET", path: this.#path, query });
+  }
+}
