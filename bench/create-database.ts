@@ -2,9 +2,9 @@
 // start of the same engine on a prepared copy of such a cluster's files.
 import type { DatabaseResource } from "../src/resources/databases/schema.ts";
 import { createCluster, deleteCluster, untilCluster } from "../tests/support/databases.ts";
-import { startPilvi, type TestPilvi } from "../tests/support/pilvi.ts";
+import type { TestPilvi } from "../tests/support/pilvi.ts";
 import { BareDatabase, takeModels, type Model } from "./support/bare-database.ts";
-import { runBench, type Bench } from "./support/bench.ts";
+import { runBench, startMeasured, type Bench } from "./support/bench.ts";
 import { dataMs, DatabaseStages, fileTimesOf } from "./support/database-stages.ts";
 import { addressOf, MEASURED, orderCluster, type Measured } from "./support/databases.ts";
 import { firstQuery } from "./support/first-query.ts";
@@ -25,11 +25,11 @@ await runBench(
   async (bench) => {
     await measureAll(bench, WARM_SLOTS, TARGET_RATIOS.withSlots);
     await bench.pilvi.stop();
-    const pilvi = await startPilvi({ env: { PILVI_WARM_SLOTS: "0" } });
+    const pilvi = await startMeasured({ PILVI_WARM_SLOTS: "0" });
     bench.atEnd(() => pilvi.close());
     await measureAll({ ...bench, pilvi }, 0, TARGET_RATIOS.without);
   },
-  { env: { PILVI_WARM_SLOTS: String(WARM_SLOTS) } },
+  { PILVI_WARM_SLOTS: String(WARM_SLOTS) },
 );
 
 async function measureAll(bench: Bench, slots: number, targetRatio: number): Promise<void> {

@@ -51,7 +51,7 @@ await runBench(
     console.log("");
     printTarget(`clusters of ${CLUSTERS} that did not become available`, created.failures, 0, String);
   },
-  { env: { PILVI_WARM_SLOTS: String(WARM_SLOTS) } },
+  { PILVI_WARM_SLOTS: String(WARM_SLOTS) },
 );
 
 /** Starts all bare engines at once. @returns them and their arrivals, by engine in the order of `MEASURED`. */

@@ -146,7 +146,7 @@ async function connect(): Promise<{ url: string; token: string }> {
 async function findProgram(protocol: "postgres" | "mysql"): Promise<DatabaseProgram> {
   const { loadClientConfig } = await import("./config.ts");
   const { findDatabaseProgram } = await import("./processes/database-programs.ts");
-  return findDatabaseProgram(protocol, loadClientConfig(process.env).enginesDir);
+  return findDatabaseProgram(protocol, loadClientConfig(process.env).enginesDir, process.env.PATH ?? "");
 }
 
 async function storedToken(file: string): Promise<string> {

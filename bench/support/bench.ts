@@ -1,6 +1,10 @@
 // The frame of every measurement: a Pilvi of its own, ended however the measurement ends.
-import { startPilvi, type StartOptions, type TestPilvi } from "../../tests/support/pilvi.ts";
+import { startPilvi, type TestPilvi } from "../../tests/support/pilvi.ts";
 import { printHeading } from "./report.ts";
+
+/** The ports that tests leave to instances, without the first thousand, which those take. */
+const FIRST_PORT = 21_000;
+const THOUSANDS = 9;
 
 /** What has to be ended when a measurement is over, the last one first. */
 type Ending = () => void | Promise<void>;
@@ -18,11 +22,12 @@ class Stopped extends Error {}
 /**
  * Runs a measurement and ends the process: with 0 when it measured something, and with 1 when it could not or was stopped.
  * A figure that misses its target is a result like any other.
+ * @param env settings of the Pilvi that differ from those of tests.
  */
 export async function runBench(
   title: string,
   measure: (bench: Bench) => Promise<void>,
-  options: StartOptions = {},
+  env: Record<string, string> = {},
 ): Promise<never> {
   const endings: Ending[] = [];
   const stopped = stopSignal();
@@ -37,13 +42,22 @@ export async function runBench(
   };
   await attempt(async () => {
     printHeading(title);
-    const pilvi = await startPilvi(options);
+    const pilvi = await startMeasured(env);
     endings.push(() => pilvi.close());
     await Promise.race([stopped, measure({ pilvi, atEnd: (ending) => endings.push(ending) })]);
     console.log("");
   });
   for (const end of endings.toReversed()) await attempt(end);
   process.exit(code);
+}
+
+/**
+ * Starts a Pilvi whose instances get ports from another thousand than those of most others on this machine: tests of two
+ * Pilvis that run at once may take the same port in the moment before either listens there.
+ */
+export async function startMeasured(env: Record<string, string>): Promise<TestPilvi> {
+  const first = FIRST_PORT + (process.pid % THOUSANDS) * 1_000;
+  return await startPilvi({ env: { PILVI_PORT_RANGE: `${first}-${first + 999}`, ...env } });
 }
 
 /** Rejected when this process is asked to end. */

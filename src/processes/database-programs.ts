@@ -9,15 +9,17 @@ import { Refusal } from "../lib/errors.ts";
 
 /**
  * Finds a program for a protocol.
+ * @param path the folders to look in besides the store, as in `PATH`.
  * @throws Refusal with the command that installs one when there is none.
  */
-export function findDatabaseProgram(protocol: "postgres" | "mysql", enginesDir: string): DatabaseProgram {
-  if (protocol === "postgres") return onPath("psql") ?? missing("psql", "postgres-client");
+export function findDatabaseProgram(
+  protocol: "postgres" | "mysql",
+  enginesDir: string,
+  path: string,
+): DatabaseProgram {
+  if (protocol === "postgres") return onPath(["psql"], path) ?? missing("psql", "postgres-client");
   return (
-    inStore(enginesDir) ??
-    onPath("mariadb") ??
-    onPath("mysql") ??
-    missing("mariadb or mysql", "mariadb-client")
+    inStore(enginesDir) ?? onPath(["mariadb", "mysql"], path) ?? missing("mariadb or mysql", "mariadb-client")
   );
 }
 
@@ -30,9 +32,9 @@ function inStore(enginesDir: string): DatabaseProgram | undefined {
   return programs.find(({ path }) => existsSync(path));
 }
 
-function onPath(name: string): DatabaseProgram | undefined {
-  const path = Bun.which(name);
-  return path === null ? undefined : { path, env: {} };
+function onPath(names: string[], path: string): DatabaseProgram | undefined {
+  const found = names.map((name) => Bun.which(name, { PATH: path })).find((program) => program !== null);
+  return found === undefined ? undefined : { path: found, env: {} };
 }
 
 function missing(program: string, packageName: "postgres-client" | "mariadb-client"): never {

@@ -36,7 +36,12 @@ const RULES: Record<string, string[]> = {
 };
 
 const all = sourceFiles("src");
-const sources = all.filter(({ path }) => !path.endsWith(".test.ts") && !path.endsWith(".d.ts"));
+const sources = all.filter(({ path }) => !isTestCode(path) && !path.endsWith(".d.ts"));
+
+/** Tests, what they share, and the contract that each driver's tests run. */
+function isTestCode(path: string): boolean {
+  return path.endsWith(".test.ts") || path.endsWith("/test-support.ts") || path === "src/drivers/contract.ts";
+}
 
 /** The part of `src/` that a file belongs to: `api`, `resources/caches`, `resources/kind.ts`, `config.ts`. */
 function partOf(path: string): string {
@@ -159,7 +164,7 @@ describe("files", () => {
 
   test("every test is in a file whose name ends in .test.ts", () => {
     const outside = [...all, ...sourceFiles("tests")]
-      .filter(({ path }) => !path.endsWith(".test.ts"))
+      .filter(({ path }) => !isTestCode(path))
       .filter(({ text }) => /^import [^;]*\b(test|it|describe)\b[^;]*from "bun:test"/m.test(text))
       .map(({ path }) => path);
     expect(outside).toEqual([]);

@@ -11,8 +11,9 @@ import {
   POSTGRES,
   untilAnswers,
   untilCluster,
+  startDatabases,
 } from "../support/databases.ts";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { type TestPilvi } from "../support/pilvi.ts";
 import { disasters } from "./databases-disasters.ts";
 import { Ledger } from "./databases-ledger.ts";
 
@@ -22,7 +23,7 @@ const COMMITS_BETWEEN = 20;
 let pilvi: TestPilvi;
 
 beforeAll(async () => {
-  pilvi = await startPilvi();
+  pilvi = await startDatabases();
 });
 
 afterAll(async () => {

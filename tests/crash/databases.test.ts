@@ -1,7 +1,7 @@
 // Kills Pilvi's processes and engines in the middle of what they do for databases; tests/full has every such cell.
 import { afterAll, beforeAll, describe, test } from "bun:test";
-import { MYSQL, POSTGRES } from "../support/databases.ts";
-import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { MYSQL, POSTGRES, startDatabases } from "../support/databases.ts";
+import { Failpoints, type TestPilvi } from "../support/pilvi.ts";
 import { play, type Cell } from "./databases-cells.ts";
 
 let pilvi: TestPilvi;
@@ -9,7 +9,7 @@ let failpoints: Failpoints;
 
 beforeAll(async () => {
   failpoints = new Failpoints();
-  pilvi = await startPilvi({ env: { ...failpoints.env, PILVI_WARM_SLOTS: "2" } });
+  pilvi = await startDatabases({ ...failpoints.env, PILVI_WARM_SLOTS: "2" });
 });
 
 afterAll(async () => {

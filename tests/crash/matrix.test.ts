@@ -36,7 +36,7 @@ beforeAll(async () => {
   const cache = await pilvi.createCache({ name: "bystander" });
   const connection = await Connection.open(cache);
   await connection.set("kept", "from before");
-  bystander = { cache, pid: enginePid(cache.id), connection };
+  bystander = { cache, pid: await enginePid(cache.id), connection };
   restarted = await pilvi.createCache({ name: "restarted", eviction_policy: "noeviction" });
 });
 
@@ -68,8 +68,8 @@ describe("a create", () => {
     // At these steps the answer is still to come, and the kill may cost it.
     const isAnswered = !name.startsWith("create.");
     const first = isAnswered ? resourceOf(await posting) : null;
-    const held = step.isReachable && first !== null ? await Connection.open(first) : null;
-    const pid = step.hasEngine && first !== null ? enginePid(first.id) : null;
+    const held = step.isReachable && first !== null ? await openSoon(first) : null;
+    const pid = step.hasEngine && first !== null ? await enginePid(first.id) : null;
     strike(victim, pid);
     await pilvi.untilReady();
 
@@ -79,7 +79,7 @@ describe("a create", () => {
     expect(again.id).toBe(first?.id ?? answer?.id ?? again.id);
     const cache = await pilvi.untilStatus(again.id, "available");
     if (pid !== null && victim !== "engine") {
-      expect(enginePid(cache.id)).toBe(pid);
+      expect(await enginePid(cache.id)).toBe(pid);
       await held?.set("held", "yes");
     }
     held?.close();
@@ -94,7 +94,7 @@ describe("a delete", () => {
   test.each(cellsOf("delete"))("at %s survives a kill of %s", async (name, victim, step) => {
     const startedAt = performance.now();
     const cache = await pilvi.createCache();
-    const pid = enginePid(cache.id);
+    const pid = await enginePid(cache.id);
     await until("the create is all over", async () => (await idleWork(cache.id)) === 1);
     failpoints.arm(name);
     const deleting = pilvi.api("DELETE", `/caches/${cache.id}`).catch(() => null);
@@ -116,19 +116,19 @@ describe("a restart", () => {
     const value = randomUUID();
     const before = await Connection.open(restarted);
     await before.set("kept", value);
-    const former = enginePid(restarted.id);
+    const former = await enginePid(restarted.id);
     failpoints.arm(name);
     process.kill(former, "SIGKILL");
     await failpoints.reached();
     before.close();
-    const pid = step.hasEngine ? enginePid(restarted.id) : null;
+    const pid = step.hasEngine ? await enginePid(restarted.id) : null;
     strike(victim, pid);
     await pilvi.untilReady();
 
     const killed = victim === "engine" ? pid : former;
     await until("another engine runs", () => hasOther(restarted.id, killed));
     await expectAll();
-    if (pid !== null && victim !== "engine") expect(enginePid(restarted.id)).toBe(pid);
+    if (pid !== null && victim !== "engine") expect(await enginePid(restarted.id)).toBe(pid);
     const after = await Connection.open(restarted);
     expect(await after.get("kept")).toBe(value);
     after.close();
@@ -153,11 +153,20 @@ function resourceOf(answer: Answer<CacheDocument> | null): CacheResource | null 
   return answer?.status === 201 ? answer.body.data : null;
 }
 
-function enginePid(id: string): number {
-  const [pid, ...others] = pilvi.enginePids(id);
-  if (pid === undefined || others.length > 0)
-    throw new Error(`${id} has not one engine: ${[pid, ...others]}`);
-  return pid;
+/** The pid of the one engine; for a moment after its start a process does not have its name yet. */
+async function enginePid(id: string): Promise<number> {
+  await until(`${id} has one engine`, () => pilvi.enginePids(id).length === 1);
+  return pilvi.enginePids(id)[0] ?? 0;
+}
+
+/** A connection, as soon as there can be one: the place may have been reached for another cache a moment earlier. */
+async function openSoon(cache: CacheResource): Promise<Connection> {
+  let connection: Connection | null = null;
+  await until(`${cache.id} can be reached`, async () => {
+    connection = await Connection.open(cache).catch(() => null);
+    return connection !== null;
+  });
+  return connection ?? (await Connection.open(cache));
 }
 
 function hasOther(id: string, killed: number | null): boolean {
@@ -186,6 +195,6 @@ async function expectAll(...others: CacheResource[]): Promise<void> {
   );
   const ports = caches.map((cache) => cache.attributes.connection.port).sort((a, b) => a - b);
   expect(await listeningPorts(PORTS)).toEqual(ports);
-  expect(enginePid(bystander.cache.id)).toBe(bystander.pid);
+  expect(await enginePid(bystander.cache.id)).toBe(bystander.pid);
   expect(await bystander.connection.get("kept")).toBe("from before");
 }

@@ -1,6 +1,6 @@
 // The commands that talk to a running Pilvi, and those that look after one, as people type them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import { freePort, freshDataDir, pilviEnv, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
@@ -12,9 +12,18 @@ beforeAll(async () => {
   pilvi = await startPilvi();
 });
 
+const folders: string[] = [];
+
 afterAll(async () => {
   await pilvi.close();
+  for (const folder of folders) rmSync(folder, { recursive: true });
 });
+
+function newFolder(): string {
+  const folder = freshDataDir();
+  folders.push(folder);
+  return folder;
+}
 
 async function succeed(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await pilvi.run(...args);
@@ -155,7 +164,7 @@ describe("pilvi token", () => {
 
 describe("without a Pilvi to talk to", () => {
   test("each command says so in one sentence", async () => {
-    const env = pilviEnv(freshDataDir(), freePort());
+    const env = pilviEnv(newFolder(), freePort());
     const noToken = await runPilvi(["caches", "list"], env);
     expect(noToken).toMatchObject({ code: 1, stdout: "" });
     expect(noToken.stderr).toStartWith("There is no token. ");
@@ -172,7 +181,7 @@ describe("without a Pilvi to talk to", () => {
     const wrong = await withToken("no-such-token", "caches", "list");
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toStartWith("Pilvi does not accept this token");
-    const dataDir = freshDataDir();
+    const dataDir = newFolder();
     // Root may read any file, but nobody reads a folder.
     if (IS_ROOT) mkdirSync(join(dataDir, "token"));
     else writeFileSync(join(dataDir, "token"), "secret", { mode: 0o000 });
@@ -191,7 +200,7 @@ describe("pilvi doctor", () => {
   });
 
   test("tells what keeps Pilvi from working", async () => {
-    const folder = freshDataDir();
+    const folder = newFolder();
     chmodSync(folder, 0o700);
     const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const env = { ...pilviEnv(join(folder, "data"), taken.port), PILVI_ENGINES_DIR: join(folder, "engines") };

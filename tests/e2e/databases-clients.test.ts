@@ -13,8 +13,9 @@ import {
   loginOf,
   MYSQL,
   POSTGRES,
+  startDatabases,
 } from "../support/databases.ts";
-import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { until, type TestPilvi } from "../support/pilvi.ts";
 import { runProgram } from "../support/programs.ts";
 import { mysqlLoad } from "./databases-load.ts";
 
@@ -25,7 +26,7 @@ let pilvi: TestPilvi;
 const clusters = new Map<DatabaseType, DatabaseResource>();
 
 beforeAll(async () => {
-  pilvi = await startPilvi();
+  pilvi = await startDatabases();
   for (const type of [POSTGRES, MYSQL, "provider_managed_postgres", "provider_managed_mysql"] as const)
     clusters.set(type, await createCluster(pilvi, { type }));
 });
@@ -121,8 +122,9 @@ describe.each([MYSQL, "provider_managed_mysql"] as const)("%s with", (type) => {
   });
 
   test("mariadb: rows, a batch, a transaction, the killing of an own query", async () => {
-    const connect = () => mariadb.createConnection(loginOf(clusterOf(type)));
-    const [connection, other] = await Promise.all([connect(), connect()]);
+    const login = loginOf(clusterOf(type));
+    const connection = await mariadb.createConnection(login);
+    const other = await mariadb.createConnection(login);
     await connection.query("create table by_mariadb (id int primary key, t text)");
     await connection.beginTransaction();
     await connection.batch("insert into by_mariadb values (?, ?)", [

@@ -13,8 +13,9 @@ import {
   createCluster,
   createSchema,
   MYSQL,
+  startDatabases,
 } from "../support/databases.ts";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { type TestPilvi } from "../support/pilvi.ts";
 import { mysqlAttempts, postgresAttempts } from "./databases-attempts.ts";
 
 /** Anyone may write here, so only the engine's own refusal keeps an attempt from leaving a file. */
@@ -23,7 +24,7 @@ const CANARY = "canary";
 let pilvi: TestPilvi;
 
 beforeAll(async () => {
-  pilvi = await startPilvi();
+  pilvi = await startDatabases();
   mkdirSync(join(pilvi.dataDir, CANARY));
   chmodSync(join(pilvi.dataDir, CANARY), 0o777);
 });

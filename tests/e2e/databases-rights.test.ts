@@ -12,14 +12,15 @@ import {
   firstOfMysql,
   loginOf,
   MYSQL,
+  startDatabases,
 } from "../support/databases.ts";
-import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { until, type TestPilvi } from "../support/pilvi.ts";
 import { runProgram } from "../support/programs.ts";
 
 let pilvi: TestPilvi;
 
 beforeAll(async () => {
-  pilvi = await startPilvi();
+  pilvi = await startDatabases();
 });
 
 afterAll(async () => {

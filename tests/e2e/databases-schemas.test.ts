@@ -13,13 +13,14 @@ import {
   POSTGRES,
   processesOf,
   untilCluster,
+  startDatabases,
 } from "../support/databases.ts";
-import { isAlive, startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive, type TestPilvi } from "../support/pilvi.ts";
 
 let pilvi: TestPilvi;
 
 beforeAll(async () => {
-  pilvi = await startPilvi();
+  pilvi = await startDatabases();
 });
 
 afterAll(async () => {

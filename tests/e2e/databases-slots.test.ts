@@ -6,16 +6,9 @@ import { createConnection } from "mysql2/promise";
 import { Client } from "pg";
 import { findEngines } from "../../src/engines/installed.ts";
 import { userName } from "../../src/lib/libc.ts";
-import { killPilvi } from "../crash/databases-disasters.ts";
-import {
-  connectPg,
-  createCluster,
-  deleteCluster,
-  firstOf,
-  orderCluster,
-  untilCluster,
-} from "../support/databases.ts";
-import { Failpoints, isAlive, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { playSlotKill, slotsOf, untilSlotsAreFull } from "../crash/databases-slots.ts";
+import { connectPg, createCluster, deleteCluster, firstOf, startDatabases } from "../support/databases.ts";
+import { Failpoints, until, type TestPilvi } from "../support/pilvi.ts";
 
 /** Whoever builds slots when Pilvi runs as root. */
 const BUILDER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -25,33 +18,14 @@ let failpoints: Failpoints;
 
 beforeAll(async () => {
   failpoints = new Failpoints();
-  pilvi = await startPilvi({ env: { ...failpoints.env, PILVI_WARM_SLOTS: "1" } });
-  await untilFull();
+  pilvi = await startDatabases({ ...failpoints.env, PILVI_WARM_SLOTS: "1" });
+  await untilSlotsAreFull(pilvi);
 });
 
 afterAll(async () => {
   await pilvi.close();
   failpoints.close();
 });
-
-/** The folders of all slots of an engine, complete or not. */
-function slotsOf(engine: "postgres" | "mariadb"): string[] {
-  const root = join(pilvi.dataDir, "slots");
-  return readdirSync(root)
-    .filter((key) => key.startsWith(engine))
-    .flatMap((key) => readdirSync(join(root, key)).map((name) => join(root, key, name)));
-}
-
-async function untilFull(): Promise<void> {
-  await until(
-    "there is one slot of each engine, and nothing else",
-    () =>
-      [slotsOf("postgres"), slotsOf("mariadb")].every(
-        (slots) => slots.length === 1 && slots[0]?.endsWith(".building") === false,
-      ),
-    60_000,
-  );
-}
 
 /** Postgres keeps what tells one cluster from all others at the beginning of this file. */
 function systemIdentifierOf(slot: string): string {
@@ -64,7 +38,7 @@ async function withCopy<T>(
   argumentsFor: (data: string, folder: string) => string[],
   ask: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const [slot = ""] = slotsOf(engine);
+  const [slot = ""] = slotsOf(pilvi, engine);
   const folder = mkdtempSync(join(pilvi.dataDir, "copy-"));
   const data = join(folder, "data");
   cpSync(join(slot, "data"), data, { recursive: true });
@@ -178,34 +152,19 @@ test("a slot of MariaDB has no user that could log in but the host's own, whom t
 });
 
 test("a create takes the slot, and another one is made", async () => {
-  await untilFull();
-  const [slot = ""] = slotsOf("postgres");
+  await untilSlotsAreFull(pilvi);
+  const [slot = ""] = slotsOf(pilvi, "postgres");
   const identifier = systemIdentifierOf(slot);
   const cluster = await createCluster(pilvi);
   const client = await connectPg(cluster);
   expect(await firstOf(client, "select system_identifier from pg_control_system()")).toBe(identifier);
   await client.end();
-  await untilFull();
-  expect(systemIdentifierOf(slotsOf("postgres")[0] ?? "")).not.toBe(identifier);
+  await untilSlotsAreFull(pilvi);
+  expect(systemIdentifierOf(slotsOf(pilvi, "postgres")[0] ?? "")).not.toBe(identifier);
   await deleteCluster(pilvi, cluster.id);
 });
 
-test.each(["slots.begun", "slots.built", "slots.taken", "slots.given"])(
+test.each(["slots.begun", "slots.taken"])(
   "a kill of the host at %s leaves nothing behind, and the create succeeds",
-  async (place) => {
-    await untilFull();
-    failpoints.arm(place);
-    const { id } = await orderCluster(pilvi);
-    const host = await failpoints.reached();
-    const whole = killPilvi(pilvi, ["host"]);
-    failpoints.release();
-    await whole;
-    expect(isAlive(host)).toBe(false);
-    const cluster = await untilCluster(pilvi, id, "available");
-    await (await connectPg(cluster)).end();
-    await untilFull();
-    const folder = join(pilvi.dataDir, "instances", id);
-    expect(readdirSync(folder).filter((name) => name.startsWith("build"))).toBeEmpty();
-    await deleteCluster(pilvi, id);
-  },
+  (place) => playSlotKill(pilvi, failpoints, place),
 );

@@ -1,4 +1,4 @@
-// How Pilvi starts, refuses to start, stops, and starts again.
+// How Pilvi starts, refuses to start, and starts again.
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -187,28 +187,6 @@ test("a second start takes less than two seconds and brings everything back", as
   const after = await pilvi.untilStatus(cache.id, "available");
   expect(after.attributes.connection).toEqual(cache.attributes.connection);
   await pilvi.close();
-});
-
-describe("a signal stops everything", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s, even when it comes twice", async (signal) => {
-    const pilvi = await startPilvi();
-    await pilvi.createCache();
-    process.kill(pilvi.pid, signal);
-    expect(await pilvi.stop(signal)).toBe(0);
-    expect(processesAt(pilvi.dataDir)).toEqual([]);
-    await pilvi.close();
-  });
-
-  test.each([100, 250, 400, 700, 1_200])("%i ms after the start", async (delayMs) => {
-    const dataDir = newFolder();
-    const child = spawnPilvi(["up"], pilviEnv(dataDir, freePort()));
-    await until("it has begun", () => existsSync(join(dataDir, "up.lock")));
-    await Bun.sleep(delayMs);
-    child.kill("SIGINT");
-    expect(await child.exited).toBe(0);
-    expect(processesAt(dataDir)).toEqual([]);
-    await (await startPilvi({ dataDir })).close();
-  });
 });
 
 test("a data directory may have a long path with almost any characters", async () => {

@@ -1,15 +1,15 @@
 // The whole crash matrix of databases: every operation, stopped at every place, with every victim.
 import { afterAll, beforeAll, describe, test } from "bun:test";
 import { allCells, play } from "../crash/databases-cells.ts";
-import { MYSQL, POSTGRES } from "../support/databases.ts";
-import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { MYSQL, POSTGRES, startDatabases } from "../support/databases.ts";
+import { Failpoints, type TestPilvi } from "../support/pilvi.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
 
 beforeAll(async () => {
   failpoints = new Failpoints();
-  pilvi = await startPilvi({ env: { ...failpoints.env, PILVI_WARM_SLOTS: "4" } });
+  pilvi = await startDatabases({ ...failpoints.env, PILVI_WARM_SLOTS: "4" });
 });
 
 afterAll(async () => {

@@ -1,7 +1,14 @@
 // Many clusters at once: all of them come up, and each is its own.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { databaseNames, MYSQL, orderCluster, POSTGRES, untilCluster } from "../support/databases.ts";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import {
+  databaseNames,
+  MYSQL,
+  orderCluster,
+  POSTGRES,
+  untilCluster,
+  startDatabases,
+} from "../support/databases.ts";
+import { type TestPilvi } from "../support/pilvi.ts";
 
 const CLUSTERS_OF_EACH = 20;
 
@@ -11,7 +18,7 @@ const PATIENCE_MS = 500_000;
 let pilvi: TestPilvi;
 
 beforeAll(async () => {
-  pilvi = await startPilvi();
+  pilvi = await startDatabases();
 });
 
 afterAll(async () => {

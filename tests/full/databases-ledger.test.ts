@@ -11,8 +11,9 @@ import {
   MYSQL,
   POSTGRES,
   untilCluster,
+  startDatabases,
 } from "../support/databases.ts";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { type TestPilvi } from "../support/pilvi.ts";
 
 const ROUNDS = 30;
 const MOST_COMMITS_BETWEEN = 200;
@@ -23,7 +24,7 @@ let pilvi: TestPilvi;
 
 beforeAll(async () => {
   console.log(`PILVI_TEST_SEED=${seed}`);
-  pilvi = await startPilvi();
+  pilvi = await startDatabases();
 });
 
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { userName } from "../../src/lib/libc.ts";
 import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import type { SchemaResource } from "../../src/resources/databases/schemas/schema.ts";
 import type { DatabaseType } from "../../src/resources/databases/types.ts";
-import { until, type TestPilvi } from "./pilvi.ts";
+import { startPilvi, until, type TestPilvi } from "./pilvi.ts";
 
 /** What a single-resource answer about a cluster holds. */
 export interface ClusterDocument {
@@ -23,6 +23,12 @@ export interface SchemaDocument {
 /** The two types that stand for their engines where both would behave the same. */
 export const POSTGRES: DatabaseType = "hosted_serverless_postgres";
 export const MYSQL: DatabaseType = "platform_mysql";
+
+/** Starts a Pilvi with ports that another one under test on this machine does not give to its clusters as well. */
+export async function startDatabases(env: Record<string, string> = {}): Promise<TestPilvi> {
+  const first = 20_000 + (process.pid % 99) * 100;
+  return await startPilvi({ env: { PILVI_PORT_RANGE: `${first}-${first + 99}`, ...env } });
+}
 
 /** A body for `POST /databases/clusters` that is valid as it is. */
 export function clusterBody(wishes: Record<string, unknown> = {}): Record<string, unknown> {
