@@ -2,11 +2,17 @@
 import type { EngineName, InstanceSpec } from "../drivers/driver.ts";
 import type { Engine } from "./engine.ts";
 import { mariadb } from "./mariadb/index.ts";
+import { type InstalledEngine, usableEngines } from "./installed.ts";
 import { postgres } from "./postgres/index.ts";
 import { redis } from "./redis/index.ts";
 import { valkey } from "./valkey/index.ts";
 
 const engines = { mariadb, postgres, redis, valkey };
+
+/** The engines of this machine that the host knows how to run, the preferred one of each name first. */
+export async function runnableEngines(enginesDir: string): Promise<InstalledEngine[]> {
+  return (await usableEngines(enginesDir)).filter(({ name }) => engineNamed(name) !== undefined);
+}
 
 /** The engine of a name, when the host can run it. */
 export function engineNamed(name: EngineName): Engine | undefined {

@@ -4,7 +4,8 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { EngineName, InstanceSpec, Limits } from "../drivers/driver.ts";
 import type { Certificate, Engine, EngineContext } from "../engines/engine.ts";
-import { usableEngines, type InstalledEngine } from "../engines/installed.ts";
+import { runnableEngines } from "../engines/index.ts";
+import type { InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
 import { replaceFile } from "../lib/files.ts";
 import type { CgroupBackend } from "./cgroup.ts";
@@ -35,7 +36,7 @@ export async function installedEngines(
 ): Promise<InstalledEngine[]> {
   const known = catalogs.get(enginesDir);
   if (known?.some(wanted)) return known;
-  const found = await usableEngines(enginesDir);
+  const found = await runnableEngines(enginesDir);
   catalogs.set(enginesDir, found);
   return found;
 }

@@ -2,8 +2,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import type { InstanceSpec, Observation, Offer } from "../drivers/driver.ts";
-import { engineNamed } from "../engines/index.ts";
-import { usableEngines } from "../engines/installed.ts";
+import { engineNamed, runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
@@ -62,7 +61,7 @@ export class Host {
   }
 
   async offer(): Promise<Offer> {
-    const engines = await usableEngines(this.#settings.enginesDir);
+    const engines = await runnableEngines(this.#settings.enginesDir);
     return {
       engines: newestOfEachMajor(engines).map(({ name, version }) => ({ name, version })),
       memoryBytes: totalmem(),
@@ -135,7 +134,7 @@ export class Host {
   /** New clusters get the newest version of an engine unless they ask for another, so slots are kept of that one. */
   async #warmUp(): Promise<void> {
     const kinds: SlotKind[] = [];
-    for (const installed of await usableEngines(this.#settings.enginesDir)) {
+    for (const installed of await runnableEngines(this.#settings.enginesDir)) {
       const firstData = engineNamed(installed.name)?.firstData;
       const isKnown = kinds.some((kind) => kind.installed.name === installed.name);
       if (firstData !== undefined && !isKnown) kinds.push({ installed, firstData });
