@@ -24,6 +24,12 @@ async function main() {
   const bun = await findBun();
   const installed = await run(bun, ["src/main.ts", "engines", "install"], { stdio: ["ignore", 2, 2] });
   if (installed.code !== 0) return report({ passed: 0, failed: 1 });
+  const programs = await run(bun, ["tests/support/install-programs.ts"], {
+    stdio: ["ignore", "pipe", 2],
+    isQuiet: true,
+  });
+  if (programs.code !== 0) return report({ passed: 0, failed: 1 });
+  if (programs.output !== "") process.env.PATH = `${process.env.PATH}:${programs.output}`;
 
   const root = mkdtempSync(join(tmpdir(), "pilvi-test-"));
   // Engines run under users of their own, who must be able to get to their folders below this one.
@@ -91,7 +97,7 @@ function run(program, args, options) {
     ]) {
       from?.on("data", (chunk) => {
         output += chunk;
-        to.write(chunk);
+        if (!options.isQuiet) to.write(chunk);
       });
     }
     child.on("error", reject);

@@ -36,7 +36,7 @@ const outOfPostgres: PostgresAttempt[] = [
   ["a publication of everything", "create publication p for all tables", DENIED],
   ["a physical slot", "select pg_create_physical_replication_slot('s')", DENIED],
   ["a logical slot", "select pg_create_logical_replication_slot('s', 'pgoutput')", DENIED],
-  ["a backup of the files", "select pg_backup_start('x')", DENIED],
+  ["the log to be switched", "select pg_switch_wal()", DENIED],
 ];
 
 const morePowerInPostgres: PostgresAttempt[] = [

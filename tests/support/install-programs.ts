@@ -1,0 +1,65 @@
+// Gets the programs that tests run as a customer would, when the machine lacks them: from the distribution's signed packages,
+// unpacked beside the engines, so that nothing of the system changes. Prints the folder to put on the PATH, if there is one.
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { loadConfig } from "../../src/config.ts";
+import { Apt } from "../../src/engines/install/apt.ts";
+import { distributionSources, readSystemSources } from "../../src/engines/install/apt-sources.ts";
+import { readOsRelease } from "../../src/engines/install/hints.ts";
+import { mustRun } from "../../src/engines/install/run.ts";
+
+/** Each program with the package that it is in. */
+const PACKAGES: Record<string, string> = {
+  psql: "postgresql-client",
+  pg_dump: "postgresql-client",
+  pgbench: "postgresql",
+  openssl: "openssl",
+};
+
+/** Puts the programs into a folder of their own, each behind a script that finds the libraries that came with it. */
+async function install(programs: string[], packages: string[], home: string): Promise<void> {
+  const os = readOsRelease();
+  const work = await mkdtemp(join(tmpdir(), "pilvi-programs-"));
+  const unfinished = `${home}.tmp`;
+  try {
+    const sources = distributionSources(
+      await readSystemSources(),
+      os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "",
+    );
+    const apt = await Apt.create(join(work, "apt"), sources);
+    await apt.update();
+    const wanted = await apt.resolve(packages);
+    await apt.download(wanted);
+    await rm(unfinished, { recursive: true, force: true });
+    await mkdir(join(unfinished, "bin"), { recursive: true });
+    for (const each of wanted)
+      await mustRun(["dpkg-deb", "--extract", apt.archiveOf(each), unfinished], work);
+    for (const program of programs) await writeScript(program, unfinished, home);
+    await rm(home, { recursive: true, force: true });
+    await rename(unfinished, home);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function writeScript(program: string, folder: string, home: string): Promise<void> {
+  // The one of a versioned folder is the program itself, the one of usr/bin may be a script that looks for it.
+  const places = [`usr/lib/postgresql/*/bin/${program}`, `usr/bin/${program}`];
+  const [target] = places.flatMap((place) => [...new Bun.Glob(place).scanSync(folder)]);
+  if (target === undefined) throw new Error(`the packages do not have ${program}`);
+  const script = join(folder, "bin", program);
+  const libraries = `${home}/usr/lib/$(uname -m)-linux-gnu`;
+  await writeFile(script, `#!/bin/sh\nLD_LIBRARY_PATH=${libraries} exec ${join(home, target)} "$@"\n`);
+  await chmod(script, 0o755);
+}
+
+const home = join(dirname(loadConfig(process.env).enginesDir), "test-programs");
+const bin = join(home, "bin");
+const missing = Object.keys(PACKAGES).filter((program) => Bun.which(program) === null);
+const isInstalled = missing.every((program) => existsSync(join(bin, program)));
+if (!isInstalled) {
+  await install(missing, [...new Set(missing.map((program) => PACKAGES[program] ?? program))], home);
+}
+if (missing.length > 0) process.stdout.write(bin);
