@@ -10,8 +10,10 @@ import { processesAt } from "./processes-at.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript } from "./setup.mjs";
 
 const TEST_TIMEOUT_MS = 120_000;
-/** How long a process that was told to stop may take before it counts as left behind. */
+/** How long the pipes of a program that has ended are read on. */
 const SETTLE_MS = 2000;
+/** How long a process that was told to stop, or cleans up, may take on a busy machine before it counts as left behind. */
+const LEFT_BEHIND_MS = 20_000;
 const STOP_MS = 5000;
 
 /** The program that runs now; a signal is passed on to it. */
@@ -122,7 +124,7 @@ function lastCount(output, word) {
 
 /** Lists and removes what the tests left; false when there was anything. */
 async function cleanUp(root) {
-  const untilMs = Date.now() + SETTLE_MS;
+  const untilMs = Date.now() + LEFT_BEHIND_MS;
   while (processesAt(root).length > 0 && Date.now() < untilMs) await sleep(50);
   const processes = processesAt(root);
   for (const { pid, command } of processes) {

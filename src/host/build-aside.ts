@@ -99,7 +99,7 @@ async function succeeded(
 /** Gives a tree to a user; links are given themselves, never what they point at. */
 function chownTree(path: string, account: Account): void {
   lchownSync(path, account.uid, account.gid);
-  for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
-    lchownSync(join(entry.parentPath, entry.name), account.uid, account.gid);
+  for (const entry of readdirSync(path, { recursive: true, encoding: "utf8" })) {
+    lchownSync(join(path, entry), account.uid, account.gid);
   }
 }

@@ -19,6 +19,9 @@ export interface SlotKind {
 /** A slot that is not complete yet; whatever has this ending at a start was left by a kill. */
 const UNFINISHED = ".building";
 
+/** How long nobody must have taken a slot before new ones are built. */
+const REFILL_DELAY_MS = 1_000;
+
 export class Slots {
   readonly #root: string;
   readonly #count: number;
@@ -26,6 +29,7 @@ export class Slots {
   readonly #stopping = new AbortController();
   #kinds: SlotKind[] = [];
   #filling: Promise<void> | null = null;
+  #refill: ReturnType<typeof setTimeout> | undefined;
 
   /** @param count how many slots of each kind are kept; 0 keeps none. */
   constructor(dataDir: string, count: number, log: Log) {
@@ -69,7 +73,7 @@ export class Slots {
       } finally {
         rmSync(join(folder, name), { recursive: true, force: true });
       }
-      this.#fill();
+      this.#fillLater();
       return true;
     }
     return false;
@@ -83,8 +87,15 @@ export class Slots {
 
   /** Ends what is being built. */
   async stop(): Promise<void> {
+    clearTimeout(this.#refill);
     this.#stopping.abort();
     await this.#filling;
+  }
+
+  /** Whoever took the last one is still starting an engine with it, and others may come right after. */
+  #fillLater(): void {
+    clearTimeout(this.#refill);
+    this.#refill = setTimeout(() => this.#fill(), REFILL_DELAY_MS);
   }
 
   #fill(): void {

@@ -47,7 +47,7 @@ async function install(programs: string[], packages: string[], home: string): Pr
 async function writeScript(program: string, folder: string, home: string): Promise<void> {
   // The one of a versioned folder is the program itself, the one of usr/bin may be a script that looks for it.
   const places = [`usr/lib/postgresql/*/bin/${program}`, `usr/bin/${program}`];
-  const [target] = places.flatMap((place) => [...new Bun.Glob(place).scanSync(folder)]);
+  const [target] = places.flatMap((place) => Array.from(new Bun.Glob(place).scanSync(folder)));
   if (target === undefined) throw new Error(`the packages do not have ${program}`);
   const script = join(folder, "bin", program);
   const libraries = `${home}/usr/lib/$(uname -m)-linux-gnu`;

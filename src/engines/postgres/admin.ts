@@ -21,10 +21,13 @@ export async function applySpec(context: EngineContext<PostgresSpec>): Promise<v
   const { users, databases } = context.spec;
   await asAdmin(context, async (db) => {
     const roles = await namesIn(db, "pg_roles", "rolname");
+    // Roles are set at every start, so that nothing is lost when the machine ends before this is on its disk.
+    await db`set synchronous_commit = off`;
     for (const user of users) {
       const verb = roles.has(user.name) ? "alter" : "create";
       await db.unsafe(`${verb} role ${identifier(user.name)} login password ${literal(user.verifier)}`);
     }
+    await db`set synchronous_commit = on`;
     const present = await namesIn(db, "pg_database", "datname");
     for (const { name, owner, wish } of databases) {
       if (present.has(name) === (wish === "present")) continue;
