@@ -71,7 +71,8 @@ export function dissolve(backend: CgroupBackend | null, id: string): void {
     try {
       rmdirSync(folder);
     } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw error;
+      // A process that was just killed may still count; an empty group does no harm, and the next start takes it again.
+      if (codeOf(error) !== "ENOENT" && codeOf(error) !== "EBUSY") throw error;
     }
   }
 }

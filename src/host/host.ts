@@ -2,7 +2,6 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import type { InstanceSpec, Observation, Offer } from "../drivers/driver.ts";
-import { dissolve } from "./cgroup.ts";
 import { engineNamed, runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
@@ -102,16 +101,6 @@ export class Host {
     clearInterval(this.#logTimer);
     await this.#slots.stop();
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
-    for (const id of this.#instances.keys()) this.#dissolve(id);
-  }
-
-  /** A group that is left does no harm: the next start of the instance takes it again. */
-  #dissolve(id: string): void {
-    try {
-      dissolve(this.#settings.cgroups, id);
-    } catch (error) {
-      this.#log.debug({ error, instance: id }, "a cgroup could not be removed");
-    }
   }
 
   /** Lets all engines run on. */

@@ -104,7 +104,6 @@ export class Instance {
       await failpoint("host.remove.marked");
       await this.#stop("SIGKILL");
       await failpoint("host.remove.stopped");
-      dissolve(this.#settings.cgroups, this.id);
       await deleteInstanceFolder(this.#folder);
       this.#manifest = null;
       this.#context = null;
@@ -295,6 +294,7 @@ export class Instance {
     this.#process = null;
     const { stopSignal = "SIGTERM" as const, stopTimeoutMs = 20_000 } = this.#engine ?? {};
     await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs: stopTimeoutMs }, this.#folder);
+    dissolve(this.#settings.cgroups, this.id);
     if (running !== null && this.#condition.state === "running") this.#condition.become("stopped");
   }
 }
