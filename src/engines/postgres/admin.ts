@@ -20,17 +20,18 @@ export async function isReady(context: EngineContext<PostgresSpec>): Promise<boo
 export async function applySpec(context: EngineContext<PostgresSpec>): Promise<void> {
   const { users, databases } = context.spec;
   await asAdmin(context, async (db) => {
-    const roles = await namesIn(db, "pg_roles", "rolname");
+    const present = await namesIn(db);
     // Roles are set at every start, so that nothing is lost when the machine ends before this is on its disk.
     await db`set synchronous_commit = off`;
     for (const user of users) {
-      const verb = roles.has(user.name) ? "alter" : "create";
+      const verb = present.roles.has(user.name) ? "alter" : "create";
       await db.unsafe(`${verb} role ${identifier(user.name)} login password ${literal(user.verifier)}`);
     }
-    await db`set synchronous_commit = on`;
-    const present = await namesIn(db, "pg_database", "datname");
-    for (const { name, owner, wish } of databases) {
-      if (present.has(name) === (wish === "present")) continue;
+    const wanting = databases.filter(
+      ({ name, wish }) => present.databases.has(name) !== (wish === "present"),
+    );
+    if (wanting.length > 0) await db`set synchronous_commit = on`;
+    for (const { name, owner, wish } of wanting) {
       await db.unsafe(
         wish === "present"
           ? `create database ${identifier(name)} owner ${identifier(owner)}`
@@ -40,9 +41,13 @@ export async function applySpec(context: EngineContext<PostgresSpec>): Promise<v
   });
 }
 
-async function namesIn(db: SQL, catalog: string, column: string): Promise<Set<string>> {
-  const rows = await db.unsafe<{ name: string }[]>(`select ${column} as name from ${catalog}`);
-  return new Set(rows.map((row) => row.name));
+async function namesIn(db: SQL): Promise<{ roles: Set<string>; databases: Set<string> }> {
+  const rows = await db<{ name: string; isRole: boolean }[]>`
+    select rolname as name, true as "isRole" from pg_roles
+    union all select datname, false from pg_database`;
+  const of = (isRole: boolean) =>
+    new Set(rows.filter((row) => row.isRole === isRole).map(({ name }) => name));
+  return { roles: of(true), databases: of(false) };
 }
 
 async function asAdmin<T>(context: EngineContext<PostgresSpec>, work: (db: SQL) => Promise<T>): Promise<T> {
