@@ -1,9 +1,9 @@
 // What the host does inside a running MariaDB: users, their rights, and databases as the spec says.
 import { SQL } from "bun";
 import type { MysqlSpec } from "../../drivers/driver.ts";
-import { userName } from "../../lib/libc.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { EngineContext } from "../engine.ts";
+import { hostUser } from "../host-user.ts";
 
 /**
  * What a customer may do beyond its own databases. Rights on everything would include the system tables, and whoever may
@@ -48,7 +48,7 @@ async function asAdmin<T>(context: EngineContext<MysqlSpec>, work: (db: SQL) => 
   const db = new SQL({
     adapter: "mysql",
     path: socketAddress(context.paths.socket),
-    username: userName(process.getuid?.() ?? 0) ?? "root",
+    username: hostUser("MariaDB"),
     password: "",
     database: "mysql",
     max: 1,

@@ -1,17 +1,13 @@
 // Makes the first data directory of a MariaDB.
 import { join } from "node:path";
-import { PublicError } from "../../lib/errors.ts";
-import { userName } from "../../lib/libc.ts";
 import type { Builder, FirstData } from "../engine.ts";
+import { hostUser } from "../host-user.ts";
 import type { InstalledEngine } from "../installed.ts";
 
 export const firstData: FirstData = { mark: "mysql", recipe: "1", build };
 
 /** The administrator has no password: it is the host's own user, and the kernel says who asks through the socket. */
 async function build(installed: InstalledEngine, folder: string, builder: Builder): Promise<void> {
-  const name = userName(process.getuid?.() ?? 0);
-  if (name === null)
-    throw new PublicError("The user that runs Pilvi has no name on this machine, which MariaDB needs.");
   const base = installed.origin === "store" ? join(installed.home, "usr") : "/usr";
   await builder.run([
     join(base, "bin/mariadb-install-db"),
@@ -20,7 +16,7 @@ async function build(installed: InstalledEngine, folder: string, builder: Builde
     `--datadir=${join(folder, "data")}`,
     "--skip-test-db",
     "--auth-root-authentication-method=socket",
-    `--auth-root-socket-user=${name}`,
+    `--auth-root-socket-user=${hostUser("MariaDB")}`,
     "--innodb-log-file-size=32M",
     "--skip-name-resolve",
   ]);

@@ -1,9 +1,8 @@
 // The configuration files of a Postgres, made from a spec.
 import { join } from "node:path";
 import type { PostgresSpec } from "../../drivers/driver.ts";
-import { PublicError } from "../../lib/errors.ts";
-import { userName } from "../../lib/libc.ts";
 import type { EngineContext } from "../engine.ts";
+import { hostUser } from "../host-user.ts";
 import { megabytes } from "../memory.ts";
 
 /** The port that names the socket of a Postgres without one. */
@@ -25,16 +24,8 @@ export function configFiles(context: EngineContext<PostgresSpec>): Record<string
   return {
     "postgresql.conf": `${[...places(context), ...sizes(context), ...FIXED].join("\n")}\n`,
     "pg_hba.conf": `${accessRules(context).join("\n")}\n`,
-    "pg_ident.conf": `host "${hostUser()}" ${ADMIN_NAME}\n`,
+    "pg_ident.conf": `host "${hostUser("Postgres")}" ${ADMIN_NAME}\n`,
   };
-}
-
-/** The user that the host runs as, by the name that the kernel's answer is turned into. */
-function hostUser(): string {
-  const name = userName(process.getuid?.() ?? 0);
-  if (name === null)
-    throw new PublicError("The user that runs Pilvi has no name on this machine, which Postgres needs.");
-  return name;
 }
 
 const FIXED = [
