@@ -78,8 +78,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   readyLine: RegExp;
   /** How the first data is made; left out by an engine that begins with an empty folder. */
   firstData?: FirstData;
-  /** Brings users and databases to what the spec says, on a running engine. */
-  apply?(context: EngineContext<S>): Promise<void>;
+  /**
+   * Brings users and databases to what the spec says, on a running engine.
+   * @param isDataNew whether the engine runs for the first time on its first data, so that what is in it is known.
+   */
+  apply?(context: EngineContext<S>, isDataNew: boolean): Promise<void>;
   /** Whether the engine answers its administrator now. */
   isReady(context: EngineContext<S>): Promise<boolean>;
   /** What the engine wants in its environment; left out when nothing. */

@@ -1,7 +1,8 @@
 // Builds a data directory aside, as a user with a name, and moves it to its place in one step when it is complete.
 import { chownSync, existsSync, lchownSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Account, Builder, FirstData } from "../engines/engine.ts";
+import type { InstanceSpec } from "../drivers/driver.ts";
+import type { Account, Builder, Engine, EngineContext, FirstData } from "../engines/engine.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -25,20 +26,23 @@ export interface BuildOptions {
   signal?: AbortSignal;
 }
 
+/** What was built before and can be had at once. */
+interface BuiltBefore {
+  /** Moves a data directory of the engine to the path. @returns false when there is none. */
+  take(kind: { installed: InstalledEngine; firstData: FirstData }, path: string): boolean;
+}
+
 /**
- * Makes the instance's first data unless it is there.
- * @param account whom the data is to belong to; null leaves it with the host's own user.
- * @param take moves a data directory that was built before to the given path; false when there is none.
+ * Makes the instance's first data unless it is there. It is to belong to the instance's user.
+ * @returns whether it was made now.
  */
 export async function ensureFirstData(
-  firstData: FirstData,
-  installed: InstalledEngine,
-  dataDir: string,
-  account: Account | null,
-  take: (path: string) => boolean,
-): Promise<void> {
-  if (existsSync(join(dataDir, firstData.mark))) return;
-  const folder = dirname(dataDir);
+  { firstData }: Engine,
+  { installed, paths, account }: EngineContext<InstanceSpec>,
+  slots: BuiltBefore,
+): Promise<boolean> {
+  if (firstData === undefined || existsSync(join(paths.dataDir, firstData.mark))) return false;
+  const folder = dirname(paths.dataDir);
   for (const name of readdirSync(folder)) {
     if (name.startsWith(WORK_DIR)) rmSync(join(folder, name), { recursive: true, force: true });
   }
@@ -46,14 +50,15 @@ export async function ensureFirstData(
   const workDir = join(folder, `${WORK_DIR}${Bun.randomUUIDv7()}`);
   const built = join(workDir, "data");
   mkdirSync(workDir, { mode: 0o700 });
-  if (!take(built)) {
+  if (!slots.take({ installed, firstData }, built)) {
     await build(firstData, installed, workDir, { asNobody: account !== null, isUrgent: true });
   }
   await failpoint("slots.taken");
   if (account !== null) chownTree(built, account);
   await failpoint("slots.given");
-  renameSync(built, dataDir);
+  renameSync(built, paths.dataDir);
   rmSync(workDir, { recursive: true, force: true });
+  return true;
 }
 
 /** Has the engine make a folder `data` in the folder. */

@@ -47,4 +47,10 @@ export class Condition {
     this.#since = new Date();
     this.#onChange();
   }
+
+  /** Enters the state of what could not be started. @param reason why, for anyone to read. */
+  fail(reason: string): void {
+    this.lastError = reason;
+    this.become("failed");
+  }
 }

@@ -48,6 +48,8 @@ export class Instance {
   #process: EngineProcess | null = null;
   /** Whether the running engine has the users and databases of the spec. */
   #isApplied = false;
+  /** Whether the data was made for the engine that runs, so that nobody else has changed anything in it. */
+  #isDataNew = false;
   #unusable: string | null = null;
 
   constructor(
@@ -81,9 +83,11 @@ export class Instance {
       if (this.#manifest?.wish === "removed") throw new PublicError(`${this.id} is being removed.`);
       const isChanged = !isDeepStrictEqual(this.#manifest?.spec, spec);
       const recorded = isChanged ? await this.#record(spec) : undefined;
-      // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
-      if (isChanged) this.#restarts.cancel();
-      if (isChanged) this.#isApplied = false;
+      if (isChanged) {
+        // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
+        this.#restarts.cancel();
+        this.#isApplied = false;
+      }
       await this.#bringUp();
       await recorded?.durable;
       return this.observe();
@@ -120,9 +124,8 @@ export class Instance {
       this.#manifest = readManifest(this.#folder.manifest);
     } catch (error) {
       this.#unusable = `The manifest of ${this.id} on the host cannot be understood; its data was left alone.`;
-      this.#condition.lastError = this.#unusable;
       this.#log.error({ error }, "the manifest cannot be understood");
-      this.#condition.become("failed");
+      this.#condition.fail(this.#unusable);
       return false;
     }
     if (this.#manifest === null) {
@@ -188,11 +191,12 @@ export class Instance {
       if (manifest.isReplaced) await this.#endFormer(manifest, engine, context);
       const running = this.#runs ? this.#process : await this.#ensureRunning(engine, context);
       await failpoint("host.ensure.ready");
-      await engine.apply?.(context);
+      await engine.apply?.(context, this.#isDataNew);
       await failpoint("host.ensure.applied");
       // It may have ended while it was being asked.
       if (running === null || this.#process !== running) throw this.#endedEarly(engine);
       this.#isApplied = true;
+      this.#isDataNew = false;
       limit(this.#settings.cgroups, this.id, context.limits);
       this.#condition.lastError = null;
       this.#condition.become("running");
@@ -242,11 +246,7 @@ export class Instance {
   async #start(engine: Engine, context: EngineContext<InstanceSpec>): Promise<EngineProcess> {
     ensureEngineFolders(this.#folder, context.account);
     await failpoint("host.ensure.folders");
-    const { firstData } = engine;
-    if (firstData !== undefined) {
-      const take = (path: string) => this.#slots.take({ installed: context.installed, firstData }, path);
-      await ensureFirstData(firstData, context.installed, context.paths.dataDir, context.account, take);
-    }
+    this.#isDataNew = await ensureFirstData(engine, context, this.#slots);
     writeConfig(engine, context);
     await failpoint("host.ensure.config");
     const started = await startEngine(engine, context, this.#folder);
@@ -282,8 +282,7 @@ export class Instance {
     if (this.#leaving.signal.aborted) return;
     const reason = error instanceof PublicError ? error.message : "The host could not start the engine.";
     this.#log.error({ error, reason }, "engine could not be started");
-    this.#condition.lastError = reason;
-    this.#condition.become("failed");
+    this.#condition.fail(reason);
     this.#restarts.afterFailure();
   }
 

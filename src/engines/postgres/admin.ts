@@ -4,11 +4,15 @@ import type { PostgresSpec } from "../../drivers/driver.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { EngineContext } from "../engine.ts";
 import { ADMIN_NAME } from "./config.ts";
+import { CUSTOMER_NAME, FIRST_DATABASE } from "./initdb.ts";
+
+/** The host's own database, in which nobody else may make anything. */
+const OWN_DATABASE = "postgres";
 
 /** Whether the administrator can log in and ask something. */
 export async function isReady(context: EngineContext<PostgresSpec>): Promise<boolean> {
   try {
-    await asAdmin(context, (db) => db`select 1`);
+    await asAdmin(context, OWN_DATABASE, (db) => db`select 1`);
     return true;
   } catch {
     // Starting up, shutting down or gone: in each case not ready.
@@ -16,22 +20,30 @@ export async function isReady(context: EngineContext<PostgresSpec>): Promise<boo
   }
 }
 
+/** What the host logs into when nobody else has been in the cluster yet: the customer, who comes next, finds its caches warm. */
+const NEW_DATABASE = FIRST_DATABASE;
+
+/** The names of what first data holds. */
+const FIRST_NAMES: Names = { roles: new Set([CUSTOMER_NAME]), databases: new Set([FIRST_DATABASE]) };
+
+interface Names {
+  roles: Set<string>;
+  databases: Set<string>;
+}
+
 /** Makes roles able to log in, databases that are missing, and drops those that are to be gone. */
-export async function applySpec(context: EngineContext<PostgresSpec>): Promise<void> {
+export async function applySpec(context: EngineContext<PostgresSpec>, isDataNew: boolean): Promise<void> {
   const { users, databases } = context.spec;
-  await asAdmin(context, async (db) => {
-    const present = await namesIn(db);
+  await asAdmin(context, isDataNew ? NEW_DATABASE : OWN_DATABASE, async (db) => {
+    const present = isDataNew ? FIRST_NAMES : await namesIn(db);
+    const logins = users.map(({ name, verifier }) => {
+      const verb = present.roles.has(name) ? "alter" : "create";
+      return `${verb} role ${identifier(name)} login password ${literal(verifier)}`;
+    });
     // Roles are set at every start, so that nothing is lost when the machine ends before this is on its disk.
-    await db`set synchronous_commit = off`;
-    for (const user of users) {
-      const verb = present.roles.has(user.name) ? "alter" : "create";
-      await db.unsafe(`${verb} role ${identifier(user.name)} login password ${literal(user.verifier)}`);
-    }
-    const wanting = databases.filter(
-      ({ name, wish }) => present.databases.has(name) !== (wish === "present"),
-    );
-    if (wanting.length > 0) await db`set synchronous_commit = on`;
-    for (const { name, owner, wish } of wanting) {
+    await db.unsafe(["set local synchronous_commit = off", ...logins].join(";")).simple();
+    for (const { name, owner, wish } of databases) {
+      if (present.databases.has(name) === (wish === "present")) continue;
       await db.unsafe(
         wish === "present"
           ? `create database ${identifier(name)} owner ${identifier(owner)}`
@@ -41,7 +53,7 @@ export async function applySpec(context: EngineContext<PostgresSpec>): Promise<v
   });
 }
 
-async function namesIn(db: SQL): Promise<{ roles: Set<string>; databases: Set<string> }> {
+async function namesIn(db: SQL): Promise<Names> {
   const rows = await db<{ name: string; isRole: boolean }[]>`
     select rolname as name, true as "isRole" from pg_roles
     union all select datname, false from pg_database`;
@@ -50,13 +62,17 @@ async function namesIn(db: SQL): Promise<{ roles: Set<string>; databases: Set<st
   return { roles: of(true), databases: of(false) };
 }
 
-async function asAdmin<T>(context: EngineContext<PostgresSpec>, work: (db: SQL) => Promise<T>): Promise<T> {
+async function asAdmin<T>(
+  context: EngineContext<PostgresSpec>,
+  database: string,
+  work: (db: SQL) => Promise<T>,
+): Promise<T> {
   const db = new SQL({
     adapter: "postgres",
     path: socketAddress(context.paths.socket),
     username: ADMIN_NAME,
     password: "",
-    database: "postgres",
+    database,
     max: 1,
     connectionTimeout: 5,
   });
