@@ -1,0 +1,58 @@
+// What a channel's name says of it. Prefixes are read from the beginning and with their dash, so no name pretends.
+
+/** What is allowed on a channel, and how it behaves. */
+export interface ChannelKind {
+  /** Whether a subscriber has to prove that its application lets it in; presence and encrypted channels are private too. */
+  isPrivate: boolean;
+  isPresence: boolean;
+  isEncrypted: boolean;
+  /** Whether a new subscriber gets the last event. */
+  isCache: boolean;
+  /** The user whose own channel it is, or null. */
+  userId: string | null;
+}
+
+/** Longest name in characters; the client libraries check the same. */
+const MAX_NAME_LENGTH = 200;
+
+const NAME = /^[-a-zA-Z0-9_=@,.;]+$/;
+const SERVER_TO_USER = "#server-to-user-";
+
+/** The prefixes, longer ones first, with what they stand for. */
+const PREFIXES: [prefix: string, kind: Omit<ChannelKind, "userId">][] = [
+  ["private-encrypted-cache-", { isPrivate: true, isPresence: false, isEncrypted: true, isCache: true }],
+  ["private-encrypted-", { isPrivate: true, isPresence: false, isEncrypted: true, isCache: false }],
+  ["private-cache-", { isPrivate: true, isPresence: false, isEncrypted: false, isCache: true }],
+  ["private-", { isPrivate: true, isPresence: false, isEncrypted: false, isCache: false }],
+  ["presence-cache-", { isPrivate: true, isPresence: true, isEncrypted: false, isCache: true }],
+  ["presence-", { isPrivate: true, isPresence: true, isEncrypted: false, isCache: false }],
+  ["cache-", { isPrivate: false, isPresence: false, isEncrypted: false, isCache: true }],
+];
+
+const kindsByPrefix = PREFIXES.map(
+  ([prefix, kind]): [string, ChannelKind] => [prefix, Object.freeze({ ...kind, userId: null })],
+);
+
+const PUBLIC: ChannelKind = Object.freeze({
+  isPrivate: false,
+  isPresence: false,
+  isEncrypted: false,
+  isCache: false,
+  userId: null,
+});
+
+/** The kind of a channel, or null when there can be none of that name. */
+export function channelKindOf(name: string): ChannelKind | null {
+  if (name.length === 0 || name.length > MAX_NAME_LENGTH) return null;
+  if (name.startsWith(SERVER_TO_USER)) {
+    const userId = name.slice(SERVER_TO_USER.length);
+    return userId === "" ? null : { ...PUBLIC, isPrivate: true, userId };
+  }
+  if (!NAME.test(name)) return null;
+  return kindsByPrefix.find(([prefix]) => name.startsWith(prefix))?.[1] ?? PUBLIC;
+}
+
+/** The channel on which a user hears what is meant for that user alone. */
+export function userChannel(userId: string): string {
+  return `${SERVER_TO_USER}${userId}`;
+}

@@ -1,0 +1,46 @@
+// Signatures of the Pusher protocol: HMAC-SHA256 in hexadecimal, compared in constant time.
+import { createHash, timingSafeEqual } from "node:crypto";
+
+/** HMAC-SHA256 in lower-case hexadecimal. */
+export function hmacHex(secret: string, text: string | Uint8Array): string {
+  return new Bun.CryptoHasher("sha256", secret).update(text).digest("hex");
+}
+
+/** MD5 in lower-case hexadecimal. */
+export function md5Hex(content: string | Uint8Array): string {
+  return createHash("md5").update(content).digest("hex");
+}
+
+/** Whether one of the secrets made the signature of the text. All are tried, so the time tells nothing. */
+export function isSignedBy(secrets: readonly string[], text: string, signature: string): boolean {
+  const given = Buffer.from(signature);
+  let isSigned = false;
+  for (const secret of secrets) {
+    const expected = Buffer.from(hmacHex(secret, text));
+    if (expected.length === given.length && timingSafeEqual(expected, given)) isSigned = true;
+  }
+  return isSigned;
+}
+
+/** What a subscriber of a private channel has to have signed; with `channelData` on presence channels. */
+export function channelText(socketId: string, channel: string, channelData?: string): string {
+  return channelData === undefined ? `${socketId}:${channel}` : `${socketId}:${channel}:${channelData}`;
+}
+
+/** What a user that signs in has to have signed. */
+export function userText(socketId: string, userData: string): string {
+  return `${socketId}::user::${userData}`;
+}
+
+/**
+ * Whether an `auth` of a client, `KEY:SIGNATURE`, proves that the application signed the text.
+ * @param secrets those that are valid now.
+ */
+export function isAuthorized(
+  auth: unknown,
+  { key, secrets }: { key: string; secrets: readonly string[] },
+  text: string,
+): boolean {
+  if (typeof auth !== "string" || !auth.startsWith(`${key}:`)) return false;
+  return isSignedBy(secrets, text, auth.slice(key.length + 1));
+}
