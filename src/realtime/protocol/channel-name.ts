@@ -29,9 +29,10 @@ const PREFIXES: [prefix: string, kind: Omit<ChannelKind, "userId">][] = [
   ["cache-", { isPrivate: false, isPresence: false, isEncrypted: false, isCache: true }],
 ];
 
-const kindsByPrefix = PREFIXES.map(
-  ([prefix, kind]): [string, ChannelKind] => [prefix, Object.freeze({ ...kind, userId: null })],
-);
+const kindsByPrefix = PREFIXES.map(([prefix, kind]): [string, ChannelKind] => [
+  prefix,
+  Object.freeze({ ...kind, userId: null }),
+]);
 
 const PUBLIC: ChannelKind = Object.freeze({
   isPrivate: false,

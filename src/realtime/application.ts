@@ -1,0 +1,159 @@
+// One application of a cluster: its connections, channels and users, and what is published in it.
+import { Channel } from "./channel.ts";
+import type { ApplicationConfig } from "./config.ts";
+import type { Connection } from "./connection.ts";
+import type { ApplicationEvents } from "./events.ts";
+import { LastEvents } from "./last-events.ts";
+import { channelKindOf, type ChannelKind } from "./protocol/channel-name.ts";
+import { ORIGIN_REFUSED } from "./protocol/close-codes.ts";
+import { eventFrame, subscriptionCount } from "./protocol/frames.ts";
+import { COUNT_INTERVAL_MS, COUNT_THRESHOLD } from "./protocol/limits.ts";
+import { isOriginAllowed } from "./protocol/origins.ts";
+import type { Publish } from "./transport.ts";
+import { Users } from "./users.ts";
+
+/** They only grow, as long as the process lives. */
+export interface Counters {
+  /** Frames of clients and events of the HTTP API. */
+  received: number;
+  /** Frames to clients. */
+  sent: number;
+  /** Connections that were closed because they did not read. */
+  slowConsumers: number;
+}
+
+export class Application {
+  readonly events: ApplicationEvents;
+  readonly users = new Users();
+  readonly lastEvents = new LastEvents();
+  readonly connections = new Map<string, Connection>();
+  readonly counters: Counters = { received: 0, sent: 0, slowConsumers: 0 };
+  readonly #publish: Publish;
+  readonly #channels = new Map<string, Channel>();
+  #config: ApplicationConfig;
+  #secrets: readonly string[] = [];
+  /** When the next secret expires, in milliseconds. */
+  #secretsChangeAt = 0;
+
+  constructor(config: ApplicationConfig, publish: Publish, events: ApplicationEvents) {
+    this.#config = config;
+    this.#publish = publish;
+    this.events = events;
+  }
+
+  get config(): ApplicationConfig {
+    return this.#config;
+  }
+
+  /** The secrets that are good now, the one that signs first. */
+  validSecrets(): readonly string[] {
+    const now = Date.now();
+    if (now < this.#secretsChangeAt) return this.#secrets;
+    const expiries = this.#config.secrets.map(({ secret, expiresAt }) => ({
+      secret,
+      expiresAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+    }));
+    const valid = expiries.filter(({ expiresAt }) => expiresAt > now);
+    this.#secrets = valid.map(({ secret }) => secret);
+    this.#secretsChangeAt = Math.min(...valid.map(({ expiresAt }) => expiresAt));
+    return this.#secrets;
+  }
+
+  /** What an `auth` of a client has to be made with. */
+  credentials(): { key: string; secrets: readonly string[] } {
+    return { key: this.#config.key, secrets: this.validSecrets() };
+  }
+
+  /** Takes another configuration, which open connections feel as well. */
+  configure(config: ApplicationConfig): void {
+    this.#config = config;
+    this.#secretsChangeAt = 0;
+    for (const connection of this.connections.values()) {
+      if (!isOriginAllowed(config.allowedOrigins, connection.origin)) connection.refuse(ORIGIN_REFUSED);
+    }
+  }
+
+  /** Forgets a connection that is closed. */
+  left(connection: Connection): void {
+    this.connections.delete(connection.socketId);
+    this.users.remove(connection);
+  }
+
+  /** An occupied channel. */
+  channel(name: string): Channel | undefined {
+    return this.#channels.get(name);
+  }
+
+  /** All occupied channels. */
+  channels(): Iterable<Channel> {
+    return this.#channels.values();
+  }
+
+  /** The channel, which is occupied from now on. */
+  occupy(name: string, kind: ChannelKind): Channel {
+    const known = this.#channels.get(name);
+    if (known !== undefined) return known;
+    const channel = new Channel(name, kind, `${this.#config.id}/${name}`);
+    this.#channels.set(name, channel);
+    this.events.channelOccupied(name);
+    return channel;
+  }
+
+  /** Forgets a channel that nobody subscribes to any more. */
+  vacate(channel: Channel): void {
+    if (channel.countTimer !== null) clearTimeout(channel.countTimer);
+    this.#channels.delete(channel.name);
+    this.events.channelVacated(channel.name);
+  }
+
+  /** Sends a frame to everyone on a channel. */
+  broadcast(channel: Channel, frame: string): void {
+    this.#publish(channel.topic, frame);
+    this.counters.sent += channel.subscriptionCount;
+  }
+
+  /**
+   * Sends an event to everyone on a channel, and remembers it when it is a cache channel.
+   * @param data passed on unchanged.
+   * @param exceptSocketId the connection that is to get nothing, because it is where the event came from.
+   */
+  publish(channelName: string, name: string, data: string, exceptSocketId?: string): void {
+    this.counters.received += 1;
+    const channel = this.#channels.get(channelName);
+    const kind = channel?.kind ?? channelKindOf(channelName);
+    if (kind?.isCache === true) this.lastEvents.set(channelName, name, data);
+    if (channel === undefined) return;
+    const frame = eventFrame(channelName, name, data);
+    const sender = exceptSocketId === undefined ? undefined : this.connections.get(exceptSocketId);
+    if (sender?.channels.has(channelName) !== true) return this.broadcast(channel, frame);
+    sender.transport.publishToOthers(channel.topic, frame);
+    this.counters.sent += channel.subscriptionCount - 1;
+  }
+
+  /** The last event of a cache channel with the seconds that it will be kept. */
+  cachedEvent(channel: string): { data: string; ttlSeconds: number } | undefined {
+    return this.lastEvents.get(channel);
+  }
+
+  /** Closes the connections of a signed-in user. @returns how many there were. */
+  terminateUser(userId: string): number {
+    return this.users.terminate(userId);
+  }
+
+  /** Tells everyone on a channel how many they are; of a large one only from time to time. */
+  countChanged(channel: Channel): void {
+    if (channel.kind.isPresence || channel.countTimer !== null) return;
+    const waitMs =
+      channel.subscriptionCount > COUNT_THRESHOLD ? channel.countToldAt + COUNT_INTERVAL_MS - Date.now() : 0;
+    if (waitMs <= 0) return this.#tellCount(channel);
+    channel.countTimer = setTimeout(() => this.#tellCount(channel), waitMs);
+  }
+
+  #tellCount(channel: Channel): void {
+    channel.countTimer = null;
+    channel.countToldAt = Date.now();
+    const { name, subscriptionCount: count } = channel;
+    if (this.#config.subscriptionCountEnabled) this.broadcast(channel, subscriptionCount(name, count));
+    this.events.subscriptionCount(name, count);
+  }
+}

@@ -1,0 +1,42 @@
+// Events that a client sends to the others on a channel.
+import type { Connection } from "./connection.ts";
+import { channelKindOf } from "./protocol/channel-name.ts";
+import { eventFrame } from "./protocol/frames.ts";
+import type { Message } from "./protocol/messages.ts";
+
+/** Told to a client that sends too much; the connection stays. */
+const RATE_LIMITED = 4301;
+
+/** Passes a client's event on to the others of its channel, or tells why not. */
+export function relayClientEvent(
+  connection: Connection,
+  { event, channel: name, data }: Extract<Message, { kind: "client-event" }>,
+): void {
+  const { application } = connection;
+  const fault = faultOf(connection, name);
+  if (fault !== null) return connection.complain(fault);
+  if (!connection.takeEvent())
+    return connection.complain("Client event rejected - the rate limit was exceeded", RATE_LIMITED);
+  const channel = application.channel(name);
+  if (channel === undefined) return;
+  const userId = connection.channels.get(name) ?? undefined;
+  connection.transport.publishToOthers(channel.topic, eventFrame(name, event, data, userId));
+  application.counters.sent += channel.subscriptionCount - 1;
+  application.events.clientEvent({
+    channel: name,
+    event,
+    data: typeof data === "string" ? data : JSON.stringify(data ?? null),
+    socketId: connection.socketId,
+    ...(userId === undefined ? {} : { userId }),
+  });
+}
+
+function faultOf({ application, channels }: Connection, name: string): string | null {
+  if (!application.config.clientEventsEnabled)
+    return "To send client events, you must enable this feature for the application (client_events_enabled).";
+  const kind = channelKindOf(name);
+  if (kind === null || !kind.isPrivate || kind.isEncrypted || kind.userId !== null)
+    return "Client event rejected - only supported on private and presence channels";
+  if (!channels.has(name)) return `No current subscription to channel ${name}, or subscription in progress`;
+  return null;
+}

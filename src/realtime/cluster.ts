@@ -1,0 +1,136 @@
+// All applications of one cluster: who is let in, and what a new configuration changes.
+import { Application } from "./application.ts";
+import type { ApplicationConfig, ClusterConfig } from "./config.ts";
+import { Connection, refuse } from "./connection.ts";
+import { spreadOut } from "./drain.ts";
+import type { ApplicationEvents } from "./events.ts";
+import { readHandshake } from "./protocol/handshake.ts";
+import { APPLICATION_UNKNOWN, ORIGIN_REFUSED, OVER_QUOTA, RECONNECT } from "./protocol/close-codes.ts";
+import { connectionEstablished } from "./protocol/frames.ts";
+import { isOriginAllowed } from "./protocol/origins.ts";
+import { newSocketId } from "./protocol/socket-id.ts";
+import type { Publish, Transport } from "./transport.ts";
+
+/** What a client asked for when it connected. */
+export interface Handshake {
+  /** The path of the URL. */
+  path: string;
+  /** The query of the URL, without the question mark. */
+  query: string;
+  origin: string | null;
+}
+
+export class Cluster {
+  readonly #publish: Publish;
+  readonly #eventsOf: (application: ApplicationConfig) => ApplicationEvents;
+  readonly #byId = new Map<string, Application>();
+  readonly #byKey = new Map<string, Application>();
+  readonly #byAppId = new Map<string, Application>();
+  #maxConnections = 0;
+  #isClosing = false;
+
+  /** @param eventsOf makes what hears of an application's events. */
+  constructor(publish: Publish, eventsOf: (application: ApplicationConfig) => ApplicationEvents) {
+    this.#publish = publish;
+    this.#eventsOf = eventsOf;
+  }
+
+  applications(): Iterable<Application> {
+    return this.#byId.values();
+  }
+
+  applicationById(id: string): Application | undefined {
+    return this.#byId.get(id);
+  }
+
+  applicationByAppId(appId: string): Application | undefined {
+    return this.#byAppId.get(appId);
+  }
+
+  /** Connections of all applications, subscribed or not. */
+  get connectionCount(): number {
+    let count = 0;
+    for (const { connections } of this.#byId.values()) count += connections.size;
+    return count;
+  }
+
+  /** Takes the place of the former configuration; connections that it does not concern notice nothing. */
+  configure({ maxConnections, applications }: ClusterConfig): void {
+    const wanted = new Set(applications.map(({ id }) => id));
+    for (const [id, application] of this.#byId) {
+      if (!wanted.has(id)) this.#remove(application);
+    }
+    this.#byKey.clear();
+    this.#byAppId.clear();
+    for (const config of applications) {
+      const application = this.#ensure(config);
+      this.#byKey.set(config.key, application);
+      this.#byAppId.set(config.appId, application);
+    }
+    this.#maxConnections = maxConnections;
+    this.#closeSurplus();
+  }
+
+  /**
+   * Lets a client in, or tells it why not and closes.
+   * @returns the connection, or null when there is none.
+   */
+  accept(transport: Transport, { path, query, origin }: Handshake): Connection | null {
+    const handshake = readHandshake(path, query);
+    if ("refusal" in handshake) return turnAway(transport, handshake.refusal);
+    const application = this.#byKey.get(handshake.key);
+    if (this.#isClosing) return turnAway(transport, RECONNECT);
+    if (application === undefined) return turnAway(transport, APPLICATION_UNKNOWN);
+    const { config, connections } = application;
+    if (!isOriginAllowed(config.allowedOrigins, origin)) return turnAway(transport, ORIGIN_REFUSED);
+    const isFull = connections.size >= config.maxConnections || this.connectionCount >= this.#maxConnections;
+    if (isFull) return turnAway(transport, OVER_QUOTA);
+    const connection = new Connection(application, transport, newSocketId(), origin);
+    connections.set(connection.socketId, connection);
+    connection.send(connectionEstablished(connection.socketId, config.activityTimeoutSeconds));
+    return connection;
+  }
+
+  /** Lets nobody in any more and closes all connections, spread over some seconds so that not all come back at once. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    const all: Connection[] = [];
+    for (const { connections } of this.#byId.values()) all.push(...connections.values());
+    await spreadOut(all, (connection) => connection.refuse(RECONNECT));
+  }
+
+  #ensure(config: ApplicationConfig): Application {
+    const known = this.#byId.get(config.id);
+    if (known !== undefined) {
+      known.configure(config);
+      return known;
+    }
+    const application = new Application(config, this.#publish, this.#eventsOf(config));
+    this.#byId.set(config.id, application);
+    return application;
+  }
+
+  #remove(application: Application): void {
+    this.#byId.delete(application.config.id);
+    for (const connection of application.connections.values()) connection.refuse(APPLICATION_UNKNOWN);
+  }
+
+  /** A lower limit holds for those who are in as well; the last to come are the first to go. */
+  #closeSurplus(): void {
+    const surplus: Connection[] = [];
+    const rest: Connection[] = [];
+    for (const { config, connections } of this.#byId.values()) {
+      const all = [...connections.values()];
+      rest.push(...all.slice(0, config.maxConnections));
+      surplus.push(...all.slice(config.maxConnections));
+    }
+    rest.sort((a, b) => a.openedAt - b.openedAt);
+    surplus.push(...rest.slice(this.#maxConnections));
+    void spreadOut(surplus, (connection) => connection.refuse(RECONNECT));
+  }
+}
+
+function turnAway(transport: Transport, reason: Parameters<typeof refuse>[1]): null {
+  refuse(transport, reason);
+  return null;
+}

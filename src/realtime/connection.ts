@@ -1,0 +1,108 @@
+// One client's connection: who it is, what it subscribes to, and when it was last heard of.
+import type { Application } from "./application.ts";
+import { relayClientEvent } from "./client-events.ts";
+import type { CloseReason } from "./protocol/close-codes.ts";
+import { errorFrame, PONG } from "./protocol/frames.ts";
+import { MAX_CLIENT_EVENTS_PER_SECOND } from "./protocol/limits.ts";
+import { readMessage } from "./protocol/messages.ts";
+import { subscribe, unsubscribe, unsubscribeAll } from "./subscriptions.ts";
+import type { Transport } from "./transport.ts";
+import { signIn } from "./users.ts";
+
+export class Connection {
+  readonly application: Application;
+  readonly transport: Transport;
+  readonly socketId: string;
+  /** Of the page that connected; null when the client is none. */
+  readonly origin: string | null;
+  /** The channels it subscribes to, each with the user it is there on a presence channel. */
+  readonly channels = new Map<string, string | null>();
+  /** Who signed in, or null. */
+  user: { id: string; info: unknown; watchlist: string[] } | null = null;
+  readonly openedAt = Date.now();
+  /** When anything was last received, in milliseconds. */
+  heardAt = this.openedAt;
+  /** When the server asked whether it is alive, in milliseconds; null when no answer is waited for. */
+  pingedAt: number | null = null;
+  isClosed = false;
+  #eventSecond = 0;
+  #eventCount = 0;
+
+  constructor(application: Application, transport: Transport, socketId: string, origin: string | null) {
+    this.application = application;
+    this.transport = transport;
+    this.socketId = socketId;
+    this.origin = origin;
+  }
+
+  /** Acts on a text frame; whatever is in it, this does not throw. */
+  receive(text: string): void {
+    this.heard();
+    this.application.counters.received += 1;
+    const message = readMessage(text);
+    switch (message.kind) {
+      case "ping":
+        return this.send(PONG);
+      case "pong":
+        return;
+      case "subscribe":
+        return subscribe(this, message);
+      case "unsubscribe":
+        return unsubscribe(this, message.channel);
+      case "signin":
+        return signIn(this, message);
+      case "client-event":
+        return relayClientEvent(this, message);
+      case "fault":
+        return this.complain(message.text);
+    }
+  }
+
+  /** Notes a sign of life. */
+  heard(): void {
+    this.heardAt = Date.now();
+    this.pingedAt = null;
+  }
+
+  send(frame: string): void {
+    this.transport.send(frame);
+    this.application.counters.sent += 1;
+  }
+
+  /** Tells the client of a fault; the connection stays. */
+  complain(text: string, code: number | null = null): void {
+    this.send(errorFrame(code, text));
+  }
+
+  /** Tells the client why, and closes the connection. */
+  refuse(reason: CloseReason): void {
+    if (this.isClosed) return;
+    refuse(this.transport, reason);
+    this.closed();
+  }
+
+  /** Forgets the connection, which may not be sent anything any more. */
+  closed(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    unsubscribeAll(this);
+    this.application.left(this);
+  }
+
+  /** Counts a client event. @returns false when there were too many within a second. */
+  takeEvent(): boolean {
+    const second = Math.floor(Date.now() / 1_000);
+    if (second !== this.#eventSecond) {
+      this.#eventSecond = second;
+      this.#eventCount = 0;
+    }
+    this.#eventCount += 1;
+    return this.#eventCount <= MAX_CLIENT_EVENTS_PER_SECOND;
+  }
+}
+
+/** Sends the error event first, which older clients go by, and then closes. */
+export function refuse(transport: Transport, { code, message }: CloseReason): void {
+  if (code >= 4000) transport.send(errorFrame(code, message));
+  transport.close(code, message);
+}

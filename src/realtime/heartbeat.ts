@@ -1,0 +1,29 @@
+// Asks silent connections whether they are alive, and closes those that do not answer.
+import type { Cluster } from "./cluster.ts";
+import { PONG_MISSING } from "./protocol/close-codes.ts";
+import { PING } from "./protocol/frames.ts";
+
+/** How often connections are looked at. */
+export const HEARTBEAT_INTERVAL_MS = 1_000;
+
+/**
+ * How long an answer may take. With the steps of looking, a dead client is gone within its ping interval and 30 s.
+ */
+const PONG_TIMEOUT_MS = 28_000;
+
+/** Only what was received counts: what is sent to a dead client says nothing. @param now in milliseconds. */
+export function beat(cluster: Cluster, now: number): void {
+  for (const { config, connections } of cluster.applications()) {
+    const silentAt = now - config.pingIntervalSeconds * 1_000;
+    for (const connection of connections.values()) {
+      if (connection.heardAt > silentAt) continue;
+      if (connection.pingedAt === null) {
+        connection.pingedAt = now;
+        connection.send(PING);
+      } else if (now - connection.pingedAt >= PONG_TIMEOUT_MS) {
+        connection.refuse(PONG_MISSING);
+        connection.transport.terminate();
+      }
+    }
+  }
+}

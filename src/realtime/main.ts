@@ -1,0 +1,36 @@
+// The program of a realtime server: one process for one cluster, told by the host what to be.
+import { readFileSync } from "node:fs";
+import { createLog } from "../lib/log.ts";
+import type { ProcessConfig } from "./config.ts";
+import { serveControl } from "./server/control-socket.ts";
+import { RealtimeServer } from "./server/realtime-server.ts";
+
+const [configFile] = process.argv.slice(2);
+const log = createLog("realtime", process.env.PILVI_LOG_LEVEL ?? "info");
+if (configFile === undefined) {
+  log.error("the path of the configuration is missing");
+  process.exit(2);
+}
+
+const config = JSON.parse(readFileSync(configFile, "utf8")) as ProcessConfig;
+const server = new RealtimeServer(config, log);
+
+let isEnding = false;
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.on(signal, () => {
+    if (isEnding) return;
+    isEnding = true;
+    log.info({ signal }, "closing");
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ error }, "could not close cleanly");
+        process.exit(1);
+      },
+    );
+  });
+}
+
+server.start();
+serveControl(server, config.controlSocket, log);
+log.info("realtime server is ready");

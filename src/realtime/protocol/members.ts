@@ -1,0 +1,49 @@
+// Who a subscriber of a presence channel is, by what its application signed or by its sign-in.
+import { MAX_USER_ID_LENGTH, MAX_USER_INFO_BYTES } from "./limits.ts";
+
+export interface MemberIdentity {
+  userId: string;
+  /** Undefined when the application says nothing of the user. */
+  userInfo: unknown;
+}
+
+/**
+ * Reads the identity.
+ * @param channelData JSON with `user_id` and `user_info`; undefined for a user who signed in.
+ * @returns the identity, or what is wrong as a sentence.
+ */
+export function memberOf(
+  channelData: string | undefined,
+  user: { id: string; info: unknown } | null,
+): MemberIdentity | string {
+  if (channelData === undefined) {
+    return user === null ? "channel_data must be given" : { userId: user.id, userInfo: user.info };
+  }
+  const data = objectOf(channelData);
+  if (data === null) return "channel_data must be a JSON object";
+  const userId = userIdOf(data.user_id);
+  if (userId === null) return `user_id must be a text of 1 to ${MAX_USER_ID_LENGTH} characters or a number`;
+  const { user_info: userInfo } = data;
+  if (userInfo !== undefined && Buffer.byteLength(JSON.stringify(userInfo)) > MAX_USER_INFO_BYTES)
+    return `user_info must be at most ${MAX_USER_INFO_BYTES} bytes`;
+  return { userId, userInfo };
+}
+
+/** A user's id as text, or null when it can be none. */
+export function userIdOf(value: unknown): string | null {
+  if (typeof value === "number" && Number.isFinite(value)) return String(value);
+  if (typeof value !== "string" || value === "" || value.length > MAX_USER_ID_LENGTH) return null;
+  return value;
+}
+
+/** The object that a text holds as JSON, or null. */
+export function objectOf(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

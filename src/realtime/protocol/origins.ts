@@ -1,0 +1,50 @@
+// Whether a web page may connect, by its origin.
+
+/**
+ * Whether an origin is allowed. An empty list allows all, without one as well; a list allows only what it names.
+ * @param allowed each is `*`, a host, or `*.` before one, with a scheme and a port where those matter.
+ * @param origin of the browser, such as `https://example.com:8443`; null when there is none.
+ */
+export function isOriginAllowed(allowed: readonly string[], origin: string | null): boolean {
+  if (allowed.length === 0 || allowed.includes("*")) return true;
+  const given = partsOf(origin ?? "");
+  if (given === null || given.scheme === null) return false;
+  return allowed.some((pattern) => fits(pattern, given));
+}
+
+interface OriginParts {
+  scheme: string | null;
+  host: string;
+  port: string | null;
+}
+
+function fits(pattern: string, given: OriginParts): boolean {
+  const wanted = partsOf(pattern);
+  if (wanted === null) return false;
+  if (wanted.scheme !== null && wanted.scheme !== given.scheme) return false;
+  if (!fitsPort(wanted, given)) return false;
+  if (!wanted.host.startsWith("*.")) return wanted.host === given.host;
+  // What stands for a subdomain is not the domain itself.
+  return given.host.endsWith(wanted.host.slice(1)) && given.host.length > wanted.host.length - 1;
+}
+
+/** A pattern with a scheme means that scheme's own port; one with a host alone means any. */
+function fitsPort(wanted: OriginParts, given: OriginParts): boolean {
+  if (wanted.port === "*") return true;
+  if (wanted.port === null && wanted.scheme === null) return true;
+  return (wanted.port ?? usualPort(wanted.scheme)) === (given.port ?? usualPort(given.scheme));
+}
+
+function usualPort(scheme: string | null): string | null {
+  if (scheme === "https" || scheme === "wss") return "443";
+  return scheme === "http" || scheme === "ws" ? "80" : null;
+}
+
+function partsOf(text: string): OriginParts | null {
+  const match = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(\[[0-9a-f:.]+\]|[^:/\s]+)(?::(\d{1,5}|\*))?\/?$/.exec(
+    text.toLowerCase(),
+  );
+  if (match === null) return null;
+  const [, scheme = null, host = "", port = null] = match;
+  return { scheme, host, port };
+}

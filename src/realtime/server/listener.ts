@@ -1,0 +1,108 @@
+// The TCP port of a cluster: WebSocket connections and the HTTP API, on Bun's own server.
+import type { Server, ServerWebSocket } from "bun";
+import { codeOf, PublicError } from "../../lib/errors.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Cluster, Handshake } from "../cluster.ts";
+import type { ProcessConfig } from "../config.ts";
+import type { Connection } from "../connection.ts";
+import { handleHttp } from "../http/index.ts";
+import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
+import { SocketTransport } from "./socket-transport.ts";
+
+/** What belongs to a socket. */
+export interface SocketData {
+  handshake: Handshake;
+  connection: Connection | null;
+}
+
+/** Above the largest message of any application, whose own limit is told more kindly. */
+const MAX_PAYLOAD_BYTES = 256 * 1024;
+/** The largest body: ten events of ten kilobytes each, with room for escapes. */
+const MAX_BODY_BYTES = 1024 ** 2;
+/** Libraries of servers keep connections for their next event. */
+const KEEP_ALIVE_SECONDS = 120;
+/** A single burst may fill a buffer beyond what slow consumers are closed for; nothing is dropped below this. */
+const MAX_BURST_BYTES = 16 * 1024 ** 2;
+
+/**
+ * Begins to listen.
+ * @throws PublicError when the port cannot be had.
+ */
+export function listen(cluster: Cluster, config: ProcessConfig, log: Log): Server<SocketData> {
+  try {
+    return Bun.serve<SocketData>({
+      hostname: config.address,
+      port: config.port,
+      ...(config.certificate === null ? {} : { tls: config.certificate }),
+      maxRequestBodySize: MAX_BODY_BYTES,
+      idleTimeout: KEEP_ALIVE_SECONDS,
+      development: false,
+      fetch: (request, server) => answer(request, server, cluster),
+      error: (error) => {
+        log.error({ error }, "a request could not be answered");
+        return new Response("Internal error", { status: 500 });
+      },
+      websocket: socketHandlers(cluster, log),
+    });
+  } catch (error) {
+    const isTaken = codeOf(error) === "EADDRINUSE";
+    const text = isTaken
+      ? `Port ${config.port} is in use by another program on this machine.`
+      : `Port ${config.port} cannot be listened on.`;
+    throw new PublicError(text, error);
+  }
+}
+
+function answer(
+  request: Request,
+  server: Server<SocketData>,
+  cluster: Cluster,
+): Response | Promise<Response> | undefined {
+  if (request.method !== "GET" || request.headers.get("upgrade")?.toLowerCase() !== "websocket")
+    return handleHttp(request, cluster);
+  const url = new URL(request.url);
+  const handshake = { path: url.pathname, query: url.search, origin: request.headers.get("origin") };
+  if (server.upgrade(request, { data: { handshake, connection: null } })) return undefined;
+  return new Response("Not a WebSocket handshake", { status: 400 });
+}
+
+function socketHandlers(cluster: Cluster, log: Log): Bun.WebSocketHandler<SocketData> {
+  /** A fault of ours must not end everyone else's connections. */
+  const guarded = (act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      log.error({ error }, "a connection could not be served");
+    }
+  };
+  return {
+    maxPayloadLength: MAX_PAYLOAD_BYTES,
+    backpressureLimit: MAX_BURST_BYTES,
+    closeOnBackpressureLimit: true,
+    // The heartbeat does better: this one takes what is sent for a sign of life.
+    idleTimeout: 0,
+    sendPings: false,
+    perMessageDeflate: false,
+    open: (socket) =>
+      guarded(() => {
+        socket.data.connection = cluster.accept(new SocketTransport(socket), socket.data.handshake);
+      }),
+    message: (socket, message) => guarded(() => receive(socket, message)),
+    ping: (socket) => socket.data.connection?.heard(),
+    pong: (socket) => socket.data.connection?.heard(),
+    close: (socket) => guarded(() => socket.data.connection?.closed()),
+  };
+}
+
+function receive({ data: { connection } }: ServerWebSocket<SocketData>, message: string | Buffer): void {
+  // What a client sends after it was refused is not read any more.
+  if (connection === null || connection.isClosed) return;
+  if (typeof message !== "string") {
+    connection.heard();
+    return connection.complain("Invalid message: expected text");
+  }
+  const { maxMessageBytes } = connection.application.config;
+  const isLarge = message.length * 3 > maxMessageBytes && Buffer.byteLength(message) > maxMessageBytes;
+  if (isLarge) return connection.refuse(MESSAGE_TOO_LARGE);
+  connection.receive(message);
+}

@@ -1,0 +1,139 @@
+// The server of one cluster: puts the protocol, the sockets, webhooks and metrics together, and keeps their time.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Server } from "bun";
+import type { Log } from "../../lib/log.ts";
+import { Cluster } from "../cluster.ts";
+import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../config.ts";
+import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
+import { Metrics } from "../metrics/index.ts";
+import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
+import { Webhooks } from "../webhooks/index.ts";
+import type { Controlled } from "./control-socket.ts";
+import { listen, type SocketData } from "./listener.ts";
+
+const SAMPLE_INTERVAL_MS = 5_000;
+const SAVE_INTERVAL_MS = 60_000;
+
+export class RealtimeServer implements Controlled {
+  readonly #config: ProcessConfig;
+  readonly #log: Log;
+  readonly #cluster: Cluster;
+  readonly #metrics: Metrics;
+  readonly #webhooks = new Map<string, Webhooks>();
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
+  #listener: Server<SocketData> | null = null;
+
+  constructor(config: ProcessConfig, log: Log) {
+    this.#config = config;
+    this.#log = log.child({ server: config.id });
+    this.#cluster = new Cluster(
+      (topic, frame) => void this.#listener?.publish(topic, frame),
+      (application) => this.#webhooksOf(application),
+    );
+    this.#metrics = new Metrics({ file: join(config.dataDir, "metrics"), log: this.#log });
+  }
+
+  /** Begins to keep time; clients are let in from the first configuration on. */
+  start(): void {
+    mkdirSync(this.#config.dataDir, { recursive: true });
+    this.#metrics.load();
+    this.#every(HEARTBEAT_INTERVAL_MS, () => beat(this.#cluster, Date.now()));
+    this.#every(BUFFER_CHECK_INTERVAL_MS, () => this.#closeSlowConsumers());
+    this.#every(SAMPLE_INTERVAL_MS, () => this.#metrics.sample(this.#samples()));
+    this.#every(SAVE_INTERVAL_MS, () => void this.#metrics.save());
+  }
+
+  configure(config: ClusterConfig): void {
+    this.#cluster.configure(config);
+    for (const application of config.applications)
+      this.#webhooks.get(application.id)?.configure(application.webhooks);
+    this.#forgetRemoved(config);
+    this.#listener ??= listen(this.#cluster, this.#config, this.#log);
+    this.#log.info({ applications: config.applications.length }, "configuration taken");
+  }
+
+  series(id: string, periodSeconds: number): unknown {
+    return this.#metrics.series(id, periodSeconds);
+  }
+
+  stats(): unknown {
+    const applications = [...this.#cluster.applications()].map(({ config, connections, counters }) => ({
+      id: config.id,
+      connections: connections.size,
+      messagesReceived: counters.received,
+      messagesSent: counters.sent,
+      slowConsumers: counters.slowConsumers,
+      webhooks: this.#webhooks.get(config.id)?.counters,
+    }));
+    return { connections: this.#cluster.connectionCount, applications };
+  }
+
+  /** Sends all clients away gently and keeps what must outlive the process. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    // Those who are connected stay for now, new ones are refused by the kernel.
+    void this.#listener?.stop(false);
+    await this.#cluster.close();
+    this.#metrics.sample(this.#samples());
+    await this.#metrics.save();
+    await Promise.all([...this.#webhooks.values()].map((webhooks) => webhooks.close()));
+  }
+
+  #webhooksOf({ id, webhooks }: ApplicationConfig): Webhooks {
+    const made = new Webhooks({
+      applicationId: id,
+      credentials: () => this.#credentialsOf(id),
+      spoolFile: join(this.#config.dataDir, `webhooks-${id}`),
+      allowPrivate: this.#config.allowPrivateWebhooks,
+      log: this.#log.child({ application: id }),
+    });
+    this.#webhooks.set(id, made);
+    made.configure(webhooks);
+    void made.resume();
+    return made;
+  }
+
+  #credentialsOf(id: string): { key: string; secret: string } {
+    const { key, secrets } = this.#cluster.applicationById(id)?.credentials() ?? { key: "", secrets: [] };
+    return { key, secret: secrets[0] ?? "" };
+  }
+
+  #forgetRemoved({ applications }: ClusterConfig): void {
+    const kept = new Set(applications.map(({ id }) => id));
+    for (const [id, webhooks] of this.#webhooks) {
+      if (kept.has(id)) continue;
+      webhooks.configure([]);
+      void webhooks.close();
+      this.#webhooks.delete(id);
+    }
+    this.#metrics.forget(new Set([this.#config.id, ...kept]));
+  }
+
+  #closeSlowConsumers(): void {
+    const count = closeSlowConsumers(this.#cluster);
+    if (count > 0) this.#log.warn({ count }, "clients that did not read were closed");
+  }
+
+  #samples() {
+    const applications = [...this.#cluster.applications()].map(({ config, connections, counters }) => ({
+      id: config.id,
+      connectionCount: connections.size,
+      messagesReceived: counters.received,
+      messagesSent: counters.sent,
+    }));
+    const sum = (of: (each: (typeof applications)[number]) => number) =>
+      applications.reduce((total, each) => total + of(each), 0);
+    const all = {
+      id: this.#config.id,
+      connectionCount: sum((each) => each.connectionCount),
+      messagesReceived: sum((each) => each.messagesReceived),
+      messagesSent: sum((each) => each.messagesSent),
+    };
+    return [all, ...applications];
+  }
+
+  #every(intervalMs: number, act: () => void): void {
+    this.#timers.push(setInterval(act, intervalMs));
+  }
+}

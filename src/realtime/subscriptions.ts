@@ -1,0 +1,130 @@
+// Subscribing and unsubscribing, with what the others on the channel and the application hear of it.
+import type { Channel } from "./channel.ts";
+import type { Connection } from "./connection.ts";
+import { channelKindOf, type ChannelKind } from "./protocol/channel-name.ts";
+import {
+  cacheMiss,
+  eventFrame,
+  memberAdded,
+  memberRemoved,
+  subscriptionError,
+  subscriptionSucceeded,
+  type PresenceData,
+} from "./protocol/frames.ts";
+import { MAX_PRESENCE_MEMBERS, MAX_SUBSCRIPTIONS } from "./protocol/limits.ts";
+import { memberOf, type MemberIdentity } from "./protocol/members.ts";
+import type { Message } from "./protocol/messages.ts";
+import { channelText, isAuthorized } from "./protocol/signatures.ts";
+
+type Subscribe = Extract<Message, { kind: "subscribe" }>;
+
+/** Subscribes a connection, or tells it why not. */
+export function subscribe(connection: Connection, message: Subscribe): void {
+  const { application, channels } = connection;
+  const name = message.channel;
+  const kind = channelKindOf(name);
+  if (kind === null) return refuse(connection, name, "InvalidChannel", "Invalid channel name", 400);
+  if (channels.has(name)) return connection.complain(`Existing subscription to channel ${name}`);
+  if (channels.size >= MAX_SUBSCRIPTIONS)
+    return refuse(
+      connection,
+      name,
+      "LimitReached",
+      `At most ${MAX_SUBSCRIPTIONS} channels a connection`,
+      4004,
+    );
+  if (kind.isPrivate && !isLetIn(connection, kind, message))
+    return refuse(connection, name, "AuthError", "The connection is unauthorized.", 401);
+  if (!kind.isPresence) {
+    connection.send(subscriptionSucceeded(name));
+    return join(connection, application.occupy(name, kind), null);
+  }
+  const member = memberOf(message.channelData, connection.user);
+  if (typeof member === "string") return refuse(connection, name, "InvalidMember", member, 400);
+  return joinPresence(connection, name, kind, member);
+}
+
+/** Unsubscribes a connection; not being subscribed is fine. */
+export function unsubscribe(connection: Connection, name: string): void {
+  if (!connection.channels.has(name)) return;
+  const channel = connection.application.channel(name);
+  if (channel !== undefined) connection.transport.leave(channel.topic);
+  leave(connection, name);
+}
+
+/** Takes a connection that is closed off all its channels. */
+export function unsubscribeAll(connection: Connection): void {
+  for (const name of [...connection.channels.keys()]) leave(connection, name);
+}
+
+function isLetIn(
+  connection: Connection,
+  kind: ChannelKind,
+  { channel, auth, channelData }: Subscribe,
+): boolean {
+  // Only the sign-in says who a connection is, so no signature opens another user's channel.
+  if (kind.userId !== null) return connection.user?.id === kind.userId;
+  const text = channelText(connection.socketId, channel, channelData);
+  return isAuthorized(auth, connection.application.credentials(), text);
+}
+
+function joinPresence(connection: Connection, name: string, kind: ChannelKind, member: MemberIdentity): void {
+  const { application } = connection;
+  const present = application.channel(name);
+  const isThere = present?.members.has(member.userId) ?? false;
+  if (!isThere && (present?.userCount ?? 0) >= MAX_PRESENCE_MEMBERS) {
+    const text = `The channel has its ${MAX_PRESENCE_MEMBERS} members`;
+    return refuse(connection, name, "LimitReached", text, 4004);
+  }
+  const channel = application.occupy(name, kind);
+  const isFirst = channel.addMember(member.userId, member.userInfo);
+  connection.send(subscriptionSucceeded(name, presenceOf(channel)));
+  // Before it joins, so that only the others hear of it.
+  if (isFirst) {
+    application.broadcast(channel, memberAdded(name, member.userId, member.userInfo));
+    application.events.memberAdded(name, member.userId);
+  }
+  join(connection, channel, member.userId);
+}
+
+function join(connection: Connection, channel: Channel, userId: string | null): void {
+  const { application, transport } = connection;
+  transport.join(channel.topic);
+  connection.channels.set(channel.name, userId);
+  channel.subscriptionCount += 1;
+  if (channel.kind.isCache) sendLastEvent(connection, channel.name);
+  application.countChanged(channel);
+}
+
+function sendLastEvent(connection: Connection, name: string): void {
+  const { application } = connection;
+  const last = application.lastEvents.get(name);
+  if (last !== undefined) return connection.send(eventFrame(name, last.name, last.data));
+  connection.send(cacheMiss(name));
+  application.events.cacheMiss(name);
+}
+
+function leave(connection: Connection, name: string): void {
+  const { application, channels } = connection;
+  const userId = channels.get(name);
+  const channel = application.channel(name);
+  if (!channels.delete(name) || channel === undefined) return;
+  channel.subscriptionCount -= 1;
+  if (typeof userId === "string" && channel.removeMember(userId)) {
+    application.broadcast(channel, memberRemoved(name, userId));
+    application.events.memberRemoved(name, userId);
+  }
+  if (channel.subscriptionCount === 0) return application.vacate(channel);
+  application.countChanged(channel);
+}
+
+function presenceOf({ members }: Channel): PresenceData {
+  // Without a prototype, so that every user id is a member like any other.
+  const hash = Object.create(null) as Record<string, unknown>;
+  for (const [userId, { info }] of members) hash[userId] = info ?? null;
+  return { count: members.size, ids: [...members.keys()], hash };
+}
+
+function refuse(connection: Connection, name: string, type: string, text: string, status: number): void {
+  connection.send(subscriptionError(name, type, text, status));
+}

@@ -1,0 +1,102 @@
+// Users who signed in: their connections, and those who watch whether they are there.
+import type { Connection } from "./connection.ts";
+import { TERMINATED, UNAUTHORIZED } from "./protocol/close-codes.ts";
+import { signinSuccess, watchlistEvents } from "./protocol/frames.ts";
+import { MAX_WATCHLIST_LENGTH } from "./protocol/limits.ts";
+import { objectOf, userIdOf } from "./protocol/members.ts";
+import type { Message } from "./protocol/messages.ts";
+import { isAuthorized, userText } from "./protocol/signatures.ts";
+
+/** Told to a client whose user watches too many; the sign-in holds. */
+const WATCHLIST_TOO_LONG = 4302;
+
+/** Signs a connection's user in, or closes it when it cannot prove who it is. */
+export function signIn(
+  connection: Connection,
+  { auth, userData }: Extract<Message, { kind: "signin" }>,
+): void {
+  const { application, socketId } = connection;
+  const data = objectOf(userData);
+  const id = userIdOf(data?.id);
+  const isProven = isAuthorized(auth, application.credentials(), userText(socketId, userData));
+  // Channels were joined and events were sent as the first one.
+  const isAnother = connection.user !== null && connection.user.id !== id;
+  if (!isProven || data === null || id === null || isAnother) return connection.refuse(UNAUTHORIZED);
+  connection.send(signinSuccess(userData));
+  if (connection.user !== null) return;
+  const watchlist = watchlistOf(data.watchlist);
+  const isTooLong = watchlist.length > MAX_WATCHLIST_LENGTH;
+  connection.user = { id, info: data.user_info, watchlist: isTooLong ? [] : watchlist };
+  application.users.add(connection);
+  if (isTooLong)
+    connection.complain(`A user can watch at most ${MAX_WATCHLIST_LENGTH} users`, WATCHLIST_TOO_LONG);
+}
+
+function watchlistOf(value: unknown): string[] {
+  if (!Array.isArray(value)) return [];
+  const ids = value.map(userIdOf).filter((id) => id !== null);
+  return [...new Set(ids)];
+}
+
+export class Users {
+  readonly #connections = new Map<string, Set<Connection>>();
+  /** By the user who is watched. */
+  readonly #watchers = new Map<string, Set<Connection>>();
+
+  /** Takes up a connection that signed in, tells it who of its watchlist is there, and tells those who watch its user. */
+  add(connection: Connection): void {
+    const { user } = connection;
+    if (user === null) return;
+    const isFirst = !this.#connections.has(user.id);
+    addTo(this.#connections, user.id, connection);
+    for (const watched of user.watchlist) addTo(this.#watchers, watched, connection);
+    this.#tellStates(connection, user.watchlist);
+    if (isFirst) this.#tellWatchers(user.id, "online");
+  }
+
+  /** Forgets a connection; one that did not sign in is fine. */
+  remove(connection: Connection): void {
+    const { user } = connection;
+    if (user === null) return;
+    for (const watched of user.watchlist) removeFrom(this.#watchers, watched, connection);
+    removeFrom(this.#connections, user.id, connection);
+    if (!this.#connections.has(user.id)) this.#tellWatchers(user.id, "offline");
+  }
+
+  /** Closes all connections of a user. @returns how many there were. */
+  terminate(userId: string): number {
+    const connections = [...(this.#connections.get(userId) ?? [])];
+    for (const connection of connections) connection.refuse(TERMINATED);
+    return connections.length;
+  }
+
+  #tellStates(connection: Connection, watchlist: string[]): void {
+    const { online = [], offline = [] } = Object.groupBy(watchlist, (id) =>
+      this.#connections.has(id) ? "online" : "offline",
+    );
+    const events = [
+      { name: "online" as const, user_ids: online },
+      { name: "offline" as const, user_ids: offline },
+    ].filter(({ user_ids: ids }) => ids.length > 0);
+    if (events.length > 0) connection.send(watchlistEvents(events));
+  }
+
+  #tellWatchers(userId: string, name: "online" | "offline"): void {
+    const frame = watchlistEvents([{ name, user_ids: [userId] }]);
+    for (const watcher of this.#watchers.get(userId) ?? []) {
+      if (watcher.user?.id !== userId) watcher.send(frame);
+    }
+  }
+}
+
+function addTo(sets: Map<string, Set<Connection>>, key: string, connection: Connection): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([connection]));
+  else set.add(connection);
+}
+
+function removeFrom(sets: Map<string, Set<Connection>>, key: string, connection: Connection): void {
+  const set = sets.get(key);
+  set?.delete(connection);
+  if (set?.size === 0) sets.delete(key);
+}
