@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative, sep } from "node:path";
+import { cpus, tmpdir } from "node:os";
+import { dirname, join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { processesAt } from "./processes-at.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript } from "./setup.mjs";
@@ -16,8 +16,11 @@ const SETTLE_MS = 2000;
 const LEFT_BEHIND_MS = 20_000;
 const STOP_MS = 5000;
 
-/** The program that runs now; a signal is passed on to it. */
-let running;
+/** Each has ports of its own; see `portRange` in tests/support/pilvi.ts. */
+const MAX_WORKERS = 4;
+
+/** The programs that run now; a signal is passed on to them. */
+const running = new Set();
 let wasStopped = false;
 
 async function main() {
@@ -47,24 +50,60 @@ async function main() {
 
 function stop() {
   wasStopped = true;
-  const child = running;
-  if (child === undefined) return;
-  child.kill("SIGTERM");
-  setTimeout(() => child.kill("SIGKILL"), STOP_MS).unref();
+  for (const child of running) {
+    child.kill("SIGTERM");
+    setTimeout(() => child.kill("SIGKILL"), STOP_MS).unref();
+  }
 }
 
+/** Runs the jobs on all processors; a job that has ended makes room for the next one. */
 async function runTests(bun, root) {
-  const files = testFiles();
-  if (files.length === 0 || wasStopped) return { passed: 0, failed: 1 };
+  const jobs = jobsOf(testFiles());
+  if (jobs.length === 0 || wasStopped) return { passed: 0, failed: 1 };
+  const total = { passed: 0, failed: 0 };
+  const worker = async (_, index) => {
+    for (let job = jobs.shift(); job !== undefined && !wasStopped; job = jobs.shift()) {
+      const { passed, failed } = await runJob(bun, root, job, index);
+      total.passed += passed;
+      total.failed += failed;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(cpus().length, MAX_WORKERS) }, worker));
+  return wasStopped ? { ...total, failed: total.failed + 1 } : total;
+}
+
+/** Files of one folder of `src/` are quick and run together, every file of `tests/` by itself. */
+function jobsOf(files) {
+  const { src = [], tests = [] } = groupBy(files, (file) => file.split(sep)[1]);
+  const folders = groupBy(src, (file) => file.split(sep)[2]);
+  return [...tests.map((file) => [file]), ...Object.values(folders)];
+}
+
+/** `Object.groupBy`, which Node 18 does not have. */
+function groupBy(items, keyOf) {
+  const groups = {};
+  for (const item of items) (groups[keyOf(item)] ??= []).push(item);
+  return groups;
+}
+
+/** Shows what a job printed when it has ended, so that jobs that run at the same time can be told apart. */
+async function runJob(bun, root, files, worker) {
+  const startedMs = Date.now();
   const colors = process.stderr.isTTY ? { FORCE_COLOR: "1" } : {};
   const { code, output } = await run(bun, ["test", "--timeout", String(TEST_TIMEOUT_MS), ...files], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...colors, PILVI_TEST_ROOT: root },
+    env: { ...process.env, ...colors, PILVI_TEST_ROOT: root, PILVI_TEST_WORKER: String(worker) },
+    isQuiet: true,
   });
   const passed = lastCount(output, "pass");
   const failed = lastCount(output, "fail");
   // A runner that crashed, an error outside a test and a run without tests have no failed test to show.
-  const hasHiddenFailure = failed === 0 && (code !== 0 || passed === 0 || wasStopped);
+  const hasHiddenFailure = failed === 0 && (code !== 0 || passed === 0);
+  const name = files.length === 1 ? files[0] : dirname(files[0]);
+  const seconds = ((Date.now() - startedMs) / 1000).toFixed(1);
+  process.stderr.write(
+    `${output.trimEnd()}\n${name}: ${hasHiddenFailure ? "failed" : "ended"} after ${seconds} s\n\n`,
+  );
   return { passed, failed: hasHiddenFailure ? 1 : failed };
 }
 
@@ -91,7 +130,7 @@ function filesBelow(folder) {
 function run(program, args, options) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: checkoutDir, ...options });
-    running = child;
+    running.add(child);
     let output = "";
     for (const [from, to] of [
       [child.stdout, process.stdout],
@@ -108,7 +147,7 @@ function run(program, args, options) {
       await Promise.race([once(child, "close"), sleep(SETTLE_MS)]);
       child.stdout?.destroy();
       child.stderr?.destroy();
-      running = undefined;
+      running.delete(child);
       resolve({ code, output });
     });
   });

@@ -24,10 +24,12 @@ export interface SchemaDocument {
 export const POSTGRES: DatabaseType = "hosted_serverless_postgres";
 export const MYSQL: DatabaseType = "platform_mysql";
 
-/** Starts a Pilvi with ports that another one under test on this machine does not give to its clusters as well. */
+/** The versions of Postgres that Pilvi brings along. */
+export const POSTGRES_MAJORS = [14, 15, 16, 17, 18];
+
+/** Starts a Pilvi for database clusters. */
 export async function startDatabases(env: Record<string, string> = {}): Promise<TestPilvi> {
-  const first = 20_000 + (process.pid % 99) * 100;
-  return await startPilvi({ env: { PILVI_PORT_RANGE: `${first}-${first + 99}`, ...env } });
+  return await startPilvi({ env });
 }
 
 /** A body for `POST /databases/clusters` that is valid as it is. */

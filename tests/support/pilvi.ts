@@ -211,11 +211,23 @@ export function pilviEnv(dataDir: string, port: number): Record<string, string> 
     PILVI_DATA_DIR: dataDir,
     PILVI_ENGINES_DIR: loadConfig(process.env).enginesDir,
     PILVI_PORT: String(port),
+    PILVI_PORT_RANGE: portRange(),
     PILVI_BOOTSTRAP_TOKEN: TOKEN,
     PILVI_RATE_LIMIT: "0",
     // Only tests of databases want them, and building them takes the processor from all others.
     PILVI_WARM_SLOTS: "0",
   };
+}
+
+/** Ports that no other Pilvi under test on this machine gives to its instances as well. */
+function portRange(): string {
+  const worker = process.env.PILVI_TEST_WORKER;
+  // Run by hand, the number of the process has to do.
+  const [first, count] =
+    worker === undefined
+      ? [20_000 + (process.pid % 20) * 400, 400]
+      : [22_000 + Number(worker) * 1_900, 1_900];
+  return `${first}-${first + count - 1}`;
 }
 
 /** A body for `POST /caches` that is valid as it is. */
