@@ -1,0 +1,76 @@
+// Which IP addresses lie in the public internet, so that a customer's URL cannot make this machine ask its neighbours.
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+
+/** What is not public of IPv4: https://www.iana.org/assignments/iana-ipv4-special-registry and multicast. */
+const PRIVATE_V4: [network: string, bits: number][] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+];
+
+/** Of IPv6 only 2000::/3 is given out; in it these are not public: IETF protocols with Teredo, and documentation. */
+const GIVEN_OUT_V6: [network: string, bits: number] = ["2000::", 3];
+const PRIVATE_V6: [network: string, bits: number][] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["3fff::", 20],
+];
+
+/** Forms of IPv6 that carry an IPv4 address, and at which of the eight groups it begins. */
+const CARRIERS: { list: BlockList; group: number }[] = [
+  { list: listOf([["::ffff:0:0", 96]], "ipv6"), group: 6 },
+  { list: listOf([["64:ff9b::", 96]], "ipv6"), group: 6 },
+  { list: listOf([["2002::", 16]], "ipv6"), group: 1 },
+];
+
+const privateV4 = listOf(PRIVATE_V4, "ipv4");
+const privateV6 = listOf(PRIVATE_V6, "ipv6");
+const givenOutV6 = listOf([GIVEN_OUT_V6], "ipv6");
+
+/**
+ * Whether an address may be reached by webhooks. One that carries an IPv4 address inside (mapped, NAT64, 6to4) is as public as that.
+ * @param address an IP address as text; anything else is not public.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !privateV4.check(address, "ipv4");
+  // With a zone, as in `fe80::1%eth0`, an address means a link of this machine.
+  if (!isIPv6(address) || address.includes("%")) return false;
+  const carrier = CARRIERS.find(({ list }) => list.check(address, "ipv6"));
+  if (carrier !== undefined) return !privateV4.check(carriedV4(address, carrier.group), "ipv4");
+  return givenOutV6.check(address, "ipv6") && !privateV6.check(address, "ipv6");
+}
+
+function carriedV4(address: string, group: number): string {
+  const [high = 0, low = 0] = groupsOf(address).slice(group);
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+/** The eight numbers of an IPv6 address; the URL parser writes out what the text may abbreviate or say in decimals. */
+function groupsOf(address: string): number[] {
+  const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
+  const left = numbersOf(head);
+  if (tail === undefined) return left;
+  const right = numbersOf(tail);
+  return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
+}
+
+function numbersOf(groups: string): number[] {
+  return groups === "" ? [] : groups.split(":").map((each) => Number.parseInt(each, 16));
+}
+
+function listOf(networks: [network: string, bits: number][], family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const [network, bits] of networks) list.addSubnet(network, bits, family);
+  return list;
+}

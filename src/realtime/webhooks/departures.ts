@@ -1,0 +1,65 @@
+// Holds back that someone left, in case they are only reconnecting.
+import type { Clock } from "./clock.ts";
+
+/** Beyond this the oldest are told early, so that memory stays bounded. */
+const MAX_HELD = 50_000;
+
+interface Held<Event> {
+  event: Event;
+  dueMs: number;
+}
+
+/** All are held for the same time, so the order of arrival is the order in which they are due, and one timer does. */
+export class Departures<Event> {
+  readonly #clock: Clock;
+  readonly #holdMs: number;
+  readonly #tell: (event: Event) => void;
+  readonly #held = new Map<string, Held<Event>>();
+  #cancelTimer: (() => void) | null = null;
+
+  constructor(options: { clock: Clock; holdMs: number; tell: (event: Event) => void }) {
+    this.#clock = options.clock;
+    this.#holdMs = options.holdMs;
+    this.#tell = options.tell;
+  }
+
+  /** The event is told after the time, unless `cameBack` is called with the key before. */
+  leave(key: string, event: Event): void {
+    this.#held.delete(key);
+    this.#held.set(key, { event, dueMs: this.#clock.steadyMs() + this.#holdMs });
+    if (this.#held.size > MAX_HELD) this.#tellOldest();
+    this.#cancelTimer ??= this.#clock.after(this.#holdMs, () => this.#tellDue());
+  }
+
+  /** @returns whether it had left within the time: then neither that nor the return is worth telling. */
+  cameBack(key: string): boolean {
+    return this.#held.delete(key);
+  }
+
+  /** Tells everything now. */
+  flush(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    while (this.#held.size > 0) this.#tellOldest();
+  }
+
+  #tellDue(): void {
+    this.#cancelTimer = null;
+    const nowMs = this.#clock.steadyMs();
+    for (const { dueMs } of this.#held.values()) {
+      if (dueMs > nowMs) {
+        this.#cancelTimer = this.#clock.after(dueMs - nowMs, () => this.#tellDue());
+        return;
+      }
+      this.#tellOldest();
+    }
+  }
+
+  #tellOldest(): void {
+    for (const [key, { event }] of this.#held) {
+      this.#held.delete(key);
+      this.#tell(event);
+      return;
+    }
+  }
+}

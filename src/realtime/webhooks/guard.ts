@@ -1,0 +1,59 @@
+// Decides whether a webhook's URL may be asked, and to which addresses a connection may go.
+import { lookup as systemLookup } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import { isPublicAddress } from "./addresses.ts";
+
+type Addresses = { address: string; family: number }[];
+
+/** All addresses of a host name; rejects when there is none. */
+export type Resolve = (hostname: string) => Promise<Addresses>;
+
+/** What is refused now would be refused at another time as well. */
+export class Refusal extends Error {}
+
+/** Why a URL may not be asked at all, or null; names are judged by `checkedLookup`. */
+export function refusalOf(target: URL | null, allowPrivate: boolean): string | null {
+  if (target === null) return "The URL cannot be read.";
+  if (target.protocol !== "http:" && target.protocol !== "https:") return "The URL is not http or https.";
+  if (target.username !== "" || target.password !== "") return "The URL has a user name or password.";
+  const host = hostOf(target);
+  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) return "The address is not public.";
+  return null;
+}
+
+/** The name or address to connect to, an IPv6 address without brackets. */
+export function hostOf(target: URL): string {
+  return target.hostname.startsWith("[") ? target.hostname.slice(1, -1) : target.hostname;
+}
+
+/**
+ * A look-up for `request`, which connects to what it returns and asks nobody else. Fails with a `Refusal` when any of the addresses is
+ * not public: a name that has both kinds is a trick or a mistake.
+ */
+export function checkedLookup(allowPrivate: boolean, resolve: Resolve = resolveAll): LookupFunction {
+  return async (hostname, { all }, callback) => {
+    const found = await addressesOf(hostname, allowPrivate, resolve);
+    if (found instanceof Error) callback(found, "", 0);
+    else if (all) callback(null, found);
+    else callback(null, found[0]?.address ?? "", found[0]?.family ?? 0);
+  };
+}
+
+async function addressesOf(
+  name: string,
+  allowPrivate: boolean,
+  resolve: Resolve,
+): Promise<Addresses | Error> {
+  try {
+    const found = await resolve(name);
+    if (found.length === 0) return new Error("The name has no address.");
+    if (allowPrivate || found.every(({ address }) => isPublicAddress(address))) return found;
+    return new Refusal("The name resolves to an address that is not public.");
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function resolveAll(hostname: string): Promise<Addresses> {
+  return systemLookup(hostname, { all: true });
+}

@@ -1,0 +1,208 @@
+// The webhooks of one application: tells servers of the customer what happens in its channels.
+import type { Log } from "../../lib/log.ts";
+import type { WebhookConfig, WebhookEventType } from "../config.ts";
+import type { ApplicationEvents, ClientEvent } from "../events.ts";
+import type { Batch, WebhookCounters } from "./batch.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import { Departures } from "./departures.ts";
+import type { Delivery } from "./queue.ts";
+import { Sender, type Credentials, type Resolve } from "./sender.ts";
+import { Slots } from "./slots.ts";
+import { Spool } from "./spool.ts";
+import { Webhook } from "./webhook.ts";
+
+export type { WebhookCounters } from "./batch.ts";
+
+/** Events of this time go out together. */
+const BATCH_MS = 50;
+/** A client that reconnects in this time has not left, as with Pusher. */
+const DEPARTURE_MS = 3000;
+/** Requests at the same time, of all webhooks of the application; one webhook has one. */
+const MAX_IN_FLIGHT = 4;
+/** How long the end of the process waits for answers. */
+const CLOSE_GRACE_MS = 1000;
+
+/** As it stands in the body. */
+interface WebhookEvent {
+  name: WebhookEventType;
+  channel: string;
+  [member: string]: string | number | undefined;
+}
+
+export interface WebhooksOptions {
+  applicationId: string;
+  /** Asked at each attempt, so that a batch is signed with the secret that is good when it is sent. */
+  credentials: () => Credentials;
+  /** A file of this application alone, which need not be there. */
+  spoolFile: string;
+  /** Whether addresses that are not public may be asked. */
+  allowPrivate: boolean;
+  log: Log;
+  /** For tests. */
+  clock?: Clock;
+  resolve?: Resolve;
+}
+
+/**
+ * Events of 50 ms (at most 100, or 256 KB) make one request a webhook, with those in it that it wants. A 2xx is a success; anything else
+ * is tried again after 1 to 60 s for 5 minutes. Each webhook has a queue of its own with up to 1,000 batches or 4 MB, whose oldest
+ * is dropped when it is full.
+ *
+ * Delivery is at least once: the customer may see a batch twice, when the answer was lost or the process ended before it came. A
+ * batch is in the spool before its first attempt, so a kill of the process loses no more than the events of the last 50 ms and
+ * departures that are held back; a power cut may lose some seconds. An orderly end loses nothing.
+ */
+export class Webhooks implements ApplicationEvents {
+  /** Of this process, in batches and attempts. */
+  readonly counters: Readonly<WebhookCounters>;
+  readonly #delivery: Delivery;
+  readonly #departures: Departures<WebhookEvent>;
+  #webhooks = new Map<string, Webhook>();
+  /** What at least one webhook wants; all else costs no more than a look in here. */
+  #wanted = new Set<WebhookEventType>();
+  /** What an earlier process left, until it is known which webhooks there are; null when it was not read yet. */
+  #kept: Batch[] | null = null;
+  #cancelFlush: (() => void) | null = null;
+  #closed = false;
+
+  constructor(options: WebhooksOptions) {
+    const { clock = systemClock, credentials, allowPrivate, resolve } = options;
+    const log = options.log.child({ application: options.applicationId });
+    const counters = { delivered: 0, failed: 0, dropped: 0 };
+    this.counters = counters;
+    this.#delivery = {
+      sender: new Sender({ allowPrivate, clock, ...(resolve && { resolve }) }),
+      slots: new Slots(MAX_IN_FLIGHT),
+      spool: new Spool(options.spoolFile, log),
+      counters,
+      credentials,
+      clock,
+      log,
+    };
+    this.#departures = new Departures({ clock, holdMs: DEPARTURE_MS, tell: (event) => this.#tell(event) });
+  }
+
+  /**
+   * From now on these are the webhooks. One is known by its URL: a change of its types or filter concerns the events to come, and what
+   * was not sent to one that is gone is dropped.
+   */
+  configure(webhooks: WebhookConfig[]): void {
+    if (this.#closed) return;
+    const former = this.#webhooks;
+    this.#webhooks = new Map();
+    for (const config of webhooks) {
+      const key = this.#freeKey(config.url);
+      const webhook = former.get(key) ?? new Webhook(key, config, this.#delivery);
+      webhook.configure(config);
+      this.#webhooks.set(key, webhook);
+      former.delete(key);
+    }
+    for (const webhook of former.values()) webhook.discard();
+    this.#wanted = new Set(webhooks.flatMap((each) => each.eventTypes));
+    this.#resumeKept();
+  }
+
+  /** Goes on with what an earlier process had not delivered. The first `configure` does so too, before or after. */
+  resume(): Promise<void> {
+    this.#kept ??= this.#delivery.spool.load();
+    return Promise.resolve();
+  }
+
+  /**
+   * Takes no more events, tells departures that were held back, waits up to 1 s for answers, and leaves in the spool what was not
+   * delivered by then. When nothing is left, neither is the file.
+   */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#departures.flush();
+    this.#flush();
+    this.#closed = true;
+    this.#wanted.clear();
+    const all = Array.from(this.#webhooks.values());
+    const cancel = this.#delivery.clock.after(CLOSE_GRACE_MS, () => {
+      for (const { queue } of all) queue.stop();
+    });
+    await Promise.all(all.map(({ queue }) => queue.close()));
+    cancel();
+    this.#delivery.sender.close();
+    this.#delivery.spool.close();
+  }
+
+  channelOccupied(channel: string): void {
+    if (!this.#wantsAny("channel_occupied", "channel_vacated") || this.#departures.cameBack(channel)) return;
+    this.#tell({ name: "channel_occupied", channel });
+  }
+
+  channelVacated(channel: string): void {
+    if (!this.#wantsAny("channel_occupied", "channel_vacated")) return;
+    this.#departures.leave(channel, { name: "channel_vacated", channel });
+  }
+
+  memberAdded(channel: string, userId: string): void {
+    if (!this.#wantsAny("member_added", "member_removed")) return;
+    if (this.#departures.cameBack(memberKey(channel, userId))) return;
+    this.#tell({ name: "member_added", channel, user_id: userId });
+  }
+
+  memberRemoved(channel: string, userId: string): void {
+    if (!this.#wantsAny("member_added", "member_removed")) return;
+    this.#departures.leave(memberKey(channel, userId), { name: "member_removed", channel, user_id: userId });
+  }
+
+  clientEvent({ channel, event, data, socketId, userId }: ClientEvent): void {
+    if (!this.#wanted.has("client_event")) return;
+    this.#tell({ name: "client_event", channel, event, data, socket_id: socketId, user_id: userId });
+  }
+
+  cacheMiss(channel: string): void {
+    if (!this.#wanted.has("cache_miss")) return;
+    this.#tell({ name: "cache_miss", channel });
+  }
+
+  subscriptionCount(channel: string, count: number): void {
+    if (!this.#wanted.has("subscription_count")) return;
+    this.#tell({ name: "subscription_count", channel, subscription_count: count });
+  }
+
+  /** A departure is held back also for those who want to hear of arrivals alone: a reconnect is none. */
+  #wantsAny(arrival: WebhookEventType, departure: WebhookEventType): boolean {
+    return this.#wanted.has(arrival) || this.#wanted.has(departure);
+  }
+
+  #tell(event: WebhookEvent): void {
+    let text: string | null = null;
+    for (const webhook of this.#webhooks.values()) {
+      if (!webhook.wants(event.name, event.channel)) continue;
+      text ??= JSON.stringify(event);
+      webhook.take(text);
+    }
+    if (text !== null) this.#cancelFlush ??= this.#delivery.clock.after(BATCH_MS, () => this.#flush());
+  }
+
+  #flush(): void {
+    this.#cancelFlush?.();
+    this.#cancelFlush = null;
+    for (const webhook of this.#webhooks.values()) webhook.flush();
+  }
+
+  /** The URL, and a number behind it where the same URL is there more than once. */
+  #freeKey(url: string): string {
+    let key = url;
+    for (let count = 2; this.#webhooks.has(key); count += 1) key = `${url} ${count}`;
+    return key;
+  }
+
+  #resumeKept(): void {
+    this.#kept ??= this.#delivery.spool.load();
+    for (const batch of this.#kept.splice(0)) {
+      const webhook = this.#webhooks.get(batch.webhook);
+      if (webhook === undefined) this.#delivery.spool.remove(batch);
+      else webhook.resume(batch);
+    }
+  }
+}
+
+/** No channel's name has a space, so it is no other's key either. */
+function memberKey(channel: string, userId: string): string {
+  return `${channel} ${userId}`;
+}

@@ -1,0 +1,184 @@
+// The batches of one webhook that are not delivered yet: sent in order, again when it fails, and not kept for ever.
+import { backoffMs } from "../../lib/backoff.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Batch, WebhookCounters } from "./batch.ts";
+import type { Clock } from "./clock.ts";
+import type { Credentials, Outcome, Sender } from "./sender.ts";
+import type { Slots } from "./slots.ts";
+import type { Spool } from "./spool.ts";
+
+/** Counted from the beginning of the first attempt that failed. */
+export const GIVE_UP_AFTER_MS = 5 * 60_000;
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
+const MAX_BATCHES = 1000;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** What the queues of an application share. */
+export interface Delivery {
+  sender: Sender;
+  slots: Slots;
+  spool: Spool;
+  counters: WebhookCounters;
+  credentials: () => Credentials;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * One request at a time, so events arrive in order; while the first batch is tried again, the others wait behind it. When the webhook
+ * cannot be reached, that counts as an attempt of all that wait, so a dead one does not get minutes a batch. When it answers with an
+ * error, the fault may lie in the one batch, so the others get an attempt of their own before they are given up.
+ */
+export class DeliveryQueue {
+  readonly #url: string;
+  readonly #with: Delivery;
+  readonly #batches: Batch[] = [];
+  readonly #abort = new AbortController();
+  #bytes = 0;
+  /** Attempts that failed since the last success. */
+  #failures = 0;
+  /** What was logged last, to say a thing only once as long as it stays the same. */
+  #said = "";
+  #inFlight = false;
+  #closing = false;
+  #running: Promise<void> | null = null;
+  #endPause: (() => void) | null = null;
+
+  constructor(url: string, delivery: Delivery) {
+    this.#url = url;
+    this.#with = delivery;
+  }
+
+  /** The oldest is dropped when too many wait. */
+  add(batch: Batch): void {
+    this.#batches.push(batch);
+    this.#bytes += batch.bytes;
+    this.#dropOverflow();
+    this.#running ??= this.#run();
+  }
+
+  /** Delivers what can be delivered at the first attempt; what cannot stays in the spool. Resolves when nothing is in flight. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#endPause?.();
+    await this.#running;
+  }
+
+  /** Ends an attempt that is under way, for `close` not to wait any longer. */
+  stop(): void {
+    this.#abort.abort();
+    this.#endPause?.();
+  }
+
+  /** Drops everything, without counting it: nobody wants it any more. */
+  discard(): void {
+    this.stop();
+    for (const batch of this.#batches.splice(0)) this.#with.spool.remove(batch);
+    this.#bytes = 0;
+  }
+
+  async #run(): Promise<void> {
+    const { slots } = this.#with;
+    while (this.#batches.length > 0 && !this.#ended()) {
+      await slots.take();
+      const retryMs = await this.#attempt().finally(() => slots.give());
+      if (retryMs > 0 && !this.#ended()) await this.#pause(retryMs);
+    }
+    this.#running = null;
+  }
+
+  /** Whether nothing more is to be tried in this process; new batches only go into the spool then. */
+  #ended(): boolean {
+    return this.#abort.signal.aborted || (this.#closing && this.#failures > 0);
+  }
+
+  /** @returns how long to wait before the next. */
+  async #attempt(): Promise<number> {
+    const { clock, sender, credentials } = this.#with;
+    const [batch] = this.#batches;
+    if (batch === undefined || this.#ended()) return 0;
+    const startedMs = clock.wallMs();
+    this.#inFlight = true;
+    const outcome = await sender.send(this.#url, batch.body, credentials(), this.#abort.signal);
+    this.#inFlight = false;
+    if (outcome.kind === "failed") return this.#abort.signal.aborted ? 0 : this.#failed(outcome, startedMs);
+    if (outcome.kind === "delivered") this.#delivered(batch);
+    else this.#refused(batch, outcome.reason);
+    return 0;
+  }
+
+  #delivered(batch: Batch): void {
+    if (this.#failures > 0) this.#say("A webhook works again.", {});
+    this.#failures = 0;
+    this.#said = "";
+    this.#with.counters.delivered += 1;
+    this.#remove(batch);
+  }
+
+  #refused(batch: Batch, reason: string): void {
+    this.#say("A webhook is refused, and its events are dropped.", { reason });
+    this.#drop(batch);
+  }
+
+  #failed({ reason, answered }: Outcome & { kind: "failed" }, startedMs: number): number {
+    this.#with.counters.failed += 1;
+    this.#failures += 1;
+    this.#say("A webhook failed, and is tried again.", { reason });
+    const [first] = this.#batches;
+    for (const batch of answered ? this.#batches.slice(0, 1) : this.#batches) {
+      if (batch.failingSinceMs === null) this.#with.spool.failing(batch, startedMs);
+    }
+    const retryMs = backoffMs(this.#failures, FIRST_RETRY_MS, MAX_RETRY_MS);
+    const retryAtMs = this.#with.clock.wallMs() + retryMs;
+    const expired = (batch: Batch) => retryAtMs - (batch.failingSinceMs ?? retryAtMs) > GIVE_UP_AFTER_MS;
+    const given = this.#batches.filter((batch) => (batch === first || !answered) && expired(batch));
+    if (given.length === 0) return retryMs;
+    this.#say("Events of a webhook are dropped, since it failed for too long.", { batches: given.length });
+    for (const batch of given) this.#drop(batch);
+    if (!answered) return retryMs;
+    this.#failures = 1;
+    return backoffMs(1, FIRST_RETRY_MS, MAX_RETRY_MS);
+  }
+
+  #dropOverflow(): void {
+    while (this.#batches.length > MAX_BATCHES || this.#bytes > MAX_BYTES) {
+      // The one in flight is out of reach, and may well arrive.
+      const oldest = this.#batches[this.#inFlight ? 1 : 0];
+      if (oldest === undefined || oldest === this.#batches.at(-1)) return;
+      this.#say("The oldest events of a webhook are dropped, since too many wait.", {});
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(batch: Batch): void {
+    this.#with.counters.dropped += 1;
+    this.#remove(batch);
+  }
+
+  #remove(batch: Batch): void {
+    const index = this.#batches.indexOf(batch);
+    if (index === -1) return;
+    this.#batches.splice(index, 1);
+    this.#bytes -= batch.bytes;
+    this.#with.spool.remove(batch);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#with.clock.after(ms, resolve);
+      this.#endPause = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#endPause = null;
+  }
+
+  #say(message: string, details: { reason?: string; batches?: number }): void {
+    if (this.#said === message) return;
+    this.#said = message;
+    // Paths and queries of a webhook's URL often hold secrets.
+    this.#with.log.warn({ host: URL.parse(this.#url)?.host, ...details }, message);
+  }
+}

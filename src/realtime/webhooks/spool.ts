@@ -1,0 +1,162 @@
+// The file that keeps what is not delivered yet, so that a restart does not lose it.
+import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { replaceFile } from "../../lib/files.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Batch } from "./batch.ts";
+
+const FILE_MODE = 0o600;
+/** How much of the file may be past before it is written anew. */
+const MAX_WASTE_BYTES = 1024 * 1024;
+
+type Line =
+  | { add: number; webhook: string; body: string; events: number; failingSinceMs: number | null }
+  | { failing: number; sinceMs: number }
+  | { done: number };
+
+/**
+ * A log that is only appended to; emptied whenever nothing waits, which is nearly always, and written anew when most of it is past.
+ * A batch is in it before its first attempt. Nothing waits for the disk: a kill of the process loses nothing that was added, a power
+ * cut may lose the last seconds. When the disk is full, that is logged once and batches are kept in memory alone.
+ */
+export class Spool {
+  readonly #file: string;
+  readonly #log: Log;
+  readonly #live = new Map<number, Batch>();
+  #fd: number | null = null;
+  #fileBytes = 0;
+  #liveBytes = 0;
+  #lastId = 0;
+  #failing = false;
+
+  constructor(file: string, log: Log) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** Called once before anything else. @returns what an earlier process left, oldest first. */
+  load(): Batch[] {
+    const { batches, damagedLines } = readSpool(this.#file, this.#log);
+    if (damagedLines > 0) this.#log.warn({ damagedLines }, "Parts of a webhook spool could not be read.");
+    for (const batch of batches) {
+      this.#live.set(batch.id, batch);
+      this.#liveBytes += batch.bytes;
+      this.#lastId = Math.max(this.#lastId, batch.id);
+    }
+    if (batches.length > 0) this.#attempt(() => this.#rewrite());
+    return batches;
+  }
+
+  add(webhook: string, body: string, events: number): Batch {
+    const bytes = Buffer.byteLength(body);
+    const batch: Batch = { id: (this.#lastId += 1), webhook, body, bytes, events, failingSinceMs: null };
+    this.#live.set(batch.id, batch);
+    this.#liveBytes += bytes;
+    this.#attempt(() => this.#append(addLine(batch)));
+    return batch;
+  }
+
+  /** Remembers since when the batch is failing. */
+  failing(batch: Batch, sinceMs: number): void {
+    batch.failingSinceMs = sinceMs;
+    this.#attempt(() => this.#append(lineText({ failing: batch.id, sinceMs })));
+  }
+
+  /** Forgets a batch that was delivered or dropped. */
+  remove(batch: Batch): void {
+    if (!this.#live.delete(batch.id)) return;
+    this.#liveBytes -= batch.bytes;
+    this.#attempt(() => {
+      if (this.#live.size === 0) this.#empty();
+      else this.#append(lineText({ done: batch.id }));
+      if (this.#fileBytes > 2 * this.#liveBytes + MAX_WASTE_BYTES) this.#rewrite();
+    });
+  }
+
+  /** Leaves a file behind only when there is something in it. */
+  close(): void {
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+    if (this.#live.size === 0) rmSync(this.#file, { force: true });
+  }
+
+  #append(line: string): void {
+    if (this.#fd === null) {
+      mkdirSync(dirname(this.#file), { recursive: true });
+      this.#fd = openSync(this.#file, "a", FILE_MODE);
+    }
+    appendFileSync(this.#fd, line);
+    this.#fileBytes += Buffer.byteLength(line);
+  }
+
+  #empty(): void {
+    if (this.#fd !== null) ftruncateSync(this.#fd, 0);
+    this.#fileBytes = 0;
+  }
+
+  #rewrite(): void {
+    const content = Array.from(this.#live.values(), addLine).join("");
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+    replaceFile(this.#file, content, FILE_MODE);
+    this.#fileBytes = Buffer.byteLength(content);
+  }
+
+  #attempt(task: () => void): void {
+    try {
+      task();
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#log.error({ error }, "Webhooks that wait cannot be kept on the disk.");
+      this.#failing = true;
+    }
+  }
+}
+
+function readSpool(file: string, log: Log): { batches: Batch[]; damagedLines: number } {
+  const live = new Map<number, Batch>();
+  let damagedLines = 0;
+  for (const text of textOf(file, log).split("\n")) {
+    if (text === "") continue;
+    try {
+      replay(live, JSON.parse(text) as Line);
+    } catch {
+      damagedLines += 1;
+    }
+  }
+  return { batches: Array.from(live.values()), damagedLines };
+}
+
+function replay(live: Map<number, Batch>, line: Line): void {
+  if ("done" in line) {
+    live.delete(line.done);
+    return;
+  }
+  if ("failing" in line) {
+    const batch = live.get(line.failing);
+    if (batch !== undefined) batch.failingSinceMs = line.sinceMs;
+    return;
+  }
+  const { add: id, webhook, body, events, failingSinceMs } = line;
+  live.set(id, { id, webhook, body, bytes: Buffer.byteLength(body), events, failingSinceMs });
+}
+
+function textOf(file: string, log: Log): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+      log.error({ error }, "A webhook spool cannot be read.");
+    }
+    return "";
+  }
+}
+
+function addLine({ id, webhook, body, events, failingSinceMs }: Batch): string {
+  return lineText({ add: id, webhook, body, events, failingSinceMs });
+}
+
+/** The line break comes first, so that a line of which only a part was written does not spoil the next one. */
+function lineText(line: Line): string {
+  return `\n${JSON.stringify(line)}`;
+}
