@@ -1,14 +1,14 @@
 // The program of a realtime server: one process for one cluster, told by the host what to be.
 import { readFileSync } from "node:fs";
-import { createLog } from "../lib/log.ts";
 import type { ProcessConfig } from "./config.ts";
+import { createLog } from "./log.ts";
 import { serveControl } from "./server/control-socket.ts";
 import { RealtimeServer } from "./server/realtime-server.ts";
 
 const [configFile] = process.argv.slice(2);
-const log = createLog("realtime", process.env.PILVI_LOG_LEVEL ?? "info");
+const log = createLog(process.env.PILVI_LOG_LEVEL ?? "info");
 if (configFile === undefined) {
-  log.error("the path of the configuration is missing");
+  log.error({}, "the path of the configuration is missing");
   process.exit(2);
 }
 
@@ -33,4 +33,4 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 
 server.start();
 serveControl(server, config.controlSocket, log);
-log.info("realtime server is ready");
+log.info({ server: config.id }, "realtime server is ready");

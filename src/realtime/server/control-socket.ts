@@ -1,9 +1,9 @@
 // The unix socket on which the host tells the server its configuration and asks how it is.
 import { chmodSync, rmSync } from "node:fs";
 import { messageOf, PublicError } from "../../lib/errors.ts";
-import type { Log } from "../../lib/log.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { ClusterConfig } from "../config.ts";
+import type { Log } from "../log.ts";
 
 /** What can be asked of the server. */
 export interface Controlled {

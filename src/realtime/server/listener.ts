@@ -1,13 +1,13 @@
 // The TCP port of a cluster: WebSocket connections and the HTTP API, on Bun's own server.
 import type { Server, ServerWebSocket } from "bun";
 import { codeOf, PublicError } from "../../lib/errors.ts";
-import type { Log } from "../../lib/log.ts";
 import type { Cluster, Handshake } from "../cluster.ts";
 import type { ProcessConfig } from "../config.ts";
 import type { Connection } from "../connection.ts";
 import { handleHttp } from "../http/index.ts";
 import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
 import { SocketTransport } from "./socket-transport.ts";
+import type { Log } from "../log.ts";
 
 /** What belongs to a socket. */
 export interface SocketData {

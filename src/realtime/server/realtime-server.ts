@@ -2,7 +2,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Server } from "bun";
-import type { Log } from "../../lib/log.ts";
 import { Cluster } from "../cluster.ts";
 import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../config.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
@@ -11,6 +10,7 @@ import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.
 import { Webhooks } from "../webhooks/index.ts";
 import type { Controlled } from "./control-socket.ts";
 import { listen, type SocketData } from "./listener.ts";
+import type { Log } from "../log.ts";
 
 const SAMPLE_INTERVAL_MS = 5_000;
 const SAVE_INTERVAL_MS = 60_000;
