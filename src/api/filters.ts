@@ -24,6 +24,20 @@ function filter<Value extends string>(name: string, values: readonly Value[]) {
     });
 }
 
+/** The query member for a filter by the attribute `name`, which may be any text. */
+export const nameFilter = {
+  "filter[name]": z
+    .string()
+    .transform((text) => text.split(",").filter((part) => part !== ""))
+    .optional()
+    .meta({
+      description: "Only what has one of these names.",
+      example: ["chat"],
+      param: { style: "form", explode: false },
+      override: { type: "array", items: { type: "string" } },
+    }),
+};
+
 type FilterShape<Filters extends Record<string, readonly string[]>> = {
   [Name in keyof Filters & string as `filter[${Name}]`]: ReturnType<typeof filter<Filters[Name][number]>>;
 };

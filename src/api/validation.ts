@@ -56,19 +56,30 @@ function withoutNulls(schema: z.ZodObject, value: object): Record<string, unknow
     if (!Object.hasOwn(given, key)) continue;
     const part = given[key];
     if (part === null && z.safeParse(member, undefined).success) continue;
-    const inner = objectSchemaOf(member);
-    copy[key] = inner !== undefined && isObject(part) ? withoutNulls(inner, part) : part;
+    copy[key] = withoutNullsIn(member, part);
   }
   return copy;
 }
 
-/** The object schema within optional, default and the like. */
+function withoutNullsIn(schema: z.core.$ZodType, value: unknown): unknown {
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodObject && isObject(value)) return withoutNulls(inner, value);
+  if (!(inner instanceof z.ZodArray) || !Array.isArray(value)) return value;
+  return value.map((each) => withoutNullsIn(inner.element, each));
+}
+
+/** The object schema within optional, default and the like, or that of the members of a list. */
 export function objectSchemaOf(schema: z.core.$ZodType): z.ZodObject | undefined {
-  if (schema instanceof z.ZodObject) return schema;
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodArray) return objectSchemaOf(inner.element);
+  return inner instanceof z.ZodObject ? inner : undefined;
+}
+
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
-    return objectSchemaOf(schema.def.innerType);
+    return unwrapped(schema.def.innerType);
   }
-  return undefined;
+  return schema;
 }
 
 /** Whether JSON would call it an object. */

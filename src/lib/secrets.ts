@@ -1,20 +1,31 @@
 // Making, hashing, comparing and sealing secrets.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const LOWER_CASE = "abcdefghijklmnopqrstuvwxyz0123456789";
+const MIXED_CASE = `ABCDEFGHIJKLMNOPQRSTUVWXYZ${LOWER_CASE}`;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** A random string of letters and digits; 32 of them carry 190 bits. */
 export function newPassword(length = 32): string {
-  let password = "";
-  while (password.length < length) {
+  return randomText(MIXED_CASE, length);
+}
+
+/** A random name of lower-case letters and digits, which need not be secret; 20 of them carry 103 bits. */
+export function newKey(length = 20): string {
+  return randomText(LOWER_CASE, length);
+}
+
+function randomText(alphabet: string, length: number): string {
+  // Bytes beyond the last multiple of the alphabet are dropped, or its first letters would come more often.
+  const end = 256 - (256 % alphabet.length);
+  let text = "";
+  while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // Bytes beyond the last multiple of 62 are dropped, or the first letters would come more often.
-      if (byte < 248 && password.length < length) password += ALPHABET[byte % ALPHABET.length];
+      if (byte < end && text.length < length) text += alphabet[byte % alphabet.length];
     }
   }
-  return password;
+  return text;
 }
 
 /** SHA-256 in lower-case hexadecimal. */

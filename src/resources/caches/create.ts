@@ -1,7 +1,7 @@
 // Creates a cache.
 import type { OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
-import { createInstance } from "../shared/create.ts";
+import { createInstance, newLogin } from "../shared/create.ts";
 import { isValkeyType, type NewCache } from "./schema.ts";
 import { findCache, insertCache, type CacheRow } from "./store.ts";
 
@@ -17,6 +17,7 @@ export async function createCache(
     insert: (tx, values) =>
       insertCache(tx, {
         ...values,
+        ...newLogin(context, values.id),
         type: body.type,
         size: body.size,
         autoUpgradeEnabled: body.auto_upgrade_enabled,

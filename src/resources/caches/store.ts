@@ -7,9 +7,11 @@ import {
   eraseRow,
   findRow,
   listRows,
+  LOGIN_COLUMNS,
   selectOf,
   writeProgress,
   type InstanceFilter,
+  type InstanceLogin,
   type InstanceProgress,
   type InstanceValues,
 } from "../shared/rows.ts";
@@ -17,7 +19,7 @@ import type { CacheEvictionPolicy, CacheStatus } from "./schema.ts";
 import type { CacheSize, CacheType } from "./sizes.ts";
 
 /** What the customer ordered and what was decided for it at its creation. */
-export interface CacheValues extends InstanceValues {
+export interface CacheValues extends InstanceValues, InstanceLogin {
   type: CacheType;
   size: CacheSize;
   autoUpgradeEnabled: boolean;
@@ -33,7 +35,7 @@ export type CacheRow = CacheValues & InstanceProgress<CacheStatus, Limits>;
 
 const SELECT = selectOf(
   "caches",
-  `r.type, r.size, r.auto_upgrade_enabled as "autoUpgradeEnabled", r.is_public as "isPublic",
+  `${LOGIN_COLUMNS}, r.type, r.size, r.auto_upgrade_enabled as "autoUpgradeEnabled", r.is_public as "isPublic",
    r.eviction_policy as "evictionPolicy", r.uses_hibernation as "usesHibernation",
    r.hibernation_timeout as "hibernationTimeout"`,
 );

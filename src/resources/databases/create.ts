@@ -4,7 +4,7 @@ import type { OperationRequest } from "../../api/operation.ts";
 import type { Offer } from "../../drivers/driver.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
-import { createInstance } from "../shared/create.ts";
+import { createInstance, newLogin } from "../shared/create.ts";
 import { configVariants } from "./configs/index.ts";
 import { chooseEngine, engineFaults } from "./engines.ts";
 import type { NewDatabase } from "./schema.ts";
@@ -29,6 +29,7 @@ export async function createDatabase(
     async insert(tx, values) {
       const row = await insertDatabase(tx, {
         ...values,
+        ...newLogin(context, values.id),
         type,
         engineName: engine.name,
         version: engine.version,

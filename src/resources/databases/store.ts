@@ -7,9 +7,11 @@ import {
   eraseRow,
   findRow,
   listRows,
+  LOGIN_COLUMNS,
   selectOf,
   writeProgress,
   type InstanceFilter,
+  type InstanceLogin,
   type InstanceProgress,
   type InstanceValues,
 } from "../shared/rows.ts";
@@ -19,7 +21,7 @@ import { eraseSchemas, SCHEMAS_OF_CLUSTER, type SchemaRow } from "./schemas/stor
 import type { DatabaseType } from "./types.ts";
 
 /** What the customer ordered and what was decided for it at its creation. */
-export interface DatabaseValues extends InstanceValues {
+export interface DatabaseValues extends InstanceValues, InstanceLogin {
   type: DatabaseType;
   /** The engine that was chosen, for life. */
   engineName: EngineName;
@@ -34,7 +36,7 @@ export type DatabaseRow = DatabaseValues &
 
 const SELECT = selectOf(
   "databases",
-  `r.type, r.engine_name as "engineName", r.version, r.config, ${SCHEMAS_OF_CLUSTER} as schemas`,
+  `${LOGIN_COLUMNS}, r.type, r.engine_name as "engineName", r.version, r.config, ${SCHEMAS_OF_CLUSTER} as schemas`,
 );
 
 /** Adds a cluster that is to be created, without databases. */

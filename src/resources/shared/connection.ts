@@ -2,7 +2,7 @@
 import { can, type Principal } from "../../api/auth.ts";
 import type { Exposure } from "../../drivers/driver.ts";
 import type { KindContext } from "../kind.ts";
-import type { InstanceRow } from "./rows.ts";
+import type { InstanceLogin } from "./rows.ts";
 
 /** The name or address at which an instance with this exposure can be reached. */
 export function hostnameOf(scope: Exposure["scope"], { hostnames }: KindContext): string {
@@ -11,7 +11,7 @@ export function hostnameOf(scope: Exposure["scope"], { hostnames }: KindContext)
 
 /** The credentials as members of a connection: under the empty name, as the contract has it, and inline, where clients read them. */
 export function credentialsOf(
-  row: InstanceRow,
+  row: InstanceLogin & { id: string },
   { vault }: KindContext,
   principal: Principal,
   ability: string,

@@ -10,7 +10,7 @@ import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { canListen, takePort } from "./ports.ts";
 import type { CloudRegion } from "./regions.ts";
-import type { InstanceKind, InstanceValues } from "./rows.ts";
+import type { InstanceKind, InstanceLogin, InstanceValues } from "./rows.ts";
 
 /** How soon a wish about an instance should have come true. */
 export const DEADLINE_SECONDS = 60;
@@ -53,8 +53,6 @@ export async function createInstance<Row>(
         name: body.name,
         region: body.region,
         port: await portFor(tx, context, id),
-        username: USERNAME,
-        sealedPassword: context.vault.seal(newPassword(), id),
       });
       await enqueue(tx, { kind, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
       await recordAudit(tx, { principal, requestId, action: "create", kind, id, details: body });
@@ -65,6 +63,11 @@ export async function createInstance<Row>(
   });
   await failpoint("create.committed");
   return created;
+}
+
+/** The user of a new instance, with a password of its own. */
+export function newLogin({ vault }: KindContext, id: string): InstanceLogin {
+  return { username: USERNAME, sealedPassword: vault.seal(newPassword(), id) };
 }
 
 async function portFor(tx: Transaction, context: KindContext, resourceId: string): Promise<number> {

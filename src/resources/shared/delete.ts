@@ -8,7 +8,7 @@ import type { Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import type { KindContext } from "../kind.ts";
 import { DEADLINE_SECONDS } from "./create.ts";
-import { lockRow, type InstanceKind } from "./rows.ts";
+import { lockRow, tableOf, type InstanceKind } from "./rows.ts";
 
 /** What is deleted, and what goes along with it. */
 export interface InstanceDeletion {
@@ -32,7 +32,7 @@ export async function deleteInstance(
     const row = await lockRow(tx, kind, principal.organizationId, id);
     if (row === undefined) throw notFound(noun);
     if (row.status === "deleting") return;
-    await tx`update ${tx.unsafe(kind)} set status = 'deleting' where id = ${id}`;
+    await tx`update ${tx.unsafe(tableOf(kind))} set status = 'deleting' where id = ${id}`;
     await notify(tx, "status", id);
     await markParts?.(tx, id);
     await enqueue(tx, { kind, id, hostId: row.hostId, deadlineSeconds: DEADLINE_SECONDS });

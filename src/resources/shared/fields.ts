@@ -39,15 +39,21 @@ export function credentialFields(kind: string, schemaId: string) {
     .object({ username: z.string(), password: z.string() })
     .meta({ id: schemaId, example });
   return {
-    "": z.union([credentials, z.array(z.unknown()).max(0)]).meta({
-      description: `The credentials, or an empty array for a token without the ability \`${kind}:credentials\`. The member's name is empty.`,
-    }),
+    "": namelessCredentials(kind, credentials),
     username: inlineCredential(example.username),
     password: inlineCredential(example.password),
   };
 }
 
-function inlineCredential(example: string) {
+/** The member with the empty name, which holds credentials for those who may see them. */
+export function namelessCredentials<Credentials extends z.ZodType>(kind: string, credentials: Credentials) {
+  return z.union([credentials, z.array(z.unknown()).max(0)]).meta({
+    description: `The credentials, or an empty array for a token without the ability \`${kind}:credentials\`. The member's name is empty.`,
+  });
+}
+
+/** One of the credentials, where other clients look for it. */
+export function inlineCredential(example: string) {
   return z
     .string()
     .optional()

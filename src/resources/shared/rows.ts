@@ -1,4 +1,4 @@
-// What the rows of every kind of resource have in common, and the SQL for it. A kind's table has the kind's name.
+// What the rows of every kind of resource have in common, and the SQL for it. Names of tables are constants.
 import { forgetResource } from "../../api/idempotency.ts";
 import type { Page } from "../../api/pagination.ts";
 import type { Observation } from "../../drivers/driver.ts";
@@ -7,7 +7,7 @@ import { notify } from "../../store/notifications.ts";
 import type { CloudRegion } from "./regions.ts";
 
 /** Kinds whose resources are instances of an engine; being constants, they may stand in a statement as they are. */
-export type InstanceKind = "caches" | "databases";
+export type InstanceKind = "caches" | "databases" | "websockets";
 
 /** What is decided for every instance at its creation. */
 export interface InstanceValues {
@@ -17,6 +17,10 @@ export interface InstanceValues {
   name: string;
   region: CloudRegion;
   port: number;
+}
+
+/** How a customer logs into an instance that has a user. */
+export interface InstanceLogin {
   username: string;
   sealedPassword: string;
 }
@@ -33,17 +37,30 @@ export interface InstanceProgress<Status, Limits> {
   isOverdue: boolean;
 }
 
-export type InstanceRow = InstanceValues & InstanceProgress<string, object>;
-
 /** Which resources of an organization a list shows. An empty or absent list of values lets all through. */
 export interface InstanceFilter {
   types: readonly string[] | undefined;
   regions: readonly string[] | undefined;
   statuses: readonly string[] | undefined;
+  names?: readonly string[] | undefined;
 }
 
 /** When a row was made, as answers tell it; `r` is the alias of every kind's table. */
 export const CREATED_AT = `to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** The columns of kinds whose instances have a user, as SQL. */
+export const LOGIN_COLUMNS = `r.username, r.sealed_password as "sealedPassword"`;
+
+const TABLES: Record<InstanceKind, string> = {
+  caches: "caches",
+  databases: "databases",
+  websockets: "websocket_servers",
+};
+
+/** The name of a kind's table. */
+export function tableOf(kind: InstanceKind): string {
+  return TABLES[kind];
+}
 
 /**
  * The beginning of a statement that reads whole rows of a kind.
@@ -51,10 +68,10 @@ export const CREATED_AT = `to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"
  */
 export function selectOf(kind: InstanceKind, columns: string): string {
   return `
-    select r.id, r.organization_id as "organizationId", r.host_id as "hostId", r.name, r.region, r.port, r.username,
-           r.sealed_password as "sealedPassword", r.status, r.engine, r.limits, ${CREATED_AT} as "createdAt",
-           w.last_error as "lastError", coalesce(w.deadline_at < now(), false) as "isOverdue", ${columns}
-    from ${kind} r left join work w on w.kind = '${kind}' and w.id = r.id`;
+    select r.id, r.organization_id as "organizationId", r.host_id as "hostId", r.name, r.region, r.port,
+           r.status, r.engine, r.limits, ${CREATED_AT} as "createdAt", w.last_error as "lastError",
+           coalesce(w.deadline_at < now(), false) as "isOverdue", ${columns}
+    from ${tableOf(kind)} r left join work w on w.kind = '${kind}' and w.id = r.id`;
 }
 
 /** The row with this id, of the organization or, for the reconciler, of any. */
@@ -82,11 +99,12 @@ export async function listRows<Row>(
       : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
   const where = db`
     where r.organization_id = ${organizationId}
-      ${among("r.type", filter.types)} ${among("r.region", filter.regions)} ${among("r.status", filter.statuses)}`;
+      ${among("r.type", filter.types)} ${among("r.region", filter.regions)} ${among("r.status", filter.statuses)}
+      ${among("r.name", filter.names)}`;
   const [rows, counted] = await Promise.all([
     db<Row[]>`
       ${db.unsafe(select)} ${where} order by r.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
-    db<{ total: number }[]>`select count(*)::int as total from ${db.unsafe(kind)} r ${where}`,
+    db<{ total: number }[]>`select count(*)::int as total from ${db.unsafe(tableOf(kind))} r ${where}`,
   ]);
   return { rows, total: counted[0]?.total ?? 0 };
 }
@@ -104,11 +122,11 @@ export async function lockRow(
   id: string,
 ): Promise<{ hostId: string; status: string } | undefined> {
   await tx`
-    select from work w join ${tx.unsafe(kind)} r on r.id = w.id
+    select from work w join ${tx.unsafe(tableOf(kind))} r on r.id = w.id
     where w.kind = ${kind} and w.id = ${id} and r.organization_id = ${organizationId} for update of w`;
   // A statement of its own, since the one that waited still sees what was there before.
   const [row] = await tx<{ hostId: string; status: string }[]>`
-    select host_id as "hostId", status from ${tx.unsafe(kind)}
+    select host_id as "hostId", status from ${tx.unsafe(tableOf(kind))}
     where id = ${id} and organization_id = ${organizationId}`;
   return row;
 }
@@ -122,7 +140,7 @@ export async function writeProgress(
   seen: Pick<Observation, "engine" | "limits">,
 ): Promise<void> {
   await tx`
-    update ${tx.unsafe(kind)}
+    update ${tx.unsafe(tableOf(kind))}
     set status = case when status = 'deleting' then status else ${status} end,
         engine = coalesce(${seen.engine}::jsonb, engine), limits = coalesce(${seen.limits}::jsonb, limits)
     where id = ${id}`;
@@ -131,7 +149,7 @@ export async function writeProgress(
 
 /** Removes all that is known of a resource; only its audit stays. */
 export async function eraseRow(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
-  await tx`delete from ${tx.unsafe(kind)} where id = ${id}`;
+  await tx`delete from ${tx.unsafe(tableOf(kind))} where id = ${id}`;
   await tx`delete from ports where resource_id = ${id}`;
   await forgetResource(tx, id);
   await notify(tx, "status", id);
