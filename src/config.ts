@@ -32,6 +32,8 @@ export interface Config {
   logLevel: string;
   /** How many data directories of each database engine are kept ready for new clusters; 0 keeps none. */
   warmSlots: number;
+  /** Whether webhooks may go to addresses that are not public, such as those of this machine. */
+  allowPrivateWebhooks: boolean;
 }
 
 /** What a client on the command line needs to know. */
@@ -112,6 +114,7 @@ const environment = z.object({
   PILVI_TLS_CERT: z.string().optional(),
   PILVI_TLS_KEY: z.string().optional(),
   PILVI_INSECURE: flag.default(false),
+  PILVI_WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   PILVI_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error")
     .default("info"),
@@ -231,6 +234,7 @@ function configOf(env: Environment): Config {
         : { certFile: absolute(certFile), keyFile: absolute(keyFile) },
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
+    allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,
   };
 }
 

@@ -1,7 +1,10 @@
 // What a driver is asked for and what it tells: instances as data, with no word of how they are run.
 
-/** Engines that a driver may run an instance with. */
-export type EngineName = "valkey" | "redis" | "postgres" | "mysql" | "mariadb";
+/** Engines that are programs of others, and have to be installed. */
+export type ForeignEngine = "valkey" | "redis" | "postgres" | "mysql" | "mariadb";
+
+/** Engines that a driver may run an instance with; `realtime` is a part of Pilvi. */
+export type EngineName = ForeignEngine | "realtime";
 
 /** What makes a cache drop keys when its memory is full. */
 export type EvictionPolicy =
@@ -76,8 +79,59 @@ export interface MysqlSpec extends ClusterSpec {
   kind: "mysql";
 }
 
+/** A server that speaks the Pusher Channels protocol. */
+export interface RealtimeSpec extends SpecBase {
+  kind: "realtime";
+  engines: ["realtime"];
+  /** Nobody logs in; requests and subscriptions are signed with an application's secret. */
+  users: [];
+  /** Of all applications together. */
+  maxConnections: number;
+  applications: RealtimeApplication[];
+}
+
+/** An application of a realtime server, which takes changes over while it runs. */
+export interface RealtimeApplication {
+  /** The resource's id. */
+  id: string;
+  /** Digits, as the URLs of the protocol have it. */
+  appId: string;
+  key: string;
+  /**
+   * The one that signs first, then those that were rotated out and are still good for a time. They are told in clear, since
+   * whoever checks a signature needs them; whatever keeps a spec must be open to nobody but its own user.
+   */
+  secrets: { secret: string; expiresAt: string | null }[];
+  /** Empty allows every origin. */
+  allowedOrigins: string[];
+  pingIntervalSeconds: number;
+  activityTimeoutSeconds: number;
+  maxMessageBytes: number;
+  maxConnections: number;
+  clientEventsEnabled: boolean;
+  subscriptionCountEnabled: boolean;
+  webhooks: RealtimeWebhook[];
+}
+
+/** An address that a realtime server tells what happens. */
+export interface RealtimeWebhook {
+  url: string;
+  eventTypes: RealtimeEventType[];
+  filter?: { channelNameStartsWith?: string; channelNameEndsWith?: string };
+}
+
+/** What a realtime server can tell of. */
+export type RealtimeEventType =
+  | "channel_occupied"
+  | "channel_vacated"
+  | "member_added"
+  | "member_removed"
+  | "client_event"
+  | "cache_miss"
+  | "subscription_count";
+
 /** All that a driver needs to know to run one instance. It is data that can be stored and compared. */
-export type InstanceSpec = CacheSpec | PostgresSpec | MysqlSpec;
+export type InstanceSpec = CacheSpec | PostgresSpec | MysqlSpec | RealtimeSpec;
 
 /** What is really in force for an instance, which may be less than what was wished for. */
 export interface Limits {
@@ -105,6 +159,23 @@ export interface Observation {
   crashes: number;
 }
 
+/** Which figures of an instance are wanted. */
+export interface MetricsQuery {
+  /** A part of the instance, such as an application; the whole instance when left out. */
+  part?: string;
+  /** How far back they go. */
+  periodSeconds: number;
+}
+
+/** Figures over time, by name; each with the oldest first. */
+export type Series = Record<string, { at: string; value: number }[]>;
+
+/** Figures of the moment, by name: of an instance, and of each of its parts. */
+export interface Figures {
+  whole: Record<string, number>;
+  parts: { id: string; figures: Record<string, number> }[];
+}
+
 /** What a driver can run, and with how much. */
 export interface Offer {
   /** Engines that are installed, the newest version of each major one, preferred ones first. */
@@ -126,6 +197,16 @@ export interface Driver {
   remove(id: string): Promise<void>;
   /** Tells how the instance is now; an unknown id is `absent`. */
   observe(id: string): Promise<Observation>;
+  /**
+   * Tells figures of an instance over time; none for one that keeps none.
+   * @throws PublicError when the driver or the instance cannot be reached.
+   */
+  metrics(id: string, query: MetricsQuery): Promise<Series>;
+  /**
+   * Tells the figures of an instance at this moment; none for one that has none.
+   * @throws PublicError when the driver or the instance cannot be reached.
+   */
+  figures(id: string, signal?: AbortSignal): Promise<Figures>;
   /**
    * Calls back with every instance's observation first, then with `synced`, then with every change as it happens.
    * Reconnects by itself, and begins anew when it does, until the signal is aborted.

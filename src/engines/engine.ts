@@ -1,5 +1,5 @@
 // What the host must know of an engine to run it: files, command line, readiness, first data, the words of its failures.
-import type { EngineName, InstanceSpec, Limits } from "../drivers/driver.ts";
+import type { EngineName, Figures, InstanceSpec, Limits, MetricsQuery, Series } from "../drivers/driver.ts";
 import type { InstalledEngine } from "./installed.ts";
 
 /** The folders and files of one instance. */
@@ -39,6 +39,8 @@ export interface EngineContext<S extends InstanceSpec> {
   certificate: Certificate | null;
   /** The password of the host's own user in the engine. */
   adminPassword: string;
+  /** Whether webhooks may go to addresses that are not public. */
+  allowPrivateWebhooks: boolean;
 }
 
 /** Runs the programs that build, as a user with a name. */
@@ -85,6 +87,10 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   apply?(context: EngineContext<S>, isDataNew: boolean): Promise<void>;
   /** Whether the engine answers its administrator now. */
   isReady(context: EngineContext<S>): Promise<boolean>;
+  /** Tells figures over time; left out by an engine that keeps none. */
+  metrics?(context: EngineContext<S>, query: MetricsQuery): Promise<Series>;
+  /** Tells the figures of the moment; left out by an engine that has none. */
+  figures?(context: EngineContext<S>): Promise<Figures>;
   /** What the engine wants in its environment; left out when nothing. */
   env?: Record<string, string>;
   /** Asks for a clean end with all data kept. */

@@ -4,14 +4,25 @@ import type { Engine } from "./engine.ts";
 import { mariadb } from "./mariadb/index.ts";
 import { type InstalledEngine, usableEngines } from "./installed.ts";
 import { postgres } from "./postgres/index.ts";
+import { realtime } from "./realtime/index.ts";
 import { redis } from "./redis/index.ts";
 import { valkey } from "./valkey/index.ts";
 
-const engines = { mariadb, postgres, redis, valkey };
+const engines = { mariadb, postgres, realtime, redis, valkey };
+
+/** Where the host's engines come from. */
+export interface EngineSources {
+  /** Where Pilvi installs engines of others. */
+  enginesDir: string;
+  /** Engines that are a part of Pilvi. */
+  ownEngines: InstalledEngine[];
+}
 
 /** The engines of this machine that the host knows how to run, the preferred one of each name first. */
-export async function runnableEngines(enginesDir: string): Promise<InstalledEngine[]> {
-  return (await usableEngines(enginesDir)).filter(({ name }) => engineNamed(name) !== undefined);
+export async function runnableEngines({ enginesDir, ownEngines }: EngineSources): Promise<InstalledEngine[]> {
+  return [...ownEngines, ...(await usableEngines(enginesDir))].filter(
+    ({ name }) => engineNamed(name) !== undefined,
+  );
 }
 
 /** The engine of a name, when the host can run it. */

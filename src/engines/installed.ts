@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import type { EngineName } from "../drivers/driver.ts";
+import type { EngineName, ForeignEngine } from "../drivers/driver.ts";
 import { askVersion, compareVersions } from "./program-version.ts";
 import { enginesInStore } from "./store-folder.ts";
 import { systemPrograms, type SystemProgram } from "./system-programs.ts";
@@ -12,18 +12,26 @@ export interface InstalledEngine {
   name: EngineName;
   /** For example "8.0.1" or "18.4". */
   version: string;
-  /** `store` for one that Pilvi installed, `system` for one that the machine has. */
-  origin: "store" | "system";
+  /** `store` for one that Pilvi installed, `system` for one that the machine has, `pilvi` for one that is a part of it. */
+  origin: "store" | "system" | "pilvi";
   /** The absolute path of the server program. */
   program: string;
   /** The engine's root folder in the store, or the folder of the program for one of the system. */
   home: string;
   /** What the program needs in its environment to run. */
   env: Record<string, string>;
+  /** What the program runs, when it is an interpreter; an absolute path. */
+  script?: string;
+}
+
+/** One that was found by looking for it, while Pilvi's own needs no looking for. */
+export interface FoundEngine extends InstalledEngine {
+  name: ForeignEngine;
+  origin: "store" | "system";
 }
 
 /** Older ones lack what Pilvi relies on, such as access lists with hashed passwords, or get no fixes any more. */
-const OLDEST_VERSIONS: Record<EngineName, string> = {
+const OLDEST_VERSIONS: Record<ForeignEngine, string> = {
   valkey: "7.2",
   redis: "6.2",
   postgres: "14",
@@ -48,22 +56,22 @@ type Remembered = z.infer<typeof remembered>;
  * The engines of this machine: those of Pilvi's own store first, then those of the system, and newer versions before older ones.
  * So the first one of a name is the one to take. What cannot be run is passed over.
  */
-export async function findEngines(enginesDir: string): Promise<InstalledEngine[]> {
+export async function findEngines(enginesDir: string): Promise<FoundEngine[]> {
   const engines = [...enginesInStore(enginesDir), ...(await enginesOfSystem(enginesDir))];
   return engines.sort((a, b) => a.origin.localeCompare(b.origin) || compareVersions(b.version, a.version));
 }
 
 /** Those of the engines of this machine that Pilvi can run instances with, in the same order. */
-export async function usableEngines(enginesDir: string): Promise<InstalledEngine[]> {
+export async function usableEngines(enginesDir: string): Promise<FoundEngine[]> {
   return (await findEngines(enginesDir)).filter(isGoodEnough);
 }
 
 /** Whether Pilvi can run instances with the engine. */
-export function isGoodEnough(engine: InstalledEngine): boolean {
+export function isGoodEnough(engine: FoundEngine): boolean {
   return compareVersions(engine.version, OLDEST_VERSIONS[engine.name]) >= 0;
 }
 
-async function enginesOfSystem(enginesDir: string): Promise<InstalledEngine[]> {
+async function enginesOfSystem(enginesDir: string): Promise<FoundEngine[]> {
   const memoryFile = join(enginesDir, "system.json");
   const known = recall(memoryFile);
   const answers = await Promise.all(

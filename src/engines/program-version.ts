@@ -1,9 +1,9 @@
 // Tells which engine a server program is and of which version, by asking the program itself.
-import type { EngineName } from "../drivers/driver.ts";
+import type { ForeignEngine } from "../drivers/driver.ts";
 
 /** What a program says of itself. */
 export interface ProgramVersion {
-  name: EngineName;
+  name: ForeignEngine;
   /** For example "8.0.1" or "18.4". */
   version: string;
 }
@@ -11,7 +11,7 @@ export interface ProgramVersion {
 const ANSWER_TIMEOUT_MS = 10_000;
 
 /** The words of each engine's `--version`. MariaDB comes before MySQL, because its `mysqld` calls itself by both names. */
-const PATTERNS: [EngineName, RegExp][] = [
+const PATTERNS: [ForeignEngine, RegExp][] = [
   ["valkey", /^Valkey server v=(\d+(?:\.\d+)+)/],
   ["redis", /^Redis server v=(\d+(?:\.\d+)+)/],
   ["postgres", /^postgres \(PostgreSQL\) (\d+(?:\.\d+)*)/],

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { codeOf } from "../lib/errors.ts";
-import type { InstalledEngine } from "./installed.ts";
+import type { FoundEngine } from "./installed.ts";
 
 /** The file in an engine's folder that tells what is in it. */
 export const NOTE_FILE = "pilvi-engine.json";
@@ -20,7 +20,7 @@ export const engineNote = z.object({
 export type EngineNote = z.infer<typeof engineNote>;
 
 /** All engines in the store; an entry without a note that can be read is passed over. */
-export function enginesInStore(enginesDir: string): InstalledEngine[] {
+export function enginesInStore(enginesDir: string): FoundEngine[] {
   return entriesOf(enginesDir).flatMap((entry) => {
     // What begins with a dot or ends like this is being installed, or was when the installer was killed.
     if (entry.startsWith(".") || entry.endsWith(".tmp")) return [];
@@ -36,7 +36,7 @@ export function libraryEnv(home: string, libraryDirs: string[]): Record<string, 
   return { LD_LIBRARY_PATH: libraryDirs.map((folder) => join(home, folder)).join(":") };
 }
 
-function engineOf(home: string, note: EngineNote): InstalledEngine {
+function engineOf(home: string, note: EngineNote): FoundEngine {
   return {
     name: note.name,
     version: note.version,

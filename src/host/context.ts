@@ -4,7 +4,7 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { EngineName, InstanceSpec, Limits } from "../drivers/driver.ts";
 import type { Certificate, Engine, EngineContext } from "../engines/engine.ts";
-import { runnableEngines } from "../engines/index.ts";
+import { runnableEngines, type EngineSources } from "../engines/index.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
 import { replaceFile } from "../lib/files.ts";
@@ -14,9 +14,8 @@ import { enginePaths, type InstanceFolder } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** What the host was told at its start. */
-export interface HostSettings {
+export interface HostSettings extends EngineSources {
   dataDir: string;
-  enginesDir: string;
   /** The address that public instances listen on; the others listen on loopback. */
   bind: string;
   /** What public instances show when they speak TLS. */
@@ -25,24 +24,29 @@ export interface HostSettings {
   warmSlots: number;
   /** How the kernel can hold instances to their limits; null where it cannot. */
   cgroups: CgroupBackend | null;
+  /** Whether webhooks may go to addresses that are not public. */
+  allowPrivateWebhooks: boolean;
 }
 
 const catalogs = new Map<string, InstalledEngine[]>();
 
 /** The installed engines, looked up once; a later one is seen when what is asked for was not there before. */
 export async function installedEngines(
-  enginesDir: string,
+  sources: EngineSources,
   wanted: (engine: InstalledEngine) => boolean,
 ): Promise<InstalledEngine[]> {
-  const known = catalogs.get(enginesDir);
+  if (sources.ownEngines.some(wanted)) return sources.ownEngines;
+  const known = catalogs.get(sources.enginesDir);
   if (known?.some(wanted)) return known;
-  const found = await runnableEngines(enginesDir);
-  catalogs.set(enginesDir, found);
+  const found = await runnableEngines(sources);
+  catalogs.set(sources.enginesDir, found);
   return found;
 }
 
 /** The part of a version within which data files stay readable. */
 export function majorOf(name: EngineName, version: string): string {
+  // Pilvi's own server is replaced with Pilvi, and every version reads what an earlier one kept.
+  if (name === "realtime") return "any";
   return version.split(".", name === "mariadb" || name === "mysql" ? 2 : 1).join(".");
 }
 
@@ -55,11 +59,11 @@ export function newestOfEachMajor(engines: InstalledEngine[]): InstalledEngine[]
 
 /** The first of the acceptable engines that is installed, to be kept for the instance's life. */
 export async function chooseEngine(settings: HostSettings, spec: InstanceSpec): Promise<Manifest["engine"]> {
-  const version = spec.kind === "cache" ? null : spec.version;
+  const version = "version" in spec ? spec.version : null;
   for (const name of spec.engines) {
     const fits = (engine: InstalledEngine) =>
       engine.name === name && (version === null || majorOf(name, engine.version) === version);
-    const installed = (await installedEngines(settings.enginesDir, fits)).find(fits);
+    const installed = (await installedEngines(settings, fits)).find(fits);
     if (installed !== undefined) return { name, major: majorOf(name, installed.version) };
   }
   const wanted = [spec.engines.join(" or "), version].filter((word) => word !== null).join(" ");
@@ -84,6 +88,7 @@ export async function contextOf(
     address: isPublic ? settings.bind : "127.0.0.1",
     certificate: isPublic ? settings.certificate : null,
     adminPassword: manifest.adminPassword,
+    allowPrivateWebhooks: settings.allowPrivateWebhooks,
   };
 }
 
@@ -111,7 +116,7 @@ export function isConfigWritten(engine: Engine, context: EngineContext<InstanceS
 async function pinnedEngine(settings: HostSettings, pin: Manifest["engine"]): Promise<InstalledEngine> {
   const fits = (engine: InstalledEngine) =>
     engine.name === pin.name && majorOf(engine.name, engine.version) === pin.major;
-  const installed = (await installedEngines(settings.enginesDir, fits)).find(fits);
+  const installed = (await installedEngines(settings, fits)).find(fits);
   if (installed !== undefined) return installed;
   throw new PublicError(`${pin.name} ${pin.major} is not installed on this host. Run: pilvi engines install`);
 }

@@ -28,7 +28,16 @@ async function startHost(): Promise<Host> {
   hosts.at(-1)?.release();
   const enginesDir = loadConfig(process.env).enginesDir;
   const host = new Host(
-    { dataDir, enginesDir, bind: "127.0.0.1", certificate: null, warmSlots: 0, cgroups: null },
+    {
+      dataDir,
+      enginesDir,
+      ownEngines: [],
+      bind: "127.0.0.1",
+      certificate: null,
+      warmSlots: 0,
+      cgroups: null,
+      allowPrivateWebhooks: false,
+    },
     createLog("host", "silent"),
   );
   hosts.push(host);

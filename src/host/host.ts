@@ -1,7 +1,7 @@
 // All instances of this machine: taken up again at the start, made, removed, and watched.
 import { mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
-import type { InstanceSpec, Observation, Offer } from "../drivers/driver.ts";
+import type { Figures, InstanceSpec, MetricsQuery, Observation, Offer, Series } from "../drivers/driver.ts";
 import { engineNamed, runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
@@ -61,7 +61,7 @@ export class Host {
   }
 
   async offer(): Promise<Offer> {
-    const engines = await runnableEngines(this.#settings.enginesDir);
+    const engines = await runnableEngines(this.#settings);
     return {
       engines: newestOfEachMajor(engines).map(({ name, version }) => ({ name, version })),
       memoryBytes: totalmem(),
@@ -84,6 +84,18 @@ export class Host {
       this.#instances.get(id)?.observe() ??
       new Instance(id, this.#settings, this.#slots, this.#log, () => {}).observe()
     );
+  }
+
+  /** @throws PublicError when the instance does not run or does not answer. */
+  async metrics(id: string, query: MetricsQuery): Promise<Series> {
+    const { engine, context } = this.#running(id);
+    return (await engine.metrics?.(context, query)) ?? {};
+  }
+
+  /** @throws PublicError when the instance does not run or does not answer. */
+  async figures(id: string): Promise<Figures> {
+    const { engine, context } = this.#running(id);
+    return (await engine.figures?.(context)) ?? { whole: {}, parts: [] };
   }
 
   observeAll(): Observation[] {
@@ -116,6 +128,12 @@ export class Host {
     if (oldest !== undefined && this.#removed.size > REMEMBERED_REMOVALS) this.#removed.delete(oldest);
   }
 
+  #running(id: string): Instance["running"] {
+    const instance = this.#instances.get(id);
+    if (instance === undefined) throw new PublicError(`${id} does not run.`);
+    return instance.running;
+  }
+
   #instance(id: string): Instance {
     const known = this.#instances.get(id);
     if (known !== undefined) return known;
@@ -134,7 +152,7 @@ export class Host {
   /** New clusters get the newest version of an engine unless they ask for another, so slots are kept of that one. */
   async #warmUp(): Promise<void> {
     const kinds: SlotKind[] = [];
-    for (const installed of await runnableEngines(this.#settings.enginesDir)) {
+    for (const installed of await runnableEngines(this.#settings)) {
       const firstData = engineNamed(installed.name)?.firstData;
       const isKnown = kinds.some((kind) => kind.installed.name === installed.name);
       if (firstData !== undefined && !isKnown) kinds.push({ installed, firstData });

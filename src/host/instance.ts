@@ -28,9 +28,6 @@ import { untilReady } from "./readiness.ts";
 import { Restarts } from "./restarts.ts";
 import type { Slots } from "./slots.ts";
 
-/** A start that is to come so soon is waited for; whoever wants it to run hears of a later one when it happens. */
-const LONGEST_HOLD_MS = 500;
-
 export class Instance {
   readonly id: string;
   readonly #settings: HostSettings;
@@ -74,6 +71,13 @@ export class Instance {
   /** Whether an engine of this instance runs that is known. */
   get hasProcess(): boolean {
     return this.#process !== null;
+  }
+
+  /** The engine that takes connections, and what it runs with. @throws PublicError when none does. */
+  get running(): { engine: Engine; context: EngineContext<InstanceSpec> } {
+    const [engine, context] = [this.#engine, this.#context];
+    if (!this.#runs || engine === null || context === null) throw new PublicError(`${this.id} does not run.`);
+    return { engine, context };
   }
 
   /** Makes the instance as the spec says; resolves when it runs or could not be started. */
@@ -179,10 +183,7 @@ export class Instance {
 
   /** The flat list of steps to a running engine. Never throws: what went wrong is observed, and tried again. */
   async #bringUp(): Promise<void> {
-    const remainingMs = this.#restarts.remainingMs();
-    if (remainingMs > LONGEST_HOLD_MS) return;
-    if (remainingMs > 0) await Bun.sleep(remainingMs);
-    this.#restarts.cancel();
+    if (!(await this.#restarts.begin())) return;
     const manifest = this.#manifest;
     if (manifest === null || manifest.wish === "removed" || this.#leaving.signal.aborted) return;
     if (this.#runs && this.#isApplied) return;

@@ -36,6 +36,29 @@ const cluster = {
   databases: z.array(z.object({ name: z.string(), owner: z.string(), wish: z.enum(["present", "absent"]) })),
 };
 
+const application = z.object({
+  id: z.string(),
+  appId: z.string(),
+  key: z.string(),
+  secrets: z.array(z.object({ secret: z.string(), expiresAt: z.string().nullable() })),
+  allowedOrigins: z.array(z.string()),
+  pingIntervalSeconds: z.number().int().positive(),
+  activityTimeoutSeconds: z.number().int().positive(),
+  maxMessageBytes: z.number().int().positive(),
+  maxConnections: z.number().int().nonnegative(),
+  clientEventsEnabled: z.boolean(),
+  subscriptionCountEnabled: z.boolean(),
+  webhooks: z.array(
+    z.object({
+      url: z.string(),
+      eventTypes: z.array(z.string()),
+      filter: z
+        .object({ channelNameStartsWith: z.string().optional(), channelNameEndsWith: z.string().optional() })
+        .optional(),
+    }),
+  ),
+});
+
 /** The shape of a spec as it comes from a file or over the host's socket. */
 export const specSchema = z.discriminatedUnion("kind", [
   z.object({
@@ -46,6 +69,12 @@ export const specSchema = z.discriminatedUnion("kind", [
   }),
   z.object({ ...common, ...cluster, kind: z.literal("postgres") }),
   z.object({ ...common, ...cluster, kind: z.literal("mysql") }),
+  z.object({
+    ...common,
+    kind: z.literal("realtime"),
+    maxConnections: z.number().int().positive(),
+    applications: z.array(application),
+  }),
 ]) as unknown as z.ZodType<InstanceSpec>;
 
 const manifestSchema = z.object({

@@ -5,6 +5,8 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
 /** An engine that ran this long is not in a crash loop. */
 const STEADY_MS = 1_000;
+/** A start that is to come so soon is waited for; whoever wants it to run hears of a later one when it happens. */
+const LONGEST_HOLD_MS = 500;
 
 export class Restarts {
   #failures = 0;
@@ -36,9 +38,16 @@ export class Restarts {
     this.#dueAt = 0;
   }
 
-  /** Milliseconds until the start that is to come; 0 when it is due or there is none. */
-  remainingMs(): number {
-    return Math.max(0, this.#dueAt - performance.now());
+  /**
+   * Waits for a start that is to come soon, and forgets it, for the caller is about to start.
+   * @returns false when it is to come later, which the caller is to leave to it.
+   */
+  async begin(): Promise<boolean> {
+    const remainingMs = this.#dueAt - performance.now();
+    if (remainingMs > LONGEST_HOLD_MS) return false;
+    if (remainingMs > 0) await Bun.sleep(remainingMs);
+    this.cancel();
+    return true;
   }
 
   #backoff(): number {

@@ -1,7 +1,7 @@
 // The host's unix socket: HTTP with JSON, for the control plane of the same machine alone.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Observation } from "../drivers/driver.ts";
+import type { MetricsQuery, Observation } from "../drivers/driver.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
@@ -35,6 +35,15 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
           return new Response(null, { status: 204 });
         },
       },
+      "/instances/:id/metrics": {
+        GET: async (request) =>
+          Response.json(
+            await host.metrics(request.params.id, metricsQuery(new URL(request.url).searchParams)),
+          ),
+      },
+      "/instances/:id/figures": {
+        GET: async (request) => Response.json(await host.figures(request.params.id)),
+      },
     },
     fetch: () => Response.json({ message: "There is nothing here." }, { status: 404 }),
     error: (error) => {
@@ -47,6 +56,11 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
   chmodSync(socketPath, 0o600);
   if (canSwitchUsers()) chownSync(socketPath, CONTROL_ACCOUNT.uid, CONTROL_ACCOUNT.gid);
   return () => server.stop(true);
+}
+
+function metricsQuery(query: URLSearchParams): MetricsQuery {
+  const part = query.get("part");
+  return { periodSeconds: Number(query.get("period")), ...(part !== null && { part }) };
 }
 
 /** One JSON object a line: every observation, `{"synced": [ids]}`, then each change; all of it again from time to time. */

@@ -9,6 +9,8 @@ import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLog } from "../lib/log.ts";
 import { readCertificate } from "./certificate.ts";
 import { ensureDataDir, lockDataDir } from "./data-dir.ts";
+import { ensureProgram } from "./program.ts";
+import { realtimeEngine } from "./realtime-engine.ts";
 import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
 
 /** A host whose `pilvi up` was killed notices and ends; the next one waits for that. */
@@ -25,10 +27,12 @@ export async function hostCommand(config: Config): Promise<number> {
     const settings = {
       dataDir: config.dataDir,
       enginesDir: config.enginesDir,
+      ownEngines: [realtimeEngine(await ensureProgram(config.dataDir))],
       bind: config.bind,
       certificate: readCertificate(config),
       warmSlots: config.warmSlots,
       cgroups: findCgroups(),
+      allowPrivateWebhooks: config.allowPrivateWebhooks,
     };
     const stopping = stopRequested();
     const host = new Host(settings, log);

@@ -17,7 +17,12 @@ import { Refusal } from "../lib/errors.ts";
 export interface Program {
   bun: string;
   main: string;
+  /** What a realtime server runs. */
+  realtime: string;
 }
+
+/** What is built, and under which names. */
+const ENTRIES = { main: "main.js", realtime: "realtime.js" };
 
 /** Set for tests: builds the places in where a test may stop a process. */
 const WITH_FAILPOINTS = process.env.PILVI_FAILPOINT_DIR !== undefined;
@@ -25,7 +30,7 @@ const WITH_FAILPOINTS = process.env.PILVI_FAILPOINT_DIR !== undefined;
 /** Builds the program, unless the same is there already, and removes earlier ones. Takes about 0.1 s. */
 export async function ensureProgram(dataDir: string): Promise<Program> {
   // Once built, the program has no sources to build from.
-  if (!import.meta.path.endsWith(".ts")) return { bun: process.execPath, main: import.meta.path };
+  if (!import.meta.path.endsWith(".ts")) return programIn(import.meta.dir, process.execPath);
   const home = join(dataDir, "program");
   mkdirSync(home, { recursive: true });
   const bun = join(home, `bun-${Bun.version}`);
@@ -38,25 +43,45 @@ export async function ensureProgram(dataDir: string): Promise<Program> {
     if (each !== name && each !== `bun-${Bun.version}`)
       rmSync(join(home, each), { recursive: true, force: true });
   }
-  return { bun, main: join(folder, "main.js") };
+  return programIn(folder, bun);
+}
+
+function programIn(folder: string, bun: string): Program {
+  return { bun, main: join(folder, ENTRIES.main), realtime: join(folder, ENTRIES.realtime) };
 }
 
 async function build() {
+  const results = await Promise.all([
+    buildEntry("main.ts", ENTRIES.main),
+    buildEntry("realtime/main.ts", ENTRIES.realtime),
+  ]);
+  return { outputs: results.flatMap(({ outputs }) => outputs), hashes: await hashesOf(results) };
+}
+
+/** Each by itself, so that a realtime server loads nothing but its own code. */
+async function buildEntry(source: string, name: string): Promise<Bun.BuildOutput> {
   const result = await Bun.build({
-    entrypoints: [join(import.meta.dir, "..", "main.ts")],
+    entrypoints: [join(import.meta.dir, "..", source)],
+    naming: { entry: name },
     target: "bun",
     define: { PILVI_FAILPOINTS: String(WITH_FAILPOINTS) },
     minify: { syntax: true },
     throw: false,
   });
   if (!result.success) throw new Refusal(`Pilvi could not be built: ${result.logs.join("\n")}`);
+  return result;
+}
+
+async function hashesOf(results: Bun.BuildOutput[]): Promise<string> {
   const contents = await Promise.all(
-    result.outputs.map(
-      async (output) =>
-        `${output.path} ${output.hash} ${sha256Hex(new Uint8Array(await output.arrayBuffer()))}`,
+    results.flatMap(({ outputs }) =>
+      outputs.map(
+        async (output) =>
+          `${output.path} ${output.hash} ${sha256Hex(new Uint8Array(await output.arrayBuffer()))}`,
+      ),
     ),
   );
-  return { outputs: result.outputs, hashes: contents.join("\n") };
+  return contents.join("\n");
 }
 
 /** Written aside and then named, so that a kill leaves no half of it under the name. */

@@ -30,6 +30,7 @@ const DEFAULTS: Record<string, string> = {
   PILVI_TLS_CERT: NONE,
   PILVI_TLS_KEY: NONE,
   PILVI_INSECURE: "`0`",
+  PILVI_WEBHOOK_ALLOW_PRIVATE: "`0`",
   PILVI_LOG_LEVEL: `\`${config.logLevel}\``,
   PILVI_URL: `\`${loadClientConfig({}).url}\``,
   PILVI_TOKEN: "`token` in the data directory",

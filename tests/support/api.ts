@@ -93,9 +93,17 @@ const notUsed = () => {
   throw new Error("the API must not ask the driver for this");
 };
 
-/** The API asks a driver for its offer and nothing else; everything else is the reconciler's. */
+/** The API asks a driver for its offer and for figures; everything else is the reconciler's. Tests set figures themselves. */
 function offeringDriver(offer: Offer): Driver {
-  return { offer: async () => offer, ensure: notUsed, remove: notUsed, observe: notUsed, watch: notUsed };
+  return {
+    offer: async () => offer,
+    ensure: notUsed,
+    remove: notUsed,
+    observe: notUsed,
+    metrics: notUsed,
+    figures: notUsed,
+    watch: notUsed,
+  };
 }
 
 /** A request for a cache that is valid. */

@@ -1,7 +1,7 @@
 // The driver for one machine: a client of the host process, over its unix socket.
 import { PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
-import type { Driver, InstanceSpec, Observation, Offer, WatchEvents } from "../driver.ts";
+import type { Driver, Figures, InstanceSpec, Observation, Offer, Series, WatchEvents } from "../driver.ts";
 import { readLines } from "./lines.ts";
 
 /** How soon a lost watch is tried again; a host that is being restarted is back within a few of these. */
@@ -33,6 +33,15 @@ export function localDriver(socketPath: string): Driver {
     },
     remove: async (id) => void (await ask("DELETE", `/instances/${id}`)),
     observe: async (id) => (await (await ask("GET", `/instances/${id}`)).json()) as Observation,
+    metrics: async (id, { part, periodSeconds }) => {
+      const query = new URLSearchParams({
+        period: String(periodSeconds),
+        ...(part !== undefined && { part }),
+      });
+      return (await (await ask("GET", `/instances/${id}/metrics?${query}`)).json()) as Series;
+    },
+    figures: async (id, signal) =>
+      (await (await ask("GET", `/instances/${id}/figures`, { signal: signal ?? null })).json()) as Figures,
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal),
   };
 }

@@ -21,6 +21,8 @@ const host = new Host(
     certificate: null,
     warmSlots: 0,
     cgroups: null,
+    ownEngines: [],
+    allowPrivateWebhooks: false,
   },
   log,
 );

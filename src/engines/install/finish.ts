@@ -2,14 +2,14 @@
 import { existsSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { EngineName } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../drivers/driver.ts";
 import { askVersion } from "../program-version.ts";
 import { libraryEnv, NOTE_FILE, type EngineNote } from "../store-folder.ts";
 import { mustRun } from "./run.ts";
 
 /** An engine that was put into a folder under a name that ends in `.tmp`. */
 export interface UnfinishedEngine {
-  name: EngineName;
+  name: ForeignEngine;
   folder: string;
   /** The server program and the folders with libraries, relative to the folder. */
   program: string;

@@ -1,6 +1,6 @@
 // The one command that installs an engine on the system at hand, for the operator to run.
 import { readFileSync } from "node:fs";
-import type { EngineName } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../drivers/driver.ts";
 
 type Family = "debian" | "fedora" | "alpine" | "arch";
 
@@ -14,7 +14,7 @@ const COMMANDS: Record<Family, string> = {
 /** Programs that open sessions with databases, under the names of engines that have them. */
 type ClientName = "postgres-client" | "mariadb-client";
 
-const PACKAGES: Record<EngineName | ClientName, Record<Family, string>> = {
+const PACKAGES: Record<ForeignEngine | ClientName, Record<Family, string>> = {
   valkey: { debian: "valkey-server", fedora: "valkey", alpine: "valkey", arch: "valkey" },
   redis: { debian: "redis-server", fedora: "redis", alpine: "redis", arch: "redis" },
   postgres: {
@@ -63,7 +63,7 @@ export function parseOsRelease(text: string): OsRelease {
 }
 
 /** The command that installs the engine or client there, or undefined for a system that is not known. */
-export function installHint(name: EngineName | ClientName, os: OsRelease): string | undefined {
+export function installHint(name: ForeignEngine | ClientName, os: OsRelease): string | undefined {
   const family = familyOf(os);
   return family === undefined ? undefined : `${COMMANDS[family]} ${PACKAGES[name][family]}`;
 }

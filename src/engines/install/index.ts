@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { EngineName } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../drivers/driver.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { type InstalledEngine, usableEngines } from "../installed.ts";
 import { installFromDebian } from "./debian.ts";
@@ -20,10 +20,10 @@ export interface InstallOptions {
   checkoutDir: string;
   progress: (line: string) => void;
   /** Default: all that Pilvi can install. */
-  only?: EngineName[];
+  only?: ForeignEngine[];
 }
 
-const INSTALLABLE: EngineName[] = ["postgres", ...DEBIAN_RECIPES.map(({ name }) => name)];
+const INSTALLABLE: ForeignEngine[] = ["postgres", ...DEBIAN_RECIPES.map(({ name }) => name)];
 
 /** Package lists, downloads and all engines together. */
 const NEEDED_MIB = 1_000;
@@ -65,13 +65,13 @@ export async function installEngines(options: InstallOptions): Promise<InstallRe
 }
 
 /** The engines that `installEngines` would install. */
-export async function missingEngines(options: Omit<InstallOptions, "progress">): Promise<EngineName[]> {
+export async function missingEngines(options: Omit<InstallOptions, "progress">): Promise<ForeignEngine[]> {
   return (await survey(options)).missing;
 }
 
 async function survey(
   options: Omit<InstallOptions, "progress">,
-): Promise<{ present: EngineReport[]; missing: EngineName[] }> {
+): Promise<{ present: EngineReport[]; missing: ForeignEngine[] }> {
   const engines = await usableEngines(options.enginesDir);
   const wanted = options.only ?? INSTALLABLE;
   const missing = wanted.filter((name) =>
@@ -103,7 +103,7 @@ function missingPostgres(
   return postgresPackages(checkoutDir).filter(({ version }) => !stored.has(version));
 }
 
-async function installMissing(names: EngineName[], options: InstallOptions): Promise<EngineReport[]> {
+async function installMissing(names: ForeignEngine[], options: InstallOptions): Promise<EngineReport[]> {
   const { enginesDir, progress } = options;
   const os = readOsRelease();
   const recipes = DEBIAN_RECIPES.filter(({ name }) => names.includes(name));

@@ -1,9 +1,9 @@
 // What has to be known of each engine to install it: packages, and the program in them.
-import type { EngineName } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../drivers/driver.ts";
 
 /** How an engine comes out of Debian packages. */
 export interface DebianRecipe {
-  name: EngineName;
+  name: ForeignEngine;
   /** What is asked for; their dependencies come along. */
   packages: string[];
   /** The server program inside the unpacked packages. */

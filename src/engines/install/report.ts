@@ -1,10 +1,10 @@
 // What an installation tells of each engine.
-import type { EngineName } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../drivers/driver.ts";
 import { installHint, type OsRelease } from "./hints.ts";
 
 /** What became of one engine. */
 export interface EngineReport {
-  name: EngineName;
+  name: ForeignEngine;
   state: "present" | "installed" | "failed";
   version?: string;
   /** Why it failed, as one sentence. */
@@ -16,7 +16,7 @@ export interface EngineReport {
 export type InstallReport = EngineReport[];
 
 /** The report of an engine that could not be installed. */
-export function failedReport(name: EngineName, reason: string, os: OsRelease): EngineReport {
+export function failedReport(name: ForeignEngine, reason: string, os: OsRelease): EngineReport {
   const hint = installHint(name, os);
   return { name, state: "failed", reason, ...(hint !== undefined && { hint }) };
 }

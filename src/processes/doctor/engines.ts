@@ -1,9 +1,9 @@
 // Looks at the engines: which are there, which are missing, which are older than they could be.
 import type { Config } from "../../config.ts";
-import type { EngineName } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../drivers/driver.ts";
 import { installHint, readOsRelease } from "../../engines/install/hints.ts";
 import { postgresPackages } from "../../engines/install/postgres.ts";
-import { findEngines, isGoodEnough, type InstalledEngine } from "../../engines/installed.ts";
+import { findEngines, isGoodEnough, type FoundEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/program-version.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
@@ -20,7 +20,7 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
   ];
 }
 
-function engineFinding(engine: InstalledEngine, all: InstalledEngine[], bundledPostgres: string[]): Finding {
+function engineFinding(engine: FoundEngine, all: FoundEngine[], bundledPostgres: string[]): Finding {
   const { name, version, origin, program } = engine;
   const text = `${name} ${version} (${origin}, ${program})`;
   if (!isGoodEnough(engine))
@@ -41,16 +41,16 @@ function engineFinding(engine: InstalledEngine, all: InstalledEngine[], bundledP
 }
 
 /** The control plane runs on the Postgres of the store unless it was given another one. */
-function storeFindings(config: Config, engines: InstalledEngine[]): Finding[] {
+function storeFindings(config: Config, engines: FoundEngine[]): Finding[] {
   const hasOwn = engines.some(({ name, origin }) => name === "postgres" && origin === "store");
   if (config.databaseUrl !== undefined || hasOwn) return [];
   return [fail("no Postgres for Pilvi's own data", `Install it with ${INSTALL}, or set PILVI_DATABASE_URL.`)];
 }
 
-function missingFindings(engines: InstalledEngine[]): Finding[] {
-  const has = (name: EngineName) => engines.some((one) => one.name === name && isGoodEnough(one));
+function missingFindings(engines: FoundEngine[]): Finding[] {
+  const has = (name: ForeignEngine) => engines.some((one) => one.name === name && isGoodEnough(one));
   const os = readOsRelease();
-  const missing: EngineName[] = [];
+  const missing: ForeignEngine[] = [];
   if (!has("valkey")) missing.push("valkey");
   if (!has("redis")) missing.push("redis");
   if (!has("mysql") && !has("mariadb")) missing.push("mariadb");

@@ -1,0 +1,56 @@
+// How the host runs a realtime server, which is a part of Pilvi: Bun with the built code of `src/realtime`.
+import { join } from "node:path";
+import type { RealtimeSpec } from "../../drivers/driver.ts";
+import type { Engine, EngineContext } from "../engine.ts";
+import { applySpec, figures, isReady, metrics } from "./control.ts";
+
+const CONFIG_FILE = "realtime.json";
+
+export const realtime: Engine<RealtimeSpec> = {
+  name: "realtime",
+  kind: "realtime",
+  // Memory is limited by nothing but the machine.
+  limits: ({ maxConnections }, machineBytes) => ({
+    memoryBytes: machineBytes,
+    maxConnections,
+    enforcedBy: "engine",
+  }),
+  files: (context) => ({ [CONFIG_FILE]: `${JSON.stringify(processConfig(context))}\n` }),
+  args: ({ installed, paths }) => [installed.script ?? "", join(paths.confDir, CONFIG_FILE)],
+  socketName: () => "control.sock",
+  readyLine: /realtime server is ready/,
+  apply: applySpec,
+  isReady,
+  metrics,
+  figures,
+  // There is no home folder in which Bun could keep anything.
+  env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
+  stopSignal: "SIGTERM",
+  // Clients are sent away over some seconds, so that they do not all come back at once.
+  stopTimeoutMs: 20_000,
+  explain,
+};
+
+/** What is read once, at the start. All else is told to the running server, so that no change ends it. */
+function processConfig({
+  spec,
+  paths,
+  address,
+  certificate,
+  allowPrivateWebhooks,
+}: EngineContext<RealtimeSpec>) {
+  return {
+    id: spec.id,
+    address,
+    port: spec.exposure.port,
+    controlSocket: paths.socket,
+    dataDir: paths.dataDir,
+    certificate,
+    allowPrivateWebhooks,
+  };
+}
+
+function explain(logTail: string): string {
+  if (logTail.includes("ENOSPC")) return "The disk of the host is full.";
+  return "The realtime server ended before it was ready; its log on the host says why.";
+}
