@@ -23,7 +23,7 @@ export interface KindContext {
 
 /** One kind of resource: its operations of the API and the loop that makes them true. */
 export interface ResourceKind {
-  /** The plural noun of the API's paths, of the abilities, and of the work queue, such as `caches`. */
+  /** The plural noun of the abilities, of the work queue, and of the guide in `docs/`, such as `caches`. */
   name: string;
   operations(context: KindContext): Operation[];
   reconcile(context: KindContext): Reconcile;

@@ -1,9 +1,11 @@
 // The migrations in their order, as text, so that they travel inside the built program.
 import init from "../../migrations/0001_init.sql" with { type: "text" };
 import databases from "../../migrations/0002_databases.sql" with { type: "text" };
+import websockets from "../../migrations/0003_websockets.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
   { name: "0001_init", sql: init },
   { name: "0002_databases", sql: databases },
+  { name: "0003_websockets", sql: websockets },
 ];

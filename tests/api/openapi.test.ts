@@ -52,7 +52,7 @@ describe("the document", () => {
   test("describes every operation, parameter and answer, and the variables of its paths", () => {
     for (const { path, operation } of operations()) {
       expect(operation.summary).not.toBe("");
-      expect(operation.description).toMatch(/`(caches|databases):(read|write)`/);
+      expect(operation.description).toMatch(/`(caches|databases|websockets):(read|write)`/);
       for (const parameter of operation.parameters ?? []) expect(parameter.description).not.toBeEmpty();
       const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
       expect(inPath.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);

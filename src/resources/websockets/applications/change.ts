@@ -1,0 +1,74 @@
+// Changes and deletes applications of a WebSocket cluster: one transaction with the row, the cluster's work, and the audit.
+import { recordAudit } from "../../../api/audit.ts";
+import type { OperationRequest } from "../../../api/operation.ts";
+import type { KindContext } from "../../kind.ts";
+import { enqueueServer, lockApplication } from "../wish.ts";
+import { connectionsFor, takeConnections } from "./connections.ts";
+import { APPLICATION_KIND } from "./create.ts";
+import type { ApplicationChange } from "./schema.ts";
+import {
+  eraseApplication,
+  findApplication,
+  splitEvenly,
+  updateApplication,
+  type ApplicationRow,
+} from "./store.ts";
+
+type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
+
+/**
+ * Writes the change and has the cluster take it over.
+ * @throws ApiError 404, 409 when the cluster is being deleted, or 422.
+ */
+export async function changeApplication(
+  { db }: KindContext,
+  { principal, requestId, body, params: { id } }: Request<ApplicationChange>,
+): Promise<ApplicationRow> {
+  const { organizationId } = principal;
+  return await db.begin(async (tx) => {
+    const { server, application } = await lockApplication(tx, organizationId, id);
+    const others = server.applications.filter((each) => each.id !== id);
+    const wanted = body.max_connections;
+    const share = wanted === undefined ? undefined : connectionsFor(server, others, wanted);
+    await updateApplication(tx, id, {
+      name: body.name ?? application.name,
+      allowedOrigins: body.allowed_origins ?? application.allowedOrigins,
+      pingInterval: body.ping_interval ?? application.pingInterval,
+      activityTimeout: body.activity_timeout ?? application.activityTimeout,
+      maxMessageSize: body.max_message_size ?? application.maxMessageSize,
+      maxConnections: share?.connections ?? application.maxConnections,
+      clientEventsEnabled: body.client_events_enabled ?? application.clientEventsEnabled,
+      subscriptionCountEnabled: body.subscription_count_enabled ?? application.subscriptionCountEnabled,
+      webhooks: body.webhooks ?? application.webhooks,
+    });
+    if (share !== undefined) await takeConnections(tx, server.id, share);
+    if (hasMoreThanName(body)) await enqueueServer(tx, server);
+    const about = { kind: APPLICATION_KIND, id, details: body };
+    await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    return (await findApplication(tx, organizationId, id)) ?? application;
+  });
+}
+
+/**
+ * Removes the application; the cluster lets its connections go within moments.
+ * @throws ApiError 404, or 409 when the cluster is being deleted.
+ */
+export async function deleteApplication(
+  { db }: KindContext,
+  { principal, requestId, params: { id } }: Request<unknown>,
+): Promise<void> {
+  await db.begin(async (tx) => {
+    const { server, application } = await lockApplication(tx, principal.organizationId, id);
+    await eraseApplication(tx, id);
+    if (server.strategy === "evenly") await splitEvenly(tx, server.id);
+    await enqueueServer(tx, server);
+    const details = { name: application.name, server: server.id };
+    const about = { kind: APPLICATION_KIND, id, details };
+    await recordAudit(tx, { principal, requestId, action: "delete", ...about });
+  });
+}
+
+/** The running cluster does not know names. */
+function hasMoreThanName({ name: _name, ...others }: ApplicationChange): boolean {
+  return Object.keys(others).length > 0;
+}

@@ -1,0 +1,82 @@
+// Creates an application in a WebSocket cluster: one transaction with the row, the work of the cluster, and the audit.
+import { recordAudit } from "../../../api/audit.ts";
+import { ApiError } from "../../../api/errors.ts";
+import { createOnce } from "../../../api/idempotency.ts";
+import type { OperationRequest } from "../../../api/operation.ts";
+import { newId } from "../../../lib/ids.ts";
+import { newKey, newPassword } from "../../../lib/secrets.ts";
+import type { Transaction } from "../../../store/database.ts";
+import type { KindContext } from "../../kind.ts";
+import { enqueueServer, lockServer } from "../wish.ts";
+import { connectionsFor, takeConnections } from "./connections.ts";
+import { MAX_APPLICATIONS } from "./fields.ts";
+import type { NewApplication } from "./schema.ts";
+import { findApplication, insertApplication, type ApplicationRow, type ApplicationValues } from "./store.ts";
+
+/** What applications are called in the audit and among idempotency keys. */
+export const APPLICATION_KIND = "websocketApplications";
+
+/** Makes the application that was asked for, or finds the one that the same Idempotency-Key made before. */
+export async function createApplication(
+  context: KindContext,
+  request: OperationRequest<NewApplication, unknown, { id: string }>,
+): Promise<{ row: ApplicationRow; isReplayed: boolean }> {
+  const { principal, requestId, body, params } = request;
+  const { organizationId } = principal;
+  const settings = { serverId: params.id, settings: body, maxConnections: 1 };
+  const values = newApplicationValues(context, settings);
+  return await createOnce(context.db, {
+    organizationId,
+    kind: APPLICATION_KIND,
+    id: values.id,
+    request: request.idempotency,
+    async create(tx) {
+      const row = await insertInto(tx, organizationId, values, body.max_connections);
+      const about = { kind: APPLICATION_KIND, id: row.id, details: { ...body, server: params.id } };
+      await recordAudit(tx, { principal, requestId, action: "create", ...about });
+      return row;
+    },
+    find: (tx, madeId) => findApplication(tx, organizationId, madeId),
+  });
+}
+
+async function insertInto(
+  tx: Transaction,
+  organizationId: string,
+  values: ApplicationValues,
+  wanted: number | undefined,
+): Promise<ApplicationRow> {
+  const server = await lockServer(tx, organizationId, values.serverId);
+  if (server.applications.length >= MAX_APPLICATIONS) {
+    throw new ApiError(409, `A WebSocket cluster has at most ${MAX_APPLICATIONS} applications.`);
+  }
+  const share = connectionsFor(server, server.applications, wanted);
+  const row = await insertApplication(tx, { ...values, maxConnections: share.connections });
+  await takeConnections(tx, server.id, share);
+  await enqueueServer(tx, server);
+  return (await findApplication(tx, organizationId, row.id)) ?? row;
+}
+
+/** All that is decided for a new application, with a key and a secret of its own. */
+export function newApplicationValues(
+  { vault }: KindContext,
+  wish: { serverId: string; settings: NewApplication; maxConnections: number },
+): ApplicationValues {
+  const { settings } = wish;
+  const id = newId("wsa");
+  return {
+    id,
+    serverId: wish.serverId,
+    key: newKey(),
+    sealedSecret: vault.seal(newPassword(), id),
+    name: settings.name,
+    allowedOrigins: settings.allowed_origins,
+    pingInterval: settings.ping_interval,
+    activityTimeout: settings.activity_timeout,
+    maxMessageSize: settings.max_message_size,
+    maxConnections: wish.maxConnections,
+    clientEventsEnabled: settings.client_events_enabled,
+    subscriptionCountEnabled: settings.subscription_count_enabled,
+    webhooks: settings.webhooks,
+  };
+}

@@ -1,0 +1,45 @@
+// What an answer says about a WebSocket application, for the token that asks.
+import { can, type Principal } from "../../../api/auth.ts";
+import type { KindContext } from "../../kind.ts";
+import { stillGood } from "./rotate.ts";
+import type { ApplicationResource } from "./schema.ts";
+import type { ApplicationRow } from "./store.ts";
+
+/** The resource; credentials are in it only for a token that may see them. */
+export function renderApplication(
+  application: ApplicationRow,
+  context: KindContext,
+  principal: Principal,
+): ApplicationResource {
+  return {
+    id: application.id,
+    type: "websocketApplications",
+    attributes: {
+      name: application.name,
+      app_id: application.appId,
+      allowed_origins: application.allowedOrigins,
+      ping_interval: application.pingInterval,
+      activity_timeout: application.activityTimeout,
+      max_message_size: application.maxMessageSize,
+      max_connections: application.maxConnections,
+      client_events_enabled: application.clientEventsEnabled,
+      subscription_count_enabled: application.subscriptionCountEnabled,
+      webhooks: application.webhooks,
+      created_at: application.createdAt,
+      ...credentialsOf(application, context, principal),
+    },
+    relationships: { server: { data: { id: application.serverId, type: "websocketServers" } } },
+    meta: {
+      former_secrets: stillGood(application.formerSecrets, Date.now()).map(({ expiresAt }) => ({
+        expires_at: expiresAt,
+      })),
+    },
+  };
+}
+
+function credentialsOf(application: ApplicationRow, { vault }: KindContext, principal: Principal) {
+  if (!can(principal, "websockets:credentials")) return { "": [] };
+  const { key, sealedSecret, id } = application;
+  const credentials = { key, secret: vault.open(sealedSecret, id) };
+  return { "": credentials, ...credentials };
+}

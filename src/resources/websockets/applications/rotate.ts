@@ -1,0 +1,69 @@
+// Gives an application a new secret; those before it stay good for a time that the caller chooses.
+import { recordAudit } from "../../../api/audit.ts";
+import { invalid } from "../../../api/errors.ts";
+import { createOnce } from "../../../api/idempotency.ts";
+import type { OperationRequest } from "../../../api/operation.ts";
+import { newPassword } from "../../../lib/secrets.ts";
+import type { KindContext } from "../../kind.ts";
+import { enqueueServer, lockApplication } from "../wish.ts";
+import { APPLICATION_KIND } from "./create.ts";
+import type { SecretRotation } from "./schema.ts";
+import { findApplication, writeSecrets, type ApplicationRow, type FormerSecret } from "./store.ts";
+
+/** Every request is compared with all of them. */
+const MAX_FORMER_SECRETS = 10;
+
+/**
+ * Rotates once for an Idempotency-Key and answers with the application as it is then.
+ * @throws ApiError 404, 409 when the cluster is being deleted, or 422.
+ */
+export async function rotateSecret(
+  { db, vault }: KindContext,
+  {
+    principal,
+    requestId,
+    body,
+    params: { id },
+    idempotency,
+  }: OperationRequest<SecretRotation, unknown, { id: string }>,
+): Promise<{ row: ApplicationRow; isReplayed: boolean }> {
+  const { organizationId } = principal;
+  const find = (tx: Parameters<typeof findApplication>[0]) => findApplication(tx, organizationId, id);
+  return await createOnce(db, {
+    organizationId,
+    kind: APPLICATION_KIND,
+    id,
+    request: idempotency,
+    async create(tx) {
+      const { server, application } = await lockApplication(tx, organizationId, id);
+      const formerSecrets = formerAfter(application, body.grace_seconds, Date.now());
+      await writeSecrets(tx, id, { sealedSecret: vault.seal(newPassword(), id), formerSecrets });
+      await enqueueServer(tx, server);
+      const about = { kind: APPLICATION_KIND, id, details: body };
+      await recordAudit(tx, { principal, requestId, action: "rotate-secret", ...about });
+      return (await find(tx)) ?? application;
+    },
+    find,
+  });
+}
+
+/** The secrets of an application that were rotated out and are still good. */
+export function stillGood(secrets: FormerSecret[], nowMs: number): FormerSecret[] {
+  return secrets.filter(({ expiresAt }) => Date.parse(expiresAt) > nowMs);
+}
+
+/** No earlier secret outlives the grace of this rotation, so that one without grace ends them all. */
+function formerAfter(application: ApplicationRow, graceSeconds: number, nowMs: number): FormerSecret[] {
+  const latest = new Date(nowMs + graceSeconds * 1_000).toISOString();
+  const earlier = application.formerSecrets.map(({ sealed, expiresAt }) => ({
+    sealed,
+    expiresAt: expiresAt < latest ? expiresAt : latest,
+  }));
+  const former = stillGood([{ sealed: application.sealedSecret, expiresAt: latest }, ...earlier], nowMs);
+  if (former.length <= MAX_FORMER_SECRETS) return former;
+  throw invalid({
+    grace_seconds: [
+      `${former.length - 1} earlier secrets are still good, which is the most. Rotate with 0 to end them all.`,
+    ],
+  });
+}

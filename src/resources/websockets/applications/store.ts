@@ -1,0 +1,156 @@
+// The rows of WebSocket applications: every SQL statement about them.
+import { forgetResource } from "../../../api/idempotency.ts";
+import type { Page } from "../../../api/pagination.ts";
+import type { Database, Queryable, Transaction } from "../../../store/database.ts";
+import type { Webhook } from "./schema.ts";
+
+/** What a customer may say of an application. */
+export interface ApplicationSettings {
+  name: string;
+  allowedOrigins: string[];
+  /** Seconds. */
+  pingInterval: number;
+  /** Seconds. */
+  activityTimeout: number;
+  /** Bytes. */
+  maxMessageSize: number;
+  maxConnections: number;
+  clientEventsEnabled: boolean;
+  subscriptionCountEnabled: boolean;
+  webhooks: Webhook[];
+}
+
+/** A secret that was rotated out. */
+export interface FormerSecret {
+  sealed: string;
+  /** ISO 8601. */
+  expiresAt: string;
+}
+
+/** What is decided for an application at its creation. */
+export interface ApplicationValues extends ApplicationSettings {
+  id: string;
+  /** The cluster that it belongs to. */
+  serverId: string;
+  key: string;
+  sealedSecret: string;
+}
+
+export interface ApplicationRow extends ApplicationValues {
+  /** Digits. */
+  appId: string;
+  /** The newest first; some may have expired. */
+  formerSecrets: FormerSecret[];
+  /** UTC with microseconds, ISO 8601. */
+  createdAt: string;
+}
+
+const CREATED_AT = `to_char(a.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** A constant, so that it may stand in a statement as it is. */
+const SELECT = `
+  select a.id, a.server_id as "serverId", a.name, a.app_id as "appId", a.key, a.sealed_secret as "sealedSecret",
+         a.former_secrets as "formerSecrets", a.allowed_origins as "allowedOrigins",
+         a.ping_interval as "pingInterval", a.activity_timeout as "activityTimeout",
+         a.max_message_size as "maxMessageSize", a.max_connections as "maxConnections",
+         a.client_events_enabled as "clientEventsEnabled",
+         a.subscription_count_enabled as "subscriptionCountEnabled", a.webhooks, ${CREATED_AT} as "createdAt"
+  from websocket_applications a`;
+
+/** The applications of the cluster `r` of an outer statement, as JSON: each like an `ApplicationRow`, the oldest first. */
+export const APPLICATIONS_OF_SERVER = `
+  coalesce((select json_agg(t order by t.id) from (${SELECT} where a.server_id = r.id) t), '[]')`;
+
+/** Adds an application. */
+export async function insertApplication(tx: Transaction, values: ApplicationValues): Promise<ApplicationRow> {
+  const [row] = await tx<{ appId: string; createdAt: string }[]>`
+    insert into websocket_applications as a (
+      id, server_id, name, key, sealed_secret, allowed_origins, ping_interval, activity_timeout,
+      max_message_size, max_connections, client_events_enabled, subscription_count_enabled, webhooks)
+    values (
+      ${values.id}, ${values.serverId}, ${values.name}, ${values.key}, ${values.sealedSecret},
+      ${tx.array(values.allowedOrigins, "text")}, ${values.pingInterval}, ${values.activityTimeout},
+      ${values.maxMessageSize}, ${values.maxConnections}, ${values.clientEventsEnabled},
+      ${values.subscriptionCountEnabled}, ${values.webhooks}::json)
+    returning app_id as "appId", ${tx.unsafe(CREATED_AT)} as "createdAt"`;
+  if (row === undefined) throw new Error("an insert gave no row");
+  return { ...values, ...row, formerSecrets: [] };
+}
+
+/** The organization's application with this id. */
+export async function findApplication(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+): Promise<ApplicationRow | undefined> {
+  const [row] = await db<ApplicationRow[]>`
+    ${db.unsafe(SELECT)} join websocket_servers s on s.id = a.server_id
+    where a.id = ${id} and s.organization_id = ${organizationId}`;
+  return row;
+}
+
+/** A page of the cluster's applications, the oldest first, and how many there are on all pages. */
+export async function listApplications(
+  db: Database,
+  serverId: string,
+  page: Page,
+): Promise<{ rows: ApplicationRow[]; total: number }> {
+  const [rows, counted] = await Promise.all([
+    db<ApplicationRow[]>`
+      ${db.unsafe(SELECT)} where a.server_id = ${serverId}
+      order by a.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
+    db<{ total: number }[]>`
+      select count(*)::int as total from websocket_applications where server_id = ${serverId}`,
+  ]);
+  return { rows, total: counted[0]?.total ?? 0 };
+}
+
+/** Replaces what a customer may say of an application. */
+export async function updateApplication(
+  tx: Transaction,
+  id: string,
+  settings: ApplicationSettings,
+): Promise<void> {
+  await tx`
+    update websocket_applications
+    set name = ${settings.name}, allowed_origins = ${tx.array(settings.allowedOrigins, "text")},
+        ping_interval = ${settings.pingInterval}, activity_timeout = ${settings.activityTimeout},
+        max_message_size = ${settings.maxMessageSize}, max_connections = ${settings.maxConnections},
+        client_events_enabled = ${settings.clientEventsEnabled},
+        subscription_count_enabled = ${settings.subscriptionCountEnabled},
+        webhooks = ${settings.webhooks}::json
+    where id = ${id}`;
+}
+
+/** Replaces the secrets of an application. */
+export async function writeSecrets(
+  tx: Transaction,
+  id: string,
+  { sealedSecret, formerSecrets }: Pick<ApplicationRow, "sealedSecret" | "formerSecrets">,
+): Promise<void> {
+  await tx`
+    update websocket_applications
+    set sealed_secret = ${sealedSecret}, former_secrets = ${formerSecrets}::jsonb where id = ${id}`;
+}
+
+/** Splits the cluster's connections evenly over its applications; what does not divide is nobody's. */
+export async function splitEvenly(tx: Transaction, serverId: string): Promise<void> {
+  await tx`
+    update websocket_applications
+    set max_connections = s.max_connections
+      / (select count(*) from websocket_applications where server_id = ${serverId})
+    from websocket_servers s where s.id = ${serverId} and server_id = ${serverId}`;
+}
+
+/** Removes all that is known of an application; only its audit stays. */
+export async function eraseApplication(tx: Transaction, id: string): Promise<void> {
+  await tx`delete from websocket_applications where id = ${id}`;
+  await forgetResource(tx, id);
+}
+
+/** Removes all that is known of a cluster's applications. */
+export async function eraseApplications(tx: Transaction, serverId: string): Promise<void> {
+  const rows = await tx<{ id: string }[]>`
+    delete from websocket_applications where server_id = ${serverId} returning id`;
+  for (const { id } of rows) await forgetResource(tx, id);
+}

@@ -1,0 +1,31 @@
+// Changes a WebSocket cluster: one transaction with the row, its applications' connections, the work, and the audit.
+import { recordAudit } from "../../api/audit.ts";
+import type { OperationRequest } from "../../api/operation.ts";
+import type { KindContext } from "../kind.ts";
+import { splitEvenly } from "./applications/store.ts";
+import type { ServerChange } from "./schema.ts";
+import { findServer, renameServer, resizeServer, type ServerRow } from "./store.ts";
+import { enqueueServer, lockServer } from "./wish.ts";
+
+/**
+ * Writes the change; a name needs nothing to be done by anyone.
+ * @throws ApiError 404, or 409 when the cluster is being deleted.
+ */
+export async function changeServer(
+  { db }: KindContext,
+  { principal, requestId, body, params }: OperationRequest<ServerChange, unknown, { id: string }>,
+): Promise<ServerRow> {
+  const { organizationId } = principal;
+  return await db.begin(async (tx) => {
+    const server = await lockServer(tx, organizationId, params.id);
+    if (body.name !== undefined) await renameServer(tx, server.id, body.name);
+    if (body.max_connections !== undefined) {
+      await resizeServer(tx, server.id, body.max_connections);
+      await splitEvenly(tx, server.id);
+      await enqueueServer(tx, server);
+    }
+    const about = { kind: "websockets", id: server.id, details: body };
+    await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    return (await findServer(tx, organizationId, server.id)) ?? server;
+  });
+}

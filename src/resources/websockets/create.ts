@@ -1,0 +1,33 @@
+// Creates a WebSocket cluster with its default application.
+import type { OperationRequest } from "../../api/operation.ts";
+import type { KindContext } from "../kind.ts";
+import { createInstance } from "../shared/create.ts";
+import { newApplicationValues } from "./applications/create.ts";
+import { newApplication } from "./applications/schema.ts";
+import { insertApplication } from "./applications/store.ts";
+import type { NewServer } from "./schema.ts";
+import { findServer, insertServer, type ServerRow } from "./store.ts";
+
+const DEFAULT_APPLICATION = "main";
+
+/** Makes the cluster that was asked for, or finds the one that the same Idempotency-Key made before. */
+export async function createServer(
+  context: KindContext,
+  request: OperationRequest<NewServer>,
+): Promise<{ row: ServerRow; isReplayed: boolean }> {
+  const { type, max_connections: maxConnections } = request.body;
+  return await createInstance(context, request, {
+    kind: "websockets",
+    prefix: "ws",
+    async insert(tx, values) {
+      const row = await insertServer(tx, { ...values, type, maxConnections });
+      const settings = newApplication.parse({ name: DEFAULT_APPLICATION });
+      const application = await insertApplication(
+        tx,
+        newApplicationValues(context, { serverId: row.id, settings, maxConnections }),
+      );
+      return { ...row, applications: [application] };
+    },
+    find: findServer,
+  });
+}

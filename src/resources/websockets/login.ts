@@ -1,0 +1,48 @@
+// Asks a WebSocket cluster something as each of its applications does, which alone makes it available.
+import { createHmac } from "node:crypto";
+import { messageOf, PublicError } from "../../lib/errors.ts";
+
+/** A connection on the machine itself takes milliseconds; one that takes longer is tried again. */
+const LOGIN_TIMEOUT_MS = 3_000;
+
+/** How applications reach a cluster. */
+export interface ServerLogin {
+  /** Such as `https://cloud.example:20002`. */
+  url: string;
+  applications: { appId: string; key: string; secret: string }[];
+}
+
+/** @throws PublicError when the cluster cannot be reached at its address or does not take a signature. */
+export async function ensureLogin({ url, applications }: ServerLogin): Promise<void> {
+  // Without an application there is nothing to sign with: that it answers at all is what can be known.
+  if (applications.length === 0) return void (await ask(url, "/"));
+  await Promise.all(
+    applications.map(async ({ appId, key, secret }) => {
+      const { status } = await ask(url, signed(`/apps/${appId}/channels`, key, secret));
+      if (status === 200) return;
+      throw new PublicError(`A signed request at ${url} did not work: the answer was ${status}.`);
+    }),
+  );
+}
+
+async function ask(url: string, path: string): Promise<Response> {
+  try {
+    const response = await fetch(url + path, {
+      signal: AbortSignal.timeout(LOGIN_TIMEOUT_MS),
+      keepalive: false,
+      // This asks whether the cluster answers; whether the name fits the certificate is the operator's choice of name.
+      tls: { rejectUnauthorized: false },
+    });
+    await response.arrayBuffer();
+    return response;
+  } catch (error) {
+    throw new PublicError(`A request at ${url} did not work: ${messageOf(error)}.`, error);
+  }
+}
+
+/** The path with the signature that the protocol's HTTP API wants of a GET. */
+function signed(path: string, key: string, secret: string): string {
+  const query = `auth_key=${key}&auth_timestamp=${Math.floor(Date.now() / 1000)}&auth_version=1.0`;
+  const signature = createHmac("sha256", secret).update(`GET\n${path}\n${query}`).digest("hex");
+  return `${path}?${query}&auth_signature=${signature}`;
+}

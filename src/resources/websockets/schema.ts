@@ -1,0 +1,130 @@
+// What a request for a WebSocket cluster may say and what a cluster looks like in an answer.
+import { z } from "zod";
+import { resourceIdentifier } from "../../api/jsonapi.ts";
+import { createdAt, metaFields, nameField } from "../shared/fields.ts";
+import { region } from "../shared/regions.ts";
+
+// Clients of the API know this slice by this file alone.
+export type {
+  ApplicationResource,
+  NewApplication,
+  newApplication,
+  ApplicationChange,
+  applicationChange,
+  SecretRotation,
+  secretRotation,
+  Webhook,
+} from "./applications/schema.ts";
+
+export const serverStatuses = [
+  "creating",
+  "updating",
+  "available",
+  "stopped",
+  "deleting",
+  "deleted",
+  "unknown",
+] as const;
+
+export const serverTypes = ["builtin"] as const;
+
+/** How many connections a cluster may have. */
+export const connectionCounts = [100, 200, 500, 2000, 5000, 10_000] as const;
+
+export const distributionStrategies = ["evenly", "custom"] as const;
+
+export type ServerStatus = (typeof serverStatuses)[number];
+export type ServerType = (typeof serverTypes)[number];
+export type ConnectionCount = (typeof connectionCounts)[number];
+export type DistributionStrategy = (typeof distributionStrategies)[number];
+
+const type = z.enum(serverTypes).meta({
+  id: "WebsocketServerType",
+  description: "Pilvi's own server, which speaks the Pusher Channels protocol.",
+  example: "builtin",
+});
+
+const maxConnections = z.literal(connectionCounts).meta({
+  id: "WebsocketServerMaxConnections",
+  description: "Connections of all applications together.",
+  example: 100,
+  override: { type: "integer" },
+});
+
+const name = nameField("Need not be unique.", "chat");
+
+/** The body of `POST /websocket-servers`. */
+export const newServer = z
+  .object({ name, type, region, max_connections: maxConnections })
+  .meta({ id: "NewWebsocketServer" });
+
+export type NewServer = z.output<typeof newServer>;
+
+/** The body of `PATCH /websocket-servers/:id`. */
+export const serverChange = z
+  .object({
+    name: name.optional(),
+    max_connections: maxConnections.optional().meta({
+      description: "Is split evenly over the applications from then on, also where each had its own number.",
+      example: 500,
+    }),
+  })
+  .meta({ id: "WebsocketServerChange" });
+
+export type ServerChange = z.output<typeof serverChange>;
+
+const attributes = z
+  .object({
+    name: z.string().meta({ example: "chat" }),
+    type,
+    region,
+    status: z.enum(serverStatuses).meta({
+      id: "WebsocketServerStatus",
+      description:
+        "`available` means that a signed request of every application worked; `updating`, that a change is not yet in force.",
+      example: "available",
+    }),
+    max_connections: maxConnections,
+    connection_distribution_strategy: z.enum(distributionStrategies).meta({
+      id: "WebsocketConnectionDistributionStrategy",
+      description:
+        "`evenly` splits the cluster's connections over its applications; `custom` gives each its own number.",
+      example: "evenly",
+    }),
+    hostname: z.string().meta({ description: "The name or address to connect to.", example: "127.0.0.1" }),
+    created_at: createdAt,
+  })
+  .meta({ id: "WebsocketServerAttributes" });
+
+const meta = z
+  .object({
+    port: z.int().min(1).max(65_535).meta({ description: "The cluster's for life.", example: 20_002 }),
+    url: z.string().meta({ description: "Where clients connect.", example: "ws://127.0.0.1:20002" }),
+    http_url: z.string().meta({
+      description: "Where applications publish.",
+      example: "http://127.0.0.1:20002",
+    }),
+    ...metaFields("cluster", { name: "realtime", version: "0.1.0" }),
+    limits: z
+      .object({ max_connections: z.int().min(0) })
+      .nullable()
+      .meta({ description: "What is really in force.", example: { max_connections: 100 } }),
+  })
+  .meta({ id: "WebsocketServerMeta", description: "What is known beyond the attributes." });
+
+/** A cluster as answers show it. */
+export const serverResource = z
+  .object({
+    id: z.string().meta({ example: "ws-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
+    type: z.literal("websocketServers"),
+    attributes,
+    relationships: z.object({
+      applications: z
+        .object({ data: z.array(resourceIdentifier("websocketApplications")) })
+        .meta({ description: "The applications of the cluster." }),
+    }),
+    meta,
+  })
+  .meta({ id: "WebsocketServer" });
+
+export type ServerResource = z.output<typeof serverResource>;

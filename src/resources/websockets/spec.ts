@@ -1,0 +1,55 @@
+// What the driver is asked for, for a WebSocket cluster.
+import type { RealtimeApplication, RealtimeSpec, RealtimeWebhook } from "../../drivers/driver.ts";
+import type { Vault } from "../../lib/secrets.ts";
+import { stillGood } from "./applications/rotate.ts";
+import type { Webhook } from "./applications/schema.ts";
+import type { ApplicationRow } from "./applications/store.ts";
+import type { ServerRow } from "./store.ts";
+
+/** The spec, with the secrets of all applications in clear: a signature can be checked with nothing else. */
+export function specOf(server: ServerRow, { vault }: { vault: Vault }): RealtimeSpec {
+  return {
+    kind: "realtime",
+    id: server.id,
+    engines: ["realtime"],
+    users: [],
+    exposure: { port: server.port, scope: "public" },
+    maxConnections: server.maxConnections,
+    applications: server.applications.map((application) => applicationOf(application, vault)),
+  };
+}
+
+function applicationOf(application: ApplicationRow, vault: Vault): RealtimeApplication {
+  const { id, sealedSecret, formerSecrets } = application;
+  const former = stillGood(formerSecrets, Date.now());
+  return {
+    id,
+    appId: application.appId,
+    key: application.key,
+    secrets: [
+      { secret: vault.open(sealedSecret, id), expiresAt: null },
+      ...former.map(({ sealed, expiresAt }) => ({ secret: vault.open(sealed, id), expiresAt })),
+    ],
+    allowedOrigins: application.allowedOrigins,
+    pingIntervalSeconds: application.pingInterval,
+    activityTimeoutSeconds: application.activityTimeout,
+    maxMessageBytes: application.maxMessageSize,
+    maxConnections: application.maxConnections,
+    clientEventsEnabled: application.clientEventsEnabled,
+    subscriptionCountEnabled: application.subscriptionCountEnabled,
+    webhooks: application.webhooks.map(webhookOf),
+  };
+}
+
+function webhookOf({ url, event_types: eventTypes, filter }: Webhook): RealtimeWebhook {
+  if (filter === undefined) return { url, eventTypes };
+  const { channel_name_starts_with: start, channel_name_ends_with: end } = filter;
+  return {
+    url,
+    eventTypes,
+    filter: {
+      ...(start !== undefined && { channelNameStartsWith: start }),
+      ...(end !== undefined && { channelNameEndsWith: end }),
+    },
+  };
+}
