@@ -1,4 +1,4 @@
-// The frame of every measurement: a Pilvi of its own, ended however the measurement ends.
+// The frame of every measurement: mostly a Pilvi of its own, ended however the measurement ends.
 import { startPilvi, type TestPilvi } from "../../tests/support/pilvi.ts";
 import { printHeading } from "./report.ts";
 
@@ -9,15 +9,19 @@ const THOUSANDS = 9;
 /** What has to be ended when a measurement is over, the last one first. */
 type Ending = () => void | Promise<void>;
 
-/** What a measurement works with. */
-export interface Bench {
-  pilvi: TestPilvi;
+/** What every measurement is given. */
+export interface Endings {
   /** Has something done at the end, even when the measurement fails or is stopped. */
   atEnd(ending: Ending): void;
 }
 
-/** Somebody wants the measurement to end; told without a stack. */
-class Stopped extends Error {}
+/** What a measurement of a Pilvi works with. */
+export interface Bench extends Endings {
+  pilvi: TestPilvi;
+}
+
+/** Why a measurement ends early; told in a sentence, without a stack. */
+export class CannotMeasure extends Error {}
 
 /**
  * Runs a measurement and ends the process: with 0 when it measured something, and with 1 when it could not or was stopped.
@@ -29,6 +33,26 @@ export async function runBench(
   measure: (bench: Bench) => Promise<void>,
   env: Record<string, string> = {},
 ): Promise<never> {
+  return await runFrame(title, async ({ atEnd }, orStopped) => {
+    const pilvi = await startMeasured(env);
+    atEnd(() => pilvi.close());
+    await orStopped(measure({ pilvi, atEnd }));
+  });
+}
+
+/** As `runBench`, for what needs no Pilvi around it. */
+export async function runWithoutPilvi(
+  title: string,
+  measure: (bench: Endings) => Promise<void>,
+): Promise<never> {
+  return await runFrame(title, (endings, orStopped) => orStopped(measure(endings)));
+}
+
+/** @param measure gives its second argument what may be left half done when a signal comes. */
+async function runFrame(
+  title: string,
+  measure: (endings: Endings, orStopped: (task: Promise<void>) => Promise<void>) => Promise<void>,
+): Promise<never> {
   const endings: Ending[] = [];
   const stopped = stopSignal();
   let code = 0;
@@ -36,15 +60,13 @@ export async function runBench(
     try {
       await task();
     } catch (error) {
-      console.error(error instanceof Stopped ? error.message : error);
+      console.error(error instanceof CannotMeasure ? error.message : error);
       code = 1;
     }
   };
   await attempt(async () => {
     printHeading(title);
-    const pilvi = await startMeasured(env);
-    endings.push(() => pilvi.close());
-    await Promise.race([stopped, measure({ pilvi, atEnd: (ending) => endings.push(ending) })]);
+    await measure({ atEnd: (ending) => endings.push(ending) }, (task) => Promise.race([stopped, task]));
     console.log("");
   });
   for (const end of endings.toReversed()) await attempt(end);
@@ -64,7 +86,7 @@ export async function startMeasured(env: Record<string, string>): Promise<TestPi
 function stopSignal(): Promise<never> {
   const stopped = new Promise<never>((_, reject) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.on(signal, () => reject(new Stopped(`stopped by ${signal}`)));
+      process.on(signal, () => reject(new CannotMeasure(`stopped by ${signal}`)));
     }
   });
   // A signal during the start of Pilvi is heeded after it, and must not end this process before.

@@ -54,6 +54,22 @@ export function printTarget(
   console.log(`target: ${what}: at most ${format(limit)}, is ${format(reached)}: ${verdict}`);
 }
 
+/** As `printTarget`, of what should be large. */
+export function printFloor(
+  what: string,
+  reached: number,
+  limit: number,
+  format: (value: number) => string,
+): void {
+  const verdict = reached >= limit ? "ok" : "missed";
+  console.log(`target: ${what}: at least ${format(limit)}, is ${format(reached)}: ${verdict}`);
+}
+
+/** For the columns: `4.21 us`. */
+export function microseconds(us: number): string {
+  return `${us.toFixed(2)} us`;
+}
+
 /** For the columns: `7.25 ms`. */
 export function milliseconds(ms: number): string {
   return `${ms.toFixed(2)} ms`;
@@ -64,7 +80,12 @@ export function times(ratio: number): string {
   return `${ratio.toFixed(2)}x`;
 }
 
-/** For the columns: `21.4 MB`. @param kilobytes as /proc counts them. */
-export function megabytes(kilobytes: number): string {
-  return `${(kilobytes / 1024).toFixed(1)} MB`;
+/** For the columns: `1.93 kB`. @param kB as /proc counts them. */
+export function kilobytes(kB: number): string {
+  return `${kB.toFixed(2)} kB`;
+}
+
+/** For the columns: `21.4 MB`. @param kB as /proc counts them. */
+export function megabytes(kB: number): string {
+  return `${(kB / 1024).toFixed(1)} MB`;
 }
