@@ -1,0 +1,85 @@
+// Runs the load against a server, on another core than the server's, and reads what it tells.
+import { CannotMeasure } from "./bench.ts";
+import { untilQuiet, type RealtimeServer } from "./realtime.ts";
+import type { RealtimeBench } from "./realtime-tools.ts";
+
+const LOAD_CORE = "1";
+
+/** What a load was made of, by the names of the load's options. */
+export interface LoadOptions {
+  subscribers: number;
+  /** Each has one event outstanding. */
+  publishers?: number;
+  publishes?: number;
+  /** Events before those that count. */
+  warmUp?: number;
+  /** Publishes a second; without it, each follows its earlier one at once. */
+  rate?: number;
+  seconds?: number;
+}
+
+/** What a load has come to. */
+export interface LoadResult {
+  /** Publishes, or connections where nothing is published. */
+  count: number;
+  seconds: number;
+  /** Processor time of the whole server. */
+  cpuSeconds: number;
+  /** Where something is published: how often a subscriber received it, and how long after the publish. */
+  deliveries: number;
+  deliveryMs: { p50: number; p99: number };
+}
+
+/** Connections that stay. */
+export interface Held {
+  result: LoadResult;
+  release(): Promise<void>;
+}
+
+type Mode = "fanout" | "connect" | "idle" | "publish";
+
+/** Runs one load to its end, on a server that has got over the last one. */
+export async function load(
+  bench: RealtimeBench,
+  server: RealtimeServer,
+  mode: Exclude<Mode, "idle">,
+  options: LoadOptions,
+): Promise<LoadResult> {
+  await untilQuiet(server);
+  const child = start(bench, server, mode, options);
+  const text = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new CannotMeasure(`The load of ${server.name} has failed.`);
+  return JSON.parse(text) as LoadResult;
+}
+
+/** Connects and subscribes so many, who stay until they are released. */
+export async function holdIdle(
+  bench: RealtimeBench,
+  server: RealtimeServer,
+  options: LoadOptions,
+): Promise<Held> {
+  const child = start(bench, server, "idle", options);
+  const release = async () => {
+    child.kill();
+    await child.exited;
+  };
+  bench.atEnd(release);
+  for await (const chunk of child.stdout)
+    return { result: JSON.parse(new TextDecoder().decode(chunk)) as LoadResult, release };
+  throw new CannotMeasure(`The load of ${server.name} has failed.`);
+}
+
+function start(
+  bench: RealtimeBench,
+  { pid, port, appId, key, secret }: RealtimeServer,
+  mode: Mode,
+  { warmUp, ...options }: LoadOptions,
+): Bun.Subprocess<"pipe", "pipe", "inherit"> {
+  const words = Object.entries({ pid, port, app: appId, key, "warm-up": warmUp ?? 0, ...options });
+  const argv = words.flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return Bun.spawn(["taskset", "-c", LOAD_CORE, bench.programs.load, mode, ...argv], {
+    stdio: ["pipe", "pipe", "inherit"],
+    cwd: bench.folder,
+    env: { LOAD_SECRET: secret },
+  });
+}

@@ -1,0 +1,153 @@
+// Starts what is measured: Pilvi's realtime server with all features on, or the baseline, each alone on one core.
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "../../tests/support/pilvi.ts";
+import { CannotMeasure } from "./bench.ts";
+import type { RealtimeBench } from "./realtime-tools.ts";
+
+const SERVER_CORE = "0";
+const MAIN = join(import.meta.dir, "..", "..", "src", "realtime", "main.ts");
+/** More than any measurement opens. */
+const MAX_CONNECTIONS = 20_000;
+const START_MS = 20_000;
+const QUIET_MS = 200;
+/** Of a core; timers take as much. */
+const QUIET_SHARE = 0.02;
+
+/** A server that can be loaded. */
+export interface RealtimeServer {
+  name: string;
+  pid: number;
+  port: number;
+  appId: string;
+  key: string;
+  secret: string;
+  stop(): Promise<void>;
+}
+
+/** Starts Pilvi's server with one application. It is stopped at the end at the latest. */
+export async function startRealtime(bench: RealtimeBench): Promise<RealtimeServer> {
+  const folder = mkdtempSync(join(bench.folder, "server-"));
+  const port = freePort();
+  const controlSocket = join(folder, "control.sock");
+  const log = join(folder, "log");
+  const application = { appId: "10001", key: "bench-key", secret: Bun.randomUUIDv7() };
+  writeFileSync(join(folder, "config.json"), JSON.stringify(startConfig(folder, port, controlSocket)));
+  const child = Bun.spawn(
+    ["taskset", "-c", SERVER_CORE, process.execPath, MAIN, join(folder, "config.json")],
+    {
+      // Not a pipe: reading it would take time from the cores that are measured on.
+      stdio: ["ignore", Bun.file(log), Bun.file(`${log}.errors`)],
+      cwd: folder,
+    },
+  );
+  const server = { name: "Pilvi", pid: child.pid, port, ...application, stop: stopOf(child) };
+  bench.atEnd(server.stop);
+  const giveUpAt = performance.now() + START_MS;
+  while (!readFileSync(log, "utf8").includes("realtime server is ready")) {
+    if (child.exitCode !== null || performance.now() > giveUpAt)
+      throw new CannotMeasure(
+        `The realtime server does not start: ${readFileSync(`${log}.errors`, "utf8").trim()}`,
+      );
+    await Bun.sleep(20);
+  }
+  await configure(controlSocket, application);
+  return server;
+}
+
+/** Starts the baseline; with `coalesce` it writes all that is pending for a socket at once, merged. */
+export async function startBaseline(
+  bench: RealtimeBench,
+  { coalesce = false } = {},
+): Promise<RealtimeServer> {
+  const options = coalesce ? ["--coalesce"] : [];
+  const child = Bun.spawn(["taskset", "-c", SERVER_CORE, bench.programs.baseline, ...options], {
+    stdio: ["ignore", "pipe", "inherit"],
+    cwd: bench.folder,
+  });
+  const stop = stopOf(child);
+  bench.atEnd(stop);
+  for await (const chunk of child.stdout) {
+    const port = Number(new TextDecoder().decode(chunk));
+    const name = coalesce ? "C, merging (baseline)" : "C (baseline)";
+    return { name, pid: child.pid, port, appId: "10001", key: "bench-key", secret: "unchecked", stop };
+  }
+  throw new CannotMeasure("The baseline does not start.");
+}
+
+/** Waits until the server has nothing left to do from the last load, and has collected what that left behind. */
+export async function untilQuiet({ pid }: RealtimeServer): Promise<void> {
+  const giveUpAt = performance.now() + START_MS;
+  for (let before = cpuNs(pid); performance.now() < giveUpAt;) {
+    await Bun.sleep(QUIET_MS);
+    const now = cpuNs(pid);
+    if (now - before < QUIET_SHARE * QUIET_MS * 1e6) return;
+    before = now;
+  }
+}
+
+/** The processor time of a process since its start, in nanoseconds. */
+function cpuNs(pid: number): number {
+  const tasks = new Bun.Glob("*/schedstat").scanSync({ cwd: `/proc/${pid}/task` });
+  return [...tasks].reduce((sum, task) => sum + timeOf(`/proc/${pid}/task/${task}`), 0);
+}
+
+/** Threads end while one looks. */
+function timeOf(schedstat: string): number {
+  try {
+    return Number(readFileSync(schedstat, "utf8").split(" ", 1)[0]);
+  } catch {
+    return 0;
+  }
+}
+
+function startConfig(folder: string, port: number, controlSocket: string): object {
+  const dataDir = join(folder, "data");
+  mkdirSync(dataDir);
+  return {
+    id: "ws-bench",
+    address: "127.0.0.1",
+    port,
+    controlSocket,
+    dataDir,
+    certificate: null,
+    allowPrivateWebhooks: false,
+  };
+}
+
+async function configure(
+  controlSocket: string,
+  { appId, key, secret }: { appId: string; key: string; secret: string },
+): Promise<void> {
+  const application = {
+    id: "wsa-1",
+    appId,
+    key,
+    secrets: [{ secret, expiresAt: null }],
+    allowedOrigins: [],
+    pingIntervalSeconds: 60,
+    activityTimeoutSeconds: 30,
+    maxMessageBytes: 10_000,
+    maxConnections: MAX_CONNECTIONS,
+    clientEventsEnabled: true,
+    subscriptionCountEnabled: true,
+    webhooks: [],
+  };
+  const response = await fetch("http://localhost/config", {
+    method: "PUT",
+    unix: controlSocket,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ maxConnections: MAX_CONNECTIONS, applications: [application] }),
+  });
+  if (!response.ok)
+    throw new CannotMeasure(
+      `The realtime server refuses its applications: ${response.status} ${await response.text()}`,
+    );
+}
+
+function stopOf(child: Bun.Subprocess): () => Promise<void> {
+  return async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  };
+}
