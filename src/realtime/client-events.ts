@@ -20,15 +20,29 @@ export function relayClientEvent(
   const channel = application.channel(name);
   if (channel === undefined) return;
   const userId = connection.channels.get(name) ?? undefined;
-  connection.transport.publishToOthers(channel.topic, eventFrame(name, event, data, userId));
+  const written = writeOrNull(() => ({
+    frame: eventFrame(name, event, data, userId),
+    text: typeof data === "string" ? data : JSON.stringify(data ?? null),
+  }));
+  if (written === null) return connection.complain("Client event rejected - the data is nested too deeply");
+  connection.transport.publishToOthers(channel.topic, written.frame);
   application.counters.sent += channel.subscriptionCount - 1;
   application.events.clientEvent({
     channel: name,
     event,
-    data: typeof data === "string" ? data : JSON.stringify(data ?? null),
+    data: written.text,
     socketId: connection.socketId,
     ...(userId === undefined ? {} : { userId }),
   });
+}
+
+/** What is nested deeply enough can be read, but not written again. */
+function writeOrNull<T>(write: () => T): T | null {
+  try {
+    return write();
+  } catch {
+    return null;
+  }
 }
 
 function faultOf({ application, channels }: Connection, name: string): string | null {

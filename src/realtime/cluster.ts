@@ -24,8 +24,8 @@ export class Cluster {
   readonly #publish: Publish;
   readonly #eventsOf: (application: ApplicationConfig) => ApplicationEvents;
   readonly #byId = new Map<string, Application>();
-  readonly #byKey = new Map<string, Application>();
-  readonly #byAppId = new Map<string, Application>();
+  #byKey = new Map<string, Application>();
+  #byAppId = new Map<string, Application>();
   #maxConnections = 0;
   #isClosing = false;
 
@@ -60,13 +60,9 @@ export class Cluster {
     for (const [id, application] of this.#byId) {
       if (!wanted.has(id)) this.#remove(application);
     }
-    this.#byKey.clear();
-    this.#byAppId.clear();
-    for (const config of applications) {
-      const application = this.#ensure(config);
-      this.#byKey.set(config.key, application);
-      this.#byAppId.set(config.appId, application);
-    }
+    const all = applications.map((config) => this.#ensure(config));
+    this.#byKey = new Map(all.map((application) => [application.config.key, application]));
+    this.#byAppId = new Map(all.map((application) => [application.config.appId, application]));
     this.#maxConnections = maxConnections;
     this.#closeSurplus();
   }
@@ -83,8 +79,7 @@ export class Cluster {
     if (application === undefined) return turnAway(transport, APPLICATION_UNKNOWN);
     const { config, connections } = application;
     if (!isOriginAllowed(config.allowedOrigins, origin)) return turnAway(transport, ORIGIN_REFUSED);
-    const isFull = connections.size >= config.maxConnections || this.connectionCount >= this.#maxConnections;
-    if (isFull) return turnAway(transport, OVER_QUOTA);
+    if (!this.#hasRoomFor(application, 1)) return turnAway(transport, OVER_QUOTA);
     const connection = new Connection(application, transport, newSocketId(), origin);
     connections.set(connection.socketId, connection);
     connection.send(connectionEstablished(connection.socketId, config.activityTimeoutSeconds));
@@ -126,7 +121,16 @@ export class Cluster {
     }
     rest.sort((a, b) => a.openedAt - b.openedAt);
     surplus.push(...rest.slice(this.#maxConnections));
-    void spreadOut(surplus, (connection) => connection.refuse(RECONNECT));
+    void spreadOut(surplus, (connection) => {
+      // Others may have left by now, or the limit may have been raised again.
+      if (!this.#hasRoomFor(connection.application, 0)) connection.refuse(RECONNECT);
+    });
+  }
+
+  #hasRoomFor({ config, connections }: Application, more: number): boolean {
+    return (
+      connections.size + more <= config.maxConnections && this.connectionCount + more <= this.#maxConnections
+    );
   }
 }
 

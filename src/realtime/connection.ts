@@ -19,7 +19,8 @@ export class Connection {
   readonly channels = new Map<string, string | null>();
   /** Who signed in, or null. */
   user: { id: string; info: unknown; watchlist: string[] } | null = null;
-  readonly openedAt = Date.now();
+  /** These times are of the steady clock, since the other one may be set while nobody is silent. */
+  readonly openedAt = performance.now();
   /** When anything was last received, in milliseconds. */
   heardAt = this.openedAt;
   /** When the server asked whether it is alive, in milliseconds; null when no answer is waited for. */
@@ -60,7 +61,7 @@ export class Connection {
 
   /** Notes a sign of life. */
   heard(): void {
-    this.heardAt = Date.now();
+    this.heardAt = performance.now();
     this.pingedAt = null;
   }
 

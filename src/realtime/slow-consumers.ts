@@ -12,10 +12,7 @@ const MAX_BUFFERED_BYTES = 1024 ** 2;
 const MAX_ALL_BUFFERED_BYTES = 256 * 1024 ** 2;
 const MIN_BUFFERED_BYTES = 64 * 1024;
 
-/** A client that begins to read again in this time still learns why it was closed. */
-const GRACE_MS = 5_000;
-
-/** Closes those for whom too much waits. @returns how many there were. */
+/** Closes those for whom too much waits; who reads again soon still learns why. @returns how many there were. */
 export function closeSlowConsumers(cluster: Cluster): number {
   const waiting: { connection: Connection; bytes: number }[] = [];
   for (const { connections } of cluster.applications()) {
@@ -26,12 +23,9 @@ export function closeSlowConsumers(cluster: Cluster): number {
   }
   const share = Math.max(MIN_BUFFERED_BYTES, MAX_ALL_BUFFERED_BYTES / Math.max(1, waiting.length));
   const slow = waiting.filter(({ bytes }) => bytes > Math.min(MAX_BUFFERED_BYTES, share));
-  for (const { connection } of slow) closeSlow(connection);
+  for (const { connection } of slow) {
+    connection.application.counters.slowConsumers += 1;
+    connection.refuse(OVER_CAPACITY);
+  }
   return slow.length;
-}
-
-function closeSlow(connection: Connection): void {
-  connection.application.counters.slowConsumers += 1;
-  connection.refuse(OVER_CAPACITY);
-  setTimeout(() => connection.transport.terminate(), GRACE_MS).unref();
 }

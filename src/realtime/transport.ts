@@ -4,10 +4,11 @@
 export interface Transport {
   /** Sends a text frame. */
   send(frame: string): void;
-  /** Begins to close with a code and a reason; what was sent before still arrives. */
+  /**
+   * Closes with a code and a reason. What was sent before still arrives, and nothing that is published afterwards; a client that
+   * does not read or does not answer is given up within seconds.
+   */
   close(code: number, reason: string): void;
-  /** Gives up the socket at once. */
-  terminate(): void;
   /** From now on gets what is published to the topic. */
   join(topic: string): void;
   leave(topic: string): void;

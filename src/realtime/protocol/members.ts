@@ -16,15 +16,18 @@ export function memberOf(
   channelData: string | undefined,
   user: { id: string; info: unknown } | null,
 ): MemberIdentity | string {
-  if (channelData === undefined) {
-    return user === null ? "channel_data must be given" : { userId: user.id, userInfo: user.info };
-  }
+  if (channelData === undefined)
+    return user === null ? "channel_data must be given" : checked(user.id, user.info);
   const data = objectOf(channelData);
   if (data === null) return "channel_data must be a JSON object";
   const userId = userIdOf(data.user_id);
   if (userId === null) return `user_id must be a text of 1 to ${MAX_USER_ID_LENGTH} characters or a number`;
-  const { user_info: userInfo } = data;
-  if (userInfo !== undefined && Buffer.byteLength(JSON.stringify(userInfo)) > MAX_USER_INFO_BYTES)
+  return checked(userId, data.user_info);
+}
+
+function checked(userId: string, userInfo: unknown): MemberIdentity | string {
+  const json = userInfo === undefined ? "" : jsonOf(userInfo);
+  if (json === null || Buffer.byteLength(json) > MAX_USER_INFO_BYTES)
     return `user_info must be at most ${MAX_USER_INFO_BYTES} bytes`;
   return { userId, userInfo };
 }
@@ -34,6 +37,15 @@ export function userIdOf(value: unknown): string | null {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   if (typeof value !== "string" || value === "" || value.length > MAX_USER_ID_LENGTH) return null;
   return value;
+}
+
+/** Null for what is nested so deeply that it can be read but not written. */
+function jsonOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return null;
+  }
 }
 
 /** The object that a text holds as JSON, or null. */

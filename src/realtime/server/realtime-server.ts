@@ -38,7 +38,7 @@ export class RealtimeServer implements Controlled {
   start(): void {
     mkdirSync(this.#config.dataDir, { recursive: true });
     this.#metrics.load();
-    this.#every(HEARTBEAT_INTERVAL_MS, () => beat(this.#cluster, Date.now()));
+    this.#every(HEARTBEAT_INTERVAL_MS, () => beat(this.#cluster));
     this.#every(BUFFER_CHECK_INTERVAL_MS, () => this.#closeSlowConsumers());
     this.#every(SAMPLE_INTERVAL_MS, () => this.#metrics.sample(this.#samples()));
     this.#every(SAVE_INTERVAL_MS, () => void this.#metrics.save());

@@ -14,11 +14,8 @@ export class SocketTransport implements Transport {
   }
 
   close(code: number, reason: string): void {
+    // Leaves all topics, and ends the socket some 4 s later whatever the client does; `terminate` would do nothing any more.
     this.#socket.close(code, reason);
-  }
-
-  terminate(): void {
-    this.#socket.terminate();
   }
 
   join(topic: string): void {
