@@ -1,12 +1,13 @@
 // The webhooks of one application: tells servers of the customer what happens in its channels.
-import type { Log } from "../../lib/log.ts";
+import type { Log } from "../log.ts";
 import type { WebhookConfig, WebhookEventType } from "../config.ts";
 import type { ApplicationEvents, ClientEvent } from "../events.ts";
 import type { Batch, WebhookCounters } from "./batch.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { Departures } from "./departures.ts";
+import type { Resolve } from "./guard.ts";
 import type { Delivery } from "./queue.ts";
-import { Sender, type Credentials, type Resolve } from "./sender.ts";
+import { Sender, type Credentials } from "./sender.ts";
 import { Slots } from "./slots.ts";
 import { Spool } from "./spool.ts";
 import { Webhook } from "./webhook.ts";

@@ -82,17 +82,20 @@ export class Sender {
     const { promise, resolve } = Promise.withResolvers<Outcome | "stale">();
     const request = this.#request(target, body, by, signal);
     const cancel = this.#clock.after(REQUEST_TIMEOUT_MS, () => request.destroy(new Error("timeout")));
-    request.on("error", (error) => {
+    let status: number | null = null;
+    const end = (outcome: Outcome | "stale") => {
       cancel();
-      resolve(outcomeOfError(error, request));
-    });
+      resolve(outcome);
+    };
     request.on("response", (response) => {
+      status = response.statusCode ?? 0;
       discard(response);
-      response.on("close", () => {
-        cancel();
-        resolve(outcomeOfStatus(response.statusCode ?? 0));
-      });
+      response.on("close", () => end(outcomeOfStatus(response.statusCode ?? 0)));
     });
+    // The status decides, even when the rest of the answer does not come.
+    request.on("error", (error) =>
+      end(status === null ? outcomeOfError(error, request) : outcomeOfStatus(status)),
+    );
     request.end(body);
     return promise;
   }

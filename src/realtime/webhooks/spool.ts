@@ -2,7 +2,7 @@
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { replaceFile } from "../../lib/files.ts";
-import type { Log } from "../../lib/log.ts";
+import type { Log } from "../log.ts";
 import type { Batch } from "./batch.ts";
 
 const FILE_MODE = 0o600;
@@ -23,6 +23,8 @@ export class Spool {
   readonly #file: string;
   readonly #log: Log;
   readonly #live = new Map<number, Batch>();
+  /** How much of the file the batch of an id takes. */
+  readonly #lineBytes = new Map<number, number>();
   #fd: number | null = null;
   #fileBytes = 0;
   #liveBytes = 0;
@@ -40,7 +42,6 @@ export class Spool {
     if (damagedLines > 0) this.#log.warn({ damagedLines }, "Parts of a webhook spool could not be read.");
     for (const batch of batches) {
       this.#live.set(batch.id, batch);
-      this.#liveBytes += batch.bytes;
       this.#lastId = Math.max(this.#lastId, batch.id);
     }
     if (batches.length > 0) this.#attempt(() => this.#rewrite());
@@ -51,8 +52,7 @@ export class Spool {
     const bytes = Buffer.byteLength(body);
     const batch: Batch = { id: (this.#lastId += 1), webhook, body, bytes, events, failingSinceMs: null };
     this.#live.set(batch.id, batch);
-    this.#liveBytes += bytes;
-    this.#attempt(() => this.#append(addLine(batch)));
+    this.#attempt(() => this.#append(this.#addLine(batch)));
     return batch;
   }
 
@@ -65,7 +65,8 @@ export class Spool {
   /** Forgets a batch that was delivered or dropped. */
   remove(batch: Batch): void {
     if (!this.#live.delete(batch.id)) return;
-    this.#liveBytes -= batch.bytes;
+    this.#liveBytes -= this.#lineBytes.get(batch.id) ?? 0;
+    this.#lineBytes.delete(batch.id);
     this.#attempt(() => {
       if (this.#live.size === 0) this.#empty();
       else this.#append(lineText({ done: batch.id }));
@@ -77,7 +78,7 @@ export class Spool {
   close(): void {
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
-    if (this.#live.size === 0) rmSync(this.#file, { force: true });
+    if (this.#live.size === 0) this.#attempt(() => rmSync(this.#file, { force: true }));
   }
 
   #append(line: string): void {
@@ -95,11 +96,20 @@ export class Spool {
   }
 
   #rewrite(): void {
-    const content = Array.from(this.#live.values(), addLine).join("");
+    this.#liveBytes = 0;
+    const content = Array.from(this.#live.values(), (batch) => this.#addLine(batch)).join("");
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
     replaceFile(this.#file, content, FILE_MODE);
     this.#fileBytes = Buffer.byteLength(content);
+  }
+
+  #addLine({ id, webhook, body, events, failingSinceMs }: Batch): string {
+    const line = lineText({ add: id, webhook, body, events, failingSinceMs });
+    const bytes = Buffer.byteLength(line);
+    this.#lineBytes.set(id, bytes);
+    this.#liveBytes += bytes;
+    return line;
   }
 
   #attempt(task: () => void): void {
@@ -150,10 +160,6 @@ function textOf(file: string, log: Log): string {
     }
     return "";
   }
-}
-
-function addLine({ id, webhook, body, events, failingSinceMs }: Batch): string {
-  return lineText({ add: id, webhook, body, events, failingSinceMs });
 }
 
 /** The line break comes first, so that a line of which only a part was written does not spoil the next one. */

@@ -1,8 +1,13 @@
 // What tests of webhooks need: a clock they move themselves, and a server that writes down what it is sent.
 import { createHmac } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "../../lib/log.ts";
 import type { Clock } from "./clock.ts";
+import { Webhooks, type WebhooksOptions } from "./index.ts";
 
 interface Timer {
   dueMs: number;
@@ -121,4 +126,32 @@ export function signatureOf(body: string, secret: string): string {
 /** Looks again after everything that can happen at once has happened. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export const SECRET = "the secret";
+
+/** The webhooks of one application with a clock that stands still; a later life of it goes on with the same file. */
+export function startWebhooks(options: Partial<WebhooksOptions> & { spoolFile: string }): {
+  clock: ManualClock;
+  webhooks: Webhooks;
+} {
+  const clock = new ManualClock();
+  const webhooks = new Webhooks({
+    applicationId: "app",
+    credentials: () => ({ key: "the key", secret: SECRET }),
+    allowPrivate: true,
+    log: createLog("realtime", "silent"),
+    clock,
+    ...options,
+  });
+  return { clock, webhooks };
+}
+
+/** A folder that `remove` takes away. */
+export function temporaryFolder(): { path: (name: string) => string; remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), "webhooks-"));
+  return {
+    path: (name) => join(folder, name),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }

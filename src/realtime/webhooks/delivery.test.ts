@@ -1,0 +1,262 @@
+// What happens when a customer's server fails, is slow or is gone.
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { WebhookConfig } from "../config.ts";
+import { HookServer, signatureOf, startWebhooks, temporaryFolder, until } from "./test-support.ts";
+import type { WebhooksOptions } from "./index.ts";
+
+const MINUTE_MS = 60_000;
+const server = new HookServer();
+const folder = temporaryFolder();
+let spools = 0;
+
+beforeAll(() => server.listen());
+beforeEach(() => {
+  server.received.splice(0);
+  server.answers.clear();
+});
+afterAll(async () => {
+  await server.close();
+  folder.remove();
+});
+
+function start(urls: string[], options: Partial<WebhooksOptions> = {}) {
+  const made = startWebhooks({ spoolFile: folder.path(`spool-${(spools += 1)}`), ...options });
+  made.webhooks.configure(urls.map((url): WebhookConfig => ({ url, eventTypes: ["cache_miss"] })));
+  const miss = (channel: string) => {
+    made.webhooks.cacheMiss(channel);
+    made.clock.advance(50);
+  };
+  const { counters } = made.webhooks;
+  /** Lets the present pause pass when so many attempts have failed. */
+  const afterFailures = async (count: number) => {
+    await until(() => counters.failed === count && made.clock.pendingMs.length > 0);
+    made.clock.advance(made.clock.pendingMs[0] ?? 0);
+  };
+  return { ...made, counters, miss, afterFailures };
+}
+
+function channelsAt(path: string): unknown[] {
+  return server.at(path).flatMap(({ events }) => events.map((each) => each.channel));
+}
+
+/** A port of the loopback at which nobody listens. */
+async function closedPort(): Promise<number> {
+  const listener = createServer();
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const { port } = listener.address() as AddressInfo;
+  await new Promise((resolve) => listener.close(resolve));
+  return port;
+}
+
+test("tries again in order, with growing pauses, and signs with the secret of the moment", async () => {
+  let secret = "old";
+  const { webhooks, clock, counters, miss, afterFailures } = start([server.url("/a")], {
+    credentials: () => ({ key: "key", secret }),
+  });
+  server.answers.set("/a", () => (server.at("/a").length <= 3 ? 503 : 204));
+  miss("first");
+  await until(() => counters.failed === 1);
+  miss("second");
+  secret = "new";
+  const pausesMs: number[] = [];
+  for (let failures = 1; failures <= 3; failures += 1) {
+    await until(() => counters.failed === failures && clock.pendingMs.length > 0);
+    pausesMs.push(clock.pendingMs[0] ?? 0);
+    await afterFailures(failures);
+  }
+  await until(() => counters.delivered === 2);
+  expect(channelsAt("/a")).toEqual(["first", "first", "first", "first", "second"]);
+  for (const [index, pauseMs] of pausesMs.entries()) {
+    expect(pauseMs).toBeLessThanOrEqual(1000 * 2 ** index);
+    expect(pauseMs).toBeGreaterThanOrEqual(500 * 2 ** index - 50);
+  }
+  const [old, latest] = server.received;
+  expect(old?.headers["x-pusher-signature"]).toBe(signatureOf(old?.body ?? "", "old"));
+  expect(latest?.headers["x-pusher-signature"]).toBe(signatureOf(latest?.body ?? "", "new"));
+  await webhooks.close();
+});
+
+test("gives a batch up after 5 minutes of errors; the next gets its own attempt", async () => {
+  const { webhooks, clock, counters, miss, afterFailures } = start([server.url("/a")]);
+  const beganMs = clock.wallMs();
+  server.answers.set("/a", () => (channelsAt("/a").includes("second") ? 200 : 500));
+  miss("first");
+  await until(() => counters.failed === 1);
+  miss("second");
+  for (let failures = 1; counters.dropped === 0; failures += 1) {
+    await until(() => counters.failed === failures && clock.pendingMs.length > 0);
+    await afterFailures(failures);
+  }
+  await until(() => counters.delivered === 1);
+  expect(counters.dropped).toBe(1);
+  expect(clock.wallMs() - beganMs).toBeGreaterThan(4 * MINUTE_MS);
+  expect(clock.wallMs() - beganMs).toBeLessThanOrEqual(5 * MINUTE_MS + 1100);
+  expect(counters.failed).toBeGreaterThan(8);
+  expect(counters.failed).toBeLessThan(20);
+  await webhooks.close();
+});
+
+test("a server that cannot be reached costs all that wait their 5 minutes, not each in turn", async () => {
+  const { webhooks, clock, counters, miss, afterFailures } = start([
+    `http://127.0.0.1:${await closedPort()}/`,
+  ]);
+  miss("first");
+  await until(() => counters.failed === 1);
+  for (const channel of ["second", "third"]) miss(channel);
+  for (let failures = 1; counters.dropped === 0; failures += 1) await afterFailures(failures);
+  expect(counters).toEqual({ delivered: 0, failed: counters.failed, dropped: 3 });
+  await until(() => clock.pendingMs.length === 0);
+  await webhooks.close();
+});
+
+test("a webhook that fails or hangs does not delay the others", async () => {
+  const hanging = Promise.withResolvers<number>();
+  server.answers.set("/hangs", () => hanging.promise);
+  server.answers.set("/fails", 500);
+  const { webhooks, counters, miss } = start(["/hangs", "/fails", "/works"].map((path) => server.url(path)));
+  for (let count = 1; count <= 5; count += 1) {
+    miss(`cache-${count}`);
+    await until(() => counters.delivered === count);
+  }
+  expect(channelsAt("/works")).toHaveLength(5);
+  expect(channelsAt("/hangs")).toHaveLength(1);
+  hanging.resolve(200);
+  await until(() => counters.delivered === 10);
+  await webhooks.close();
+});
+
+test("no more than 4 requests of an application are under way", async () => {
+  const hanging = Promise.withResolvers<number>();
+  const paths = [1, 2, 3, 4, 5, 6].map((each) => `/${each}`);
+  for (const path of paths) server.answers.set(path, () => hanging.promise);
+  const { webhooks, counters, miss } = start(paths.map((path) => server.url(path)));
+  miss("a");
+  await server.until(4);
+  expect(server.received).toHaveLength(4);
+  hanging.resolve(200);
+  await until(() => counters.delivered === 6);
+  await webhooks.close();
+});
+
+test("an answer that does not come in 10 s is a failure", async () => {
+  const hanging = Promise.withResolvers<number>();
+  server.answers.set("/a", () => (server.at("/a").length === 1 ? hanging.promise : 200));
+  const { webhooks, clock, counters, miss, afterFailures } = start([server.url("/a")]);
+  miss("a");
+  await server.until(1);
+  clock.advance(9999);
+  expect(counters.failed).toBe(0);
+  clock.advance(1);
+  await afterFailures(1);
+  await until(() => counters.delivered === 1);
+  hanging.resolve(200);
+  await webhooks.close();
+});
+
+test("redirects are failures, and are not followed", async () => {
+  server.answers.set("/a", 307);
+  const { webhooks, counters, miss } = start([server.url("/a")]);
+  miss("a");
+  await until(() => counters.failed === 1);
+  expect(server.received.map(({ path }) => path)).toEqual(["/a"]);
+  await webhooks.close();
+});
+
+test("the oldest is dropped when too many wait; what is in flight is not", async () => {
+  const hanging = Promise.withResolvers<number>();
+  server.answers.set("/a", () => hanging.promise);
+  const { webhooks, counters, miss } = start([server.url("/a")]);
+  miss("0");
+  await server.until(1);
+  // A full batch does not wait for the clock, so the request does not time out meanwhile.
+  for (let event = 100; event <= 1004 * 100 + 99; event += 1)
+    webhooks.cacheMiss(String(Math.floor(event / 100)));
+  expect(counters.dropped).toBe(5);
+  hanging.resolve(200);
+  await until(() => counters.delivered === 1000);
+  const channels = server.received.map(({ events }) => events[0]?.channel);
+  expect(channels.slice(0, 3)).toEqual(["0", "6", "7"]);
+  expect(channels.at(-1)).toBe("1004");
+  await webhooks.close();
+});
+
+test("what waits is bounded in bytes too", async () => {
+  const hanging = Promise.withResolvers<number>();
+  server.answers.set("/a", () => hanging.promise);
+  const { webhooks, clock, counters } = start([]);
+  webhooks.configure([{ url: server.url("/a"), eventTypes: ["client_event"] }]);
+  for (let count = 0; count < 60; count += 1) {
+    webhooks.clientEvent({ channel: "a", event: "b", data: "x".repeat(100_000), socketId: "1.2" });
+  }
+  clock.advance(50);
+  // Two of these events fit into a batch, and 20 such batches into 4 MB.
+  expect(counters.dropped).toBe(10);
+  hanging.resolve(200);
+  await until(() => counters.delivered === 20);
+  await webhooks.close();
+});
+
+test("a kept connection that the server closed is no failure", async () => {
+  let answers = 0;
+  const rude = createServer((socket) => {
+    let requests = 0;
+    socket.on("error", () => undefined);
+    socket.on("data", () => {
+      requests += 1;
+      if (requests > 1) return socket.destroy();
+      answers += 1;
+      return socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+  });
+  await new Promise<void>((resolve) => rude.listen(0, "127.0.0.1", resolve));
+  const { port } = rude.address() as AddressInfo;
+  const { webhooks, counters, miss } = start([`http://127.0.0.1:${port}/`]);
+  for (let count = 1; count <= 3; count += 1) {
+    miss(`cache-${count}`);
+    await until(() => counters.delivered === count);
+  }
+  expect({ answers, failed: counters.failed }).toEqual({ answers: 3, failed: 0 });
+  await webhooks.close();
+  await new Promise((resolve) => rude.close(resolve));
+});
+
+test("an answer without end costs its connection, and not the memory", async () => {
+  let closed = false;
+  const endless = createServer((socket) => {
+    const more = () => {
+      if (!socket.destroyed) socket.write("x".repeat(65_536), more);
+    };
+    socket.on("error", () => undefined);
+    socket.on("close", () => (closed = true));
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n");
+      more();
+    });
+  });
+  await new Promise<void>((resolve) => endless.listen(0, "127.0.0.1", resolve));
+  const { port } = endless.address() as AddressInfo;
+  const { webhooks, counters, miss } = start([`http://127.0.0.1:${port}/`]);
+  miss("a");
+  await until(() => counters.delivered === 1 && closed);
+  await webhooks.close();
+  await new Promise((resolve) => endless.close(resolve));
+});
+
+test("a success is one though its body never ends", async () => {
+  const stalling = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));
+  });
+  await new Promise<void>((resolve) => stalling.listen(0, "127.0.0.1", resolve));
+  const { port } = stalling.address() as AddressInfo;
+  const { webhooks, clock, counters, miss } = start([`http://127.0.0.1:${port}/`]);
+  miss("a");
+  await until(() => {
+    clock.advance(100);
+    return counters.delivered === 1;
+  });
+  await webhooks.close();
+  await new Promise((resolve) => stalling.close(resolve));
+});

@@ -1,0 +1,186 @@
+// What is not delivered outlives the process.
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createLog } from "../../lib/log.ts";
+import type { WebhookConfig } from "../config.ts";
+import { Spool } from "./spool.ts";
+import { HookServer, startWebhooks, temporaryFolder, until } from "./test-support.ts";
+
+const server = new HookServer();
+const folder = temporaryFolder();
+const log = createLog("realtime", "silent");
+let spools = 0;
+
+beforeAll(() => server.listen());
+beforeEach(() => {
+  server.received.splice(0);
+  server.answers.clear();
+});
+afterAll(async () => {
+  await server.close();
+  folder.remove();
+});
+
+function newFile(): string {
+  return folder.path(`spool-${(spools += 1)}`);
+}
+
+/** One life of the process. */
+function live(spoolFile: string, paths: string[]) {
+  const made = startWebhooks({ spoolFile });
+  made.webhooks.configure(
+    paths.map((path): WebhookConfig => ({ url: server.url(path), eventTypes: ["cache_miss"] })),
+  );
+  const miss = (channel: string) => {
+    made.webhooks.cacheMiss(channel);
+    made.clock.advance(50);
+  };
+  return { ...made, counters: made.webhooks.counters, miss };
+}
+
+function channelsAt(path: string): unknown[] {
+  return server.at(path).flatMap(({ events }) => events.map((each) => each.channel));
+}
+
+test("the next process delivers what this one could not, in order and before anything new", async () => {
+  const file = newFile();
+  server.answers.set("/a", 500);
+  const first = live(file, ["/a"]);
+  first.miss("one");
+  await until(() => first.counters.failed === 1);
+  first.miss("two");
+  first.webhooks.cacheMiss("three");
+  await first.webhooks.close();
+  server.received.splice(0);
+  server.answers.clear();
+  const second = live(file, ["/a"]);
+  await second.webhooks.resume();
+  second.miss("four");
+  await until(() => second.counters.delivered === 4);
+  expect(channelsAt("/a")).toEqual(["one", "two", "three", "four"]);
+  await second.webhooks.close();
+  expect(existsSync(file)).toBe(false);
+});
+
+test("a process that was killed during its first attempt has it repeated", async () => {
+  const file = newFile();
+  const hanging = Promise.withResolvers<number>();
+  server.answers.set("/a", () => hanging.promise);
+  const killed = live(file, ["/a"]);
+  killed.miss("one");
+  await server.until(1);
+  const copy = newFile();
+  writeFileSync(copy, readFileSync(file));
+  server.answers.clear();
+  const second = live(copy, ["/a"]);
+  await until(() => second.counters.delivered === 1);
+  expect(channelsAt("/a")).toEqual(["one", "one"]);
+  hanging.resolve(200);
+  await Promise.all([killed.webhooks.close(), second.webhooks.close()]);
+});
+
+test("the end waits for an answer for a second at most, and keeps what has none", async () => {
+  const file = newFile();
+  const hanging = Promise.withResolvers<number>();
+  server.answers.set("/a", () => hanging.promise);
+  const first = live(file, ["/a"]);
+  first.miss("one");
+  await server.until(1);
+  const closed = first.webhooks.close();
+  first.clock.advance(1000);
+  await closed;
+  hanging.resolve(200);
+  server.answers.clear();
+  const second = live(file, ["/a"]);
+  await until(() => second.counters.delivered === 1);
+  await second.webhooks.close();
+});
+
+test("the 5 minutes go on over a restart, with an attempt at least", async () => {
+  const file = newFile();
+  server.answers.set("/a", 500);
+  const first = live(file, ["/a"]);
+  first.miss("one");
+  await until(() => first.counters.failed === 1 && first.clock.pendingMs.length > 0);
+  await first.webhooks.close();
+  const second = startWebhooks({ spoolFile: file });
+  second.clock.advance(10 * 60_000);
+  await second.webhooks.resume();
+  second.webhooks.configure([{ url: server.url("/a"), eventTypes: ["cache_miss"] }]);
+  await until(() => second.webhooks.counters.dropped === 1);
+  expect(second.webhooks.counters.failed).toBe(1);
+  await second.webhooks.close();
+  expect(existsSync(file)).toBe(false);
+});
+
+test("what is for a webhook that is gone is dropped, also while the process runs", async () => {
+  const file = newFile();
+  for (const path of ["/a", "/b"]) server.answers.set(path, 500);
+  const first = live(file, ["/a", "/b"]);
+  first.miss("one");
+  await until(() => first.counters.failed === 2);
+  await first.webhooks.close();
+  server.received.splice(0);
+  server.answers.delete("/b");
+  const second = live(file, ["/b"]);
+  await until(() => second.counters.delivered === 1);
+  server.answers.set("/b", 500);
+  second.miss("two");
+  await until(() => second.counters.failed === 1);
+  second.webhooks.configure([]);
+  await second.webhooks.close();
+  expect(channelsAt("/a")).toEqual([]);
+  expect(existsSync(file)).toBe(false);
+});
+
+test("parts of a file that are damaged cost no more than themselves", () => {
+  const file = newFile();
+  const spool = new Spool(file, log);
+  spool.add("hook", "one", 1);
+  appendFileSync(file, '\n{"add":2,"webhook":"hook","bo');
+  const third = spool.add("hook", "three", 1);
+  appendFileSync(file, '\nnull\n[]\n{}\n{}{}\n{"add":"x","webhook":7}');
+  spool.failing(third, 5);
+  const kept = new Spool(file, log).load();
+  expect(kept.map(({ body, failingSinceMs }) => [body, failingSinceMs])).toEqual([
+    ["one", null],
+    ["three", 5],
+  ]);
+});
+
+test("is empty when nothing waits, and does not grow without bounds when something does", () => {
+  const file = newFile();
+  const spool = new Spool(file, log);
+  const body = "x".repeat(100_000);
+  for (let count = 0; count < 5; count += 1) spool.remove(spool.add("hook", body, 1));
+  expect(statSync(file).size).toBe(0);
+  const kept = spool.add("hook", "kept", 1);
+  for (let count = 0; count < 100; count += 1) spool.remove(spool.add("hook", body, 1));
+  expect(statSync(file).size).toBeLessThan(1_200_000);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const next = new Spool(file, log);
+  expect(next.load().map((each) => each.body)).toEqual(["kept"]);
+  expect(next.add("hook", "new", 1).id).toBeGreaterThan(kept.id);
+});
+
+test("is not written anew again and again when its text takes more room than what it says", () => {
+  const file = newFile();
+  const spool = new Spool(file, log);
+  const kept = Array.from({ length: 30 }, () => spool.add("hook", "\u0000".repeat(100_000), 1));
+  const { ino } = statSync(file);
+  for (const batch of kept.slice(0, 10)) spool.remove(batch);
+  expect(statSync(file).ino).toBe(ino);
+  for (const batch of kept.slice(10, 29)) spool.remove(batch);
+  expect(statSync(file).ino).not.toBe(ino);
+  expect(statSync(file).size).toBeLessThan(3_000_000);
+});
+
+test("webhooks work without a disk", async () => {
+  const file = newFile();
+  mkdirSync(file);
+  const { webhooks, counters, miss } = live(file, ["/a"]);
+  miss("one");
+  await until(() => counters.delivered === 1);
+  webhooks.configure([]);
+  await webhooks.close();
+});
