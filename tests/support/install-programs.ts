@@ -3,18 +3,21 @@
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { loadConfig } from "../../src/config.ts";
+import { join } from "node:path";
 import { Apt } from "../../src/engines/install/apt.ts";
 import { distributionSources, readSystemSources } from "../../src/engines/install/apt-sources.ts";
 import { readOsRelease } from "../../src/engines/install/hints.ts";
 import { mustRun } from "../../src/engines/install/run.ts";
+import { PROGRAMS_HOME } from "./programs.ts";
 
 /** Each program with the package that it is in. */
 const PACKAGES: Record<string, string> = {
   psql: "postgresql-client",
   pg_dump: "postgresql-client",
+  pg_restore: "postgresql-client",
   pgbench: "postgresql",
+  mariadb: "mariadb-client",
+  "mariadb-dump": "mariadb-client",
   openssl: "openssl",
 };
 
@@ -55,11 +58,10 @@ async function writeScript(program: string, folder: string, home: string): Promi
   await chmod(script, 0o755);
 }
 
-const home = join(dirname(loadConfig(process.env).enginesDir), "test-programs");
-const bin = join(home, "bin");
+const bin = join(PROGRAMS_HOME, "bin");
 const missing = Object.keys(PACKAGES).filter((program) => Bun.which(program) === null);
 const isInstalled = missing.every((program) => existsSync(join(bin, program)));
 if (!isInstalled) {
-  await install(missing, [...new Set(missing.map((program) => PACKAGES[program] ?? program))], home);
+  await install(missing, [...new Set(missing.map((program) => PACKAGES[program] ?? program))], PROGRAMS_HOME);
 }
 if (missing.length > 0) process.stdout.write(bin);
