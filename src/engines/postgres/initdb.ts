@@ -12,8 +12,11 @@ export const FIRST_DATABASE = "main";
 /** From here on a role that may create roles cannot make itself more powerful by it. */
 const FIRST_MAJOR_WITH_SAFE_CREATEROLE = 16;
 
+/** From here on a database's owner owns its schema `public`, and nobody else may put anything there. */
+const FIRST_MAJOR_WITH_OWNED_PUBLIC = 15;
+
 /** A fresh cluster of databases with the customer's role, which cannot log in yet, and its first database. */
-export const firstData: FirstData = { mark: "PG_VERSION", recipe: "2", build };
+export const firstData: FirstData = { mark: "PG_VERSION", recipe: "3", build };
 
 /**
  * Builds a data directory that nobody can log into: the administrator is known by the kernel only, the customer's role
@@ -31,21 +34,43 @@ async function build(installed: InstalledEngine, folder: string, builder: Builde
     "--data-checksums",
     "--wal-segsize=4",
   ]);
-  const single = [
-    installed.program,
-    "--single",
-    "-D",
-    data,
-    "-c",
-    "shared_preload_libraries=pg_stat_statements",
-  ];
-  await builder.run([...single, "template1"], "create extension pg_stat_statements;\n");
-  await builder.run([...single, "postgres"], `${firstStatements(installed).join(";\n")};\n`);
+  const runIn = async (database: string, statements: string[]) =>
+    await builder.run([...singleUser(installed, data), database], `${statements.join(";\n")};\n`);
+  const major = majorOf(installed);
+  const changes = major < FIRST_MAJOR_WITH_OWNED_PUBLIC ? [...OWNED_PUBLIC, STATISTICS] : [STATISTICS];
+  // A restore that creates its database takes the first of these templates, all else takes the second.
+  for (const template of ["template0", "template1"]) await runIn(template, changes);
+  await runIn("postgres", firstStatements(major));
 }
 
-function firstStatements({ version }: InstalledEngine): string[] {
+/** The engine without a server, where `-O` allows to add to the schema of the system. */
+function singleUser({ program }: InstalledEngine, data: string): string[] {
+  return [program, "--single", "-O", "-D", data, "-c", "shared_preload_libraries=pg_stat_statements"];
+}
+
+function majorOf({ version }: InstalledEngine): number {
   const major = Number(version.split(".")[0]);
   if (!Number.isInteger(major)) throw new PublicError(`Postgres ${version} is of no known version.`);
+  return major;
+}
+
+/**
+ * No customer can create this extension, so it must survive whatever a customer drops before a restore: it is not in `public`,
+ * and what is made without a server counts as the engine's own, which dumps leave out.
+ */
+const STATISTICS = "create extension pg_stat_statements schema pg_catalog";
+
+/**
+ * The schema `public` of newer versions. With the old one, a dump by a newer `pg_dump` gives `public` to the administrator,
+ * which a customer who restores it may not do. The last statement has an old `pg_dump` take this for the way it always was.
+ */
+const OWNED_PUBLIC = [
+  "alter schema public owner to pg_database_owner",
+  "revoke create on schema public from public",
+  "update pg_init_privs set initprivs = nspacl from pg_namespace n where objoid = n.oid and nspname = 'public' and classoid = 'pg_namespace'::regclass",
+];
+
+function firstStatements(major: number): string[] {
   const attributes = major >= FIRST_MAJOR_WITH_SAFE_CREATEROLE ? "createdb createrole" : "createdb";
   return [
     // What the host says holds verifiers of passwords, and a customer may read what is collected of statements.
