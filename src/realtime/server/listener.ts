@@ -29,6 +29,7 @@ const MAX_BURST_BYTES = 16 * 1024 ** 2;
  * @throws PublicError when the port cannot be had.
  */
 export function listen(cluster: Cluster, config: ProcessConfig, log: Log): Server<SocketData> {
+  const reportFault = (error: unknown) => log.error({ error }, "a request could not be answered");
   try {
     return Bun.serve<SocketData>({
       hostname: config.address,
@@ -37,9 +38,9 @@ export function listen(cluster: Cluster, config: ProcessConfig, log: Log): Serve
       maxRequestBodySize: MAX_BODY_BYTES,
       idleTimeout: KEEP_ALIVE_SECONDS,
       development: false,
-      fetch: (request, server) => answer(request, server, cluster),
+      fetch: (request, server) => answer(request, server, cluster, reportFault),
       error: (error) => {
-        log.error({ error }, "a request could not be answered");
+        reportFault(error);
         return new Response("Internal error", { status: 500 });
       },
       websocket: socketHandlers(cluster, log),
@@ -57,9 +58,10 @@ function answer(
   request: Request,
   server: Server<SocketData>,
   cluster: Cluster,
+  reportFault: (error: unknown) => void,
 ): Response | Promise<Response> | undefined {
   if (request.method !== "GET" || request.headers.get("upgrade")?.toLowerCase() !== "websocket")
-    return handleHttp(request, cluster);
+    return handleHttp(request, cluster, reportFault);
   const url = new URL(request.url);
   const handshake = { path: url.pathname, query: url.search, origin: request.headers.get("origin") };
   if (server.upgrade(request, { data: { handshake, connection: null } })) return undefined;

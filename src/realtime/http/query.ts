@@ -1,0 +1,90 @@
+// The query of a request's URL: its values, and the text of it that clients sign.
+import { Refused } from "./answer.ts";
+
+/** An escape anywhere, or a capital letter in a key; most queries have neither, and are quicker to read without looking again. */
+const NEEDS_CARE = /[%+]|(?:^|&)[^=&]*[A-Z]/;
+
+/** A query's parameters in the order in which they are signed. */
+export class Query {
+  readonly #keys: readonly string[];
+  readonly #values: readonly string[];
+
+  constructor(keys: readonly string[], values: readonly string[]) {
+    this.#keys = keys;
+    this.#values = values;
+  }
+
+  /** The value of a lower-case key; of a key that comes twice, the last counts. */
+  get(key: string): string | undefined {
+    return this.#values[this.#keys.lastIndexOf(key)];
+  }
+
+  /** `key=value` pairs, not escaped, without the signature itself. */
+  signedText(): string {
+    let text = "";
+    for (let index = 0; index < this.#keys.length; index++) {
+      const key = this.#keys[index];
+      if (key === "auth_signature") continue;
+      text += `${text === "" ? "" : "&"}${key}=${this.#values[index]}`;
+    }
+    return text;
+  }
+}
+
+/**
+ * Reads a query without its question mark.
+ * @throws {Refused} when a percent sign is not followed by two hexadecimal digits, or they make no text.
+ */
+export function parseQuery(text: string): Query {
+  const keys: string[] = [];
+  const values: string[] = [];
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    end = text.indexOf("&", start);
+    if (end === -1) end = text.length;
+    if (end === start) continue;
+    const equals = text.indexOf("=", start);
+    const keyEnd = equals === -1 || equals > end ? end : equals;
+    keys.push(text.slice(start, keyEnd));
+    values.push(text.slice(keyEnd + 1, end));
+  }
+  if (!NEEDS_CARE.test(text)) return inOrder(keys, values);
+  return inOrder(
+    keys.map((key) => unescaped(key).toLowerCase()),
+    values.map((value) => unescaped(value)),
+  );
+}
+
+/**
+ * Resolves the escapes in a part of a path.
+ * @throws {Refused} when an escape is malformed.
+ */
+export function unescapedPath(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Refused(400, "The URL contains a malformed percent-encoding");
+  }
+}
+
+/** In queries a plus sign stands for a space. */
+function unescaped(text: string): string {
+  return unescapedPath(text.includes("+") ? text.replaceAll("+", " ") : text);
+}
+
+function inOrder(keys: readonly string[], values: readonly string[]): Query {
+  if (isSorted(keys)) return new Query(keys, values);
+  const pairs = keys.map((key, index): [key: string, value: string] => [key, values[index] ?? ""]);
+  pairs.sort(([left], [right]) => Number(left > right) - Number(left < right));
+  return new Query(
+    pairs.map(([key]) => key),
+    pairs.map(([, value]) => value),
+  );
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index++) {
+    if ((keys[index - 1] ?? "") > (keys[index] ?? "")) return false;
+  }
+  return true;
+}
