@@ -206,3 +206,26 @@ test("databases in a cluster have paths below the cluster's, and can be read alo
   ]);
   expect(requests[0]?.headers.get("idempotency-key")).toMatch(/^[0-9a-f-]{36}$/);
 });
+
+test("applications are listed and made below their cluster, and have addresses of their own", async () => {
+  const application = { id: "wsa-1", type: "websocketApplications", attributes: { name: "website" } };
+  const single = json(200, { data: application });
+  const client = clientOf(json(201, { data: application }), single, single, single, single, single);
+  const applications = client.websockets.applications("ws-1");
+  await applications.create({ name: "website" });
+  await applications.get("wsa-1", { include: ["server"] });
+  await applications.update("wsa-1", { client_events_enabled: false });
+  await applications.rotateSecret("wsa-1", { grace_seconds: 0 });
+  await applications.delete("wsa-1");
+  await client.websockets.update("ws-1", { max_connections: 500 });
+  expect(requests.map(({ method, url }) => `${method} ${url.pathname}${url.search}`)).toEqual([
+    "POST /api/websocket-servers/ws-1/applications",
+    "GET /api/websocket-applications/wsa-1?include=server",
+    "PATCH /api/websocket-applications/wsa-1",
+    "POST /api/websocket-applications/wsa-1/rotate-secret",
+    "DELETE /api/websocket-applications/wsa-1",
+    "PATCH /api/websocket-servers/ws-1",
+  ]);
+  const keys = requests.map(({ headers }) => headers.has("idempotency-key"));
+  expect(keys).toEqual([true, false, false, true, false, false]);
+});

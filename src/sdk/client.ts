@@ -2,20 +2,23 @@
 import { Caches } from "./caches.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Databases } from "./databases.ts";
+import { Websockets } from "./websockets.ts";
 
 /**
  * A client with one token.
  *
- * Creates carry an Idempotency-Key, so all requests are sent again after a lost connection or a 503, and after a 429
- * when the server's `Retry-After` is over.
+ * What makes something new carries an Idempotency-Key, so all requests are sent again after a lost connection or a
+ * 503, and after a 429 when the server's `Retry-After` is over.
  */
 export class PilviClient {
   readonly caches: Caches;
   readonly databases: Databases;
+  readonly websockets: Websockets;
 
   constructor(options: ConnectionOptions) {
     const connection = new Connection(options);
     this.caches = new Caches(connection);
     this.databases = new Databases(connection);
+    this.websockets = new Websockets(connection);
   }
 }

@@ -6,6 +6,11 @@ export type {
   SchemaResource,
   SchemaStatus,
 } from "../resources/databases/schema.ts";
+export type {
+  ApplicationResource as WebsocketApplicationResource,
+  ServerResource as WebsocketServerResource,
+  ServerStatus as WebsocketServerStatus,
+} from "../resources/websockets/schema.ts";
 export type { CacheDocument, CacheFilter, CachePage, CacheTypeList, NewCache } from "./caches.ts";
 export { PilviClient } from "./client.ts";
 export type { ConnectionOptions, Pause } from "./connection.ts";
@@ -20,3 +25,16 @@ export type {
 } from "./databases.ts";
 export type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 export { PilviError, PilviUnreachable } from "./errors.ts";
+export type {
+  NewWebsocketApplication,
+  NewWebsocketServer,
+  WebsocketApplicationChange,
+  WebsocketApplicationDocument,
+  WebsocketApplicationPage,
+  WebsocketApplications,
+  WebsocketSecretRotation,
+  WebsocketServerChange,
+  WebsocketServerDocument,
+  WebsocketServerFilter,
+  WebsocketServerPage,
+} from "./websockets.ts";

@@ -1,0 +1,109 @@
+// The operations on WebSocket clusters and on the applications in them.
+import type { z } from "zod";
+import type {
+  applicationChange,
+  ApplicationResource,
+  newApplication,
+  newServer,
+  secretRotation,
+  serverChange,
+  ServerResource,
+  ServerStatus,
+} from "../resources/websockets/schema.ts";
+import { Collection } from "./collection.ts";
+import type { Connection } from "./connection.ts";
+import type { PageDocument, SingleDocument } from "./documents.ts";
+
+/** What a new cluster is described by. */
+export type NewWebsocketServer = z.input<typeof newServer>;
+/** What of a cluster is to change; the rest stays as it is. */
+export type WebsocketServerChange = z.input<typeof serverChange>;
+/** A cluster, with its applications where `include: ["applications"]` asks for them. */
+export type WebsocketServerDocument = SingleDocument<ServerResource, ApplicationResource>;
+export type WebsocketServerPage = PageDocument<ServerResource>;
+/** What a new application is described by; everything but the name may be left out. */
+export type NewWebsocketApplication = z.input<typeof newApplication>;
+/** What of an application is to change; the rest stays as it is, and lists are replaced as a whole. */
+export type WebsocketApplicationChange = z.input<typeof applicationChange>;
+/** An application, with its cluster where `include: ["server"]` asks for it. */
+export type WebsocketApplicationDocument = SingleDocument<ApplicationResource, ServerResource>;
+export type WebsocketApplicationPage = PageDocument<ApplicationResource>;
+/** How long earlier secrets stay good after a rotation. */
+export type WebsocketSecretRotation = z.input<typeof secretRotation>;
+
+/** What makes clusters a kind of resource. */
+interface ServerKind {
+  body: NewWebsocketServer;
+  resource: ServerResource;
+  included: ApplicationResource;
+  status: ServerStatus;
+  filter: "name" | "type" | "status" | "region";
+}
+
+/** What makes applications a kind of resource; only their cluster has a status. */
+interface ApplicationKind {
+  body: NewWebsocketApplication;
+  resource: ApplicationResource;
+  included: ServerResource;
+  status: never;
+  filter: never;
+}
+
+/** Shows only clusters whose attributes have these values. */
+export type WebsocketServerFilter = Partial<Record<ServerKind["filter"], string>>;
+
+/** The WebSocket clusters of the token's organization. */
+export class Websockets extends Collection<ServerKind> {
+  constructor(connection: Connection) {
+    super(connection, "/websocket-servers");
+  }
+
+  /** The applications in the cluster with this id. */
+  applications(id: string): WebsocketApplications {
+    return new WebsocketApplications(this.connection, `${this.pathOf(id)}/applications`);
+  }
+
+  /** Changes a cluster; nobody is disconnected for it. */
+  async update(id: string, change: WebsocketServerChange): Promise<WebsocketServerDocument> {
+    return await this.connection.send<WebsocketServerDocument>({
+      method: "PATCH",
+      path: this.pathOf(id),
+      body: change,
+    });
+  }
+}
+
+/** The applications in one cluster. A change is in force when the cluster is `available` again. */
+export class WebsocketApplications extends Collection<ApplicationKind> {
+  /** Changes an application, for open connections as well. */
+  async update(id: string, change: WebsocketApplicationChange): Promise<WebsocketApplicationDocument> {
+    return await this.connection.send<WebsocketApplicationDocument>({
+      method: "PATCH",
+      path: this.pathOf(id),
+      body: change,
+    });
+  }
+
+  /**
+   * Gives an application a new secret.
+   * @param options.idempotencyKey makes repetitions over several processes safe; by default each call has its own.
+   */
+  async rotateSecret(
+    id: string,
+    rotation: WebsocketSecretRotation = {},
+    options: { idempotencyKey?: string } = {},
+  ): Promise<WebsocketApplicationDocument> {
+    const { idempotencyKey = crypto.randomUUID() } = options;
+    return await this.connection.send<WebsocketApplicationDocument>({
+      method: "POST",
+      path: `${this.pathOf(id)}/rotate-secret`,
+      body: rotation,
+      headers: { "Idempotency-Key": idempotencyKey },
+    });
+  }
+
+  /** One application has an address of its own, wherever it is. */
+  protected override pathOf(id: string): string {
+    return `/websocket-applications/${encodeURIComponent(id)}`;
+  }
+}
