@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { addCaches } from "./caches/index.ts";
 import { addDatabases } from "./databases/index.ts";
 import type { Session } from "./session.ts";
+import { addWebsockets } from "./websockets/index.ts";
 
 export { CommandFailure, endingOf } from "./failure.ts";
 export { processIo } from "./io.ts";
@@ -12,4 +13,5 @@ export { type DatabaseProgram, openSession, withExamples } from "./session.ts";
 export function addResourceCommands(program: Command, session: Session): void {
   addCaches(program, session);
   addDatabases(program, session);
+  addWebsockets(program, session);
 }

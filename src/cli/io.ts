@@ -16,6 +16,8 @@ export interface Io {
   errColumns: number;
   /** Asks on stderr; the answer is empty when the input ends. */
   ask(question: string): Promise<string>;
+  /** Reads the input to its end. */
+  readInput(): Promise<string>;
   /** Calls the listener on Ctrl-C in place of ending the program. Returns what undoes that. */
   onInterrupt(listener: () => void): () => void;
   /** Milliseconds of a clock that only goes forward. */
@@ -37,6 +39,7 @@ export function processIo(): Io {
     // A terminal that does not know its width says 0.
     errColumns: process.stderr.columns || 80,
     ask,
+    readInput: () => Bun.stdin.text(),
     onInterrupt: (listener) => {
       process.on("SIGINT", listener);
       return () => void process.off("SIGINT", listener);

@@ -18,7 +18,7 @@ export function serve(routes: Record<string, Answer | Answer[]>): string {
     const { pathname } = new URL(request.url);
     const key = `${request.method} ${pathname.replace(/^\/api/, "")}`;
     requests.push(key);
-    if (request.method === "POST") bodies.push(await request.json());
+    if (/^(POST|PATCH)$/.test(request.method)) bodies.push(await request.json());
     const seen = requests.filter((earlier) => earlier === key).length;
     const answer = [routes[key] ?? notFound].flat().slice(0, seen).at(-1);
     return answer?.() ?? Response.error();

@@ -28,6 +28,7 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
     isErrTerminal: false,
     errColumns: 80,
     ask: async () => "",
+    readInput: async () => "",
     onInterrupt(listener) {
       interrupts.add(listener);
       return () => void interrupts.delete(listener);

@@ -1,11 +1,12 @@
 // The parts of a `delete` command that are alike for all kinds of resources.
 import type { Command } from "commander";
-import type { SingleDocument } from "../../sdk/index.ts";
+import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
 import { CommandFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
 import { nameArgument, withWait, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { find } from "./find.ts";
-import { nameOf, type Kind, type Resource, type ShownKind } from "./kind.ts";
+import { type Kind, type Named, nameOf, type Resource, type ShownKind } from "./kind.ts";
 import { waitUntil } from "./wait.ts";
 
 /** What the options of `delete` are read into. */
@@ -49,22 +50,37 @@ export async function deleteFound<Document extends SingleDocument<Resource>>(
   nameOrId: string,
   options: DeleteOptions,
 ): Promise<void> {
-  const { io } = session;
   const client = await session.client();
+  await deleteOne(session, { kind, client, nameOrId, options }, async (document) => {
+    return (await waitUntil(session, kind, client, document, "deleted", options.timeout)).failure;
+  });
+}
+
+/**
+ * Finds anything with a name, asks about it and deletes it.
+ * @param wait what `--wait` does; a failure is the command's.
+ * @throws CommandFailure when nothing was deleted.
+ */
+export async function deleteOne<Document extends SingleDocument<Named>>(
+  { io }: Session,
+  wish: { kind: Kind<Document>; client: PilviClient; nameOrId: string; options: DeleteOptions },
+  wait: (document: Document) => Promise<CommandFailure | undefined>,
+): Promise<void> {
+  const { kind, client, nameOrId, options } = wish;
   const document = await find(kind, client, nameOrId);
   const title = `${nameOf(kind, document.data)} (${document.data.id})`;
-  if (options.yes !== true) await confirm(session, title);
+  if (options.yes !== true) await confirm(io, title);
   await kind.requests(client).delete(document.data.id);
   if (options.wait !== true) {
     io.out(`Deleting ${title}.\n`);
     return;
   }
-  const { failure } = await waitUntil(session, kind, client, document, "deleted", options.timeout);
+  const failure = await wait(document);
   if (failure !== undefined) throw failure;
   io.out(`Deleted ${title}.\n`);
 }
 
-async function confirm({ io }: Session, title: string): Promise<void> {
+async function confirm(io: Io, title: string): Promise<void> {
   const answer = await io.ask(`Delete ${title} with everything in it? [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("Nothing was deleted.");
 }

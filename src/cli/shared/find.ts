@@ -1,16 +1,16 @@
 // Finds the resource that a command is about, by its id or by a name that only one of its kind has.
 import { PilviError, type PilviClient, type SingleDocument } from "../../sdk/index.ts";
 import { CommandFailure } from "../failure.ts";
-import type { Kind, Resource } from "./kind.ts";
+import type { Kind, Named } from "./kind.ts";
 
 /** @throws CommandFailure when there is no such resource or more than one. */
-export async function find<Document extends SingleDocument<Resource>>(
+export async function find<Document extends SingleDocument<Named>>(
   kind: Kind<Document>,
   client: PilviClient,
   nameOrId: string,
 ): Promise<Document> {
   if (kind.idPattern.test(nameOrId)) return await getById(kind, client, nameOrId);
-  const found: Resource[] = [];
+  const found: Named[] = [];
   for await (const { data } of kind.requests(client).pages()) {
     found.push(...data.filter(({ attributes }) => attributes.name === nameOrId));
   }
@@ -26,7 +26,7 @@ export async function find<Document extends SingleDocument<Resource>>(
   return await getById(kind, client, only.id);
 }
 
-async function getById<Document extends SingleDocument<Resource>>(
+async function getById<Document extends SingleDocument<Named>>(
   kind: Kind<Document>,
   client: PilviClient,
   id: string,

@@ -1,16 +1,21 @@
 // What the commands that are alike for all kinds of resources have to know of a kind.
 import type { PageDocument, PilviClient, SingleDocument } from "../../sdk/index.ts";
 
-/** The parts of a resource that those commands look at. */
-export interface Resource {
+/** The parts of anything with a name that those commands look at. */
+export interface Named {
   id: string;
+  attributes: { name: string };
+}
+
+/** The parts of what has a status of its own, and can therefore be waited for. */
+export interface Resource extends Named {
   attributes: { name: string; status: string };
   /** Absent for what has no work of its own, such as a database in a cluster. */
   meta?: { last_error: string | null };
 }
 
 /** The requests that those commands send; the client has them for every kind. */
-export interface Requests<Document extends SingleDocument<Resource>> {
+export interface Requests<Document extends SingleDocument<Named>> {
   pages(options?: { filter?: Record<string, string> }): AsyncGenerator<PageDocument<Document["data"]>>;
   get(
     id: string,
@@ -20,7 +25,7 @@ export interface Requests<Document extends SingleDocument<Resource>> {
 }
 
 /** One kind of resource. */
-export interface Kind<Document extends SingleDocument<Resource>> {
+export interface Kind<Document extends SingleDocument<Named>> {
   /** What people call one, such as `cache`, and several. */
   noun: string;
   plural: string;
@@ -36,7 +41,7 @@ export interface Kind<Document extends SingleDocument<Resource>> {
 }
 
 /** A kind with what makes it readable in a terminal. */
-export interface ShownKind<Document extends SingleDocument<Resource>> extends Kind<Document> {
+export interface ShownKind<Document extends SingleDocument<Named>> extends Kind<Document> {
   /** The group of commands, such as `caches`. */
   group: string;
   /** Heads and cells of a list. */
@@ -49,6 +54,6 @@ export interface ShownKind<Document extends SingleDocument<Resource>> extends Ki
 }
 
 /** What people know a resource by, such as `the cache sessions`. */
-export function nameOf(kind: { noun: string }, { attributes }: Resource): string {
+export function nameOf(kind: { noun: string }, { attributes }: Named): string {
   return `the ${kind.noun} ${attributes.name}`;
 }

@@ -1,0 +1,55 @@
+// What commands that change a cluster or an application have in common.
+import type { Command } from "commander";
+import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
+import type { CommandFailure } from "../failure.ts";
+import type { WaitOptions } from "../options.ts";
+import { jsonText, type Session } from "../session.ts";
+import { find } from "../shared/find.ts";
+import type { Kind, Named } from "../shared/kind.ts";
+import { waitUntil } from "../shared/wait.ts";
+import { clusterKind } from "./kind.ts";
+
+/** What follows a change. */
+interface Change<Document extends SingleDocument<Named>> {
+  client: PilviClient;
+  clusterId: string;
+  options: WaitOptions & { json?: true };
+  /** What was changed, and how it is told of. */
+  id: string;
+  kind: Kind<Document>;
+  details(document: Document): string;
+}
+
+/** Ends the program as wrongly used when no option says what to change. */
+export function requireChange(command: Command, change: object): void {
+  if (Object.values(change).some((value) => value !== undefined)) return;
+  command.error("error: an option must say what to change", { exitCode: 2 });
+}
+
+/** Tells of a change, at once or when it is in force. @throws CommandFailure when it is not in time. */
+export async function finishChange<Document extends SingleDocument<Named>>(
+  session: Session,
+  { client, clusterId, options, id, kind, details }: Change<Document>,
+): Promise<void> {
+  const failure =
+    options.wait === true ? await waitUntilInForce(session, client, clusterId, options) : undefined;
+  // Also after a failure, since the change has been taken.
+  const document = await find(kind, client, id);
+  session.io.out(options.json === true ? jsonText(document) : details(document));
+  if (failure !== undefined) throw failure;
+  if (options.wait === true) return;
+  session.io.err(
+    `In force when the cluster is available. Wait for it with: pilvi websockets show ${clusterId} --wait\n`,
+  );
+}
+
+/** Waits until the cluster is `available` again. @returns why it is not in time. */
+export async function waitUntilInForce(
+  session: Session,
+  client: PilviClient,
+  clusterId: string,
+  { timeout }: WaitOptions,
+): Promise<CommandFailure | undefined> {
+  const cluster = await find(clusterKind, client, clusterId);
+  return (await waitUntil(session, clusterKind, client, cluster, "available", timeout)).failure;
+}

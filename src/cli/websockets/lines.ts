@@ -1,0 +1,32 @@
+// How an event looks: a line for people, or one for programs.
+import { meaningOf, type Frame } from "./frames.ts";
+
+/** What the libraries of clients call events of the protocol itself. */
+export function eventName({ event }: Frame): string {
+  return event.replace(/^pusher_internal:/, "pusher:");
+}
+
+/** Time, event and data in one line. */
+export function lineOf(frame: Frame, now: Date): string {
+  const { data, userId } = frame;
+  const time = `${now.toTimeString().slice(0, 8)}.${String(now.getMilliseconds()).padStart(3, "0")}`;
+  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  const sender = userId === undefined ? "" : `(from ${userId})`;
+  const parts = [time, eventName(frame), text, sender].filter((part) => part !== "");
+  return `${printable(parts.join("  "))}\n`;
+}
+
+/** The same as an object in one line. */
+export function jsonLineOf(frame: Frame, now: Date): string {
+  const { channel, userId } = frame;
+  const event = { time: now.toISOString(), channel, event: eventName(frame), data: meaningOf(frame) };
+  return `${JSON.stringify({ ...event, user_id: userId })}\n`;
+}
+
+/** Strangers choose what stands in an event, and a terminal obeys control characters. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => {
+    const code = character.charCodeAt(0).toString(16).padStart(4, "0");
+    return character === "\n" ? String.raw`\n` : String.raw`\u${code}`;
+  });
+}

@@ -1,0 +1,157 @@
+// One connection to a cluster that hears one channel, with the protocol of Pusher's clients.
+import { CommandFailure } from "../failure.ts";
+import { message, messagesToSubscribe } from "./channels.ts";
+import { dataMembers, readFrame, type Frame } from "./frames.ts";
+import type { Credentials } from "./signatures.ts";
+
+/** Where to connect, and as whom. */
+export interface Subscription {
+  /** Such as `ws://127.0.0.1:20002`. */
+  url: string;
+  credentials: Credentials;
+  channel: string;
+  /** Who to be on a presence channel. */
+  userId: string;
+  /** The page that browsers would name; undefined when the application does not ask. */
+  origin: string | undefined;
+}
+
+/** What is told while a connection lasts. */
+export interface Hearer {
+  /** @param members who is on a presence channel; undefined on any other. */
+  subscribed(members: string[] | undefined): void;
+  heard(frame: Frame): void;
+  /** The cluster did not like something, and the connection stays. */
+  complaint(text: string): void;
+}
+
+/** How a connection ended. */
+export interface Closing {
+  code: number;
+  /** Empty when none was given. */
+  reason: string;
+  /** Whether the cluster had let the connection in at all. */
+  wasConnected: boolean;
+}
+
+const PROTOCOL = "protocol=7&client=pilvi&version=1.0&flash=false";
+
+/** A cluster that says goodbye later than this is left without. */
+const GOODBYE_MS = 500;
+
+/** A connection from its beginning to its end. */
+export class Subscriber {
+  readonly #subscription: Subscription;
+  readonly #hearer: Hearer;
+  readonly #socket: WebSocket;
+  readonly #end = Promise.withResolvers<Closing>();
+  /** What is to be sent, one after the other, until the channel is subscribed. */
+  #toSend: string[] = [];
+  #activityMs: number;
+  readonly #answerMs: number;
+  #timer: ReturnType<typeof setTimeout>;
+  #wasConnected = false;
+  #lastError: Omit<Closing, "wasConnected"> | undefined;
+
+  /** @param answerMs how long the cluster may take to let somebody in, and to answer when it is asked whether it is there. */
+  constructor(subscription: Subscription, hearer: Hearer, answerMs = 30_000) {
+    const { url, credentials, origin } = subscription;
+    this.#subscription = subscription;
+    this.#hearer = hearer;
+    this.#answerMs = answerMs;
+    this.#activityMs = answerMs;
+    const headers = origin === undefined ? {} : { Origin: origin };
+    this.#socket = new WebSocket(`${url}/app/${credentials.key}?${PROTOCOL}`, { headers });
+    this.#timer = setTimeout(() => this.#socket.terminate(), answerMs);
+    this.#socket.addEventListener("message", ({ data }) => this.#receive(String(data)));
+    this.#socket.addEventListener("close", ({ code, reason }) => this.#closed({ code, reason }));
+    // The close event that follows says the same.
+    this.#socket.addEventListener("error", () => {});
+  }
+
+  /** Resolves when the connection is closed. @throws CommandFailure when the cluster refuses the channel. */
+  get ended(): Promise<Closing> {
+    return this.#end.promise;
+  }
+
+  /** Says goodbye. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#socket.terminate(), GOODBYE_MS);
+    this.#socket.close(1000);
+  }
+
+  #receive(text: string): void {
+    const frame = readFrame(text);
+    if (frame === undefined || this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#restartTimer();
+    switch (frame.event) {
+      case "pusher:connection_established":
+        return this.#connected(frame);
+      case "pusher:ping":
+        return this.#socket.send(message("pusher:pong", {}));
+      case "pusher:pong":
+        return;
+      case "pusher:signin_success":
+        return this.#sendNext();
+      case "pusher:error":
+        return this.#complained(frame);
+      case "pusher:subscription_error":
+        return this.#refused(frame);
+      case "pusher_internal:subscription_succeeded":
+        return this.#hearer.subscribed(membersIn(frame));
+      default:
+        if (frame.channel === this.#subscription.channel) this.#hearer.heard(frame);
+    }
+  }
+
+  #connected(frame: Frame): void {
+    const { socket_id: socketId, activity_timeout: seconds } = dataMembers(frame);
+    this.#wasConnected = true;
+    if (typeof seconds === "number" && seconds > 0) this.#activityMs = seconds * 1000;
+    this.#restartTimer();
+    this.#toSend = messagesToSubscribe(this.#subscription.channel, String(socketId), this.#subscription);
+    this.#sendNext();
+  }
+
+  #sendNext(): void {
+    const next = this.#toSend.shift();
+    if (next !== undefined) this.#socket.send(next);
+  }
+
+  #complained(frame: Frame): void {
+    const { code, message: text } = dataMembers(frame);
+    // A code of a close frame comes with this event first; the text of the close frame may be missing.
+    if (typeof code === "number") this.#lastError = { code, reason: String(text) };
+    else this.#hearer.complaint(String(text));
+  }
+
+  #refused(frame: Frame): void {
+    const { error } = dataMembers(frame);
+    const { channel } = this.#subscription;
+    this.#end.reject(new CommandFailure(`The cluster refuses the channel ${channel}: ${String(error)}`));
+    this.close();
+  }
+
+  #closed({ code, reason }: Omit<Closing, "wasConnected">): void {
+    clearTimeout(this.#timer);
+    const last = this.#lastError;
+    const told = last !== undefined && (last.code === code || code < 4000) ? last : { code, reason };
+    this.#end.resolve({ ...told, wasConnected: this.#wasConnected });
+  }
+
+  /** After silence the cluster is asked whether it is there; without an answer the connection is given up. */
+  #restartTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#socket.send(message("pusher:ping", {}));
+      this.#timer = setTimeout(() => this.#socket.terminate(), this.#answerMs);
+    }, this.#activityMs);
+  }
+}
+
+function membersIn(frame: Frame): string[] | undefined {
+  const { presence } = dataMembers(frame);
+  if (typeof presence !== "object" || presence === null || !("ids" in presence)) return undefined;
+  return Array.isArray(presence.ids) ? presence.ids.map(String) : undefined;
+}

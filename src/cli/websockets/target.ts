@@ -1,0 +1,70 @@
+// Which cluster and application a command speaks with, and what it needs for that.
+import type { PilviClient, WebsocketApplicationResource, WebsocketServerResource } from "../../sdk/index.ts";
+import { CommandFailure } from "../failure.ts";
+import { find } from "../shared/find.ts";
+import { credentialsOf } from "./application-text.ts";
+import { clusterKind } from "./kind.ts";
+import type { Credentials } from "./signatures.ts";
+
+/** A cluster that can be spoken with, as one of its applications. */
+export interface Target {
+  cluster: WebsocketServerResource;
+  application: WebsocketApplicationResource;
+  credentials: Credentials;
+  /** Where clients connect, and where applications publish. */
+  url: string;
+  httpUrl: string;
+}
+
+/**
+ * Finds both; without a name the application is the oldest.
+ * @throws CommandFailure when there is none, or its secret may not be seen.
+ */
+export async function targetOf(
+  client: PilviClient,
+  clusterNameOrId: string,
+  applicationNameOrId: string | undefined,
+): Promise<Target> {
+  const { data: cluster, included = [] } = await find(clusterKind, client, clusterNameOrId);
+  const application = chosen(included, cluster.attributes.name, applicationNameOrId);
+  const credentials = credentialsOf(application);
+  if (credentials === undefined) {
+    throw new CommandFailure(
+      "This token may not see the application's secret; it needs the ability websockets:credentials.",
+    );
+  }
+  return { cluster, application, credentials, url: cluster.meta.url, httpUrl: cluster.meta.http_url };
+}
+
+/** @throws CommandFailure when the cluster cannot be used, or a change of it is not in force yet. */
+export function requireAvailable({ cluster: { id, attributes } }: Target): void {
+  const { name, status } = attributes;
+  if (status === "available") return;
+  throw new CommandFailure(
+    `The status of ${name} is ${status}. Wait for it with: pilvi websockets show ${id} --wait`,
+  );
+}
+
+function chosen(
+  applications: WebsocketApplicationResource[],
+  cluster: string,
+  nameOrId: string | undefined,
+): WebsocketApplicationResource {
+  const fitting =
+    nameOrId === undefined
+      ? applications.slice(0, 1)
+      : applications.filter(({ id, attributes }) => id === nameOrId || attributes.name === nameOrId);
+  const [only, ...others] = fitting;
+  if (only === undefined) {
+    throw new CommandFailure(
+      nameOrId === undefined
+        ? `The WebSocket cluster ${cluster} has no application. Create one with: pilvi websockets apps create ${cluster} NAME`
+        : `The WebSocket cluster ${cluster} has no application named ${nameOrId}.`,
+    );
+  }
+  if (others.length === 0) return only;
+  const ids = fitting.map(({ id }) => `  ${id}`).join("\n");
+  throw new CommandFailure(
+    `${fitting.length} WebSocket applications are named ${nameOrId}. Use the id of one:\n${ids}`,
+  );
+}
