@@ -1,0 +1,144 @@
+// What is published in an application: who gets it, what cache channels remember, and how counts are told.
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { CACHE_TTL_SECONDS } from "./protocol/limits.ts";
+import { LastEvents } from "./last-events.ts";
+import { TestCluster, type TestClient } from "./test-support.ts";
+import type { Application } from "./application.ts";
+
+const SUCCEEDED = "pusher_internal:subscription_succeeded";
+const COUNT = "pusher_internal:subscription_count";
+
+function applicationOf(network: TestCluster): Application {
+  const [application] = network.cluster.applications();
+  if (application === undefined) throw new Error("there is no application");
+  return application;
+}
+
+describe("an event of the HTTP API", () => {
+  test("reaches all subscribers but the connection that it came from", () => {
+    const network = new TestCluster();
+    const clients = [network.connected(), network.connected(), network.connected()];
+    const [sender, other, elsewhere] = clients as [TestClient, TestClient, TestClient];
+    for (const client of [sender, other]) client.says("pusher:subscribe", { channel: "news" });
+    for (const client of clients) client.take();
+    const application = applicationOf(network);
+    application.publish("news", "hello", '{"a":1}', sender.socketId);
+    const frame = { event: "hello", channel: "news", data: '{"a":1}' };
+    expect([sender.take(), other.take(), elsewhere.take()]).toEqual([[], [frame], []]);
+    // A socket that does not subscribe, or is not there, takes nothing from anybody.
+    application.publish("news", "hello", "1", elsewhere.socketId);
+    application.publish("news", "hello", "2", "1.1");
+    application.publish("nobody-there", "hello", "3");
+    expect([sender.take().length, other.take().length, elsewhere.take().length]).toEqual([2, 2, 0]);
+  });
+
+  test("and frames of clients are counted, as are those to clients", () => {
+    const network = new TestCluster();
+    const [one, two] = [network.connected(), network.connected()];
+    for (const client of [one, two]) client.says("pusher:subscribe", { channel: "news" });
+    applicationOf(network).publish("news", "hello", "1");
+    applicationOf(network).publish("news", "hello", "1", one.socketId);
+    expect(applicationOf(network).counters).toEqual({ received: 4, sent: 7, slowConsumers: 0 });
+  });
+});
+
+describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "presence-cache-a"])(
+  "the cache channel %s",
+  (channel) => {
+    const member = channel.startsWith("presence") ? { user_id: "1" } : undefined;
+
+    test("gives a new subscriber the last event, or tells that there is none", () => {
+      const network = new TestCluster();
+      const [first, second] = [network.connected(), network.connected()];
+      first.subscribes(channel, member);
+      expect(first.takeNames()).toEqual([SUCCEEDED, "pusher:cache_miss"]);
+      expect(network.takeEvents()).toContainEqual(["cache_miss", channel]);
+      applicationOf(network).publish(channel, "one", "1");
+      applicationOf(network).publish(channel, "two", "2");
+      second.subscribes(channel, member);
+      expect(second.take().slice(1)).toEqual([{ event: "two", channel, data: "2" }]);
+      expect(network.takeEvents()).not.toContainEqual(["cache_miss", channel]);
+    });
+
+    test("remembers what was published when nobody was there", () => {
+      const network = new TestCluster();
+      applicationOf(network).publish(channel, "one", "1");
+      expect(applicationOf(network).cachedEvent(channel)).toMatchObject({ data: "1", ttlSeconds: 1_800 });
+      const client = network.connected();
+      client.subscribes(channel, member);
+      expect(client.takeNames()).toEqual([SUCCEEDED, "one"]);
+    });
+  },
+);
+
+test.each(["a", "private-a", "my-cache-a", "private-my-cache-a"])("%p remembers nothing", (channel) => {
+  const network = new TestCluster();
+  applicationOf(network).publish(channel, "one", "1");
+  expect(applicationOf(network).cachedEvent(channel)).toBeUndefined();
+});
+
+describe("last events", () => {
+  let now = 0;
+  const events = () => new LastEvents(() => now);
+
+  test("are kept for half an hour after the last", () => {
+    const kept = events();
+    kept.set("a", "one", "1");
+    now += 60_000;
+    expect(kept.get("a")).toEqual({ name: "one", data: "1", ttlSeconds: CACHE_TTL_SECONDS - 60 });
+    kept.set("a", "two", "2");
+    now += CACHE_TTL_SECONDS * 1_000 - 1;
+    expect(kept.get("a")).toEqual({ name: "two", data: "2", ttlSeconds: 1 });
+    now += 1;
+    expect(kept.get("a")).toBeUndefined();
+  });
+
+  test("are bounded; the oldest go first", () => {
+    const kept = events();
+    const data = "x".repeat(10_000);
+    for (let i = 0; i < 2_000; i++) kept.set(`c${i}`, "e", data);
+    kept.set("c1999", "e", "new");
+    expect(kept.get("c0")).toBeUndefined();
+    expect(kept.get("c1999")?.data).toBe("new");
+    expect(kept.get("c1500")?.data).toBe(data);
+  });
+});
+
+describe("the count of subscribers", () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  test("is told on every change of a small channel, and not on presence channels", () => {
+    const network = new TestCluster({ subscriptionCountEnabled: true });
+    const [one, two] = [network.connected(), network.connected()];
+    for (const client of [one, two]) client.says("pusher:subscribe", { channel: "news" });
+    expect(
+      one
+        .take()
+        .slice(1)
+        .map(({ data }) => data),
+    ).toEqual([{ subscription_count: 1 }, { subscription_count: 2 }]);
+    two.disconnects();
+    expect(one.take()).toEqual([{ event: COUNT, channel: "news", data: { subscription_count: 1 } }]);
+    one.subscribes("presence-a", { user_id: "1" });
+    expect(one.takeNames()).toEqual([SUCCEEDED]);
+  });
+
+  test("of more than 100 is told at most every 5 s, and then the right one", () => {
+    const network = new TestCluster({ subscriptionCountEnabled: true });
+    const clients = Array.from({ length: 150 }, () => network.connected());
+    for (const client of clients) client.says("pusher:subscribe", { channel: "news" });
+    const [first] = clients as [TestClient];
+    expect(first.takeNames().filter((name) => name === COUNT)).toHaveLength(100);
+    jest.advanceTimersByTime(4_900);
+    expect(first.take()).toEqual([]);
+    jest.advanceTimersByTime(200);
+    expect(first.take().map(({ data }) => data)).toEqual([{ subscription_count: 150 }]);
+    for (const client of clients.slice(1)) client.disconnects();
+    jest.advanceTimersByTime(5_000);
+    expect(first.take().at(-1)?.data).toEqual({ subscription_count: 1 });
+    first.disconnects();
+    jest.advanceTimersByTime(10_000);
+    expect(network.takeEvents().at(-1)).toEqual(["channel_vacated", "news"]);
+  });
+});

@@ -1,0 +1,123 @@
+// Events that clients send to each other: where they are allowed, how they arrive, and how many.
+import { describe, expect, setSystemTime, test } from "bun:test";
+import { TestCluster, type TestClient } from "./test-support.ts";
+
+const REJECTED = { event: "pusher:error", data: { code: null } };
+
+function pair(channel: string, members: [unknown, unknown] = [undefined, undefined]) {
+  const network = new TestCluster();
+  const [sender, other] = [network.connected(), network.connected()] as [TestClient, TestClient];
+  sender.subscribes(channel, members[0]);
+  other.subscribes(channel, members[1]);
+  for (const client of [sender, other]) client.take();
+  network.takeEvents();
+  return { network, sender, other };
+}
+
+describe("a client event", () => {
+  test.each(["private-a", "private-cache-a"])("on %s reaches the others, and not its sender", (channel) => {
+    const { network, sender, other } = pair(channel);
+    sender.says("client-typing", { who: "ann" }, channel);
+    expect(other.take()).toEqual([{ event: "client-typing", channel, data: { who: "ann" } }]);
+    expect(sender.take()).toEqual([]);
+    const { socketId } = sender;
+    expect(network.takeEvents()).toEqual([
+      ["client_event", { channel, event: "client-typing", data: '{"who":"ann"}', socketId }],
+    ]);
+  });
+
+  test("on a presence channel tells which user sent it", () => {
+    const { network, sender, other } = pair("presence-a", [{ user_id: 1 }, { user_id: 2 }]);
+    sender.says("client-typing", "now", "presence-a");
+    const frame = { event: "client-typing", channel: "presence-a", data: "now", user_id: "1" };
+    expect(other.take()).toEqual([frame]);
+    expect(network.takeEvents()).toMatchObject([["client_event", { data: "now", userId: "1" }]]);
+  });
+
+  test.each([[undefined], [null], [0], [""], [[1, { a: [] }]], [{ __proto__: null, x: "ü😀\u2028" }]])(
+    "passes %p on as it is",
+    (data) => {
+      const { sender, other } = pair("private-a");
+      sender.says("client-x", data, "private-a");
+      const [frame] = other.take();
+      expect(frame).toEqual({
+        event: "client-x",
+        channel: "private-a",
+        ...(data === undefined ? {} : { data }),
+      });
+    },
+  );
+
+  test("is not what a cache channel remembers", () => {
+    const { network, sender } = pair("private-cache-a");
+    sender.says("client-x", {}, "private-cache-a");
+    const late = network.connected();
+    late.subscribes("private-cache-a");
+    expect(late.takeNames()).toEqual(["pusher_internal:subscription_succeeded", "pusher:cache_miss"]);
+  });
+
+  test.each(["a", "cache-a", "private-encrypted-a", "private-encrypted-cache-a"])(
+    "is refused on %s",
+    (channel) => {
+      const { network, sender, other } = pair(channel);
+      sender.says("client-x", {}, channel);
+      expect(sender.take()).toMatchObject([REJECTED]);
+      expect(other.take()).toEqual([]);
+      expect(network.takeEvents()).toEqual([]);
+    },
+  );
+
+  test("is refused on a user's own channel and on names that cannot be", () => {
+    const { network, sender } = pair("private-a");
+    sender.signsIn({ id: "1" });
+    sender.says("pusher:subscribe", { channel: "#server-to-user-1" });
+    sender.take();
+    for (const channel of ["#server-to-user-1", "", "private a", undefined]) {
+      sender.says("client-x", {}, channel);
+      expect(sender.take()).toMatchObject([REJECTED]);
+    }
+    expect(network.takeEvents()).not.toContainEqual(expect.arrayContaining(["client_event"]));
+  });
+
+  test("needs a subscription of its sender, and a name that says what it is", () => {
+    const { network, sender, other } = pair("private-a");
+    const stranger = network.connected();
+    stranger.says("client-x", {}, "private-a");
+    sender.says("typing", {}, "private-a");
+    sender.says("pusher:typing", {}, "private-a");
+    sender.says("pusher_internal:member_added", { user_id: "1" }, "private-a");
+    sender.says(`client-${"x".repeat(194)}`, {}, "private-a");
+    expect([...stranger.take(), ...sender.take()]).toMatchObject(Array.from({ length: 5 }, () => REJECTED));
+    expect(other.take()).toEqual([]);
+    sender.says("pusher:unsubscribe", { channel: "private-a" });
+    sender.says("client-x", {}, "private-a");
+    expect(sender.take()).toMatchObject([REJECTED]);
+    expect(other.take()).toEqual([]);
+  });
+
+  test("that is nested too deeply to be passed on is refused", () => {
+    const { sender, other } = pair("private-a");
+    const depth = 200_000;
+    const data = `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    sender.saysText(`{"event":"client-x","channel":"private-a","data":${data}}`);
+    expect(sender.take()).toMatchObject([REJECTED]);
+    expect(other.take()).toEqual([]);
+    expect(sender.closed).toBeNull();
+  });
+
+  test("is refused from the eleventh in a second on; the connection stays", () => {
+    const { sender, other } = pair("private-a");
+    try {
+      setSystemTime(new Date("2026-01-01T00:00:00.500Z"));
+      for (let i = 0; i < 15; i++) sender.says("client-x", i, "private-a");
+      expect(other.take()).toHaveLength(10);
+      const limited = { event: "pusher:error", data: { code: 4301 } };
+      expect(sender.take()).toMatchObject(Array.from({ length: 5 }, () => limited));
+      setSystemTime(new Date("2026-01-01T00:00:01.000Z"));
+      sender.says("client-x", "again", "private-a");
+      expect(other.take()).toMatchObject([{ data: "again" }]);
+    } finally {
+      setSystemTime();
+    }
+  });
+});

@@ -1,0 +1,103 @@
+// Silent connections are asked, and dead ones are closed in time.
+import { describe, expect, test } from "bun:test";
+import { beat } from "./heartbeat.ts";
+import { TestCluster, type TestClient } from "./test-support.ts";
+
+const PING_INTERVAL_S = 10;
+
+/** A cluster whose clock is moved by the test, a beat a second. */
+class Beating {
+  readonly network = new TestCluster({ pingIntervalSeconds: PING_INTERVAL_S });
+  #now = performance.now();
+
+  connected(): TestClient {
+    return this.network.connected();
+  }
+
+  /** @param each is called before every beat, with the seconds that have passed. */
+  pass(seconds: number, each: (second: number) => void = () => undefined): void {
+    for (let second = 1; second <= seconds; second++) {
+      this.#now += 1_000;
+      each(second);
+      beat(this.network.cluster, this.#now);
+    }
+  }
+
+  /** The client is heard at the test's time. */
+  heard({ connection }: TestClient): void {
+    if (connection === null) throw new Error("not connected");
+    connection.heard();
+    connection.heardAt = this.#now;
+  }
+}
+
+describe("a connection", () => {
+  test("that is silent is pinged after the interval, subscribed or not", () => {
+    const beating = new Beating();
+    const client = beating.connected();
+    beating.pass(PING_INTERVAL_S - 1);
+    expect(client.take()).toEqual([]);
+    beating.pass(2);
+    expect(client.take()).toEqual([{ event: "pusher:ping", data: {} }]);
+    beating.pass(5);
+    expect(client.take()).toEqual([]);
+  });
+
+  test("that answers stays for ever", () => {
+    const beating = new Beating();
+    const client = beating.connected();
+    let pings = 0;
+    beating.pass(600, () => {
+      const count = client.take().length;
+      pings += count;
+      if (count > 0) beating.heard(client);
+    });
+    expect(client.closed).toBeNull();
+    expect(pings).toBeGreaterThan(40);
+  });
+
+  test("that does not answer is closed with 4201 within its interval and 30 s, whatever is sent to it", () => {
+    const beating = new Beating();
+    const [dead, alive] = [beating.connected(), beating.connected()];
+    for (const client of [dead, alive]) client.subscribes("presence-room", { user_id: client.socketId });
+    alive.take();
+    let goneAfter = 0;
+    beating.pass(PING_INTERVAL_S + 30, (second) => {
+      beating.heard(alive);
+      dead.connection?.application.publish("presence-room", "news", "1");
+      if (dead.closed === null) goneAfter = second;
+    });
+    expect(dead.closed?.code).toBe(4201);
+    expect(dead.take().at(-1)).toMatchObject({ event: "pusher:error", data: { code: 4201 } });
+    expect(goneAfter).toBeWithin(PING_INTERVAL_S + 20, PING_INTERVAL_S + 30);
+    expect(alive.takeNames()).toContain("pusher_internal:member_removed");
+    expect(beating.network.cluster.connectionCount).toBe(1);
+  });
+
+  test("that says anything is alive, be it nonsense", () => {
+    const client = new TestCluster().connected();
+    for (const text of [
+      "",
+      "nonsense",
+      "{}",
+      '{"event":"pusher:pong"}',
+      '{"event":"pusher:ping","data":{}}',
+    ]) {
+      if (client.connection === null) throw new Error("not connected");
+      client.connection.pingedAt = 1;
+      client.connection.heardAt = 0;
+      client.saysText(text);
+      expect(client.connection.pingedAt).toBeNull();
+      expect(client.connection.heardAt).toBeGreaterThan(0);
+    }
+    expect(client.take().at(-1)).toEqual({ event: "pusher:pong", data: {} });
+  });
+
+  test("feels another interval at once", () => {
+    const beating = new Beating();
+    const client = beating.connected();
+    beating.network.configure({ pingIntervalSeconds: 2 });
+    beating.pass(3);
+    expect(client.takeNames()).toEqual(["pusher:ping"]);
+  });
+});

@@ -1,0 +1,181 @@
+// Signing in, what is meant for one user alone, watchlists, and ending a user's connections.
+import { describe, expect, test } from "bun:test";
+import { KEY, TestCluster, type TestClient } from "./test-support.ts";
+
+const WATCHLIST = "pusher_internal:watchlist_events";
+const ROOM = "presence-room";
+
+function signedIn(network: TestCluster, user: Record<string, unknown>): TestClient {
+  const client = network.connected();
+  client.signsIn(user);
+  client.take();
+  return client;
+}
+
+describe("a sign-in", () => {
+  test("that is proven is answered with what was signed", () => {
+    const client = new TestCluster().connected();
+    const user = { id: "ann", user_info: { name: "Ann" } };
+    client.signsIn(user);
+    expect(client.take()).toEqual([
+      { event: "pusher:signin_success", data: { user_data: JSON.stringify(user) } },
+    ]);
+    client.signsIn(user);
+    expect(client.takeNames()).toEqual(["pusher:signin_success"]);
+    expect(client.closed).toBeNull();
+  });
+
+  test.each([
+    [{ auth: `${KEY}:${"0".repeat(64)}`, user_data: '{"id":"1"}' }],
+    [{ user_data: '{"id":"1"}' }],
+    [{ auth: null, user_data: null }],
+    [{}],
+    ["nonsense"],
+    [undefined],
+  ])("with %p closes with 4009", (data) => {
+    const client = new TestCluster().connected();
+    client.says("pusher:signin", data);
+    expect(client.closed?.code).toBe(4009);
+    expect(client.take()).toMatchObject([{ event: "pusher:error", data: { code: 4009 } }]);
+  });
+
+  test.each([[{}], [{ id: "" }], [{ id: null }], [{ id: "x".repeat(129) }], [[]], ["1"]])(
+    "as %p closes with 4009, however well it is signed",
+    (user) => {
+      const client = new TestCluster().connected();
+      client.signsIn(user);
+      expect(client.closed?.code).toBe(4009);
+    },
+  );
+
+  test("as somebody else closes with 4009, and the first one is gone", () => {
+    const network = new TestCluster();
+    const watcher = signedIn(network, { id: "w", watchlist: ["ann"] });
+    const client = signedIn(network, { id: "ann" });
+    client.signsIn({ id: "bob" });
+    expect(client.closed?.code).toBe(4009);
+    expect(changes(watcher)).toEqual(["online ann", "offline ann"]);
+  });
+
+  test("says who somebody is on presence channels, within the bounds of those", () => {
+    const network = new TestCluster();
+    const ann = signedIn(network, { id: "ann", user_info: { name: "Ann" } });
+    ann.subscribes(ROOM);
+    expect(ann.take()[0]?.data).toEqual({
+      presence: { count: 1, ids: ["ann"], hash: { ann: { name: "Ann" } } },
+    });
+    const large = signedIn(network, { id: "bob", user_info: "x".repeat(2_000) });
+    large.subscribes(ROOM);
+    expect(large.takeNames()).toEqual(["pusher:subscription_error"]);
+  });
+});
+
+describe("a user's own channel", () => {
+  test("is open to that user's connections alone, whatever is signed", () => {
+    const network = new TestCluster();
+    const [ann, bob, nobody] = [
+      signedIn(network, { id: "ann" }),
+      signedIn(network, { id: "bob" }),
+      network.connected(),
+    ];
+    const channel = "#server-to-user-ann";
+    ann.says("pusher:subscribe", { channel, auth: "" });
+    for (const client of [bob, nobody]) client.subscribes(channel);
+    expect(ann.takeNames()).toEqual(["pusher_internal:subscription_succeeded"]);
+    expect([...bob.takeNames(), ...nobody.takeNames()]).toEqual(Array(2).fill("pusher:subscription_error"));
+    network.cluster.applicationByAppId("3")?.publish(channel, "mail", "1");
+    expect(ann.takeNames()).toEqual(["mail"]);
+    expect([...bob.take(), ...nobody.take()]).toEqual([]);
+  });
+});
+
+describe("a watchlist", () => {
+  test("tells who is there, then who comes first and goes last", () => {
+    const network = new TestCluster();
+    signedIn(network, { id: "ann" });
+    const watcher = network.connected();
+    watcher.signsIn({ id: "w", watchlist: ["ann", "bob", "bob", 7, null, {}] });
+    expect(watcher.take().at(-1)).toEqual({
+      event: WATCHLIST,
+      data: {
+        events: [
+          { name: "online", user_ids: ["ann"] },
+          { name: "offline", user_ids: ["bob", "7"] },
+        ],
+      },
+    });
+    const [bob, bobToo] = [signedIn(network, { id: "bob" }), signedIn(network, { id: "bob" })];
+    expect(changes(watcher)).toEqual(["online bob"]);
+    bob.disconnects();
+    expect(changes(watcher)).toEqual([]);
+    bobToo.disconnects();
+    expect(changes(watcher)).toEqual(["offline bob"]);
+    watcher.disconnects();
+    signedIn(network, { id: "bob" });
+    expect(watcher.take()).toEqual([]);
+  });
+
+  test("of more than 100 users is refused with 4302; the sign-in holds", () => {
+    const network = new TestCluster();
+    const client = network.connected();
+    client.signsIn({ id: "w", watchlist: Array.from({ length: 101 }, (_, i) => `u${i}`) });
+    expect(client.take()).toMatchObject([
+      { event: "pusher:signin_success" },
+      { event: "pusher:error", data: { code: 4302 } },
+    ]);
+    signedIn(network, { id: "u1" });
+    expect(client.take()).toEqual([]);
+    expect(client.connection?.user?.id).toBe("w");
+    const allowed = network.connected();
+    allowed.signsIn({ id: "v", watchlist: Array.from({ length: 100 }, (_, i) => `u${i}`) });
+    expect(allowed.takeNames()).toEqual(["pusher:signin_success", WATCHLIST]);
+  });
+
+  test("that is no list watches nobody", () => {
+    const client = new TestCluster().connected();
+    client.signsIn({ id: "w", watchlist: "ann" });
+    expect(client.takeNames()).toEqual(["pusher:signin_success"]);
+  });
+
+  test("of a user who watches itself says nothing of its own connections", () => {
+    const network = new TestCluster();
+    const first = signedIn(network, { id: "w", watchlist: ["w"] });
+    signedIn(network, { id: "w", watchlist: ["w"] }).disconnects();
+    expect(first.take()).toEqual([]);
+  });
+});
+
+describe("a user's connections", () => {
+  test("are closed with 4009, all of them and no others; presence alone is no sign-in", () => {
+    const network = new TestCluster();
+    const [ann, annToo, bob] = [
+      signedIn(network, { id: "ann" }),
+      signedIn(network, { id: "ann" }),
+      signedIn(network, { id: "bob" }),
+    ];
+    const guest = network.connected();
+    for (const client of [ann, bob]) client.subscribes(ROOM);
+    guest.subscribes(ROOM, { user_id: "ann" });
+    ann.take();
+    const application = network.cluster.applicationByAppId("3");
+    expect(application?.terminateUser("ann")).toBe(2);
+    expect([ann, annToo, bob, guest].map(({ closed }) => closed?.code)).toEqual([
+      4009,
+      4009,
+      undefined,
+      undefined,
+    ]);
+    expect(ann.take()).toMatchObject([{ event: "pusher:error", data: { code: 4009 } }]);
+    expect(application?.terminateUser("ann")).toBe(0);
+    expect(application?.terminateUser("__proto__")).toBe(0);
+    expect(application?.connections.size).toBe(2);
+  });
+});
+
+/** The changes that a watcher was told of. */
+function changes(client: TestClient): string[] {
+  return client.take().flatMap(({ data }) => {
+    const { events } = data as { events: { name: string; user_ids: string[] }[] };
+    return events.flatMap(({ name, user_ids: ids }) => ids.map((id) => `${name} ${id}`));
+  });
+}
