@@ -6,6 +6,29 @@ const KNOWN_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", 
 /** Upper ends of the histogram's buckets, in seconds; long waits are held for up to a minute. */
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60];
 
+/** Figures of one name. */
+export interface FigureFamily {
+  /** A counter's ends in `_total`. */
+  name: string;
+  help: string;
+  type: "gauge" | "counter";
+  labels: string[];
+}
+
+/** One figure with what it is about. */
+export interface LabelledFigure {
+  /** The family's. */
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** Figures that are looked up together when somebody asks for the metrics. */
+export interface FigureSource<Context> {
+  families: FigureFamily[];
+  read(context: Context): Promise<LabelledFigure[]>;
+}
+
 /** The metrics of one process. */
 export class Metrics {
   readonly #registry = new Registry();
@@ -48,6 +71,30 @@ export class Metrics {
       },
     });
     this.#registry.registerMetric(gauge);
+  }
+
+  /**
+   * Adds figures that are looked up together, once for each time that somebody asks for the metrics. Those that cannot be read
+   * are left out, for the others are wanted just then.
+   */
+  addFigures<Context>({ families, read }: FigureSource<Context>, context: Context): void {
+    let reading: Promise<LabelledFigure[]> | undefined;
+    const readOnce = () => {
+      reading ??= read(context)
+        .catch(() => [])
+        .finally(() => (reading = undefined));
+      return reading;
+    };
+    for (const { name, help, type, labels } of families) {
+      const collect = async () => {
+        const told = await readOnce();
+        metric.reset();
+        for (const each of told) if (each.name === name) metric.inc(each.labels, each.value);
+      };
+      const options = { name, help, labelNames: labels, registers: [], collect };
+      const metric: Gauge | Counter = type === "gauge" ? new Gauge(options) : new Counter(options);
+      this.#registry.registerMetric(metric);
+    }
   }
 
   get contentType(): string {

@@ -94,7 +94,7 @@ export function documentedErrors(operation: Operation): ZodOpenApiResponsesObjec
     [401, "Unauthenticated", true],
     [403, "Forbidden", true],
     [404, "NotFound", operation.params !== undefined],
-    [409, "Conflict", operation.isIdempotent === true],
+    [409, "Conflict", operation.isIdempotent === true || operation.canConflict === true],
     [413, "TooLarge", hasBody],
     [415, "UnsupportedMediaType", hasBody],
     [422, "Invalid", hasBody || hasQuery],

@@ -71,6 +71,8 @@ export interface Operation<
   includes?: readonly string[];
   /** Whether the operation honours `Idempotency-Key`. */
   isIdempotent?: boolean;
+  /** Whether the operation answers 409 for a resource that is being deleted. */
+  canConflict?: boolean;
   /** Checks between fields. It gets the fields that are valid by themselves, so that all faults are told at once. */
   check?(valid: Partial<z.output<Body>>): FieldErrors | Promise<FieldErrors>;
   success: Success;

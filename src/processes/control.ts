@@ -135,8 +135,8 @@ function contextOf(config: Config, belongings: Belongings, db: Database, driver:
   };
 }
 
-function createControlApp(config: Config, context: KindContext, log: Log): Promise<App> {
-  return createApp({
+async function createControlApp(config: Config, context: KindContext, log: Log): Promise<App> {
+  const app = await createApp({
     db: context.db,
     log,
     operations: kinds.flatMap((kind) => kind.operations(context)),
@@ -145,6 +145,8 @@ function createControlApp(config: Config, context: KindContext, log: Log): Promi
     rateLimitPerMinute: config.rateLimitPerMinute,
     readiness: { host: async () => void (await context.driver.offer()) },
   });
+  for (const { figures } of kinds) if (figures !== undefined) app.metrics.addFigures(figures, context);
+  return app;
 }
 
 /** Whatever the driver sees that does not fit what is recorded has the resource looked at again, at once. */

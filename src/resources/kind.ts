@@ -1,4 +1,5 @@
 // What every resource kind gives to the rest of the program, and what it is given.
+import type { FigureSource } from "../api/metrics.ts";
 import type { Operation } from "../api/operation.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { Vault } from "../lib/secrets.ts";
@@ -27,4 +28,6 @@ export interface ResourceKind {
   name: string;
   operations(context: KindContext): Operation[];
   reconcile(context: KindContext): Reconcile;
+  /** What Prometheus can be told of all resources of the kind; left out by a kind that has nothing to tell. */
+  figures?: FigureSource<KindContext>;
 }

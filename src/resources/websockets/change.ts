@@ -5,7 +5,7 @@ import type { KindContext } from "../kind.ts";
 import { splitEvenly } from "./applications/store.ts";
 import type { ServerChange } from "./schema.ts";
 import { findServer, renameServer, resizeServer, type ServerRow } from "./store.ts";
-import { enqueueServer, lockServer } from "./wish.ts";
+import { enqueueServer, lockServer, refuseDeleting } from "./wish.ts";
 
 /**
  * Writes the change; a name needs nothing to be done by anyone.
@@ -18,6 +18,7 @@ export async function changeServer(
   const { organizationId } = principal;
   return await db.begin(async (tx) => {
     const server = await lockServer(tx, organizationId, params.id);
+    refuseDeleting(server);
     if (body.name !== undefined) await renameServer(tx, server.id, body.name);
     if (body.max_connections !== undefined) {
       await resizeServer(tx, server.id, body.max_connections);

@@ -139,6 +139,7 @@ function change(context: KindContext): Operation {
     summary: "Change a WebSocket cluster",
     description:
       "Members that are left out stay as they are. The cluster is `updating` until another number of connections is in force; nobody is disconnected for it.",
+    canConflict: true,
     ability: "websockets:write",
     params: serverParams,
     body: serverChange,

@@ -15,6 +15,7 @@ export type {
   secretRotation,
   Webhook,
 } from "./applications/schema.ts";
+export type { MetricPeriod, WebsocketMetrics } from "./metrics/schema.ts";
 
 export const serverStatuses = [
   "creating",

@@ -10,19 +10,23 @@ import { findServer, markUpdating, type ServerRow } from "./store.ts";
 
 /**
  * Reads the organization's cluster and keeps it as it is until the transaction ends.
- * @throws ApiError 404, or 409 when it is being deleted.
+ * @throws ApiError 404
  */
 export async function lockServer(tx: Transaction, organizationId: string, id: string): Promise<ServerRow> {
   await lockRow(tx, "websockets", organizationId, id);
   const server = await findServer(tx, organizationId, id);
   if (server === undefined) throw notFound("WebSocket cluster");
-  if (server.status === "deleting") throw new ApiError(409, "The WebSocket cluster is being deleted.");
   return server;
+}
+
+/** @throws ApiError 409 when the cluster is being deleted. */
+export function refuseDeleting({ status }: ServerRow): void {
+  if (status === "deleting") throw new ApiError(409, "The WebSocket cluster is being deleted.");
 }
 
 /**
  * Reads the organization's application and keeps it and its cluster as they are until the transaction ends.
- * @throws ApiError 404, or 409 when its cluster is being deleted.
+ * @throws ApiError 404
  */
 export async function lockApplication(
   tx: Transaction,

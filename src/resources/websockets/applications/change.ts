@@ -2,7 +2,7 @@
 import { recordAudit } from "../../../api/audit.ts";
 import type { OperationRequest } from "../../../api/operation.ts";
 import type { KindContext } from "../../kind.ts";
-import { enqueueServer, lockApplication } from "../wish.ts";
+import { enqueueServer, lockApplication, refuseDeleting } from "../wish.ts";
 import { connectionsFor, takeConnections } from "./connections.ts";
 import { APPLICATION_KIND } from "./create.ts";
 import type { ApplicationChange } from "./schema.ts";
@@ -27,6 +27,7 @@ export async function changeApplication(
   const { organizationId } = principal;
   return await db.begin(async (tx) => {
     const { server, application } = await lockApplication(tx, organizationId, id);
+    refuseDeleting(server);
     const others = server.applications.filter((each) => each.id !== id);
     const wanted = body.max_connections;
     const share = wanted === undefined ? undefined : connectionsFor(server, others, wanted);
@@ -51,7 +52,7 @@ export async function changeApplication(
 
 /**
  * Removes the application; the cluster lets its connections go within moments.
- * @throws ApiError 404, or 409 when the cluster is being deleted.
+ * @throws ApiError 404
  */
 export async function deleteApplication(
   { db }: KindContext,
@@ -59,6 +60,8 @@ export async function deleteApplication(
 ): Promise<void> {
   await db.begin(async (tx) => {
     const { server, application } = await lockApplication(tx, principal.organizationId, id);
+    // It goes along with its cluster.
+    if (server.status === "deleting") return;
     await eraseApplication(tx, id);
     if (server.strategy === "evenly") await splitEvenly(tx, server.id);
     await enqueueServer(tx, server);

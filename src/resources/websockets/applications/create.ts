@@ -7,7 +7,7 @@ import { newId } from "../../../lib/ids.ts";
 import { newKey, newPassword } from "../../../lib/secrets.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
-import { enqueueServer, lockServer } from "../wish.ts";
+import { enqueueServer, lockServer, refuseDeleting } from "../wish.ts";
 import { connectionsFor, takeConnections } from "./connections.ts";
 import { MAX_APPLICATIONS } from "./fields.ts";
 import type { NewApplication } from "./schema.ts";
@@ -47,6 +47,7 @@ async function insertInto(
   wanted: number | undefined,
 ): Promise<ApplicationRow> {
   const server = await lockServer(tx, organizationId, values.serverId);
+  refuseDeleting(server);
   if (server.applications.length >= MAX_APPLICATIONS) {
     throw new ApiError(409, `A WebSocket cluster has at most ${MAX_APPLICATIONS} applications.`);
   }

@@ -5,7 +5,7 @@ import { createOnce } from "../../../api/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation.ts";
 import { newPassword } from "../../../lib/secrets.ts";
 import type { KindContext } from "../../kind.ts";
-import { enqueueServer, lockApplication } from "../wish.ts";
+import { enqueueServer, lockApplication, refuseDeleting } from "../wish.ts";
 import { APPLICATION_KIND } from "./create.ts";
 import type { SecretRotation } from "./schema.ts";
 import { findApplication, writeSecrets, type ApplicationRow, type FormerSecret } from "./store.ts";
@@ -36,6 +36,7 @@ export async function rotateSecret(
     request: idempotency,
     async create(tx) {
       const { server, application } = await lockApplication(tx, organizationId, id);
+      refuseDeleting(server);
       const formerSecrets = formerAfter(application, body.grace_seconds, Date.now());
       await writeSecrets(tx, id, { sealedSecret: vault.seal(newPassword(), id), formerSecrets });
       await enqueueServer(tx, server);

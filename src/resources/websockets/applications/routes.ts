@@ -123,6 +123,7 @@ function change(context: KindContext): Operation {
     summary: "Change a WebSocket application",
     description:
       "Members that are left out stay as they are; lists are replaced as a whole. The change acts on open connections too, and the cluster is `updating` until it does. Only connections that it forbids are closed.",
+    canConflict: true,
     ability: "websockets:write",
     params: applicationParams,
     body: applicationChange,

@@ -1,0 +1,86 @@
+// The metrics of WebSocket clusters and applications, as the running server kept them.
+import { ApiError, notFound } from "../../../api/errors.ts";
+import { operation, type Operation } from "../../../api/operation.ts";
+import type { Series } from "../../../drivers/driver.ts";
+import { PublicError } from "../../../lib/errors.ts";
+import type { KindContext } from "../../kind.ts";
+import { findApplication } from "../applications/store.ts";
+import { applicationParams, serverParams } from "../params.ts";
+import { findServer, type ServerRow } from "../store.ts";
+import { renderMetrics } from "./render.ts";
+import { metricsDocument, metricsQuery, periods, type MetricPeriod } from "./schema.ts";
+
+const description =
+  "Connections, and messages a second in both directions, for up to 30 days. Times in which the cluster did not run are left out.";
+
+const success = { status: 200, description: "The metrics.", schema: metricsDocument } as const;
+
+/** All operations about metrics. */
+export function metricsOperations(context: KindContext): Operation[] {
+  return [ofServer(context), ofApplication(context)];
+}
+
+function ofServer(context: KindContext): Operation {
+  return operation({
+    method: "GET",
+    path: "/websocket-servers/:id/metrics",
+    operationId: "getWebsocketServerMetrics",
+    tag: "WebSocket Clusters",
+    summary: "Get the metrics of a WebSocket cluster",
+    description,
+    ability: "websockets:read",
+    params: serverParams,
+    query: metricsQuery,
+    success,
+    async handle({ principal, params: { id }, query: { period } }) {
+      const server = await findServer(context.db, principal.organizationId, id);
+      if (server === undefined) throw notFound("WebSocket cluster");
+      return { document: renderMetrics(await seriesOf(context, server, period), period) };
+    },
+  });
+}
+
+function ofApplication(context: KindContext): Operation {
+  return operation({
+    method: "GET",
+    path: "/websocket-applications/:id/metrics",
+    operationId: "getWebsocketApplicationMetrics",
+    tag: "WebSocket Applications",
+    summary: "Get the metrics of a WebSocket application",
+    description,
+    ability: "websockets:read",
+    params: applicationParams,
+    query: metricsQuery,
+    success,
+    async handle({ principal, params: { id }, query: { period } }) {
+      const { organizationId } = principal;
+      const application = await findApplication(context.db, organizationId, id);
+      const server = application && (await findServer(context.db, organizationId, application.serverId));
+      if (server === undefined) throw notFound("WebSocket application");
+      return { document: renderMetrics(await seriesOf(context, server, period, id), period) };
+    },
+  });
+}
+
+/** @throws ApiError 503 while the server, which keeps them, does not run. */
+async function seriesOf(
+  { driver }: KindContext,
+  server: ServerRow,
+  period: MetricPeriod,
+  applicationId?: string,
+): Promise<Series> {
+  // Nothing was measured yet.
+  if (server.status === "creating") return {};
+  try {
+    return await driver.metrics(server.id, {
+      periodSeconds: periods[period],
+      ...(applicationId !== undefined && { part: applicationId }),
+    });
+  } catch (cause) {
+    if (!(cause instanceof PublicError)) throw cause;
+    throw new ApiError(503, "The WebSocket cluster does not run at the moment. Try again soon.", {
+      headers: { "Retry-After": "2" },
+      cause,
+    });
+  }
+}
