@@ -114,6 +114,14 @@ export const validCache = {
   size: "valkey-flex-250mb",
 };
 
+/** A request for a WebSocket cluster that is valid. */
+export const validServer = {
+  name: "chat",
+  type: "builtin",
+  region: "eu-central-1",
+  max_connections: 100,
+};
+
 /** A request for a database cluster that is valid. */
 export const validDatabase = {
   type: "hosted_serverless_postgres",

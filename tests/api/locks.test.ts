@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { giveBack, takeDue } from "../../src/reconciler/queue.ts";
 import { writeProgress } from "../../src/resources/shared/rows.ts";
-import { startApi, validCache, validDatabase, type TestApi } from "../support/api.ts";
+import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api.ts";
 
 const OWNER = 7;
 
@@ -22,6 +22,7 @@ async function untilSomebodyWaits(): Promise<void> {
   }
 }
 
+const servers = "/api/websocket-servers";
 const schemas = (id: string) => `/api/databases/clusters/${id}/databases`;
 
 test.each([
@@ -47,6 +48,30 @@ test.each([
     "/api/databases/clusters",
     validDatabase,
     (id: string) => api.request(schemas(id), { json: { name: "reports" } }),
+    201,
+  ],
+  [
+    "change a WebSocket cluster",
+    "websockets",
+    servers,
+    validServer,
+    (id: string) => api.request(`${servers}/${id}`, { method: "PATCH", json: { max_connections: 200 } }),
+    200,
+  ],
+  [
+    "delete a WebSocket cluster",
+    "websockets",
+    servers,
+    validServer,
+    (id: string) => api.request(`${servers}/${id}`, { method: "DELETE" }),
+    204,
+  ],
+  [
+    "create an application",
+    "websockets",
+    servers,
+    validServer,
+    (id: string) => api.request(`${servers}/${id}/applications`, { json: { name: "website" } }),
     201,
   ],
 ] as const)("to %s while an outcome is being written", async (_what, kind, path, json, wish, status) => {

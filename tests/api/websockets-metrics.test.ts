@@ -1,0 +1,140 @@
+// Metrics of WebSocket clusters and applications, for their customers and for Prometheus.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Driver, MetricsQuery } from "../../src/drivers/driver.ts";
+import { PublicError } from "../../src/lib/errors.ts";
+import { serverFigures } from "../../src/resources/websockets/figures.ts";
+import type { WebsocketMetrics } from "../../src/resources/websockets/schema.ts";
+import { writeServerStatus } from "../../src/resources/websockets/store.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { APPLICATIONS, asker, newServer, SERVERS } from "../support/websockets-api.ts";
+
+const SEEN = { engine: null, limits: null } as never;
+const AT = ["2026-03-15T08:00:00.000Z", "2026-03-15T08:01:00.000Z"] as const;
+
+let api: TestApi;
+let server: string;
+let application: string;
+let asked: [string, MetricsQuery][];
+
+beforeAll(async () => {
+  api = await startApi();
+  api.app.metrics.addFigures(serverFigures, api.context);
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  asked = [];
+  ({
+    id: server,
+    application: { id: application },
+  } = await newServer(api));
+});
+
+const ask = asker(() => api);
+const metrics = (address: string) => ask<WebsocketMetrics & { errors?: object }>(address);
+const becomeAvailable = () => api.db.begin((tx) => writeServerStatus(tx, server, "available", SEEN));
+const page = async () => await (await fetch(`${api.origin}/metrics`)).text();
+const drive = (parts: Partial<Driver>) => Object.assign(api.context.driver, parts);
+
+const driverMetrics: Driver["metrics"] = async (id, query) => {
+  asked.push([id, query]);
+  return {
+    connectionCount: AT.map((at, index) => ({ at, value: index + 1 })),
+    messageRate: AT.map((at) => ({ at, value: 0.5 })),
+  };
+};
+
+describe("metrics", () => {
+  test("have the shape that clients know", async () => {
+    drive({ metrics: driverMetrics });
+    await becomeAvailable();
+    const { status, headers, body } = await metrics(`${SERVERS}/${server}/metrics?period=24h`);
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(body).toEqual({
+      data: {
+        connection_count: {
+          labels: ["connections"],
+          average: [1.5],
+          data: [
+            { x: AT[0], y: [1] },
+            { x: AT[1], y: [2] },
+          ],
+        },
+        message_rate: {
+          labels: ["messages_per_second"],
+          average: [0.5],
+          data: [
+            { x: AT[0], y: [0.5] },
+            { x: AT[1], y: [0.5] },
+          ],
+        },
+      },
+      meta: { period: "24h", available_periods: ["6h", "24h", "3d", "7d", "30d"] },
+    });
+    expect(asked).toEqual([[server, { periodSeconds: 86_400 }]]);
+  });
+
+  test("of an application are a part of the cluster's, of six hours when nothing is said", async () => {
+    drive({ metrics: driverMetrics });
+    await becomeAvailable();
+    const { body } = await metrics(`${APPLICATIONS}/${application}/metrics`);
+    expect(body.meta.period).toBe("6h");
+    expect(asked).toEqual([[server, { periodSeconds: 21_600, part: application }]]);
+  });
+
+  test("refuse another period", async () => {
+    for (const address of [`${SERVERS}/${server}/metrics`, `${APPLICATIONS}/${application}/metrics`]) {
+      const { status, body } = await metrics(`${address}?period=1h`);
+      expect(status).toBe(422);
+      expect(Object.keys(body.errors ?? {})).toEqual(["period"]);
+    }
+  });
+
+  test("of a cluster that is being created are empty, and of one that does not run a 503", async () => {
+    drive({ metrics: () => Promise.reject(new PublicError("private detail")) });
+    const { body } = await metrics(`${SERVERS}/${server}/metrics`);
+    expect(body.data.connection_count).toEqual({ labels: ["connections"], average: [], data: [] });
+    await becomeAvailable();
+    const response = await api.request(`${SERVERS}/${server}/metrics`);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("2");
+    expect(await response.text()).not.toContain("private");
+  });
+});
+
+describe("Prometheus", () => {
+  test("is told what each application counts, once for all names", async () => {
+    await becomeAvailable();
+    let times = 0;
+    drive({
+      figures: async () => {
+        times += 1;
+        const figures = { connections: 3, messagesReceived: 7, messagesSent: 21, unknown: 1 };
+        return { whole: { connections: 3 }, parts: [{ id: application, figures }] };
+      },
+    });
+    const { length: running } = await api.db`select from websocket_servers where status = 'available'`;
+    const text = await page();
+    expect(times).toBe(running);
+    const labels = `{server="${server}",application="${application}"}`;
+    expect(text).toContain(`\npilvi_websocket_server_connections{server="${server}"} 3\n`);
+    expect(text).toContain(`\npilvi_websocket_connections${labels} 3\n`);
+    expect(text).toContain(`\npilvi_websocket_messages_received_total${labels} 7\n`);
+    expect(text).toContain(`\npilvi_websocket_messages_sent_total${labels} 21\n`);
+    expect(text).toContain("# TYPE pilvi_websocket_messages_sent_total counter");
+    // Figures are those of the moment, not the sum of all that were ever read.
+    expect(await page()).toContain(`\npilvi_websocket_messages_sent_total${labels} 21\n`);
+  });
+
+  test("is told the rest when a cluster does not answer, or the store", async () => {
+    await becomeAvailable();
+    drive({ figures: () => Promise.reject(new PublicError("gone")) });
+    const text = await page();
+    expect(text).not.toContain(`server="${server}"`);
+    expect(text).toContain("pilvi_held_requests 0");
+    const { db } = api.context;
+    api.context.db = (() => Promise.reject(new Error("store gone"))) as never;
+    expect(await page()).toContain("pilvi_held_requests 0");
+    api.context.db = db;
+  });
+});
