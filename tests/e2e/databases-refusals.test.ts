@@ -13,10 +13,12 @@ import {
   createCluster,
   createSchema,
   MYSQL,
+  POSTGRES_MAJORS,
   startDatabases,
 } from "../support/databases.ts";
 import { type TestPilvi } from "../support/pilvi.ts";
-import { mysqlAttempts, postgresAttempts } from "./databases-attempts.ts";
+import { mysqlAttempts } from "./databases-attempts-mysql.ts";
+import { codeIn, postgresAttempts } from "./databases-attempts-postgres.ts";
 
 /** Anyone may write here, so only the engine's own refusal keeps an attempt from leaving a file. */
 const CANARY = "canary";
@@ -44,13 +46,14 @@ function configOf({ id }: DatabaseResource): string[] {
   return readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
 }
 
-describe("Postgres refuses", () => {
+describe.each(POSTGRES_MAJORS)("Postgres %i refuses", (major) => {
   let cluster: DatabaseResource;
   let customer: Client;
   let before: unknown;
 
   beforeAll(async () => {
-    cluster = await createCluster(pilvi);
+    cluster = await createCluster(pilvi, { version: String(major) });
+    expect(cluster.meta.version).toBe(String(major));
     customer = await connectPg(cluster);
     before = await powers();
   });
@@ -82,7 +85,7 @@ describe("Postgres refuses", () => {
   test.each(postgresAttempts)("%s", async (_, sql, code) => {
     // Statements that are sent together are one transaction, so a refusal takes all of them back.
     const attempt = customer.query(sql.replaceAll("CANARY", canaryFile()));
-    await expect(attempt).rejects.toMatchObject({ code });
+    await expect(attempt).rejects.toMatchObject({ code: codeIn(major, code) });
   });
 
   test.each([
@@ -94,6 +97,17 @@ describe("Postgres refuses", () => {
     ["a setting of superusers at login", { options: "-c session_preload_libraries=x" }, "42501"],
   ])("%s", async (_, options, code) => {
     await expect(connectPg(cluster, options)).rejects.toMatchObject({ code });
+  });
+
+  test.each(["postgres", "template1"])("objects in the database %s", async (database) => {
+    const elsewhere = await connectPg(cluster, { database });
+    for (const what of [
+      "table public.t (x int)",
+      "schema mallory",
+      "function public.f() returns int return 1",
+    ])
+      await expect(elsewhere.query(`create ${what}`)).rejects.toMatchObject({ code: "42501" });
+    await elsewhere.end();
   });
 
   test("a session of the administrator to be ended", async () => {
