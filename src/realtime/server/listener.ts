@@ -5,6 +5,7 @@ import type { Cluster, Handshake } from "../cluster.ts";
 import type { ProcessConfig } from "../config.ts";
 import type { Connection } from "../connection.ts";
 import { handleHttp } from "../http/index.ts";
+import { splitUrl } from "../http/route.ts";
 import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
 import { SocketTransport } from "./socket-transport.ts";
 import type { Log } from "../log.ts";
@@ -62,8 +63,7 @@ function answer(
 ): Response | Promise<Response> | undefined {
   if (request.method !== "GET" || request.headers.get("upgrade")?.toLowerCase() !== "websocket")
     return handleHttp(request, cluster, reportFault);
-  const url = new URL(request.url);
-  const handshake = { path: url.pathname, query: url.search, origin: request.headers.get("origin") };
+  const handshake = { ...splitUrl(request.url), origin: request.headers.get("origin") };
   if (server.upgrade(request, { data: { handshake, connection: null } })) return undefined;
   return new Response("Not a WebSocket handshake", { status: 400 });
 }
