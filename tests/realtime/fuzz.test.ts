@@ -1,0 +1,133 @@
+// Random bytes and requests from fixed seeds, after which the server has to serve as before.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { randomOf } from "../../src/realtime/test-support.ts";
+import { until } from "../support/pilvi.ts";
+import { frameOf, handshakeOf, messageOf, OPCODE, RawWebSocket } from "../support/raw-websocket.ts";
+import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
+
+const ROUNDS = 300;
+/** How many are tried at the same time. */
+const AT_ONCE = 100;
+/** How long a server may take to answer nonsense, or to wait for more of it. */
+const PATIENCE_MS = 250;
+
+let realtime: TestRealtime;
+let witness: RawWebSocket;
+let pid: number;
+
+beforeAll(async () => {
+  realtime = await startRealtime();
+  ({ pid } = realtime);
+  witness = await RawWebSocket.greeted(realtime.port);
+  await witness.subscribe("news");
+});
+
+afterAll(async () => {
+  witness.destroy();
+  await realtime.close();
+});
+
+/** Writes bytes and ends once the server has, or has had its time. */
+function throwAt(bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port: realtime.port }, () => socket.write(bytes));
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy());
+    socket.on("data", () => undefined);
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve());
+  });
+}
+
+async function throwAll(make: (round: number) => Buffer): Promise<void> {
+  for (let round = 0; round < ROUNDS; round += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => throwAt(make(round + index))));
+}
+
+/** The same process serves the same client, and nobody else is counted any more. */
+async function expectServed(): Promise<void> {
+  expect(await witness.isServed()).toBeTrue();
+  const newcomer = await RawWebSocket.greeted(realtime.port);
+  await newcomer.subscribe("news");
+  newcomer.destroy();
+  await until("only the witness is left", async () => (await realtime.stats()).connections === 1);
+  expect(realtime.pid).toBe(pid);
+  expect(realtime.log).not.toContain('"level":"error"');
+}
+
+describe.each([11, 12])("seed %i", (seed) => {
+  test("of bytes instead of a handshake", async () => {
+    const random = randomOf(seed);
+    await throwAll(() => randomBytes(random, 400));
+    await expectServed();
+  });
+
+  test("of handshakes with something changed", async () => {
+    const random = randomOf(seed);
+    await throwAll(() => mutated(random, Buffer.from(handshakeOf())));
+    await expectServed();
+  });
+
+  test("of frames of random bytes, and of valid ones with something changed", async () => {
+    const random = randomOf(seed);
+    const valid = Buffer.concat([
+      messageOf("pusher:subscribe", { channel: "presence-a", auth: "x:y", channel_data: '{"user_id":1}' }),
+      messageOf("pusher:subscribe", { channel: "cache-a" }),
+      frameOf(OPCODE.text, '{"event":"pus', { isLast: false }),
+      frameOf(OPCODE.ping, "in between"),
+      frameOf(OPCODE.continuation, 'her:ping","data":{}}'),
+      messageOf("client-x", {}, "private-a"),
+      messageOf("pusher:unsubscribe", { channel: "cache-a" }),
+    ]);
+    await throwAll((round) => {
+      const frames = round % 3 === 0 ? randomBytes(random, 2_000) : mutated(random, valid);
+      return Buffer.concat([Buffer.from(handshakeOf()), frames]);
+    });
+    await expectServed();
+  });
+
+  test("of requests of the HTTP API", async () => {
+    const random = randomOf(seed);
+    const body = '{"name":"x","channels":["news"],"data":"{}"}';
+    const request = `POST /apps/${APP.appId}/events?auth_key=${APP.key}&auth_timestamp=1&auth_version=1.0&auth_signature=x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    await throwAll(() => mutated(random, Buffer.from(request)));
+    await expectServed();
+  });
+});
+
+test.each([
+  ["a host that is none", "GET / HTTP/1.1\r\nHost: a b<>\r\n\r\n"],
+  ["no host", "GET /app/x?protocol=7 HTTP/1.1\r\n\r\n"],
+  ["a path that is no URL", "GET //[ HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["a URL for a path", `GET http://[/ HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ["a handshake whose host is none", handshakeOf(undefined, { Host: "a b:c" })],
+  ["a handshake whose path is no URL", handshakeOf("//[?protocol=7")],
+  ["a path with percent signs", handshakeOf("/app/%ff%?protocol=%")],
+  ["an endless header", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(200_000)}`],
+])("%s", async (_, request) => {
+  await throwAt(Buffer.from(request));
+  await expectServed();
+});
+
+function randomBytes(random: () => number, most: number): Buffer {
+  return Buffer.from(
+    Array.from({ length: 1 + Math.floor(random() * most) }, () => Math.floor(random() * 256)),
+  );
+}
+
+/** Some bytes changed, left out, doubled or cut off. */
+function mutated(random: () => number, bytes: Buffer): Buffer {
+  let changed = Buffer.from(bytes);
+  const times = 1 + Math.floor(random() * 4);
+  for (let i = 0; i < times; i++) {
+    const position = Math.floor(random() * changed.length);
+    const length = Math.floor(random() * 8);
+    const [before, after] = [changed.subarray(0, position), changed.subarray(position + length)];
+    const kind = Math.floor(random() * 4);
+    if (kind === 0) changed = Buffer.concat([before, after]);
+    else if (kind === 1) changed = Buffer.concat([before, randomBytes(random, 8), after]);
+    else if (kind === 2) changed = Buffer.concat([before, changed.subarray(position)]);
+    else changed = Buffer.concat([changed.subarray(0, position + length), changed.subarray(position)]);
+  }
+  return changed;
+}
