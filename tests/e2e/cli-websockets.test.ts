@@ -59,15 +59,7 @@ describe("a channel", () => {
   });
 
   test("is read by programs, and written to through a pipe", async () => {
-    const listener = await new Listener(
-      "chat",
-      "lines",
-      "--event",
-      "line",
-      "--count",
-      "1",
-      "--json",
-    ).subscribed();
+    const listener = await listen("chat", "lines", "--event", "line", "--count", "1", "--json").subscribed();
     await succeed("publish", "chat", "lines", "other", "1");
     const child = Bun.spawn([process.execPath, MAIN, "websockets", "publish", "chat", "lines", "line", "-"], {
       env: { ...pilvi.env, PILVI_TOKEN: TOKEN },
