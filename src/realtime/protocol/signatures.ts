@@ -12,13 +12,20 @@ export function md5Hex(content: string | Uint8Array): string {
 
 /** Whether one of the secrets made the signature of the text. All are tried, so the time tells nothing. */
 export function isSignedBy(secrets: readonly string[], text: string, signature: string): boolean {
-  const given = Buffer.from(signature);
   let isSigned = false;
   for (const secret of secrets) {
-    const expected = Buffer.from(hmacHex(secret, text));
-    if (expected.length === given.length && crypto.timingSafeEqual(expected, given)) isSigned = true;
+    if (isSame(hmacHex(secret, text), signature)) isSigned = true;
   }
   return isSigned;
+}
+
+/** Looks at every character, so the time does not tell how much of a guess was right; quicker than to make buffers of both. */
+function isSame(expected: string, given: string): boolean {
+  let differences = expected.length ^ given.length;
+  for (let index = 0; index < expected.length; index++) {
+    differences |= expected.charCodeAt(index) ^ given.charCodeAt(index);
+  }
+  return differences === 0;
 }
 
 /** What a subscriber of a private channel has to have signed; with `channelData` on presence channels. */
