@@ -1,12 +1,14 @@
 // Starts what is measured: Pilvi's realtime server with all features on, or the baseline, each alone on one core.
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { realtime } from "../../src/engines/realtime/index.ts";
+import { ensureProgram } from "../../src/processes/program.ts";
+import type { ApplicationConfig, ProcessConfig } from "../../src/realtime/config.ts";
 import { freePort } from "../../tests/support/pilvi.ts";
 import { CannotMeasure } from "./bench.ts";
 import type { RealtimeBench } from "./realtime-tools.ts";
 
 const SERVER_CORE = "0";
-const MAIN = join(import.meta.dir, "..", "..", "src", "realtime", "main.ts");
 /** More than any measurement opens. */
 const MAX_CONNECTIONS = 20_000;
 const START_MS = 20_000;
@@ -25,34 +27,37 @@ export interface RealtimeServer {
   stop(): Promise<void>;
 }
 
-/** Starts Pilvi's server with one application. It is stopped at the end at the latest. */
+/** Starts Pilvi's server with one application, built as the host runs it. It is stopped at the end at the latest. */
 export async function startRealtime(bench: RealtimeBench): Promise<RealtimeServer> {
+  const program = await ensureProgram(bench.folder);
   const folder = mkdtempSync(join(bench.folder, "server-"));
-  const port = freePort();
-  const controlSocket = join(folder, "control.sock");
-  const log = join(folder, "log");
+  const config = startConfig(folder, freePort());
+  writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+  // Not a pipe: reading it would take time from the cores that are measured on.
+  const log = openSync(join(folder, "log"), "a");
+  const command = [program.bun, program.realtime, join(folder, "config.json")];
+  const child = Bun.spawn(["taskset", "-c", SERVER_CORE, ...command], {
+    stdio: ["ignore", log, log],
+    cwd: folder,
+    env: realtime.env ?? {},
+  });
   const application = { appId: "10001", key: "bench-key", secret: Bun.randomUUIDv7() };
-  writeFileSync(join(folder, "config.json"), JSON.stringify(startConfig(folder, port, controlSocket)));
-  const child = Bun.spawn(
-    ["taskset", "-c", SERVER_CORE, process.execPath, MAIN, join(folder, "config.json")],
-    {
-      // Not a pipe: reading it would take time from the cores that are measured on.
-      stdio: ["ignore", Bun.file(log), Bun.file(`${log}.errors`)],
-      cwd: folder,
-    },
-  );
-  const server = { name: "Pilvi", pid: child.pid, port, ...application, stop: stopOf(child) };
+  const server = { name: "Pilvi", pid: child.pid, port: config.port, ...application, stop: stopOf(child) };
   bench.atEnd(server.stop);
+  await untilReady(child, join(folder, "log"));
+  await configure(config.controlSocket, application);
+  return server;
+}
+
+async function untilReady(child: Bun.Subprocess, log: string): Promise<void> {
   const giveUpAt = performance.now() + START_MS;
-  while (!readFileSync(log, "utf8").includes("realtime server is ready")) {
+  for (;;) {
+    const text = readFileSync(log, "utf8");
+    if (realtime.readyLine?.test(text) === true) return;
     if (child.exitCode !== null || performance.now() > giveUpAt)
-      throw new CannotMeasure(
-        `The realtime server does not start: ${readFileSync(`${log}.errors`, "utf8").trim()}`,
-      );
+      throw new CannotMeasure(`The realtime server does not start: ${text.trim()}`);
     await Bun.sleep(20);
   }
-  await configure(controlSocket, application);
-  return server;
 }
 
 /** Starts the baseline; with `coalesce` it writes all that is pending for a socket at once, merged. */
@@ -101,14 +106,14 @@ function timeOf(schedstat: string): number {
   }
 }
 
-function startConfig(folder: string, port: number, controlSocket: string): object {
+function startConfig(folder: string, port: number): ProcessConfig {
   const dataDir = join(folder, "data");
   mkdirSync(dataDir);
   return {
     id: "ws-bench",
     address: "127.0.0.1",
     port,
-    controlSocket,
+    controlSocket: join(folder, "control.sock"),
     dataDir,
     certificate: null,
     allowPrivateWebhooks: false,
@@ -119,7 +124,7 @@ async function configure(
   controlSocket: string,
   { appId, key, secret }: { appId: string; key: string; secret: string },
 ): Promise<void> {
-  const application = {
+  const application: ApplicationConfig = {
     id: "wsa-1",
     appId,
     key,
