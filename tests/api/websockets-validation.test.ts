@@ -90,7 +90,7 @@ const refused: [change: Record<string, unknown>, fields: string[]][] = [
   [{ allowed_origins: ["exam ple.com"] }, ["allowed_origins.0"]],
   [{ allowed_origins: ["example.com\n"] }, ["allowed_origins.0"]],
   [{ webhooks: {} }, ["webhooks"]],
-  [{ webhooks: Array(11).fill(hook) }, ["webhooks"]],
+  [{ webhooks: Array.from({ length: 11 }, () => hook) }, ["webhooks"]],
   [{ webhooks: ["https://example.com"] }, ["webhooks.0"]],
   [{ webhooks: [{}] }, ["webhooks.0.url", "webhooks.0.event_types"]],
   [{ webhooks: [hook, { ...hook, url: "example.com" }] }, ["webhooks.1.url"]],

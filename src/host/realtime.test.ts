@@ -1,0 +1,177 @@
+// The host with real realtime servers: told their wishes while they run, taken up by the next host, asked for figures.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { enginePidsAt, freePort, freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { loadConfig } from "../config.ts";
+import type { RealtimeApplication, RealtimeSpec } from "../drivers/driver.ts";
+import { createLog } from "../lib/log.ts";
+import { ensureProgram } from "../processes/program.ts";
+import { realtimeEngine } from "../processes/realtime-engine.ts";
+import { Host } from "./host.ts";
+import { instanceFolder } from "./layout.ts";
+import { readManifest } from "./manifest.ts";
+
+const ID = "ws-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f";
+const log = createLog("host", "silent");
+
+let dataDir: string;
+let port: number;
+let hosts: Host[] = [];
+
+beforeEach(() => {
+  dataDir = freshDataDir();
+  port = freePort();
+});
+
+afterEach(async () => {
+  // The last one has them all; the others let go of theirs.
+  await hosts.at(-1)?.close();
+  hosts = [];
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function startHost(): Promise<Host> {
+  hosts.at(-1)?.release();
+  const host = new Host(
+    {
+      dataDir,
+      enginesDir: loadConfig(process.env).enginesDir,
+      ownEngines: [realtimeEngine(await ensureProgram(dataDir))],
+      bind: "127.0.0.1",
+      certificate: null,
+      warmSlots: 0,
+      cgroups: null,
+      allowPrivateWebhooks: false,
+    },
+    log,
+  );
+  hosts.push(host);
+  await host.start();
+  return host;
+}
+
+function specOf(...applications: Partial<RealtimeApplication>[]): RealtimeSpec {
+  return {
+    kind: "realtime",
+    id: ID,
+    engines: ["realtime"],
+    users: [],
+    exposure: { port, scope: "public" },
+    maxConnections: 100,
+    applications: applications.map(applicationOf),
+  };
+}
+
+function applicationOf(wishes: Partial<RealtimeApplication>, index: number): RealtimeApplication {
+  return {
+    id: `wsa-${index}`,
+    appId: String(10_001 + index),
+    key: `key${index}`,
+    secrets: [{ secret: "not for others", expiresAt: null }],
+    allowedOrigins: [],
+    pingIntervalSeconds: 60,
+    activityTimeoutSeconds: 30,
+    maxMessageBytes: 10_000,
+    maxConnections: 100,
+    clientEventsEnabled: true,
+    subscriptionCountEnabled: false,
+    webhooks: [],
+    ...wishes,
+  };
+}
+
+const pids = () => enginePidsAt(instanceFolder(dataDir, ID).path);
+
+/** Opens a connection of an application; false when the server does not let it in. */
+async function connects(key: string): Promise<boolean> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/app/${key}?protocol=7`);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.addEventListener("message", ({ data }) => resolve(String(data).includes("connection_established")));
+  socket.addEventListener("close", () => resolve(false));
+  try {
+    return await promise;
+  } finally {
+    socket.close();
+  }
+}
+
+test("is offered and run although nobody installed it", async () => {
+  const host = await startHost();
+  const { engines } = await host.offer();
+  expect(engines.filter(({ name }) => name === "realtime")).toHaveLength(1);
+  const seen = await host.ensure(specOf({}));
+  expect(seen).toMatchObject({ state: "running", lastError: null, engine: { name: "realtime" } });
+  expect(seen.limits).toMatchObject({ maxConnections: 100, enforcedBy: "engine" });
+  expect(await connects("key0")).toBe(true);
+});
+
+test("is told of changes, without a restart", async () => {
+  const host = await startHost();
+  await host.ensure(specOf({}));
+  const before = pids();
+  await host.ensure(specOf({ key: "other" }, {}));
+  expect(pids()).toEqual(before);
+  expect(await connects("key0")).toBe(false);
+  expect(await connects("other")).toBe(true);
+  expect(await connects("key1")).toBe(true);
+});
+
+test("keeps secrets where only the host can read them", async () => {
+  const host = await startHost();
+  await host.ensure(specOf({}));
+  const folder = instanceFolder(dataDir, ID);
+  expect(statSync(folder.manifest).mode & 0o777).toBe(0o600);
+  const files = [folder.log, ...readdirSync(folder.conf).map((name) => join(folder.conf, name))];
+  for (const file of files) expect(readFileSync(file, "utf8")).not.toContain("not for others");
+});
+
+test("is taken up by the next host, of another build as well, and started by it when it ends", async () => {
+  await (await startHost()).ensure(specOf({}));
+  const [pid = 0] = pids();
+  // What it was started from is gone, as after an upgrade.
+  const { realtime } = await ensureProgram(dataDir);
+  rmSync(realtime);
+  const host = await startHost();
+  expect(host.observe(ID)).toMatchObject({ state: "running", crashes: 0 });
+  expect(pids()).toEqual([pid]);
+  rmSync(join(dataDir, "program"), { recursive: true });
+  await (await startHost()).ensure(specOf({}, {}));
+  expect(await connects("key1")).toBe(true);
+  process.kill(pid, "SIGKILL");
+  await until("another one runs", () => pids().length === 1 && pids()[0] !== pid);
+  await until("it lets clients in", () => connects("key1").catch(() => false));
+});
+
+test("has figures while it runs", async () => {
+  const host = await startHost();
+  await host.ensure(specOf({}, {}));
+  const figures = await host.figures(ID);
+  expect(figures.whole).toMatchObject({ connections: 0 });
+  expect(figures.parts.map(({ id }) => id)).toEqual(["wsa-0", "wsa-1"]);
+  expect(figures.parts[0]?.figures).toMatchObject({ connections: 0, messagesReceived: 0, messagesSent: 0 });
+  const series = await host.metrics(ID, { periodSeconds: 21_600 });
+  expect(Object.keys(series).sort()).toEqual(["connectionCount", "messageRate"]);
+  expect(host.figures("ws-none")).rejects.toThrow("does not run");
+});
+
+test("says that its port is taken, and runs when it is free", async () => {
+  const other = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
+  const host = await startHost();
+  const seen = await host.ensure(specOf({}));
+  expect(seen.state).toBe("failed");
+  expect(seen.lastError).toContain(String(port));
+  other.stop(true);
+  await until("it runs", () => host.observe(ID).state === "running");
+  expect(await connects("key0")).toBe(true);
+});
+
+test("is read back from its manifest as it was wished for", async () => {
+  const webhooks: RealtimeApplication["webhooks"] = [
+    { url: "https://example.com", eventTypes: ["cache_miss"], filter: { channelNameStartsWith: "a" } },
+    { url: "https://example.com", eventTypes: ["member_added"] },
+  ];
+  const spec = specOf({ webhooks, allowedOrigins: ["*"] });
+  await (await startHost()).ensure(spec);
+  expect(readManifest(instanceFolder(dataDir, ID).manifest)?.spec).toEqual(spec);
+});
