@@ -1,0 +1,39 @@
+// Kills Pilvi's processes and servers in the middle of what they do for WebSocket clusters; tests/full has every such cell.
+import { afterAll, beforeAll, test } from "bun:test";
+import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { play, type Cell } from "./websockets-cells.ts";
+
+let pilvi: TestPilvi;
+let failpoints: Failpoints;
+
+beforeAll(async () => {
+  failpoints = new Failpoints();
+  pilvi = await startPilvi({ env: failpoints.env });
+});
+
+afterAll(async () => {
+  await pilvi.close();
+  failpoints.close();
+});
+
+/** One for each place where what is written down and what is done could come apart. */
+const cells: Cell[] = [
+  ["create", "create.written", "control"],
+  ["create", "host.ensure.config", "host"],
+  ["create", "host.start.spawned", "both"],
+  ["create", "host.ensure.applied", "engine"],
+  ["resize", "reconcile.ensured", "control"],
+  ["create application", "host.ensure.manifest", "host"],
+  ["create application", "host.ensure.applied", "engine"],
+  ["change application", "host.ensure.ready", "both"],
+  ["change application", "loop.reconciled", "engine"],
+  ["rotate secret", "host.ensure.manifest", "both"],
+  ["rotate secret", "host.ensure.applied", "host"],
+  ["delete application", "loop.taken", "control"],
+  ["delete", "host.remove.marked", "engine"],
+  ["delete", "host.remove.emptied", "both"],
+];
+
+test.each(cells)("%s, at %s, kill %s", (...[operation, place, victim]) =>
+  play({ pilvi, failpoints }, [operation, place, victim]),
+);
