@@ -71,7 +71,7 @@ export class RawWebSocket {
   constructor(port: number) {
     // Half open, so that it does not end the connection when the server does.
     this.socket = connect({ host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true });
-    this.socket.on("data", (chunk) => this.#take(chunk));
+    this.socket.on("data", (chunk: Buffer) => this.#take(chunk));
     for (const event of ["end", "close"]) this.socket.on(event, () => (this.isEnded = true));
     this.socket.on("error", () => (this.isEnded = true));
   }
@@ -102,6 +102,12 @@ export class RawWebSocket {
     return this.frames
       .filter(({ opcode }) => opcode === OPCODE.text)
       .map(({ payload }) => JSON.parse(payload.toString()) as { event: string });
+  }
+
+  /** What the greeting calls this connection. */
+  get socketId(): string {
+    const greeting = this.events.find(({ event }) => event === "pusher:connection_established");
+    return (JSON.parse(String(greeting?.data)) as { socket_id: string }).socket_id;
   }
 
   /** The code that the server closed with; null while it has not, or without a code. */

@@ -1,6 +1,7 @@
 // A real realtime server for tests: its own process, port and folder, told what to be over its control socket.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import Pusher from "pusher";
 import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../../src/realtime/config.ts";
 import { freePort, freshDataDir, until } from "./pilvi.ts";
 
@@ -99,6 +100,12 @@ export class TestRealtime {
   async configureAll(config: ClusterConfig): Promise<void> {
     const response = await this.#ask("/config", { method: "PUT", body: JSON.stringify(config) });
     if (response.status !== 204) throw new Error(`PUT /config: ${response.status} ${await response.text()}`);
+  }
+
+  /** The official library of servers, set up for the application. */
+  pusher(options: Partial<Pusher.BaseOptions> = {}): Pusher {
+    const { port } = this;
+    return new Pusher({ ...APP, host: "127.0.0.1", port: String(port), useTLS: false, ...options });
   }
 
   async stats(): Promise<RealtimeStats> {

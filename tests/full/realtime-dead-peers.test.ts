@@ -1,0 +1,30 @@
+// A peer that is dead but whose connection the kernel keeps has to go in time; this takes half a minute.
+import { expect, test } from "bun:test";
+import { until } from "../support/pilvi.ts";
+import { messageOf, RawWebSocket } from "../support/raw-websocket.ts";
+import { startRealtime } from "../support/realtime.ts";
+
+test("a dead peer is gone within its ping interval and 30 s", async () => {
+  const server = await startRealtime({ pingIntervalSeconds: 1 });
+  const [dead, alive] = [await RawWebSocket.greeted(server.port), await RawWebSocket.greeted(server.port)];
+  const answering = setInterval(() => alive.write(messageOf("pusher:pong", {})), 500);
+  try {
+    await dead.event("pusher:ping");
+    await dead.subscribe("news");
+    const since = performance.now();
+    // What is sent to the dead is no sign of its life.
+    const gone = async () => {
+      await server.pusher().trigger("news", "event", "x");
+      return (await server.stats()).connections === 1;
+    };
+    await until("the dead peer is gone", gone, 35_000);
+    expect(performance.now() - since).toBeLessThan(31_500);
+    expect(dead.closeCode).toBe(4201);
+    expect(dead.events.at(-1)).toMatchObject({ event: "pusher:error", data: { code: 4201 } });
+    expect(await alive.isServed()).toBeTrue();
+  } finally {
+    clearInterval(answering);
+    for (const client of [dead, alive]) client.destroy();
+    await server.close();
+  }
+});

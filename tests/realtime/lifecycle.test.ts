@@ -1,0 +1,150 @@
+// Clients that stall or die, limits under a burst, changes while clients are connected, and the end of the server.
+import { afterEach, expect, test } from "bun:test";
+import { until } from "../support/pilvi.ts";
+import { handshakeOf, messageOf, RawWebSocket, type RawOptions } from "../support/raw-websocket.ts";
+import { APP, application, startRealtime, type TestRealtime } from "../support/realtime.ts";
+
+const MIB = 1024 ** 2;
+const EVENTS_PER_BATCH = 10;
+const EVENT_BYTES = 10_000;
+
+const clients: RawWebSocket[] = [];
+let realtime: TestRealtime | undefined;
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.destroy();
+  await realtime?.close();
+});
+
+async function start(...wishes: Parameters<typeof startRealtime>): Promise<TestRealtime> {
+  realtime = await startRealtime(...wishes);
+  return realtime;
+}
+
+async function greeted({ port }: TestRealtime, options: RawOptions = {}): Promise<RawWebSocket> {
+  const client = await RawWebSocket.greeted(port, options);
+  clients.push(client);
+  return client;
+}
+
+async function subscribed(server: TestRealtime, channel: string): Promise<RawWebSocket> {
+  const client = await greeted(server);
+  await client.subscribe(channel);
+  return client;
+}
+
+/** Publishes batches until there were so many bytes for each subscriber, or enough. @returns how many events there were. */
+async function publish(
+  server: TestRealtime,
+  channel: string,
+  bytes: number,
+  isEnough: () => Promise<boolean> = () => Promise.resolve(false),
+): Promise<number> {
+  const pusher = server.pusher();
+  const event = { channel, name: "event", data: "x".repeat(EVENT_BYTES) };
+  const batch = Array.from({ length: EVENTS_PER_BATCH }, () => event);
+  let count = 0;
+  while (count * EVENT_BYTES < bytes && !(await isEnough())) {
+    await pusher.triggerBatch(batch);
+    count += EVENTS_PER_BATCH;
+  }
+  return count;
+}
+
+const eventsOf = (client: RawWebSocket) => client.events.filter(({ event }) => event === "event").length;
+
+/** How a page of the origin connects. */
+function page(origin: string): RawOptions {
+  return { headers: { Origin: origin } };
+}
+
+test("clients that do not read are closed with 4100 and counted; others get everything in time", async () => {
+  const server = await start();
+  const readers = await Promise.all(Array.from({ length: 5 }, () => subscribed(server, "news")));
+  const stalled = await Promise.all(Array.from({ length: 5 }, () => subscribed(server, "news")));
+  for (const { socket } of stalled) socket.pause();
+  const slowConsumers = async () => (await server.stats()).applications[0]?.slowConsumers;
+  const before = server.residentBytes();
+
+  const count = await publish(server, "news", 100 * MIB, async () => (await slowConsumers()) === 5);
+  await until("all others have everything", () => readers.every((each) => eventsOf(each) === count), 5_000);
+  expect(await slowConsumers()).toBe(5);
+  expect((await server.stats()).connections).toBe(5);
+  // Five times 1 MiB, what a batch adds, and what garbage takes until it is collected.
+  expect(server.residentBytes() - before).toBeLessThan(60 * MIB);
+
+  const [late] = stalled as [RawWebSocket];
+  late.socket.resume();
+  expect(await late.closed()).toBe(4100);
+  expect(late.events.at(-1)).toMatchObject({ event: "pusher:error", data: { code: 4100 } });
+  expect(eventsOf(late)).toBeWithin(1, count);
+});
+
+test("a burst of clients gets exactly as many places as there are", async () => {
+  const server = await start({ maxConnections: 50 });
+  const burst = Array.from({ length: 200 }, () => new RawWebSocket(server.port));
+  clients.push(...burst);
+  for (const client of burst) client.write(handshakeOf());
+  await until("all are answered", () => burst.every(({ events }) => events.length > 0));
+  await until("the others are closed", () => burst.filter(({ isEnded }) => isEnded).length === 150);
+  expect(burst.filter(({ closeCode }) => closeCode === 4004)).toHaveLength(150);
+  expect((await server.stats()).connections).toBe(50);
+  burst.find(({ isEnded }) => !isEnded)?.destroy();
+  await until("a place is free", async () => (await server.stats()).connections === 49);
+  await greeted(server);
+});
+
+test("a change reaches open connections, and only those whom it concerns", async () => {
+  const server = await start();
+  const other = application({ id: "other", appId: "1002", key: "other-key" });
+  const configure = (wishes: Parameters<typeof application>[0], ...more: (typeof other)[]) =>
+    server.configureAll({ maxConnections: 100, applications: [application(wishes), ...more] });
+
+  await configure({}, other);
+  const home = await greeted(server, page("https://example.com"));
+  const away = await greeted(server, page("https://example.org"));
+  const elsewhere = await greeted(server, { path: "/app/other-key?protocol=7" });
+
+  await configure({ allowedOrigins: ["https://example.com"] }, other);
+  expect(await away.closed()).toBe(4009);
+  expect(await home.isServed()).toBeTrue();
+  await configure({ allowedOrigins: ["https://example.com"] });
+  expect(await elsewhere.closed()).toBe(4001);
+  expect(await home.isServed()).toBeTrue();
+
+  await configure({ secrets: [{ secret: "new", expiresAt: null }] });
+  const refused = await server
+    .pusher()
+    .trigger("news", "event", "x")
+    .catch((error: { status: number }) => error);
+  expect(refused.status).toBe(401);
+  await server.pusher({ secret: "new" }).trigger("news", "event", "x");
+
+  await configure({ maxMessageBytes: 1_000, secrets: [{ secret: APP.secret, expiresAt: null }] });
+  home.write(messageOf("pusher:ping", "x".repeat(2_000)));
+  expect(await home.closed()).toBe(1009);
+});
+
+test("a server that is told to end closes all with 4200, spread over time, and serves those who are left", async () => {
+  const server = await start();
+  const all = await Promise.all(Array.from({ length: 300 }, () => greeted(server)));
+  await Promise.all(all.map((client, index) => joinRoom(server, client, `user-${index % 50}`)));
+  expect(await server.stop()).toBe(0);
+  await until("all are closed", () => all.every(({ isEnded }) => isEnded));
+  expect(new Set(all.map(({ closeCode }) => closeCode))).toEqual(new Set([4200]));
+  for (const { events } of all)
+    expect(events.at(-1)).toMatchObject({ event: "pusher:error", data: { code: 4200 } });
+  // The last heard of those before, whose users had no connection left.
+  const removed = all.map(
+    ({ events }) => events.filter(({ event }) => event.endsWith("member_removed")).length,
+  );
+  expect(Math.max(...removed)).toBeGreaterThan(10);
+  expect(server.log).not.toContain('"level":"error"');
+});
+
+async function joinRoom(server: TestRealtime, client: RawWebSocket, userId: string): Promise<void> {
+  const channel = "presence-room";
+  const signed = server.pusher().authorizeChannel(client.socketId, channel, { user_id: userId });
+  client.write(messageOf("pusher:subscribe", { channel, ...signed }));
+  await client.event("pusher_internal:subscription_succeeded");
+}
