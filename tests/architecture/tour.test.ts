@@ -4,7 +4,7 @@ import { startPilvi, TOKEN } from "../support/pilvi.ts";
 import { tourBlocks } from "./markdown.ts";
 import { ROOT } from "./source.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 test(
   "the tour of the README works by copy and paste",
@@ -26,6 +26,9 @@ test(
       expect({ code: await child.exited, stderr }).toMatchObject({ code: 0 });
       // The value that the command line tool wrote comes out of the Node client.
       expect(stdout).toContain("moi 42");
+      // What was published comes out of the channels, in both ways.
+      expect(stdout).toContain("moi from the channel\n");
+      expect(stdout).toMatch(/ {2}hello {2}\{"text": "moi from the terminal"\}$/m);
       expect(stdout).toContain("Deleted the cache sessions");
       expect(pilvi.instanceFolders()).toEqual([]);
     } finally {
