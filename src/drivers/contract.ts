@@ -67,6 +67,16 @@ function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {
     await driver().remove(spec.id);
   });
 
+  test("tells no figures of an instance that has none, and says so when it does not run", async () => {
+    const spec = cacheSpec(freePort(), "moi");
+    expect(driver().figures(spec.id)).rejects.toThrow(`${spec.id} does not run.`);
+    expect(driver().metrics(spec.id, { periodSeconds: 60 })).rejects.toThrow(`${spec.id} does not run.`);
+    await driver().ensure(spec);
+    expect(await driver().figures(spec.id)).toEqual({ whole: {}, parts: [] });
+    expect(await driver().metrics(spec.id, { periodSeconds: 60, part: "a" })).toEqual({});
+    await driver().remove(spec.id);
+  });
+
   test("takes an id only once, so that an order that is late brings nothing back", async () => {
     const spec = cacheSpec(freePort(), "moi");
     await driver().ensure(spec);

@@ -109,7 +109,7 @@ describe("Prometheus", () => {
     drive({
       figures: async () => {
         times += 1;
-        const figures = { connections: 3, messagesReceived: 7, messagesSent: 21, unknown: 1 };
+        const figures = { connections: 3, messagesReceived: 7, messagesSent: 21, "webhooks.failed": 2, x: 1 };
         return { whole: { connections: 3 }, parts: [{ id: application, figures }] };
       },
     });
@@ -121,6 +121,7 @@ describe("Prometheus", () => {
     expect(text).toContain(`\npilvi_websocket_connections${labels} 3\n`);
     expect(text).toContain(`\npilvi_websocket_messages_received_total${labels} 7\n`);
     expect(text).toContain(`\npilvi_websocket_messages_sent_total${labels} 21\n`);
+    expect(text).toContain(`\npilvi_websocket_webhooks_failed_total${labels} 2\n`);
     expect(text).toContain("# TYPE pilvi_websocket_messages_sent_total counter");
     // Figures are those of the moment, not the sum of all that were ever read.
     expect(await page()).toContain(`\npilvi_websocket_messages_sent_total${labels} 21\n`);

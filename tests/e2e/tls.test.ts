@@ -1,4 +1,4 @@
-// TLS on the API and on public caches, and what is refused without it.
+// TLS on the API, on public caches and on WebSocket clusters, and what is refused without it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +15,8 @@ import {
   type CacheDocument,
   type TestPilvi,
 } from "../support/pilvi.ts";
+import { validServer } from "../support/api.ts";
+import { publish, RawSocket, type ServerDocument } from "../support/websockets.ts";
 import { runCommand, runPilvi } from "./program.ts";
 
 let folder: string;
@@ -48,27 +50,26 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function ask(
+async function ask<Document = CacheDocument>(
   method: string,
   path: string,
   body?: unknown,
-): Promise<{ status: number; cache: CacheResource }> {
+): Promise<{ status: number; document: Document }> {
   const response = await fetch(`https://127.0.0.1:${pilvi.port}/api${path}`, {
     method,
     headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
     tls: { ca: certificate },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  const { data } = (await response.json()) as CacheDocument;
-  return { status: response.status, cache: data };
+  return { status: response.status, document: (await response.json()) as Document };
 }
 
 async function available(wishes: Record<string, unknown>): Promise<CacheResource> {
   const created = await ask("POST", "/caches", cacheBody(wishes));
   expect(created.status).toBe(201);
-  const { cache } = await ask("GET", `/caches/${created.cache.id}?wait=available`);
-  expect(cache.attributes.status).toBe("available");
-  return cache;
+  const { document } = await ask("GET", `/caches/${created.document.data.id}?wait=available`);
+  expect(document.data.attributes.status).toBe("available");
+  return document.data;
 }
 
 test("the API speaks HTTPS with the certificate, and nothing else", async () => {
@@ -102,6 +103,27 @@ test("a private cache does not", async () => {
   const client = new Redis(`${protocol}://${username}:${password}@${hostname}:${port}`);
   expect(await client.ping()).toBe("PONG");
   client.disconnect();
+});
+
+test("a WebSocket cluster speaks wss and https, and nothing else", async () => {
+  const path = "/websocket-servers";
+  const { document: created } = await ask<ServerDocument>("POST", path, validServer);
+  const { document } = await ask<ServerDocument>("GET", `${path}/${created.data.id}?wait=available`);
+  const [main] = created.included ?? [];
+  if (main === undefined) throw new Error("a cluster has an application");
+  expect(document.data.attributes.status).toBe("available");
+  expect(document.data.meta.url).toStartWith("wss://");
+  expect(document.data.meta.http_url).toStartWith("https://");
+  const tls = { ca: certificate };
+  const socket = await new RawSocket(document.data, main, { tls }).connected();
+  await socket.subscribe("news");
+  const event = { channel: "news", name: "said", data: "hello" };
+  expect(await publish(document.data, main, event, { tls })).toBe(200);
+  expect(await socket.told("said")).toBe("hello");
+  socket.close();
+  const stranger = publish(document.data, main, event);
+  expect(stranger).rejects.toThrow(/certificate/i);
+  expect(fetch(document.data.meta.http_url.replace("https:", "http:"))).rejects.toThrow();
 });
 
 test("the command line needs to know the certificate's authority, and says so", async () => {

@@ -10,30 +10,41 @@ const AT_ONCE = 16;
 
 /** The figures that a cluster tells of each application, and what Prometheus knows them as. */
 const OF_APPLICATIONS: Record<string, FigureFamily> = {
-  connections: {
-    name: "pilvi_websocket_connections",
-    help: "Clients that are connected to a WebSocket application.",
-    type: "gauge",
-    labels: ["server", "application"],
-  },
-  messagesReceived: {
-    name: "pilvi_websocket_messages_received_total",
-    help: "Messages that came from clients and publishers of a WebSocket application.",
-    type: "counter",
-    labels: ["server", "application"],
-  },
-  messagesSent: {
-    name: "pilvi_websocket_messages_sent_total",
-    help: "Messages that went to clients of a WebSocket application.",
-    type: "counter",
-    labels: ["server", "application"],
-  },
-  slowConsumers: {
-    name: "pilvi_websocket_slow_consumers_total",
-    help: "Clients of a WebSocket application that were closed because they did not read.",
-    type: "counter",
-    labels: ["server", "application"],
-  },
+  connections: ofApplication(
+    "gauge",
+    "connections",
+    "Clients that are connected to a WebSocket application.",
+  ),
+  messagesReceived: ofApplication(
+    "counter",
+    "messages_received_total",
+    "Messages that came from clients and publishers of a WebSocket application.",
+  ),
+  messagesSent: ofApplication(
+    "counter",
+    "messages_sent_total",
+    "Messages that went to clients of a WebSocket application.",
+  ),
+  slowConsumers: ofApplication(
+    "counter",
+    "slow_consumers_total",
+    "Clients of a WebSocket application that were closed because they did not read.",
+  ),
+  "webhooks.delivered": ofApplication(
+    "counter",
+    "webhooks_delivered_total",
+    "Webhook requests of a WebSocket application that were taken.",
+  ),
+  "webhooks.failed": ofApplication(
+    "counter",
+    "webhooks_failed_total",
+    "Attempts of webhook requests that were not taken.",
+  ),
+  "webhooks.dropped": ofApplication(
+    "counter",
+    "webhooks_dropped_total",
+    "Webhook requests that were given up.",
+  ),
 };
 
 const SERVER_CONNECTIONS: FigureFamily = {
@@ -42,6 +53,10 @@ const SERVER_CONNECTIONS: FigureFamily = {
   type: "gauge",
   labels: ["server"],
 };
+
+function ofApplication(type: FigureFamily["type"], name: string, help: string): FigureFamily {
+  return { name: `pilvi_websocket_${name}`, help, type, labels: ["server", "application"] };
+}
 
 /** Asks all clusters that run. One that does not answer is left out. */
 export const serverFigures: FigureSource<KindContext> = {

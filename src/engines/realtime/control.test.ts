@@ -1,0 +1,80 @@
+// What the host asks of a realtime server, and how its answers are understood.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RealtimeSpec } from "../../drivers/driver.ts";
+import type { EngineContext } from "../engine.ts";
+import { applySpec, figures, isReady, metrics } from "./control.ts";
+
+let folder: string;
+let context: EngineContext<RealtimeSpec>;
+let asked: string[];
+let answer: () => Response;
+let server: { stop(force: boolean): Promise<void> };
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pilvi-"));
+  const socket = join(folder, "control.sock");
+  const spec = { id: "ws-1", maxConnections: 100, applications: [] };
+  context = { spec, paths: { socket } } as unknown as EngineContext<RealtimeSpec>;
+  asked = [];
+  server = Bun.serve({
+    unix: socket,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      asked.push(`${request.method} ${pathname}${search} ${await request.text()}`.trim());
+      return answer();
+    },
+  });
+});
+
+afterEach(async () => {
+  await server.stop(true);
+  rmSync(folder, { recursive: true });
+});
+
+test("a wish is told whole", async () => {
+  answer = () => new Response(null, { status: 204 });
+  await applySpec(context);
+  expect(asked).toEqual(['PUT /config {"maxConnections":100,"applications":[]}']);
+});
+
+test("what it says about a refusal may be shown to anyone", async () => {
+  answer = () => Response.json({ message: "Port 20002 is in use." }, { status: 500 });
+  expect(applySpec(context)).rejects.toThrow("Port 20002 is in use.");
+  answer = () => new Response("<html>", { status: 502 });
+  expect(applySpec(context)).rejects.toThrow("refused an order");
+});
+
+test("it is ready when it answers", async () => {
+  answer = () => new Response("ok");
+  expect(await isReady(context)).toBe(true);
+  answer = () => Response.json({ message: "Not now." }, { status: 503 });
+  expect(await isReady(context)).toBe(false);
+  await server.stop(true);
+  expect(await isReady(context)).toBe(false);
+  expect(applySpec(context)).rejects.toThrow("does not answer");
+});
+
+test("series are those of the cluster or of one application", async () => {
+  const series = { connectionCount: [{ at: "2026-03-15T08:00:00.000Z", value: 1 }], messageRate: [] };
+  answer = () => Response.json(series);
+  expect(await metrics(context, { periodSeconds: 60 })).toEqual(series);
+  await metrics(context, { periodSeconds: 60, part: "wsa-1" });
+  expect(asked).toEqual(["GET /metrics?id=ws-1&period=60", "GET /metrics?id=wsa-1&period=60"]);
+  answer = () => Response.json({ connectionCount: "many" });
+  expect(metrics(context, { periodSeconds: 60 })).rejects.toThrow();
+});
+
+test("figures are all numbers there are, those within others too", async () => {
+  const webhooks = { sent: 2, last: "yesterday" };
+  answer = () =>
+    Response.json({ connections: 3, applications: [{ id: "wsa-1", connections: 3, webhooks, note: null }] });
+  expect(await figures(context)).toEqual({
+    whole: { connections: 3 },
+    parts: [{ id: "wsa-1", figures: { connections: 3, "webhooks.sent": 2 } }],
+  });
+  answer = () => Response.json({ applications: [{ connections: 3 }] });
+  expect(figures(context)).rejects.toThrow();
+});

@@ -1,0 +1,54 @@
+// What makes a WebSocket cluster available: a signed request of every application.
+import { afterEach, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { ensureLogin } from "./login.ts";
+
+const first = { appId: "10001", key: "one", secret: "s1" };
+const second = { appId: "10002", key: "two", secret: "s2" };
+let server: Bun.Server<undefined>;
+
+/** A server that knows some applications and answers the others as the protocol has it. */
+function serve(...known: (typeof first)[]): string {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      const { pathname, searchParams: query } = new URL(request.url);
+      const application = known.find(({ appId }) => pathname === `/apps/${appId}/channels`);
+      if (application === undefined) return new Response("unknown", { status: 404 });
+      const { key, secret } = application;
+      const signed = `auth_key=${key}&auth_timestamp=${query.get("auth_timestamp")}&auth_version=1.0`;
+      const signature = createHmac("sha256", secret).update(`GET\n${pathname}\n${signed}`).digest("hex");
+      return new Response("{}", { status: query.get("auth_signature") === signature ? 200 : 401 });
+    },
+  });
+  return `http://127.0.0.1:${server.port}`;
+}
+
+afterEach(() => server.stop(true));
+
+test("works when every application's does", async () => {
+  const url = serve(first, second);
+  await ensureLogin({ url, applications: [first, second] });
+});
+
+test("of a cluster without applications, that it answers is enough", async () => {
+  await ensureLogin({ url: serve(), applications: [] });
+});
+
+test.each([
+  ["an application is missing", [first], "404"],
+  ["a secret is another", [first, { ...second, secret: "s3" }], "401"],
+])("does not work when %s", async (_what, known, status) => {
+  const url = serve(...known);
+  expect(ensureLogin({ url, applications: [first, second] })).rejects.toThrow(
+    `A signed request at ${url} did not work: the answer was ${status}.`,
+  );
+});
+
+test("does not work where nobody listens", async () => {
+  const url = serve(first);
+  await server.stop(true);
+  expect(ensureLogin({ url, applications: [first] })).rejects.toThrow(`A request at ${url} did not work`);
+  expect(ensureLogin({ url, applications: [] })).rejects.toThrow(`A request at ${url} did not work`);
+});
