@@ -18,8 +18,8 @@ export interface SocketData {
 
 /** Above the largest message of any application, whose own limit is told more kindly. */
 const MAX_PAYLOAD_BYTES = 256 * 1024;
-/** The largest body: ten events of ten kilobytes each, with room for escapes. */
-const MAX_BODY_BYTES = 1024 ** 2;
+/** Above what the HTTP API takes, which says so in words. */
+const MAX_BODY_BYTES = 2 * 1024 ** 2;
 /** Libraries of servers keep connections for their next event. */
 const KEEP_ALIVE_SECONDS = 120;
 /** A single burst may fill a buffer beyond what slow consumers are closed for; nothing is dropped below this. */
