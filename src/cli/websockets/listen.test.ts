@@ -188,7 +188,7 @@ describe("a connection that is closed", () => {
     const fake = new FakeCluster();
     await closeClusters();
     expect(await failureOf(listen(fakeIo(), fake, "news"))).toEqual({
-      text: `Nothing that speaks the protocol answers at ws://127.0.0.1:${fake.port}.`,
+      text: `Nothing that speaks the protocol answers at ws://127.0.0.1:${fake.port}: Failed to connect.`,
       exitCode: 1,
     });
   });

@@ -15,7 +15,7 @@ export function pauseAfter(closing: Closing, failures: number, isFirst: boolean,
   const { code, wasConnected } = closing;
   if (code >= 4000 && code < 4100) throw new CommandFailure(refusalText(closing, target));
   if (isFirst && !wasConnected && code < 4000) {
-    throw new CommandFailure(`Nothing that speaks the protocol answers at ${target.url}.`);
+    throw new CommandFailure(absenceText(closing, target));
   }
   if (code >= 4200 && code < 4300 && failures === 0) return 0;
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, failures - 1));
@@ -26,6 +26,14 @@ export function lossText({ code, reason }: Closing, pauseMs: number): string {
   const why = reason === "" ? `code ${code}` : `${reason}, code ${code}`;
   const when = pauseMs === 0 ? "at once" : `in ${Math.round(pauseMs / 1000)} s`;
   return `The connection is gone (${why}). Connecting again ${when}.\n`;
+}
+
+function absenceText({ reason }: Closing, { url }: Target): string {
+  const why = reason === "" ? "" : `: ${reason}`;
+  const advice = reason.includes("certificate")
+    ? " Put the certificate of its authority into a file that NODE_EXTRA_CA_CERTS names."
+    : "";
+  return `Nothing that speaks the protocol answers at ${url}${why}.${advice}`;
 }
 
 function refusalText({ code, reason }: Closing, { application, cluster }: Target): string {

@@ -36,6 +36,9 @@ export interface Closing {
 
 const PROTOCOL = "protocol=7&client=pilvi&version=1.0&flash=false";
 
+/** The code for an end without a close frame. */
+const ABNORMAL = 1006;
+
 /** A cluster that says goodbye later than this is left without. */
 const GOODBYE_MS = 500;
 
@@ -65,8 +68,7 @@ export class Subscriber {
     this.#timer = setTimeout(() => this.#socket.terminate(), answerMs);
     this.#socket.addEventListener("message", ({ data }) => this.#receive(String(data)));
     this.#socket.addEventListener("close", ({ code, reason }) => this.#closed({ code, reason }));
-    // The close event that follows says the same.
-    this.#socket.addEventListener("error", () => {});
+    this.#socket.addEventListener("error", (event) => this.#failed(event));
   }
 
   /** Resolves when the connection is closed. @throws CommandFailure when the cluster refuses the channel. */
@@ -131,6 +133,12 @@ export class Subscriber {
     const { channel } = this.#subscription;
     this.#end.reject(new CommandFailure(`The cluster refuses the channel ${channel}: ${String(error)}`));
     this.close();
+  }
+
+  /** Only this event tells why a connection could not be made; the close event follows. */
+  #failed(event: Event): void {
+    if (this.#wasConnected || !("message" in event)) return;
+    this.#lastError = { code: ABNORMAL, reason: String(event.message).replace(/^.* failed: /, "") };
   }
 
   #closed({ code, reason }: Omit<Closing, "wasConnected">): void {
