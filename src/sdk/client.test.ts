@@ -229,3 +229,14 @@ test("applications are listed and made below their cluster, and have addresses o
   const keys = requests.map(({ headers }) => headers.has("idempotency-key"));
   expect(keys).toEqual([true, false, false, true, false, false]);
 });
+
+test("metrics are read of a cluster and of an application", async () => {
+  const metrics = { data: {}, meta: { period: "6h", available_periods: [] } };
+  const client = clientOf(json(200, metrics), json(200, metrics));
+  expect(await client.websockets.metrics("ws-1")).toEqual(metrics as never);
+  await client.websockets.applications("ws-1").metrics("wsa-1", "30d");
+  expect(requests.map(({ url }) => `${url.pathname}${url.search}`)).toEqual([
+    "/api/websocket-servers/ws-1/metrics",
+    "/api/websocket-applications/wsa-1/metrics?period=30d",
+  ]);
+});

@@ -9,7 +9,9 @@ export type {
 export type {
   ApplicationResource as WebsocketApplicationResource,
   ServerResource as WebsocketServerResource,
+  MetricPeriod,
   ServerStatus as WebsocketServerStatus,
+  WebsocketMetrics,
 } from "../resources/websockets/schema.ts";
 export type { CacheDocument, CacheFilter, CachePage, CacheTypeList, NewCache } from "./caches.ts";
 export { PilviClient } from "./client.ts";

@@ -3,12 +3,14 @@ import type { z } from "zod";
 import type {
   applicationChange,
   ApplicationResource,
+  MetricPeriod,
   newApplication,
   newServer,
   secretRotation,
   serverChange,
   ServerResource,
   ServerStatus,
+  WebsocketMetrics,
 } from "../resources/websockets/schema.ts";
 import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
@@ -71,6 +73,11 @@ export class Websockets extends Collection<ServerKind> {
       body: change,
     });
   }
+
+  /** Reads connections and messages over time, of the last six hours by default. */
+  async metrics(id: string, period?: MetricPeriod): Promise<WebsocketMetrics> {
+    return await readMetrics(this.connection, this.pathOf(id), period);
+  }
 }
 
 /** The applications in one cluster. A change is in force when the cluster is `available` again. */
@@ -102,8 +109,22 @@ export class WebsocketApplications extends Collection<ApplicationKind> {
     });
   }
 
+  /** Reads connections and messages over time, of the last six hours by default. */
+  async metrics(id: string, period?: MetricPeriod): Promise<WebsocketMetrics> {
+    return await readMetrics(this.connection, this.pathOf(id), period);
+  }
+
   /** One application has an address of its own, wherever it is. */
   protected override pathOf(id: string): string {
     return `/websocket-applications/${encodeURIComponent(id)}`;
   }
+}
+
+async function readMetrics(
+  connection: Connection,
+  path: string,
+  period: MetricPeriod | undefined,
+): Promise<WebsocketMetrics> {
+  const query = new URLSearchParams(period && { period });
+  return await connection.send<WebsocketMetrics>({ method: "GET", path: `${path}/metrics`, query });
 }
