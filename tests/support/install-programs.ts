@@ -1,14 +1,10 @@
 // Gets the programs that tests run as a customer would, when the machine lacks them: from the distribution's signed packages,
 // unpacked beside the engines, so that nothing of the system changes. Prints the folder to put on the PATH, if there is one.
-import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Apt } from "../../src/engines/install/apt.ts";
-import { distributionSources, readSystemSources } from "../../src/engines/install/apt-sources.ts";
-import { readOsRelease } from "../../src/engines/install/hints.ts";
-import { mustRun } from "../../src/engines/install/run.ts";
 import { PROGRAMS_HOME } from "./programs.ts";
+import { unpackPackages } from "./unpack-packages.ts";
 
 /** Each program with the package that it is in. */
 const PACKAGES: Record<string, string> = {
@@ -23,28 +19,10 @@ const PACKAGES: Record<string, string> = {
 
 /** Puts the programs into a folder of their own, each behind a script that finds the libraries that came with it. */
 async function install(programs: string[], packages: string[], home: string): Promise<void> {
-  const os = readOsRelease();
-  const work = await mkdtemp(join(tmpdir(), "pilvi-programs-"));
-  const unfinished = `${home}.tmp`;
-  try {
-    const sources = distributionSources(
-      await readSystemSources(),
-      os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "",
-    );
-    const apt = await Apt.create(join(work, "apt"), sources);
-    await apt.update();
-    const wanted = await apt.resolve(packages);
-    await apt.download(wanted);
-    await rm(unfinished, { recursive: true, force: true });
-    await mkdir(join(unfinished, "bin"), { recursive: true });
-    for (const each of wanted)
-      await mustRun(["dpkg-deb", "--extract", apt.archiveOf(each), unfinished], work);
-    for (const program of programs) await writeScript(program, unfinished, home);
-    await rm(home, { recursive: true, force: true });
-    await rename(unfinished, home);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  await unpackPackages(packages, home, async (folder) => {
+    await mkdir(join(folder, "bin"), { recursive: true });
+    for (const program of programs) await writeScript(program, folder, home);
+  });
 }
 
 async function writeScript(program: string, folder: string, home: string): Promise<void> {

@@ -1,0 +1,116 @@
+// Pages in a real Chromium that use the official client: from an origin that is allowed, and from one that is not.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { resolve } from "node:path";
+import type { Page } from "playwright-core";
+import { startChromium, type TestBrowser } from "../support/chromium.ts";
+import { until } from "../support/pilvi.ts";
+import { authorize } from "../support/pusher-clients.ts";
+import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
+
+const LIBRARY = resolve(
+  import.meta.dir,
+  "../../node_modules/pusher-js/dist/web/pusher-with-encryption.min.js",
+);
+const MASTER_KEY = Buffer.alloc(32, 3).toString("base64");
+const FETCH_TIMEOUT_MS = 240_000;
+
+let realtime: TestRealtime;
+let chromium: TestBrowser;
+let allowed: Bun.Server<undefined>;
+let stranger: Bun.Server<undefined>;
+
+beforeAll(async () => {
+  realtime = await startRealtime();
+  allowed = website();
+  stranger = website();
+  await realtime.configure({ allowedOrigins: [allowed.url.origin] });
+  chromium = await startChromium();
+}, FETCH_TIMEOUT_MS);
+
+afterAll(async () => {
+  await chromium.close();
+  await Promise.all([allowed.stop(true), stranger.stop(true)]);
+  await realtime.close();
+});
+
+/** A website whose page connects, and writes down what it hears. */
+function website(): Bun.Server<undefined> {
+  const script = `
+    const heard = [];
+    const user = new URLSearchParams(location.search).get("user");
+    const pusher = new Pusher("${APP.key}", {
+      cluster: "", wsHost: "127.0.0.1", wsPort: ${realtime.port}, forceTLS: false, enabledTransports: ["ws"],
+      channelAuthorization: { endpoint: "/auth", transport: "ajax", params: { user: JSON.stringify({ id: user }) } },
+    });
+    pusher.connection.bind("error", (fault) => heard.push(["error", (fault.error ?? fault).data.code]));
+    const subscribe = (name) => {
+      const channel = pusher.subscribe(name);
+      channel.bind_global((event, data) => heard.push([name, event, event.startsWith("pusher:subs") ? null : data]));
+    };
+    for (const name of ["private-room", "presence-room", "private-encrypted-room"]) subscribe(name);`;
+  const page = `<!doctype html><title>test</title><script src="/pusher.js"></script><script>${script}</script>`;
+  const pusher = realtime.pusher({ encryptionMasterKeyBase64: MASTER_KEY });
+  return Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    routes: {
+      "/": () => new Response(page, { headers: { "content-type": "text/html" } }),
+      "/pusher.js": () => new Response(Bun.file(LIBRARY)),
+      "/auth": { POST: async (request) => authorize(pusher, request) },
+    },
+    fetch: () => new Response("", { status: 404 }),
+  });
+}
+
+async function open(site: Bun.Server<undefined>, user: string): Promise<Page> {
+  const page = await chromium.browser.newPage();
+  await page.goto(`${site.url.href}?user=${user}`);
+  return page;
+}
+
+/** What the page has heard so far. */
+async function heardBy(page: Page): Promise<unknown[][]> {
+  return (await page.evaluate("heard")) as unknown[][];
+}
+
+async function hears(page: Page, expected: unknown[]): Promise<void> {
+  const isHeard = async () => (await heardBy(page)).some((each) => Bun.deepEquals(each, expected));
+  await until(`the page hears ${JSON.stringify(expected)}`, isHeard);
+}
+
+const CHANNELS = ["private-room", "presence-room", "private-encrypted-room"];
+
+test("pages of an allowed origin subscribe, hear and whisper", async () => {
+  const [ann, bob] = [await open(allowed, "ann"), await open(allowed, "bob")];
+  for (const page of [ann, bob])
+    for (const channel of CHANNELS) await hears(page, [channel, "pusher:subscription_succeeded", null]);
+  await hears(ann, ["presence-room", "pusher:member_added", { id: "bob", info: {} }]);
+
+  const pusher = realtime.pusher({ encryptionMasterKeyBase64: MASTER_KEY });
+  for (const channel of CHANNELS) await pusher.trigger(channel, "news", { text: `for ${channel} ü😀` });
+  for (const page of [ann, bob])
+    for (const channel of CHANNELS) await hears(page, [channel, "news", { text: `for ${channel} ü😀` }]);
+
+  await bob.evaluate(`pusher.channel("presence-room").trigger("client-typing", { who: "bob" })`);
+  await hears(ann, ["presence-room", "client-typing", { who: "bob" }]);
+  await bob.close();
+  await hears(ann, ["presence-room", "pusher:member_removed", { id: "bob", info: {} }]);
+  expect((await realtime.stats()).connections).toBe(1);
+  await ann.close();
+});
+
+test("a page of another origin is refused with 4009, and an open page when its origin is not allowed any more", async () => {
+  const refused = await open(stranger, "eve");
+  await hears(refused, ["error", 4009]);
+  expect(await refused.evaluate("pusher.connection.state")).toBe("disconnected");
+
+  const page = await open(allowed, "ann");
+  await hears(page, ["private-room", "pusher:subscription_succeeded", null]);
+  await realtime.configure({ allowedOrigins: ["https://example.com"] });
+  await hears(page, ["error", 4009]);
+  await until(
+    "it stays away",
+    async () => (await page.evaluate("pusher.connection.state")) === "disconnected",
+  );
+  expect((await realtime.stats()).connections).toBe(0);
+});
