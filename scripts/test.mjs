@@ -21,7 +21,7 @@ const MAX_WORKERS = 4;
 
 /** The programs that run now; a signal is passed on to them. */
 const running = new Set();
-let wasStopped = false;
+const stopping = new AbortController();
 
 async function main() {
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
@@ -49,7 +49,7 @@ async function main() {
 }
 
 function stop() {
-  wasStopped = true;
+  stopping.abort();
   for (const child of running) {
     child.kill("SIGTERM");
     setTimeout(() => child.kill("SIGKILL"), STOP_MS).unref();
@@ -59,17 +59,17 @@ function stop() {
 /** Runs the jobs on all processors; a job that has ended makes room for the next one. */
 async function runTests(bun, root) {
   const jobs = jobsOf(testFiles());
-  if (jobs.length === 0 || wasStopped) return { passed: 0, failed: 1 };
+  if (jobs.length === 0 || stopping.signal.aborted) return { passed: 0, failed: 1 };
   const total = { passed: 0, failed: 0 };
   const worker = async (_, index) => {
-    for (let job = jobs.shift(); job !== undefined && !wasStopped; job = jobs.shift()) {
+    for (let job = jobs.shift(); job !== undefined && !stopping.signal.aborted; job = jobs.shift()) {
       const { passed, failed } = await runJob(bun, root, job, index);
       total.passed += passed;
       total.failed += failed;
     }
   };
   await Promise.all(Array.from({ length: Math.min(cpus().length, MAX_WORKERS) }, worker));
-  return wasStopped ? { ...total, failed: total.failed + 1 } : total;
+  return stopping.signal.aborted ? { ...total, failed: total.failed + 1 } : total;
 }
 
 /** Files of one folder of `src/` are quick and run together, every file of `tests/` by itself. */

@@ -54,7 +54,7 @@ export function unsubscribe(connection: Connection, name: string): void {
 
 /** Takes a connection that is closed off all its channels. */
 export function unsubscribeAll(connection: Connection): void {
-  for (const name of [...connection.channels.keys()]) leave(connection, name);
+  for (const name of connection.channels.keys()) leave(connection, name);
 }
 
 function isLetIn(
