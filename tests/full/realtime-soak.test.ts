@@ -21,7 +21,7 @@ const CHURN = 2_000;
 const EVENTS_PER_ROUND = 5;
 const MIB = 1024 ** 2;
 /** What garbage and fragments may add between the second round and the last. */
-const MOST_GROWTH = 24 * MIB;
+const MOST_GROWTH = 32 * MIB;
 
 const SWARM = join(import.meta.dir, "../support/realtime-swarm.ts");
 

@@ -51,6 +51,8 @@ export async function startRealtime(wishes: Partial<ApplicationConfig> = {}): Pr
 export class TestRealtime {
   readonly folder = freshDataDir();
   readonly port = freePort();
+  /** Set before it starts when clients must speak TLS. */
+  certificate: ProcessConfig["certificate"] = null;
   readonly #controlSocket = join(this.folder, "control.sock");
   #process: Bun.Subprocess<"ignore", "ignore", Bun.BunFile> | undefined;
 
@@ -78,7 +80,7 @@ export class TestRealtime {
       port: this.port,
       controlSocket: this.#controlSocket,
       dataDir,
-      certificate: null,
+      certificate: this.certificate,
       allowPrivateWebhooks: true,
     };
     const configFile = join(this.folder, "config.json");
