@@ -164,6 +164,21 @@ describe("a connection that is closed", () => {
     expect(requests.filter((request) => request.startsWith("GET /websocket-servers/ws-"))).toHaveLength(4);
   });
 
+  test("is made again although the cluster is away for a while, and Pilvi with it", async () => {
+    const fake = new FakeCluster(closing(4200));
+    const pauses: number[] = [];
+    const io = fakeIo({
+      async pause(ms) {
+        pauses.push(ms);
+        if (pauses.length === 1) await Promise.all([closeServers(), closeClusters()]);
+        if (pauses.length === 3) io.interrupt();
+      },
+    });
+    await listen(io, fake, "news");
+    expect(pauses).toEqual([0, 1000, 2000]);
+    expect(io.stderr).toContain("(Failed to connect, code 1006). Connecting again in 1 s.\n");
+  });
+
   test.each([
     [4001, "Application does not exist", `does not know the application main (code 4001)`],
     [4004, "Over connection quota", `websockets update ${id} --max-connections NUMBER`],

@@ -72,11 +72,13 @@ async function hear(session: Session, first: Target, wish: Wish): Promise<void> 
   const { signal } = wish.end;
   const hearer = hearerOf(session, first, wish);
   let target = first;
+  let wasThere = false;
   for (let failures = 0; !signal.aborted;) {
     const closing = await connect(target, wish, hearer);
     if (signal.aborted) return;
+    wasThere ||= closing.wasConnected;
     failures = closing.wasConnected ? 0 : failures + 1;
-    const pauseMs = pauseAfter(closing, failures, target === first, target);
+    const pauseMs = pauseAfter(closing, failures, wasThere, target);
     session.io.err(lossText(closing, pauseMs));
     await session.io.pause(pauseMs, signal);
     target = await renewed(session, target);

@@ -9,12 +9,13 @@ const LONGEST_PAUSE_MS = 15_000;
 /**
  * How long to wait before the next attempt.
  * @param failures attempts without success since the last connection that was let in.
+ * @param wasThere whether any connection was let in before; a cluster that restarts is away for a while, with Pilvi or without.
  * @throws CommandFailure when the cluster wants no further attempt, or was never there.
  */
-export function pauseAfter(closing: Closing, failures: number, isFirst: boolean, target: Target): number {
-  const { code, wasConnected } = closing;
+export function pauseAfter(closing: Closing, failures: number, wasThere: boolean, target: Target): number {
+  const { code } = closing;
   if (code >= 4000 && code < 4100) throw new CommandFailure(refusalText(closing, target));
-  if (isFirst && !wasConnected && code < 4000) {
+  if (!wasThere && code < 4000) {
     throw new CommandFailure(absenceText(closing, target));
   }
   if (code >= 4200 && code < 4300 && failures === 0) return 0;
