@@ -102,7 +102,7 @@ describe("create", () => {
     const io = fakeIo();
     await runCommand(io, created(), "databases", "create", "orders");
     expect(io.stderr).toBe(`Being created. Wait for it with: pilvi databases show ${id} --wait\n`);
-    expect(io.stdout).toEndWith(`\nTry it: pilvi databases psql ${id}\n`);
+    expect(io.stdout).toEndWith(`\nTry it: npx pilvi databases psql ${id}\n`);
   });
 });
 

@@ -24,7 +24,7 @@ export function detailsText(document: DatabaseDocument): string {
 /** One line that people can copy to try the cluster; empty when the credentials are hidden. */
 export function tryText({ data: { id, attributes } }: DatabaseDocument): string {
   if (credentialsOf(attributes.connection) === undefined) return "";
-  return `\nTry it: pilvi databases ${clientOf(attributes.connection.protocol).command} ${id}\n`;
+  return `\nTry it: npx pilvi databases ${clientOf(attributes.connection.protocol).command} ${id}\n`;
 }
 
 /** The databases of the cluster, the oldest first, but for those that are being deleted. */

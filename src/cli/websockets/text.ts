@@ -25,8 +25,8 @@ export function tryText({ data: { id }, included = [] }: WebsocketServerDocument
   const [oldest] = included;
   if (oldest === undefined || credentialsOf(oldest) === undefined) return "";
   return [
-    `\nTry it:               pilvi websockets listen ${id} news`,
-    `In another terminal:  pilvi websockets publish ${id} news hello '{"text":"moi"}'\n`,
+    `\nTry it:               npx pilvi websockets listen ${id} news`,
+    `In another terminal:  npx pilvi websockets publish ${id} news hello '{"text":"moi"}'\n`,
   ].join("\n");
 }
 
