@@ -71,8 +71,8 @@ export function apiErrorOf(error: unknown): ApiError {
 const UNREACHABLE_CODES =
   /^(ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|ECONN|ENOENT|ETIMEDOUT|FailedToOpenSocket)/;
 
-/** SQLSTATE classes of a server that is starting, stopping, full or gone. */
-const UNREACHABLE_STATES = /^(08|57P|53300)/;
+/** SQLSTATE classes of a server that is starting, stopping, gone, or has no connections, memory or disk left. */
+const UNREACHABLE_STATES = /^(08|57P|53)/;
 
 function isStoreUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

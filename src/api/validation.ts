@@ -22,13 +22,33 @@ export function checkObject<Schema extends z.ZodObject>(
 ): Checked<z.output<Schema>> {
   const given = withoutNulls(schema, value);
   const parsed = schema.safeParse(given, { error: faultOf });
-  if (parsed.success) return { valid: parsed.data, errors: {} };
   const errors: FieldErrors = {};
-  for (const issue of parsed.error.issues) {
+  for (const issue of parsed.error?.issues ?? []) {
     const field = prefix + issue.path.join(".");
     addFault(errors, field, `The field ${field} ${issue.message}.`);
   }
-  return { valid: validMembers(schema, given), errors };
+  const valid: Partial<z.output<Schema>> = parsed.success ? parsed.data : validMembers(schema, given);
+  for (const [name, ...within] of unstorableIn(valid)) {
+    // What was one text in the request has parts that only we know of.
+    const field = prefix + (typeof given[name] === "string" ? name : [name, ...within].join("."));
+    addFault(errors, field, `The field ${field} has a character that is not allowed in text.`);
+    delete valid[name];
+  }
+  return { valid, errors };
+}
+
+/** The ways to the texts in a value that no text of Postgres can be: they have NUL, or half of a surrogate pair. */
+function unstorableIn(value: object, way: string[] = []): [name: string, ...within: string[]][] {
+  return Object.entries(value).flatMap(([name, part]: [string, unknown]) => {
+    if (typeof part === "string")
+      return part.isWellFormed() && !part.includes("\0") ? [] : [wayTo(way, name)];
+    return typeof part === "object" && part !== null ? unstorableIn(part, wayTo(way, name)) : [];
+  });
+}
+
+function wayTo(way: string[], name: string): [string, ...string[]] {
+  const [first = name, ...others] = [...way, name];
+  return [first, ...others];
 }
 
 /** Puts a sentence to those about the same field. */

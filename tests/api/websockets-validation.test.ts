@@ -65,6 +65,12 @@ const refused: [change: Record<string, unknown>, fields: string[]][] = [
   [{ name: "a".repeat(41) }, ["name"]],
   [{ name: "Web site" }, ["name"]],
   [{ name: 1 }, ["name"]],
+  [{ webhooks: [{ ...hook, url: `${hook.url}/\0` }] }, ["webhooks.0.url"]],
+  [{ webhooks: [hook, { ...hook, url: `${hook.url}/\ud83d` }] }, ["webhooks.1.url"]],
+  [
+    { webhooks: [{ ...hook, filter: { channel_name_starts_with: "a\0" } }] },
+    ["webhooks.0.filter.channel_name_starts_with"],
+  ],
   [{ ping_interval: 0 }, ["ping_interval"]],
   [{ ping_interval: 61 }, ["ping_interval"]],
   [{ ping_interval: "30" }, ["ping_interval"]],

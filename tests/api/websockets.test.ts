@@ -204,6 +204,11 @@ describe("reads", () => {
     expect(named.data.map(({ attributes }) => attributes.name)).toEqual(["beta", "gamma"]);
     expect((await list("?filter[region]=us-east-1")).meta.total).toBe(0);
     expect((await other.request(`${path}?filter[status]=asleep`)).status).toBe(422);
+    const withNul = await other.request(`${path}?filter[name]=beta,be%00ta`);
+    expect([withNul.status, await withNul.json()]).toMatchObject([
+      422,
+      { errors: { "filter[name]": [expect.any(String)] } },
+    ]);
     expect((await other.request(`${path}?filter[size]=1`)).status).toBe(400);
     await other.stop();
   });

@@ -1,0 +1,26 @@
+// What a client is told about errors of the store.
+import { expect, test } from "bun:test";
+import { apiErrorOf } from "./errors.ts";
+
+/** As Bun's client throws what Postgres complains about. */
+function postgresError(state: string): Error {
+  return Object.assign(new Error("the store complains"), { code: "ERR_POSTGRES_SERVER_ERROR", errno: state });
+}
+
+test.each([
+  ["a lost connection", "08006"],
+  ["a shutdown", "57P01"],
+  ["a full disk", "53100"],
+  ["no memory", "53200"],
+  ["no connection left", "53300"],
+])("%s passes, and a client may try again", (_what, state) => {
+  const { status, headers } = apiErrorOf(postgresError(state));
+  expect([status, headers]).toEqual([503, { "Retry-After": "2" }]);
+});
+
+test.each([
+  ["a syntax error", "42601"],
+  ["a broken constraint", "23505"],
+])("%s is a fault of ours", (_what, state) => {
+  expect(apiErrorOf(postgresError(state)).status).toBe(500);
+});
