@@ -1,0 +1,43 @@
+// Files that are replaced: what is there when it cannot be done.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "pilvi-files-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const KIBIBYTES = 8;
+
+/** Replaces the file in a process whose files may not grow any further, as on a disk that is about to be full. */
+async function replaceBeyondLimit(path: string, bytes: number): Promise<{ code: number; said: string }> {
+  const script = `
+    const { replaceFile } = await import(${JSON.stringify(join(import.meta.dir, "files.ts"))});
+    replaceFile(${JSON.stringify(path)}, "x".repeat(${bytes}), 0o600);`;
+  const limited = `trap '' XFSZ; ulimit -f ${KIBIBYTES}; exec "$@"`;
+  const child = Bun.spawn(["bash", "-c", limited, "bash", process.execPath, "--eval", script], {
+    env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const said = await new Response(child.stderr).text();
+  return { code: await child.exited, said };
+}
+
+test("a file that there is no room for leaves the former one, and no part of itself", async () => {
+  const path = join(folder, "manifest.json");
+  writeFileSync(path, "former");
+  const { code, said } = await replaceBeyondLimit(path, 2 * KIBIBYTES * 1024);
+  expect([code, said]).toEqual([1, expect.stringContaining("EFBIG")]);
+  expect(readFileSync(path, "utf8")).toBe("former");
+  expect(readdirSync(folder)).toEqual(["manifest.json"]);
+});
+
+test("a file that there is room for is replaced", async () => {
+  const path = join(folder, "manifest.json");
+  const { code } = await replaceBeyondLimit(path, KIBIBYTES * 1024);
+  expect(code).toBe(0);
+  expect(readFileSync(path, "utf8")).toHaveLength(KIBIBYTES * 1024);
+});
