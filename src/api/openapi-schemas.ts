@@ -40,6 +40,10 @@ function orNull(schema: JsonSchema): JsonSchema {
     return { ...schema, type: [schema.type, "null"] } as JsonSchema;
   }
   const { description, default: preset, ...rest } = schema;
+  if (description === undefined && preset === undefined) {
+    // Not a copy: what the member is made of may be filled into it only after this.
+    return { anyOf: [schema, { type: "null" }] } as JsonSchema;
+  }
   return {
     ...(description !== undefined && { description }),
     ...(preset !== undefined && { default: preset }),

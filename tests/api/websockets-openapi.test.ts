@@ -57,6 +57,15 @@ describe("the document", () => {
     expect(schemas.WebsocketApplicationAttributes?.properties).toHaveProperty([""]);
     expect(schemas.WebsocketApplicationAttributes?.required).toContain("");
   });
+
+  test("has the bounds of members that are alike", () => {
+    const part = { anyOf: [{ type: "string", minLength: 1, maxLength: 200 }, { type: "null" }] };
+    expect(document.components.schemas.WebsocketWebhook).toMatchObject({
+      properties: {
+        filter: { properties: { channel_name_starts_with: part, channel_name_ends_with: part } },
+      },
+    });
+  });
 });
 
 /** A request, and where in the document its answer stands. */
