@@ -26,6 +26,13 @@ export function withWait(command: Command, until: string): Command {
     );
 }
 
+/** Reads an option's value that is a whole number, 1 or more. */
+export function countingNumber(text: string): number {
+  const count = wholeNumber(text);
+  if (count === 0) throw new InvalidArgumentError("It must be 1 or more.");
+  return count;
+}
+
 /** Reads an option's value that is a whole number. */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");

@@ -65,7 +65,7 @@ export class Websockets extends Collection<ServerKind> {
     return new WebsocketApplications(this.connection, `${this.pathOf(id)}/applications`);
   }
 
-  /** Changes a cluster; nobody is disconnected for it. */
+  /** Changes a cluster; nobody is disconnected, unless there are too many. */
   async update(id: string, change: WebsocketServerChange): Promise<WebsocketServerDocument> {
     return await this.connection.send<WebsocketServerDocument>({
       method: "PATCH",

@@ -49,6 +49,15 @@ export function withApplicationOptions(command: Command): Command {
     .option("--no-webhooks", "nobody is told");
 }
 
+/** Ends the program as wrongly used when something is said of webhooks but not where they go. */
+export function requireWebhook(command: Command, { webhook }: ApplicationOptions): void {
+  const said = ["webhookEvents", "webhookPrefix", "webhookSuffix"];
+  if (webhook !== undefined || !said.some((name) => command.getOptionValueSource(name) === "cli")) return;
+  command.error("error: --webhook-events, --webhook-prefix and --webhook-suffix need --webhook", {
+    exitCode: 2,
+  });
+}
+
 /** What of an application was said; what was not is undefined. */
 export function changeOf(options: ApplicationOptions): WebsocketApplicationChange {
   const members = {

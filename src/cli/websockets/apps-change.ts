@@ -4,7 +4,12 @@ import type { PilviClient, WebsocketApplicationDocument } from "../../sdk/index.
 import { withJson, withWait, wholeNumber, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { find } from "../shared/find.ts";
-import { type ApplicationOptions, changeOf, withApplicationOptions } from "./application-options.ts";
+import {
+  type ApplicationOptions,
+  changeOf,
+  requireWebhook,
+  withApplicationOptions,
+} from "./application-options.ts";
 import { detailsText } from "./application-text.ts";
 import { APPLICATION, CLUSTER } from "./arguments.ts";
 import { finishChange, requireChange } from "./change.ts";
@@ -22,6 +27,7 @@ export function addAppCreate(apps: Command, session: Session): void {
   withApplicationOptions(command);
   withWait(withJson(command), "it can be used").action(
     async (cluster: string, name: string, options: ApplicationOptions & FinishOptions) => {
+      requireWebhook(command, options);
       const client = await session.client();
       const { data } = await find(clusterKind, client, cluster);
       const body = { ...changeOf(options), name };
@@ -47,6 +53,7 @@ export function addAppUpdate(apps: Command, session: Session): void {
   type UpdateOptions = ApplicationOptions & FinishOptions & { name?: string };
   withWait(withJson(command), "the change is in force").action(
     async (cluster: string, nameOrId: string, options: UpdateOptions) => {
+      requireWebhook(command, options);
       const { name } = options;
       const change = { ...changeOf(options), ...(name !== undefined && { name }) };
       requireChange(command, change);

@@ -51,7 +51,7 @@ export function addCreate(websockets: Command, session: Session): void {
 export function addUpdate(websockets: Command, session: Session): void {
   const command = websockets
     .command("update")
-    .description("change a WebSocket cluster; nobody is disconnected for it")
+    .description("change a WebSocket cluster; nobody is disconnected, unless there are too many")
     .argument("<name-or-id>", nameArgument(clusterKind.noun))
     .option("--name <name>", NAME)
     .option("--max-connections <number>", `${CONNECTIONS}; split evenly from then on`, wholeNumber);

@@ -1,7 +1,7 @@
 // `pilvi websockets listen`: prints the events of a channel until Ctrl-C.
 import type { Command } from "commander";
 import { PilviUnreachable } from "../../sdk/index.ts";
-import { wholeNumber } from "../options.ts";
+import { countingNumber } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { CLUSTER } from "./arguments.ts";
 import { isEncrypted } from "./channels.ts";
@@ -29,7 +29,7 @@ export function addListen(websockets: Command, session: Session): void {
     .option("--app <name-or-id>", "the application (default: the cluster's oldest, such as main)")
     .option("--event <name>", "only events of this name")
     .option("--user <id>", "who to be on a presence channel", "pilvi")
-    .option("--count <number>", "end after so many events", wholeNumber)
+    .option("--count <number>", "end after so many events", countingNumber)
     .option("--json", "print each event as an object in one line")
     .action(async (cluster: string, channel: string, options: ListenOptions) => {
       await listen(session, cluster, channel, options);

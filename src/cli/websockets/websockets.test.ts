@@ -157,12 +157,22 @@ describe("wrong usage", () => {
     ["the same of an application", ["apps", "delete", "chat", "main"]],
     ["a change of nothing", ["update", "chat"]],
     ["the same of an application", ["apps", "update", "chat", "main", "--wait"]],
+    ["a filter of no webhook", ["apps", "create", "chat", "shop", "--webhook-prefix", "cache-"]],
+    ["the same beside a change", ["apps", "update", "chat", "main", "--name", "x", "--webhook-events", "y"]],
   ])("is %s", async (_, args) => {
     const error: unknown = await run(serve({}), ...args).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(CommanderError);
     expect(error).toMatchObject({ exitCode: 2 });
     expect(requests).toEqual([]);
   });
+});
+
+test("a listener is to hear one event at least", async () => {
+  const error: unknown = await run(serve({}), "listen", id, "news", "--count", "0").catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(CommanderError);
+  expect(String(error)).toContain("It must be 1 or more.");
 });
 
 function publish(url: string, ...more: string[]) {

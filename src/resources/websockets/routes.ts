@@ -138,7 +138,7 @@ function change(context: KindContext): Operation {
     tag,
     summary: "Change a WebSocket cluster",
     description:
-      "Members that are left out stay as they are. The cluster is `updating` until another number of connections is in force; nobody is disconnected for it.",
+      "Members that are left out stay as they are. The cluster is `updating` until another number of connections is in force; nobody is disconnected, unless there are too many.",
     canConflict: true,
     ability: "websockets:write",
     params: serverParams,
