@@ -22,7 +22,7 @@ type Subscribe = Extract<Message, { kind: "subscribe" }>;
 export function subscribe(connection: Connection, message: Subscribe): void {
   const { application, channels } = connection;
   const name = message.channel;
-  const kind = channelKindOf(name);
+  const kind = application.channel(name)?.kind ?? channelKindOf(name);
   if (kind === null) return refuse(connection, name, "InvalidChannel", "Invalid channel name", 400);
   if (channels.has(name)) return connection.complain(`Existing subscription to channel ${name}`);
   if (channels.size >= MAX_SUBSCRIPTIONS)

@@ -8,8 +8,8 @@ export const PING = '{"event":"pusher:ping","data":"{}"}';
 
 /** The first frame of every connection. @param activityTimeoutSeconds after how much silence the client is to ask. */
 export function connectionEstablished(socketId: string, activityTimeoutSeconds: number): string {
-  const data = JSON.stringify({ socket_id: socketId, activity_timeout: activityTimeoutSeconds });
-  return JSON.stringify({ event: "pusher:connection_established", data });
+  const data = `{\\"socket_id\\":\\"${socketId}\\",\\"activity_timeout\\":${activityTimeoutSeconds}}`;
+  return `{"event":"pusher:connection_established","data":"${data}"}`;
 }
 
 /** What is wrong; with a code from 4000 the connection is closed, or a single event was refused. */

@@ -15,8 +15,8 @@ const NEWEST_PROTOCOL = 7;
 export function readHandshake(path: string, query: string): { key: string } | { refusal: CloseReason } {
   const key = /^\/app\/([^/]+)$/.exec(path)?.[1];
   if (key === undefined) return { refusal: PATH_UNKNOWN };
-  const protocol = new URLSearchParams(query).get("protocol");
-  if (protocol === null || protocol === "") return { refusal: VERSION_MISSING };
+  const protocol = /(?:^|&)protocol=([^&]*)/.exec(query)?.[1];
+  if (protocol === undefined || protocol === "") return { refusal: VERSION_MISSING };
   if (!/^\d{1,9}$/.test(protocol)) return { refusal: VERSION_INVALID };
   const version = Number(protocol);
   if (version < OLDEST_PROTOCOL || version > NEWEST_PROTOCOL) return { refusal: VERSION_UNSUPPORTED };

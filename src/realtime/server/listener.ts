@@ -7,7 +7,7 @@ import type { Connection } from "../connection.ts";
 import { handleHttp } from "../http/index.ts";
 import { splitUrl } from "../http/route.ts";
 import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
-import { SocketTransport } from "./socket-transport.ts";
+import { SocketTransport, type Backlog } from "./socket-transport.ts";
 import type { Log } from "../log.ts";
 
 /** What belongs to a socket. */
@@ -29,7 +29,12 @@ const MAX_BURST_BYTES = 16 * 1024 ** 2;
  * Begins to listen.
  * @throws PublicError when the port cannot be had.
  */
-export function listen(cluster: Cluster, config: ProcessConfig, log: Log): Server<SocketData> {
+export function listen(
+  cluster: Cluster,
+  config: ProcessConfig,
+  backlog: Backlog,
+  log: Log,
+): Server<SocketData> {
   const reportFault = (error: unknown) => log.error({ error }, "a request could not be answered");
   try {
     return Bun.serve<SocketData>({
@@ -44,7 +49,7 @@ export function listen(cluster: Cluster, config: ProcessConfig, log: Log): Serve
         reportFault(error);
         return new Response("Internal error", { status: 500 });
       },
-      websocket: socketHandlers(cluster, log),
+      websocket: socketHandlers(cluster, backlog, log),
     });
   } catch (error) {
     const isTaken = codeOf(error) === "EADDRINUSE";
@@ -68,7 +73,7 @@ function answer(
   return new Response("Not a WebSocket handshake", { status: 400 });
 }
 
-function socketHandlers(cluster: Cluster, log: Log): Bun.WebSocketHandler<SocketData> {
+function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): Bun.WebSocketHandler<SocketData> {
   /** A fault of ours must not end everyone else's connections. */
   const guarded = (act: () => void) => {
     try {
@@ -87,7 +92,7 @@ function socketHandlers(cluster: Cluster, log: Log): Bun.WebSocketHandler<Socket
     perMessageDeflate: false,
     open: (socket) =>
       guarded(() => {
-        socket.data.connection = cluster.accept(new SocketTransport(socket), socket.data.handshake);
+        socket.data.connection = cluster.accept(new SocketTransport(socket, backlog), socket.data.handshake);
       }),
     message: (socket, message) => guarded(() => receive(socket, message)),
     ping: (socket) => socket.data.connection?.heard(),

@@ -10,8 +10,11 @@ import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.
 import { Webhooks } from "../webhooks/index.ts";
 import type { Controlled } from "./control-socket.ts";
 import { listen, type SocketData } from "./listener.ts";
+import type { Backlog } from "./socket-transport.ts";
 import type { Log } from "../log.ts";
 
+/** So much more in a buffer makes no difference to what slow clients may have. */
+const UNCHECKED_BYTES = 32 * 1024;
 const SAMPLE_INTERVAL_MS = 5_000;
 const SAVE_INTERVAL_MS = 60_000;
 
@@ -21,6 +24,7 @@ export class RealtimeServer implements Controlled {
   readonly #cluster: Cluster;
   readonly #metrics: Metrics;
   readonly #webhooks = new Map<string, Webhooks>();
+  readonly #backlog: Backlog = { bytes: 0 };
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #listener: Server<SocketData> | null = null;
 
@@ -28,7 +32,7 @@ export class RealtimeServer implements Controlled {
     this.#config = config;
     this.#log = log.child({ server: config.id });
     this.#cluster = new Cluster(
-      (topic, frame) => void this.#listener?.publish(topic, frame),
+      (topic, frame) => this.#publish(topic, frame),
       (application) => this.#webhooksOf(application),
     );
     this.#metrics = new Metrics({ file: join(config.dataDir, "metrics"), log: this.#log });
@@ -49,7 +53,7 @@ export class RealtimeServer implements Controlled {
     for (const application of config.applications)
       this.#webhooks.get(application.id)?.configure(application.webhooks);
     this.#forgetRemoved(config);
-    this.#listener ??= listen(this.#cluster, this.#config, this.#log);
+    this.#listener ??= listen(this.#cluster, this.#config, this.#backlog, this.#log);
     this.#log.info({ applications: config.applications.length }, "configuration taken");
   }
 
@@ -110,7 +114,14 @@ export class RealtimeServer implements Controlled {
     this.#metrics.forget(new Set([this.#config.id, ...kept]));
   }
 
+  #publish(topic: string, frame: string): void {
+    this.#backlog.bytes += frame.length;
+    this.#listener?.publish(topic, frame);
+  }
+
   #closeSlowConsumers(): void {
+    if (this.#backlog.bytes < UNCHECKED_BYTES) return;
+    this.#backlog.bytes = 0;
     const count = closeSlowConsumers(this.#cluster);
     if (count > 0) this.#log.warn({ count }, "clients that did not read were closed");
   }

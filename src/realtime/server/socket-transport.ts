@@ -2,15 +2,24 @@
 import type { ServerWebSocket } from "bun";
 import type { Transport } from "../transport.ts";
 
+/** What may have begun to wait in buffers; as long as it is little, nobody need look at each socket. */
+export interface Backlog {
+  /** No buffer has grown by more since this was 0. */
+  bytes: number;
+}
+
 export class SocketTransport implements Transport {
   readonly #socket: ServerWebSocket<unknown>;
+  readonly #backlog: Backlog;
 
-  constructor(socket: ServerWebSocket<unknown>) {
+  constructor(socket: ServerWebSocket<unknown>, backlog: Backlog) {
     this.#socket = socket;
+    this.#backlog = backlog;
   }
 
   send(frame: string): void {
-    this.#socket.sendText(frame);
+    // Bun tells by a number that is not positive that the socket did not take it at once.
+    if (this.#socket.sendText(frame) <= 0) this.#backlog.bytes += frame.length;
   }
 
   close(code: number, reason: string): void {
@@ -27,6 +36,7 @@ export class SocketTransport implements Transport {
   }
 
   publishToOthers(topic: string, frame: string): void {
+    this.#backlog.bytes += frame.length;
     this.#socket.publishText(topic, frame);
   }
 
