@@ -91,6 +91,8 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   metrics?(context: EngineContext<S>, query: MetricsQuery): Promise<Series>;
   /** Tells the figures of the moment; left out by an engine that has none. */
   figures?(context: EngineContext<S>): Promise<Figures>;
+  /** Tells clients not to come back, before the engine is killed for good; left out by one that cannot. */
+  dismiss?(context: EngineContext<S>): Promise<void>;
   /** What the engine wants in its environment; left out when nothing. */
   env?: Record<string, string>;
   /** Asks for a clean end with all data kept. */

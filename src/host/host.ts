@@ -75,6 +75,7 @@ export class Host {
 
   async remove(id: string): Promise<void> {
     this.#noteRemoval(id);
+    await this.#dismissClients(id);
     await this.#instance(id).remove();
     this.#instances.delete(id);
   }
@@ -120,6 +121,16 @@ export class Host {
     clearInterval(this.#logTimer);
     void this.#slots.stop();
     for (const instance of this.#instances.values()) instance.release();
+  }
+
+  /** As far as that is possible: a removal waits for no engine that does not run or does not answer. */
+  async #dismissClients(id: string): Promise<void> {
+    try {
+      const { engine, context } = this.#running(id);
+      await engine.dismiss?.(context);
+    } catch (error) {
+      this.#log.debug({ error, instance: id }, "clients could not be told of a removal");
+    }
   }
 
   #noteRemoval(id: string): void {

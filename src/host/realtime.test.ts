@@ -155,6 +155,23 @@ test("has figures while it runs", async () => {
   expect(host.figures("ws-none")).rejects.toThrow("does not run");
 });
 
+test("tells its clients not to come back when it is removed", async () => {
+  const host = await startHost();
+  await host.ensure(specOf({}, {}));
+  const sockets = ["key0", "key1"].map(
+    (key) => new WebSocket(`ws://127.0.0.1:${port}/app/${key}?protocol=7`),
+  );
+  const closings = sockets.map(
+    (socket) => new Promise((resolve) => socket.addEventListener("close", ({ code }) => resolve(code))),
+  );
+  await Promise.all(
+    sockets.map((socket) => new Promise((resolve) => socket.addEventListener("message", resolve))),
+  );
+  await host.remove(ID);
+  expect(await Promise.all(closings)).toEqual([4001, 4001]);
+  expect(pids()).toEqual([]);
+});
+
 test("says that its port is taken, and runs when it is free", async () => {
   const other = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
   const host = await startHost();

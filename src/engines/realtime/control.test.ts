@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RealtimeSpec } from "../../drivers/driver.ts";
 import type { EngineContext } from "../engine.ts";
-import { applySpec, figures, isReady, metrics } from "./control.ts";
+import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
 
 let folder: string;
 let context: EngineContext<RealtimeSpec>;
@@ -37,6 +37,13 @@ afterEach(async () => {
 test("a wish is told whole", async () => {
   answer = () => new Response(null, { status: 204 });
   await applySpec(context);
+  expect(asked).toEqual(['PUT /config {"maxConnections":100,"applications":[]}']);
+});
+
+test("clients are sent away by a wish without applications", async () => {
+  answer = () => new Response(null, { status: 204 });
+  const spec = { ...context.spec, applications: [{ id: "wsa-1" }] } as unknown as RealtimeSpec;
+  await dismiss({ ...context, spec });
   expect(asked).toEqual(['PUT /config {"maxConnections":100,"applications":[]}']);
 });
 

@@ -21,6 +21,11 @@ export async function applySpec(context: Context): Promise<void> {
   await ask(context, "/config", { method: "PUT", body: JSON.stringify({ maxConnections, applications }) });
 }
 
+/** Has the server send all clients away as those of applications that are no longer there, which none comes back to. */
+export async function dismiss({ spec, ...context }: Context): Promise<void> {
+  await applySpec({ ...context, spec: { ...spec, applications: [] } });
+}
+
 /** Whether the server answers. */
 export async function isReady(context: Context): Promise<boolean> {
   try {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { RealtimeSpec } from "../../drivers/driver.ts";
 import type { Engine, EngineContext } from "../engine.ts";
-import { applySpec, figures, isReady, metrics } from "./control.ts";
+import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
 
 const CONFIG_FILE = "realtime.json";
 
@@ -23,6 +23,7 @@ export const realtime: Engine<RealtimeSpec> = {
   isReady,
   metrics,
   figures,
+  dismiss,
   // There is no home folder in which Bun could keep anything.
   env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
   stopSignal: "SIGTERM",
