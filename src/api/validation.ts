@@ -138,8 +138,9 @@ function nounOf(expected: string): string {
 }
 
 function sizeFault(origin: string, comparison: string, limit: number | bigint): string {
-  if (origin === "string") return `must have ${comparison} ${limit} characters`;
-  if (origin === "array") return `must have ${comparison} ${limit} members`;
+  const plural = Number(limit) === 1 ? "" : "s";
+  if (origin === "string") return `must have ${comparison} ${limit} character${plural}`;
+  if (origin === "array") return `must have ${comparison} ${limit} member${plural}`;
   return `must be ${comparison} ${limit}`;
 }
 

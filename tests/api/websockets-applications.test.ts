@@ -163,7 +163,9 @@ describe("connections", () => {
     const refused = await change(second, { max_connections: 81 });
     expect(refused.status).toBe(422);
     expect(refused.body.errors).toEqual({
-      max_connections: ["The cluster has 100 connections, of which its other applications leave 80."],
+      max_connections: [
+        "The cluster has 100 connections, of which its other applications leave 80. Lower one of theirs first.",
+      ],
     });
     expect((await change(second, { max_connections: 70 })).status).toBe(200);
     expect((await add({ name: "rest" })).body.data.attributes.max_connections).toBe(10);

@@ -129,6 +129,13 @@ describe("an application", () => {
     }
   });
 
+  test("is told of one in the singular", async () => {
+    const { body } = await add({ ...application, webhooks: [{ ...hook, event_types: [] }] });
+    expect(body.errors).toEqual({
+      "webhooks.0.event_types": ["The field webhooks.0.event_types must have at least 1 member."],
+    });
+  });
+
   test("needs a name and nothing else", async () => {
     expect(Object.keys((await add({})).body.errors ?? {})).toEqual(["name"]);
     expect((await add(application)).status).toBe(201);

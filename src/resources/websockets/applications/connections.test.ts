@@ -36,6 +36,6 @@ test.each([
   })();
   expect(error).toBeInstanceOf(ApiError);
   expect((error as ApiError).errors?.max_connections).toEqual([
-    `The cluster has 100 connections, of which its other applications leave ${left}.`,
+    `The cluster has 100 connections, of which its other applications leave ${left}.${numbers.length > 0 ? " Lower one of theirs first." : ""}`,
   ]);
 });

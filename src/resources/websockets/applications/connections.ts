@@ -28,9 +28,10 @@ export function connectionsFor(
   const left = maxConnections - others.reduce((sum, other) => sum + other.maxConnections, 0);
   const connections = wanted ?? left;
   if (connections >= 1 && connections <= left) return { strategy: "custom", connections };
+  const advice = others.length > 0 ? " Lower one of theirs first." : "";
   throw invalid({
     max_connections: [
-      `The cluster has ${maxConnections} connections, of which its other applications leave ${Math.max(0, left)}.`,
+      `The cluster has ${maxConnections} connections, of which its other applications leave ${Math.max(0, left)}.${advice}`,
     ],
   });
 }
