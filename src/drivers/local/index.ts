@@ -7,8 +7,14 @@ import { readLines } from "./lines.ts";
 /** How soon a lost watch is tried again; a host that is being restarted is back within a few of these. */
 const RECONNECT_MS = 50;
 
-/** @param socketPath the host's unix socket. */
-export function localDriver(socketPath: string): Driver {
+/** How long the host may take to tell what an engine that runs has measured, which it does from memory. */
+const METRICS_TIMEOUT_MS = 10_000;
+
+/**
+ * @param socketPath the host's unix socket.
+ * @param metricsTimeoutMs for tests.
+ */
+export function localDriver(socketPath: string, metricsTimeoutMs = METRICS_TIMEOUT_MS): Driver {
   const ask = async (method: string, path: string, init: RequestInit = {}): Promise<Response> => {
     const response = await fetch(`http://host${path}`, {
       ...init,
@@ -38,7 +44,8 @@ export function localDriver(socketPath: string): Driver {
         period: String(periodSeconds),
         ...(part !== undefined && { part }),
       });
-      return (await (await ask("GET", `/instances/${id}/metrics?${query}`)).json()) as Series;
+      const signal = AbortSignal.timeout(metricsTimeoutMs);
+      return (await (await ask("GET", `/instances/${id}/metrics?${query}`, { signal })).json()) as Series;
     },
     figures: async (id, signal) =>
       (await (await ask("GET", `/instances/${id}/figures`, { signal: signal ?? null })).json()) as Figures,

@@ -1,5 +1,5 @@
 // The local driver with a real host behind it.
-import { afterAll, beforeAll } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { enginePidsAt, freshDataDir, freePort } from "../../../tests/support/pilvi.ts";
@@ -7,6 +7,7 @@ import { loadConfig } from "../../config.ts";
 import { Host } from "../../host/host.ts";
 import { hostSocket } from "../../host/layout.ts";
 import { serveHost } from "../../host/server.ts";
+import { PublicError } from "../../lib/errors.ts";
 import { createLog } from "../../lib/log.ts";
 import { testDriverContract } from "../contract.ts";
 import { localDriver } from "./index.ts";
@@ -37,6 +38,17 @@ afterAll(async () => {
   await stopServing();
   await host.close();
   rmSync(dataDir, { recursive: true, force: true });
+});
+
+test("metrics of a host that hangs are not waited for", async () => {
+  const unix = join(dataDir, "hanging.sock");
+  const hanging = Bun.serve({ unix, fetch: () => new Promise<Response>(() => {}) });
+  try {
+    const asked = localDriver(unix, 10).metrics("ws-1", { periodSeconds: 60 });
+    expect(await asked.catch((error: unknown) => error)).toBeInstanceOf(PublicError);
+  } finally {
+    await hanging.stop(true);
+  }
 });
 
 testDriverContract("for this machine", {
