@@ -45,7 +45,7 @@ export class Instance {
   #process: EngineProcess | null = null;
   /** Whether the running engine has the users and databases of the spec. */
   #isApplied = false;
-  /** Whether the data was made for the engine that runs, so that nobody else has changed anything in it. */
+  /** Whether the data was made for the engine that runs, and nobody, not even we, has changed anything in it. */
   #isDataNew = false;
   #unusable: string | null = null;
 
@@ -192,12 +192,13 @@ export class Instance {
       if (manifest.isReplaced) await this.#endFormer(manifest, engine, context);
       const running = this.#runs ? this.#process : await this.#ensureRunning(engine, context);
       await failpoint("host.ensure.ready");
-      await engine.apply?.(context, this.#isDataNew);
+      const isDataNew = this.#isDataNew;
+      this.#isDataNew = false;
+      await engine.apply?.(context, isDataNew);
       await failpoint("host.ensure.applied");
       // It may have ended while it was being asked.
       if (running === null || this.#process !== running) throw this.#endedEarly(engine);
       this.#isApplied = true;
-      this.#isDataNew = false;
       limit(this.#settings.cgroups, this.id, context.limits);
       this.#condition.lastError = null;
       this.#condition.become("running");
@@ -239,8 +240,7 @@ export class Instance {
     const engine = engineFor(manifest.engine.name, manifest.spec.kind);
     if (engine === undefined) throw new PublicError(`This host cannot run ${manifest.engine.name}.`);
     const context = await contextOf(this.#settings, manifest, engine, this.#folder);
-    this.#engine = engine;
-    this.#context = context;
+    [this.#engine, this.#context] = [engine, context];
     return { engine, context };
   }
 
@@ -292,9 +292,9 @@ export class Instance {
     this.#restarts.cancel();
     const running = this.#process ?? findEngine(this.#folder);
     this.#process = null;
-    const { stopSignal = "SIGTERM" as const, stopTimeoutMs = 20_000 } = this.#engine ?? {};
-    await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs: stopTimeoutMs }, this.#folder);
-    dissolve(this.#settings.cgroups, this.id);
+    const { stopSignal = "SIGTERM", stopTimeoutMs: timeoutMs = 20_000 } = this.#engine ?? {};
+    await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs }, this.#folder);
+    await dissolve(this.#settings.cgroups, this.id);
     if (running !== null && this.#condition.state === "running") this.#condition.become("stopped");
   }
 }

@@ -10,21 +10,25 @@ import {
   deleteCluster,
   deleteSchema,
   MYSQL,
+  orderCluster,
   POSTGRES,
   processesOf,
   untilCluster,
   startDatabases,
 } from "../support/databases.ts";
-import { isAlive, type TestPilvi } from "../support/pilvi.ts";
+import { Failpoints, isAlive, type TestPilvi } from "../support/pilvi.ts";
 
 let pilvi: TestPilvi;
+let failpoints: Failpoints;
 
 beforeAll(async () => {
-  pilvi = await startDatabases();
+  failpoints = new Failpoints();
+  pilvi = await startDatabases(failpoints.env);
 });
 
 afterAll(async () => {
   await pilvi.close();
+  failpoints.close();
 });
 
 /** Opens a session in a database and returns how to run a statement there and how to end it. */
@@ -36,6 +40,21 @@ async function open(cluster: DatabaseResource, database: string) {
   const connection = await connectMysql(cluster, { database });
   return { run: (sql: string) => connection.query(sql) as Promise<unknown>, end: () => connection.end() };
 }
+
+test.each(["provider_managed_postgres", MYSQL])(
+  "a %s may lose its first database before it runs",
+  async (type) => {
+    failpoints.arm("loop.taken");
+    const { id, relationships } = await orderCluster(pilvi, { type });
+    await failpoints.reached();
+    const path = `/databases/clusters/${id}/databases`;
+    await pilvi.api("DELETE", `${path}/${relationships.databases.data[0]?.id}`);
+    await pilvi.api("POST", path, { name: "other" });
+    failpoints.release();
+    expect(await databaseNames(await untilCluster(pilvi, id, "available"))).toEqual(["other"]);
+    await deleteCluster(pilvi, id);
+  },
+);
 
 describe.each([POSTGRES, MYSQL])("the databases of a %s", (type) => {
   let cluster: DatabaseResource;

@@ -34,7 +34,9 @@ interface Names {
 /** Makes roles able to log in, databases that are missing, and drops those that are to be gone. */
 export async function applySpec(context: EngineContext<PostgresSpec>, isDataNew: boolean): Promise<void> {
   const { users, databases } = context.spec;
-  await asAdmin(context, isDataNew ? NEW_DATABASE : OWN_DATABASE, async (db) => {
+  // What one is logged into cannot be dropped.
+  const isFirstKept = databases.some(({ name, wish }) => name === FIRST_DATABASE && wish === "present");
+  await asAdmin(context, isDataNew && isFirstKept ? NEW_DATABASE : OWN_DATABASE, async (db) => {
     const present = isDataNew ? FIRST_NAMES : await namesIn(db);
     const logins = users.map(({ name, verifier }) => {
       const verb = present.roles.has(name) ? "alter" : "create";
