@@ -23,3 +23,8 @@ export function accountOf(spec: InstanceSpec): Account | null {
   const id = FIRST_UID + spec.exposure.port;
   return { uid: id, gid: id };
 }
+
+/** Whether the user is the one of a single instance with a port. */
+export function isInstanceUid(uid: number): boolean {
+  return uid > PORTLESS_ACCOUNT.uid && uid <= FIRST_UID + 65_535;
+}

@@ -15,6 +15,9 @@ import { codeOf } from "../lib/errors.ts";
 const MOUNT = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
 
+const DISSOLVE_TIMEOUT_MS = 1_000;
+const DISSOLVE_RETRY_MS = 5;
+
 /** Where the groups of this Pilvi are, and how a limit is written there. */
 export interface CgroupBackend {
   version: "cgroup-v2" | "cgroup-v1";
@@ -66,15 +69,23 @@ export function limit(backend: CgroupBackend | null, id: string, limits: Limits)
 }
 
 /** Deletes the instance's group; its processes must have ended. */
-export function dissolve(backend: CgroupBackend | null, id: string): void {
+export async function dissolve(backend: CgroupBackend | null, id: string): Promise<void> {
   for (const folder of backend?.folders(nameOf(id)) ?? []) {
-    try {
-      rmdirSync(folder);
-    } catch (error) {
-      // A process that was just killed may still count; an empty group does no harm, and the next start takes it again.
-      if (codeOf(error) !== "ENOENT" && codeOf(error) !== "EBUSY") throw error;
-    }
+    // A process that was just killed still counts for a moment.
+    const giveUpAt = Date.now() + DISSOLVE_TIMEOUT_MS;
+    while (!isDissolved(folder) && Date.now() < giveUpAt) await Bun.sleep(DISSOLVE_RETRY_MS);
   }
+}
+
+/** @returns false when there are still processes in it. An empty group does no harm, and the next start takes it again. */
+function isDissolved(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "EBUSY") return false;
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  return true;
 }
 
 function version2(mount: string): CgroupBackend | null {

@@ -6,6 +6,7 @@ import { codeOf, PublicError } from "../lib/errors.ts";
 import { exitOf } from "./exits.ts";
 import type { InstanceFolder } from "./layout.ts";
 import { engineAmong, holdersOf, isLocked, takeLock } from "./locks.ts";
+import { freeSharedMemory } from "./shared-memory.ts";
 
 /** A started engine. */
 export interface EngineProcess {
@@ -68,6 +69,7 @@ export async function stopEngine(
     clearTimeout(timer);
   }
   await killHolders(folder);
+  freeSharedMemory(folder);
 }
 
 /** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */

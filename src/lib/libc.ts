@@ -6,6 +6,7 @@ const PR_SET_NO_NEW_PRIVS = 38;
 /** The same number on every architecture (asm-generic). */
 const SYS_PIDFD_OPEN = 434n;
 const POLLIN = 1;
+const IPC_RMID = 0;
 
 const { symbols: libc } = dlopen("libc.so.6", {
   flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
@@ -16,6 +17,7 @@ const { symbols: libc } = dlopen("libc.so.6", {
   syscall: { args: [FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.i64 },
   getpwuid: { args: [FFIType.u32], returns: FFIType.ptr },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
+  shmctl: { args: [FFIType.i32, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
 });
 
 /**
@@ -48,6 +50,11 @@ export function readableDescriptors(fds: number[]): number[] {
   const entries = new Int32Array(fds.flatMap((fd) => [fd, POLLIN]));
   if (libc.poll(ptr(entries), BigInt(fds.length), 0) <= 0) return [];
   return fds.filter((_, index) => (entries[index * 2 + 1] ?? 0) >>> 16 !== 0);
+}
+
+/** Deletes a System V shared memory segment, if it is there and this user may. */
+export function removeSharedMemory(id: number): void {
+  libc.shmctl(id, IPC_RMID, null);
 }
 
 /** The name of a user as the system knows it, or null when it has none. Bun's own answer is that of the environment. */

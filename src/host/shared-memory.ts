@@ -1,0 +1,66 @@
+// Frees the shared memory that an engine was killed with: the kernel keeps it, and only so many segments there can be.
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf } from "../lib/errors.ts";
+import { removeSharedMemory } from "../lib/libc.ts";
+import { canSwitchUsers, isInstanceUid } from "./accounts.ts";
+import type { InstanceFolder } from "./layout.ts";
+
+/** What POSIX calls shared memory are files here. */
+const POSIX_DIR = "/dev/shm";
+const SYSV_LIST = "/proc/sysvipc/shm";
+
+/** Frees what belongs to the user of the instance, whose engine must have ended. A shared user's may be anybody's. */
+export function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): void {
+  const uid = canSwitchUsers() ? ownerOf(data) : null;
+  // Another Pilvi on this machine may have given the same user to a process of its own.
+  if (uid === null || !isInstanceUid(uid) || hasProcess(uid)) return;
+  for (const name of namesIn(POSIX_DIR)) {
+    const path = join(POSIX_DIR, name);
+    if (ownerOf(path) === uid) rmSync(path, { force: true });
+  }
+  for (const id of segmentsOf(uid)) removeSharedMemory(id);
+}
+
+function segmentsOf(uid: number): number[] {
+  const [head = "", ...lines] = textOf(SYSV_LIST).trim().split("\n");
+  const columns = head.trim().split(/\s+/);
+  return lines
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter((values) => values[columns.indexOf("uid")] === uid)
+    .flatMap((values) => values[columns.indexOf("shmid")] ?? []);
+}
+
+function hasProcess(uid: number): boolean {
+  return namesIn("/proc").some(
+    (name) => /^\d+$/.test(name) && ownerOf(join("/proc", name)) === uid && isAlive(name),
+  );
+}
+
+/** A process that has ended stays in the list until its parent has heard of it, and has no memory any more. */
+function isAlive(pid: string): boolean {
+  const { state = "X" } = /\) (?<state>\w)[^)]*$/.exec(textOf(`/proc/${pid}/stat`))?.groups ?? {};
+  return state !== "Z" && state !== "X";
+}
+
+function ownerOf(path: string): number | null {
+  return orNull(() => statSync(path).uid);
+}
+
+function namesIn(folder: string): string[] {
+  return orNull(() => readdirSync(folder)) ?? [];
+}
+
+function textOf(path: string): string {
+  return orNull(() => readFileSync(path, "utf8")) ?? "";
+}
+
+/** Null when there is no such thing, or not any more. */
+function orNull<Result>(look: () => Result): Result | null {
+  try {
+    return look();
+  } catch (error) {
+    if (["ENOENT", "ESRCH", "EACCES"].includes(codeOf(error) ?? "")) return null;
+    throw error;
+  }
+}
