@@ -6,6 +6,9 @@ export type Log = pino.Logger;
 /** Members of these names never reach a log. */
 const SECRET_MEMBERS = ["password", "token", "secret", "authorization"];
 
+/** What is kept at most of lines that cannot be written, until they can; later ones are lost. */
+const MAX_UNWRITTEN_BYTES = 64 * 1024;
+
 /** @param name the process that writes: `control`, `host` and so on. */
 export function createLog(name: string, level: string): Log {
   return pino(
@@ -18,6 +21,7 @@ export function createLog(name: string, level: string): Log {
       redact: { paths: SECRET_MEMBERS.flatMap((member) => [member, `*.${member}`]), remove: true },
       serializers: { error: pino.stdSerializers.err },
     },
-    pino.destination({ fd: 2, sync: true }),
+    // A full disk or a closed pipe must not end what the line is about.
+    pino.destination({ fd: 2, sync: true, maxLength: MAX_UNWRITTEN_BYTES }).on("error", () => undefined),
   );
 }

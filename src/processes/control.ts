@@ -178,6 +178,9 @@ function serve(config: Config, certificate: Certificate | null, app: App): Bun.S
       port: config.port,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       fetch: (request) => app.fetch(request),
+      // Bun's own answer to what is thrown beyond the application shows code.
+      development: false,
+      error: () => Response.json({ message: "Something went wrong here." }, { status: 500 }),
       ...(certificate === null ? {} : { tls: certificate }),
     });
   } catch (error) {
