@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { RealtimeSpec } from "../../drivers/driver.ts";
 import type { EngineContext } from "../engine.ts";
 import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
+import { connectionsWithin } from "./index.ts";
 
 let folder: string;
 let context: EngineContext<RealtimeSpec>;
@@ -17,7 +18,11 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "pilvi-"));
   const socket = join(folder, "control.sock");
   const spec = { id: "ws-1", maxConnections: 100, applications: [] };
-  context = { spec, paths: { socket } } as unknown as EngineContext<RealtimeSpec>;
+  context = {
+    spec,
+    limits: { maxConnections: 90 },
+    paths: { socket },
+  } as unknown as EngineContext<RealtimeSpec>;
   asked = [];
   server = Bun.serve({
     unix: socket,
@@ -37,14 +42,14 @@ afterEach(async () => {
 test("a wish is told whole", async () => {
   answer = () => new Response(null, { status: 204 });
   await applySpec(context);
-  expect(asked).toEqual(['PUT /config {"maxConnections":100,"applications":[]}']);
+  expect(asked).toEqual(['PUT /config {"maxConnections":90,"applications":[]}']);
 });
 
 test("clients are sent away by a wish without applications", async () => {
   answer = () => new Response(null, { status: 204 });
   const spec = { ...context.spec, applications: [{ id: "wsa-1" }] } as unknown as RealtimeSpec;
   await dismiss({ ...context, spec });
-  expect(asked).toEqual(['PUT /config {"maxConnections":100,"applications":[]}']);
+  expect(asked).toEqual(['PUT /config {"maxConnections":90,"applications":[]}']);
 });
 
 test("what it says about a refusal may be shown to anyone", async () => {
@@ -52,6 +57,12 @@ test("what it says about a refusal may be shown to anyone", async () => {
   expect(applySpec(context)).rejects.toThrow("Port 20002 is in use.");
   answer = () => new Response("<html>", { status: 502 });
   expect(applySpec(context)).rejects.toThrow("refused an order");
+});
+
+test("no more connections are let in than there may be open files", () => {
+  expect(connectionsWithin(20_000, 10_000)).toBe(10_000);
+  expect(connectionsWithin(1_024, 2_000)).toBe(896);
+  expect(connectionsWithin(100, 2_000)).toBe(1);
 });
 
 test("it is ready when it answers", async () => {

@@ -17,7 +17,9 @@ const stats = counted.and(z.object({ applications: z.array(counted.and(z.object(
 
 /** Has the server take over applications, limits, origins and secrets; the first time, it begins to listen for clients. */
 export async function applySpec(context: Context): Promise<void> {
-  const { maxConnections, applications } = context.spec;
+  const { spec, limits } = context;
+  const { maxConnections = spec.maxConnections } = limits;
+  const { applications } = spec;
   await ask(context, "/config", { method: "PUT", body: JSON.stringify({ maxConnections, applications }) });
 }
 

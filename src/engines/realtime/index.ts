@@ -1,10 +1,14 @@
 // How the host runs a realtime server, which is a part of Pilvi: Bun with the built code of `src/realtime`.
 import { join } from "node:path";
 import type { RealtimeSpec } from "../../drivers/driver.ts";
+import { openFileLimit } from "../../lib/open-files.ts";
 import type { Engine, EngineContext } from "../engine.ts";
 import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
 
 const CONFIG_FILE = "realtime.json";
+
+/** What the server opens beside clients' connections: its own files, requests to publish, webhooks. */
+const OWN_OPEN_FILES = 128;
 
 export const realtime: Engine<RealtimeSpec> = {
   name: "realtime",
@@ -12,7 +16,7 @@ export const realtime: Engine<RealtimeSpec> = {
   // Memory is limited by nothing but the machine.
   limits: ({ maxConnections }, machineBytes) => ({
     memoryBytes: machineBytes,
-    maxConnections,
+    maxConnections: connectionsWithin(openFileLimit(), maxConnections),
     enforcedBy: "engine",
   }),
   files: (context) => ({ [CONFIG_FILE]: `${JSON.stringify(processConfig(context))}\n` }),
@@ -31,6 +35,14 @@ export const realtime: Engine<RealtimeSpec> = {
   stopTimeoutMs: 20_000,
   explain,
 };
+
+/**
+ * As many connections as the limit of open files has room for. A server that reached that limit could neither refuse a client nor be
+ * told of a change, and would try to take what waits without a pause.
+ */
+export function connectionsWithin(openFiles: number, wanted: number): number {
+  return Math.max(1, Math.min(wanted, openFiles - OWN_OPEN_FILES));
+}
 
 /** What is read once, at the start. All else is told to the running server, so that no change ends it. */
 function processConfig({

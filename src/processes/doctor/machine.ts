@@ -1,8 +1,9 @@
 // Looks at the machine: the runtime, the system, rights, the data folder, the disk, limits.
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
 import { readOsRelease } from "../../engines/install/hints.ts";
+import { openFileLimit } from "../../lib/open-files.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
 const TESTED_BUN_MINOR = "1.4.";
@@ -86,9 +87,8 @@ function diskFinding(folder: string): Finding {
 }
 
 function openFilesFinding(): Finding {
-  const limits = readFileSync("/proc/self/limits", "utf8");
-  const limit = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? "unlimited";
-  const text = `open files: at most ${limit}`;
-  if (limit === "unlimited" || Number(limit) >= GOOD_OPEN_FILES) return ok(text);
+  const limit = openFileLimit();
+  const text = `open files: ${Number.isFinite(limit) ? `at most ${limit}` : "unlimited"}`;
+  if (limit >= GOOD_OPEN_FILES) return ok(text);
   return warn(text, `Raise the limit to ${GOOD_OPEN_FILES} or more; each connection takes one.`);
 }
