@@ -69,7 +69,7 @@ export async function stopEngine(
     clearTimeout(timer);
   }
   await killHolders(folder);
-  freeSharedMemory(folder);
+  await freeSharedMemory(folder);
 }
 
 /** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */

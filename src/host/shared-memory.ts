@@ -10,16 +10,27 @@ import type { InstanceFolder } from "./layout.ts";
 const POSIX_DIR = "/dev/shm";
 const SYSV_LIST = "/proc/sysvipc/shm";
 
+/** A process that has let go of its lock takes a moment to end. */
+const END_TIMEOUT_MS = 1_000;
+const END_RETRY_MS = 5;
+
 /** Frees what belongs to the user of the instance, whose engine must have ended. A shared user's may be anybody's. */
-export function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): void {
+export async function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): Promise<void> {
   const uid = canSwitchUsers() ? ownerOf(data) : null;
-  // Another Pilvi on this machine may have given the same user to a process of its own.
-  if (uid === null || !isInstanceUid(uid) || hasProcess(uid)) return;
-  for (const name of namesIn(POSIX_DIR)) {
-    const path = join(POSIX_DIR, name);
-    if (ownerOf(path) === uid) rmSync(path, { force: true });
+  if (uid === null || !isInstanceUid(uid)) return;
+  const files = namesIn(POSIX_DIR)
+    .map((name) => join(POSIX_DIR, name))
+    .filter((path) => ownerOf(path) === uid);
+  const segments = segmentsOf(uid);
+  if (files.length === 0 && segments.length === 0) return;
+  // Another Pilvi on this machine may have given the same user to a process of its own, which does not end.
+  const giveUpAt = Date.now() + END_TIMEOUT_MS;
+  while (hasProcess(uid)) {
+    if (Date.now() > giveUpAt) return;
+    await Bun.sleep(END_RETRY_MS);
   }
-  for (const id of segmentsOf(uid)) removeSharedMemory(id);
+  for (const path of files) rmSync(path, { force: true });
+  for (const id of segments) removeSharedMemory(id);
 }
 
 function segmentsOf(uid: number): number[] {

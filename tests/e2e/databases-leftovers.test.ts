@@ -36,6 +36,12 @@ function ownerOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.uid;
 }
 
+/** Waits until it is gone. */
+async function remove(id: string): Promise<void> {
+  await deleteCluster(pilvi, id);
+  await until("the host has forgotten it", () => !pilvi.instanceFolders().includes(id));
+}
+
 test.skipIf(!isRoot).each([
   ["Postgres that runs", POSTGRES, false],
   ["Postgres that was just killed", POSTGRES, true],
@@ -46,8 +52,7 @@ test.skipIf(!isRoot).each([
   const { uid } = statSync(`/proc/${pid}`);
   if (type === POSTGRES) expect(sharedMemoryOf(uid).length).toBeGreaterThan(1);
   if (isKilled) for (const each of [pid, ...others]) process.kill(each, "SIGKILL");
-  await deleteCluster(pilvi, cluster.id);
-  await until("the host has forgotten it", () => !pilvi.instanceFolders().includes(cluster.id));
+  await remove(cluster.id);
   expect(sharedMemoryOf(uid)).toEqual([]);
   for (const folder of GROUPS) expect(existsSync(join(folder, cluster.id))).toBe(false);
 });
