@@ -1,6 +1,6 @@
 // What is published in an application: who gets it, what cache channels remember, and how counts are told.
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
-import { CACHE_TTL_SECONDS } from "./protocol/limits.ts";
+import { CACHE_TTL_SECONDS, SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
 import { LastEvents } from "./last-events.ts";
 import { TestCluster, type TestClient } from "./test-support.ts";
 import type { Application } from "./application.ts";
@@ -112,16 +112,27 @@ describe("the count of subscribers", () => {
     const network = new TestCluster({ subscriptionCountEnabled: true });
     const [one, two] = [network.connected(), network.connected()];
     for (const client of [one, two]) client.says("pusher:subscribe", { channel: "news" });
+    jest.advanceTimersByTime(SMALL_COUNT_INTERVAL_MS);
     expect(
       one
         .take()
         .slice(1)
         .map(({ data }) => data),
     ).toEqual([{ subscription_count: 1 }, { subscription_count: 2 }]);
+    jest.advanceTimersByTime(SMALL_COUNT_INTERVAL_MS);
     two.disconnects();
     expect(one.take()).toEqual([{ event: COUNT, channel: "news", data: { subscription_count: 1 } }]);
     one.subscribes("presence-a", { user_id: "1" });
     expect(one.takeNames()).toEqual([SUCCEEDED]);
+  });
+
+  test("is told once of all who come at the same time", () => {
+    const network = new TestCluster({ subscriptionCountEnabled: true });
+    const clients = Array.from({ length: 50 }, () => network.connected());
+    for (const client of clients) client.says("pusher:subscribe", { channel: "news" });
+    jest.advanceTimersByTime(SMALL_COUNT_INTERVAL_MS);
+    const counts = clients[0]?.take().filter(({ event }) => event === COUNT);
+    expect(counts?.map(({ data }) => data)).toEqual([{ subscription_count: 1 }, { subscription_count: 50 }]);
   });
 
   test("of more than 100 is told at most every 5 s, and then the right one", () => {
@@ -129,12 +140,14 @@ describe("the count of subscribers", () => {
     const clients = Array.from({ length: 150 }, () => network.connected());
     for (const client of clients) client.says("pusher:subscribe", { channel: "news" });
     const [first] = clients as [TestClient];
-    expect(first.takeNames().filter((name) => name === COUNT)).toHaveLength(100);
+    jest.advanceTimersByTime(SMALL_COUNT_INTERVAL_MS);
+    expect(first.takeNames().filter((name) => name === COUNT)).toHaveLength(2);
+    for (const client of clients.slice(140)) client.disconnects();
     jest.advanceTimersByTime(4_900);
     expect(first.take()).toEqual([]);
     jest.advanceTimersByTime(200);
-    expect(first.take().map(({ data }) => data)).toEqual([{ subscription_count: 150 }]);
-    for (const client of clients.slice(1)) client.disconnects();
+    expect(first.take().map(({ data }) => data)).toEqual([{ subscription_count: 140 }]);
+    for (const client of clients.slice(1, 140)) client.disconnects();
     jest.advanceTimersByTime(5_000);
     expect(first.take().at(-1)?.data).toEqual({ subscription_count: 1 });
     first.disconnects();

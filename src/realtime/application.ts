@@ -7,7 +7,7 @@ import { LastEvents } from "./last-events.ts";
 import { channelKindOf, type ChannelKind } from "./protocol/channel-name.ts";
 import { ORIGIN_REFUSED } from "./protocol/close-codes.ts";
 import { eventFrame, subscriptionCount } from "./protocol/frames.ts";
-import { COUNT_INTERVAL_MS, COUNT_THRESHOLD } from "./protocol/limits.ts";
+import { COUNT_THRESHOLD, LARGE_COUNT_INTERVAL_MS, SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
 import { isOriginAllowed } from "./protocol/origins.ts";
 import type { Publish } from "./transport.ts";
 import { Users } from "./users.ts";
@@ -143,8 +143,9 @@ export class Application {
   /** Tells everyone on a channel how many they are; of a large one only from time to time. */
   countChanged(channel: Channel): void {
     if (channel.kind.isPresence || channel.countTimer !== null) return;
-    const waitMs =
-      channel.subscriptionCount > COUNT_THRESHOLD ? channel.countToldAt + COUNT_INTERVAL_MS - Date.now() : 0;
+    const isLarge = channel.subscriptionCount > COUNT_THRESHOLD;
+    const intervalMs = isLarge ? LARGE_COUNT_INTERVAL_MS : SMALL_COUNT_INTERVAL_MS;
+    const waitMs = channel.countToldAt + intervalMs - Date.now();
     if (waitMs <= 0) return this.#tellCount(channel);
     channel.countTimer = setTimeout(() => this.#tellCount(channel), waitMs);
   }

@@ -1,7 +1,8 @@
 // Who is let into a cluster, and what a new configuration changes for those who are in.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { spreadOut } from "./drain.ts";
 import { KEY, SECRET, TestCluster, applicationConfig, type TestClient } from "./test-support.ts";
+import { SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
 import { hmacHex } from "./protocol/signatures.ts";
 
 const CLIENT = "client=js&version=8.4.0";
@@ -170,6 +171,7 @@ describe("a new configuration", () => {
   });
 
   test("turns client events and counts on and off for open connections", () => {
+    jest.useFakeTimers();
     const network = new TestCluster({ clientEventsEnabled: false });
     const [sender, other] = [network.connected(), network.connected()];
     for (const client of [sender, other]) client.subscribes("private-room");
@@ -181,6 +183,8 @@ describe("a new configuration", () => {
     sender.says("client-hello", {}, "private-room");
     expect(other.takeNames()).toEqual(["client-hello"]);
     sender.disconnects();
+    jest.advanceTimersByTime(SMALL_COUNT_INTERVAL_MS);
+    jest.useRealTimers();
     expect(other.takeNames()).toEqual(["pusher_internal:subscription_count"]);
   });
 });

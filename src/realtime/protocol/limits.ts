@@ -16,6 +16,8 @@ export const MAX_CLIENT_EVENTS_PER_SECOND = 10;
 export const MAX_SUBSCRIPTIONS = 1_000;
 /** How long a cache channel remembers its last event. */
 export const CACHE_TTL_SECONDS = 30 * 60;
-/** Above so many subscribers a count is told at most every `COUNT_INTERVAL_MS`. */
+/** Above so many subscribers a count is told at most every `LARGE_COUNT_INTERVAL_MS`. */
 export const COUNT_THRESHOLD = 100;
-export const COUNT_INTERVAL_MS = 5_000;
+export const LARGE_COUNT_INTERVAL_MS = 5_000;
+/** Many who come at once are told of together; nobody sees the difference. */
+export const SMALL_COUNT_INTERVAL_MS = 20;

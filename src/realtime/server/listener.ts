@@ -66,22 +66,25 @@ function answer(
   cluster: Cluster,
   reportFault: (error: unknown) => void,
 ): Response | Promise<Response> | undefined {
-  if (request.method !== "GET" || request.headers.get("upgrade")?.toLowerCase() !== "websocket")
-    return handleHttp(request, cluster, reportFault);
-  const handshake = { ...splitUrl(request.url), origin: request.headers.get("origin") };
+  if (request.method !== "GET") return handleHttp(request, cluster, reportFault);
+  const { path, query } = splitUrl(request.url);
+  const handshake = { path, query, origin: request.headers.get("origin") };
+  // Bun knows best what a handshake is; everything else stays a request.
   if (server.upgrade(request, { data: { handshake, connection: null } })) return undefined;
-  return new Response("Not a WebSocket handshake", { status: 400 });
+  return handleHttp(request, cluster, reportFault);
 }
 
 function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): Bun.WebSocketHandler<SocketData> {
   /** A fault of ours must not end everyone else's connections. */
-  const guarded = (act: () => void) => {
-    try {
-      act();
-    } catch (error) {
-      log.error({ error }, "a connection could not be served");
-    }
-  };
+  const guarded =
+    <Rest extends unknown[]>(act: (socket: ServerWebSocket<SocketData>, ...rest: Rest) => void) =>
+    (socket: ServerWebSocket<SocketData>, ...rest: Rest) => {
+      try {
+        act(socket, ...rest);
+      } catch (error) {
+        log.error({ error }, "a connection could not be served");
+      }
+    };
   return {
     maxPayloadLength: MAX_PAYLOAD_BYTES,
     backpressureLimit: MAX_BURST_BYTES,
@@ -90,14 +93,13 @@ function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): Bun.WebSo
     idleTimeout: 0,
     sendPings: false,
     perMessageDeflate: false,
-    open: (socket) =>
-      guarded(() => {
-        socket.data.connection = cluster.accept(new SocketTransport(socket, backlog), socket.data.handshake);
-      }),
-    message: (socket, message) => guarded(() => receive(socket, message)),
+    open: guarded((socket) => {
+      socket.data.connection = cluster.accept(new SocketTransport(socket, backlog), socket.data.handshake);
+    }),
+    message: guarded(receive),
     ping: (socket) => socket.data.connection?.heard(),
     pong: (socket) => socket.data.connection?.heard(),
-    close: (socket) => guarded(() => socket.data.connection?.closed()),
+    close: guarded((socket) => socket.data.connection?.closed()),
   };
 }
 
