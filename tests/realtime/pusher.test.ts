@@ -78,6 +78,7 @@ describe("a public channel", () => {
     const channel = await subscribed(one.subscribe("counted"));
     const counts = heard(channel, "pusher:subscription_count");
     await subscribed(two.subscribe("counted"));
+    await until("they are two", () => channel.subscriptionCount === 2);
     two.disconnect();
     await until("it is one again", () => channel.subscriptionCount === 1 && counts.length >= 2);
     expect(counts.slice(-2)).toEqual([{ subscription_count: 2 }, { subscription_count: 1 }]);
