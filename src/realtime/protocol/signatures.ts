@@ -1,9 +1,7 @@
 // Signatures of the Pusher protocol: HMAC-SHA256 in hexadecimal, compared in constant time.
+import { hmacHex } from "./hmac.ts";
 
-/** HMAC-SHA256 in lower-case hexadecimal. */
-export function hmacHex(secret: string, text: string | Uint8Array): string {
-  return new Bun.CryptoHasher("sha256", secret).update(text).digest("hex");
-}
+export { hmacHex };
 
 /** MD5 in lower-case hexadecimal. */
 export function md5Hex(content: string | Uint8Array): string {
