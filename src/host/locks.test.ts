@@ -1,7 +1,9 @@
 // Locks of instances: held by an engine as long as it lives, whatever becomes of whoever started it.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { codeOf } from "../lib/errors.ts";
 import { findEngine, stopEngine } from "./engine-process.ts";
 import { exitOf } from "./exits.ts";
 import { ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
@@ -18,7 +20,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const child of started) child.kill("SIGKILL");
+  for (const child of started) killGroup(child.pid);
   await Promise.all(started.map((child) => child.exited));
   started = [];
   rmSync(dataDir, { recursive: true, force: true });
@@ -35,6 +37,15 @@ function startHolder(script: string): Bun.Subprocess {
   closeSync(fd);
   started.push(child);
   return child;
+}
+
+/** Ends a holder with its children, who are a group. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
 }
 
 test("a lock is free until an engine has it, and again when the engine has ended", async () => {
@@ -67,7 +78,9 @@ test("a child that outlives its engine, such as one that saves, is not taken for
 });
 
 test("an engine that does not heed the polite signal is ended by force", async () => {
-  const child = startHolder("trap '' TERM; while :; do sleep 0.05; done");
+  const isDeaf = join(folder.path, "deaf");
+  const child = startHolder(`trap '' TERM; : > '${isDeaf}'; while :; do sleep 0.05; done`);
+  await until("it does not heed the signal", () => existsSync(isDeaf));
   const found = findEngine(folder);
   expect(found?.wasFound).toBe(true);
   await stopEngine(found, { signal: "SIGTERM", timeoutMs: 100 }, folder);
