@@ -3,6 +3,8 @@ import { backoffMs } from "../lib/backoff.ts";
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
+/** One that came up before it ended will most likely do so again, and its customers wait. */
+const LONGEST_RETRY_AFTER_CRASH_MS = 5_000;
 /** An engine that ran this long is not in a crash loop. */
 const STEADY_MS = 1_000;
 /** A start that is to come so soon is waited for; whoever wants it to run hears of a later one when it happens. */
@@ -23,13 +25,13 @@ export class Restarts {
     if (ranMs >= STEADY_MS) this.#failures = 0;
     const isFirst = this.#failures === 0;
     this.#failures += 1;
-    this.#startIn(isFirst ? 0 : this.#backoff());
+    this.#startIn(isFirst ? 0 : this.#backoff(LONGEST_RETRY_AFTER_CRASH_MS));
   }
 
   /** The engine could not be started. */
   afterFailure(): void {
     this.#failures += 1;
-    this.#startIn(this.#backoff());
+    this.#startIn(this.#backoff(LONGEST_RETRY_MS));
   }
 
   /** Forgets a start that was to come. */
@@ -50,8 +52,8 @@ export class Restarts {
     return true;
   }
 
-  #backoff(): number {
-    return backoffMs(this.#failures, FIRST_RETRY_MS, LONGEST_RETRY_MS);
+  #backoff(longestMs: number): number {
+    return backoffMs(this.#failures, FIRST_RETRY_MS, longestMs);
   }
 
   #startIn(delayMs: number): void {

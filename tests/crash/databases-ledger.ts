@@ -48,10 +48,14 @@ export class Ledger {
   /** A process that was just killed may not have been missed yet, so the first answer need not be the last. */
   async #stored(): Promise<number[]> {
     let numbers: number[] | undefined;
-    await until("the ledger can be read", async () => {
-      numbers = await this.#read().catch(() => undefined);
-      return numbers !== undefined;
-    });
+    await until(
+      "the ledger can be read",
+      async () => {
+        numbers = await this.#read().catch(() => undefined);
+        return numbers !== undefined;
+      },
+      60_000,
+    );
     return numbers ?? [];
   }
 
