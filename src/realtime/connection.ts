@@ -2,6 +2,7 @@
 import type { Application } from "./application.ts";
 import { relayClientEvent } from "./client-events.ts";
 import type { CloseReason } from "./protocol/close-codes.ts";
+import { Memberships } from "./memberships.ts";
 import { errorFrame, PONG } from "./protocol/frames.ts";
 import { MAX_CLIENT_EVENTS_PER_SECOND } from "./protocol/limits.ts";
 import { readMessage } from "./protocol/messages.ts";
@@ -15,8 +16,8 @@ export class Connection {
   readonly socketId: string;
   /** Of the page that connected; null when the client is none. */
   readonly origin: string | null;
-  /** The channels it subscribes to, each with the user it is there on a presence channel. */
-  readonly channels = new Map<string, string | null>();
+  /** The channels it subscribes to. */
+  readonly channels = new Memberships();
   /** Who signed in, or null. */
   user: { id: string; info: unknown; watchlist: string[] } | null = null;
   /** These times are of the steady clock, since the other one may be set while nobody is silent. */

@@ -54,7 +54,7 @@ export function unsubscribe(connection: Connection, name: string): void {
 
 /** Takes a connection that is closed off all its channels. */
 export function unsubscribeAll(connection: Connection): void {
-  for (const name of connection.channels.keys()) leave(connection, name);
+  for (const name of connection.channels.newestFirst()) leave(connection, name);
 }
 
 function isLetIn(
@@ -90,7 +90,7 @@ function joinPresence(connection: Connection, name: string, kind: ChannelKind, m
 function join(connection: Connection, channel: Channel, userId: string | null): void {
   const { application, transport } = connection;
   transport.join(channel.topic);
-  connection.channels.set(channel.name, userId);
+  connection.channels.add(channel.name, userId);
   channel.subscriptionCount += 1;
   if (channel.kind.isCache) sendLastEvent(connection, channel.name);
   application.countChanged(channel);

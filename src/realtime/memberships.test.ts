@@ -1,0 +1,40 @@
+// The channels of one connection.
+import { expect, test } from "bun:test";
+import { Memberships } from "./memberships.ts";
+
+test("are found by name, with the user of each", () => {
+  const memberships = new Memberships();
+  memberships.add("news", null);
+  memberships.add("presence-room", "news");
+  expect([memberships.has("news"), memberships.has("presence-room"), memberships.has("room")]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect([memberships.get("news"), memberships.get("presence-room"), memberships.get("room")]).toEqual([
+    null,
+    "news",
+    undefined,
+  ]);
+  expect(memberships.size).toBe(2);
+});
+
+test("go one by one, those in the middle too", () => {
+  const memberships = new Memberships();
+  for (const name of ["a", "b", "c"]) memberships.add(name, name.toUpperCase());
+  expect([memberships.delete("b"), memberships.delete("b")]).toEqual([true, false]);
+  expect([memberships.get("a"), memberships.get("b"), memberships.get("c")]).toEqual(["A", undefined, "C"]);
+});
+
+test("can all go while they are told", () => {
+  const memberships = new Memberships();
+  const names = Array.from({ length: 1_000 }, (_, index) => `c${index}`);
+  for (const name of names) memberships.add(name, null);
+  const told: string[] = [];
+  for (const name of memberships.newestFirst()) {
+    told.push(name);
+    memberships.delete(name);
+  }
+  expect(told).toEqual(names.toReversed());
+  expect(memberships.size).toBe(0);
+});
