@@ -9,8 +9,10 @@ import { median } from "./support/statistics.ts";
 
 const ROUNDS = 3;
 const CONNECTIONS = 8_000;
-/** Connections before those that count: so many that the server's code is compiled, or so few that they leave no memory behind. */
-const WARM_UP = { forTime: 2_000, forMemory: 100 };
+/** Rounds before those that count, in which the server's code is compiled. */
+const WARM_UP_ROUNDS = 3;
+/** Connections before those that count: so few that they leave no memory behind. */
+const WARM_UP_CONNECTIONS = 100;
 /** Garbage that connecting made is collected by then. */
 const SETTLE_MS = 8_000;
 const TARGETS = { cpuRatio: 1.6, residentKilobytes: 4 };
@@ -33,10 +35,11 @@ await runRealtimeBench(
 async function measureTime(bench: RealtimeBench): Promise<number> {
   const servers = [await startBaseline(bench), await startRealtime(bench)] as const;
   const results: [LoadResult[], LoadResult[]] = [[], []];
-  for (const server of servers) await load(bench, server, "connect", { subscribers: WARM_UP.forTime });
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const side of [0, 1] as const)
-      results[side].push(await load(bench, servers[side], "connect", { subscribers: CONNECTIONS }));
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
+    for (const side of [0, 1] as const) {
+      const result = await load(bench, servers[side], "connect", { subscribers: CONNECTIONS });
+      if (round >= 0) results[side].push(result);
+    }
   }
   const [bare, ours] = [costOf(results[0]), costOf(results[1])];
   printColumns("CPU", "x");
@@ -67,7 +70,7 @@ async function measureMemory(bench: RealtimeBench): Promise<number> {
 /** What a new server grows by for each of its connections. */
 async function memoryOfIdle(bench: RealtimeBench, start: Start): Promise<Memory> {
   const server = await start(bench);
-  await load(bench, server, "connect", { subscribers: WARM_UP.forMemory });
+  await load(bench, server, "connect", { subscribers: WARM_UP_CONNECTIONS });
   await untilQuiet(server);
   await Bun.sleep(SETTLE_MS);
   const before = memoryOf([server.pid]);
