@@ -13,49 +13,29 @@ import {
   type ClusterDocument,
   type SchemaDocument,
 } from "../support/databases.ts";
+import type { Victim } from "./cells.ts";
 import { kill, killPilvi } from "./databases-disasters.ts";
+import { cellsAt, DELETE, ENSURE, LOOP, PREPARE, START } from "./places.ts";
 import { isAlive, until, type Failpoints, type TestPilvi } from "../support/pilvi.ts";
 
-export type Victim = "control" | "host" | "both" | "engine";
 export type Operation = "create" | "create schema" | "delete schema" | "delete";
 
 /** An operation, the place where it is stopped, and who is killed there. */
 export type Cell = [operation: Operation, place: string, victim: Victim];
 
-const LOOP = ["loop.taken", "loop.reconciled", "loop.written"];
-const BEFORE_ENGINE = [
-  "loop.taken",
-  "host.ensure.folder",
-  "host.ensure.manifest",
-  "host.ensure.folders",
-  "host.ensure.config",
-];
-const ENSURE = ["host.ensure.applied", "reconcile.ensured", "reconcile.logged-in"];
+const BEFORE_ENGINE = ["loop.taken", ...PREPARE];
 const SCHEMA = [...LOOP, "host.ensure.manifest", ...ENSURE];
 
 const places: Record<Operation, string[]> = {
-  create: [...BEFORE_ENGINE, "host.start.spawned", "host.ensure.ready", ...ENSURE, ...LOOP.slice(1)],
+  create: [...BEFORE_ENGINE, ...START],
   "create schema": SCHEMA,
   "delete schema": SCHEMA,
-  delete: [...LOOP, "host.remove.marked", "host.remove.stopped", "host.remove.emptied", "reconcile.removed"],
+  delete: DELETE,
 };
-
-const victims: Victim[] = ["control", "host", "both", "engine"];
 
 /** All cells in which there is something to kill. */
 export function allCells(): Cell[] {
-  return Object.entries(places).flatMap(([operation, names]) =>
-    names.flatMap((place) =>
-      victims
-        .filter((victim) => victim !== "engine" || hasEngine(operation as Operation, place))
-        .map((victim): Cell => [operation as Operation, place, victim]),
-    ),
-  );
-}
-
-function hasEngine(operation: Operation, place: string): boolean {
-  if (operation === "create") return !BEFORE_ENGINE.includes(place);
-  return operation !== "delete" || ["loop.taken", "host.remove.marked"].includes(place);
+  return cellsAt(places, BEFORE_ENGINE);
 }
 
 /** What a cell is played with. */

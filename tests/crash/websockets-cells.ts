@@ -12,9 +12,9 @@ import {
   type ApplicationDocument,
   type TestServer,
 } from "../support/websockets.ts";
+import type { Victim } from "./cells.ts";
 import { kill, killPilvi } from "./databases-disasters.ts";
-
-export type Victim = "control" | "host" | "both" | "engine";
+import { cellsAt, DELETE, ENSURE, LOOP, PREPARE, START } from "./places.ts";
 
 /** An operation, the place where it is stopped, and who is killed there. */
 export type Cell = [operation: Operation, place: string, victim: Victim];
@@ -24,45 +24,22 @@ export type Operation = "create" | "delete" | Wish;
 /** What is wished for of a cluster that runs. */
 type Wish = "resize" | "create application" | "change application" | "rotate secret" | "delete application";
 
-const LOOP = ["loop.taken", "loop.reconciled", "loop.written"];
-const BEFORE_ENGINE = [
-  "create.written",
-  "create.committed",
-  "loop.taken",
-  "host.ensure.folder",
-  "host.ensure.manifest",
-  "host.ensure.folders",
-  "host.ensure.config",
-];
-const ENSURE = ["host.ensure.applied", "reconcile.ensured", "reconcile.logged-in"];
+const BEFORE_ENGINE = ["create.written", "create.committed", "loop.taken", ...PREPARE];
 const CHANGE = [...LOOP, "host.ensure.manifest", "host.ensure.ready", ...ENSURE];
 
 const places: Record<Operation, string[]> = {
-  create: [...BEFORE_ENGINE, "host.start.spawned", "host.ensure.ready", ...ENSURE, ...LOOP.slice(1)],
+  create: [...BEFORE_ENGINE, ...START],
   resize: CHANGE,
   "create application": CHANGE,
   "change application": CHANGE,
   "rotate secret": CHANGE,
   "delete application": CHANGE,
-  delete: [...LOOP, "host.remove.marked", "host.remove.stopped", "host.remove.emptied", "reconcile.removed"],
+  delete: DELETE,
 };
-
-const victims: Victim[] = ["control", "host", "both", "engine"];
 
 /** All cells in which there is something to kill. */
 export function allCells(): Cell[] {
-  return Object.entries(places).flatMap(([operation, names]) =>
-    names.flatMap((place) =>
-      victims
-        .filter((victim) => victim !== "engine" || hasEngine(operation as Operation, place))
-        .map((victim): Cell => [operation as Operation, place, victim]),
-    ),
-  );
-}
-
-function hasEngine(operation: Operation, place: string): boolean {
-  if (operation === "create") return !BEFORE_ENGINE.includes(place);
-  return operation !== "delete" || ["loop.taken", "host.remove.marked"].includes(place);
+  return cellsAt(places, BEFORE_ENGINE);
 }
 
 /** What a cell is played with. */
