@@ -1,5 +1,4 @@
 // One signed POST of a batch to an address that was checked.
-import { createHmac } from "node:crypto";
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -8,6 +7,7 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
+import { hmacHex } from "../protocol/hmac.ts";
 import type { Clock } from "./clock.ts";
 import { checkedLookup, hostOf, Refusal, refusalOf, type Resolve } from "./guard.ts";
 
@@ -115,7 +115,7 @@ export class Sender {
         "Content-Length": Buffer.byteLength(body),
         "User-Agent": "Pilvi",
         "X-Pusher-Key": by.key,
-        "X-Pusher-Signature": createHmac("sha256", by.secret).update(body).digest("hex"),
+        "X-Pusher-Signature": hmacHex(by.secret, body),
       },
     });
   }
