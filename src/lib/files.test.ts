@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { keepFile, keptPath, replaceFile } from "./files.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -40,4 +41,17 @@ test("a file that there is room for is replaced", async () => {
   const { code } = await replaceBeyondLimit(path, KIBIBYTES * 1024);
   expect(code).toBe(0);
   expect(readFileSync(path, "utf8")).toHaveLength(KIBIBYTES * 1024);
+});
+
+test("a file that is kept outlasts what takes its place later, and what takes its place meanwhile is kept", async () => {
+  const path = join(folder, "kept.json");
+  replaceFile(path, "first", 0o600);
+  await keepFile(path);
+  replaceFile(path, "second", 0o600);
+  expect(readFileSync(keptPath(path), "utf8")).toBe("first");
+  const kept = keepFile(path);
+  replaceFile(path, "third", 0o600);
+  await kept;
+  expect(readFileSync(keptPath(path), "utf8")).toBe("third");
+  expect(readFileSync(path, "utf8")).toBe("third");
 });

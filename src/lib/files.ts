@@ -3,10 +3,13 @@ import {
   closeSync,
   fchmodSync,
   fchownSync,
+  fstatSync,
   fsync,
+  linkSync,
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -14,7 +17,10 @@ import { promisify } from "node:util";
 
 const fsyncAsync = promisify(fsync);
 
-/** Replaces a file in one step; after a power cut it may still be the old one. */
+/**
+ * Replaces a file in one step; after a power cut it may still be the old one. On file systems that write names before content,
+ * such as XFS, it may then be empty as well: see `keepFile`.
+ */
 export function replaceFile(path: string, content: string, mode: number, gid?: number): void {
   const temporary = `${path}.tmp`;
   try {
@@ -41,12 +47,41 @@ function fillFile(path: string, content: string, mode: number, gid: number | und
 
 /** Resolves when the file and its name are on the disk. */
 export async function syncFile(path: string): Promise<void> {
-  for (const each of [path, dirname(path)]) {
-    const fd = openSync(each, "r");
-    try {
-      await fsyncAsync(fd);
-    } finally {
-      closeSync(fd);
-    }
+  await sync(path);
+  await sync(dirname(path));
+}
+
+/**
+ * Resolves when the file is on the disk, under its own name and under one that later replacements leave alone: what a reader can
+ * go back to when a power cut left the file itself empty.
+ */
+export async function keepFile(path: string): Promise<void> {
+  // One that took its place meanwhile is not on the disk yet, and is the one to be kept.
+  while ((await sync(path)) !== statSync(path).ino) continue;
+  addName(path, keptPath(path));
+  await sync(dirname(path));
+}
+
+/** @returns the number of the file that was synced, whatever has its name by now. */
+async function sync(path: string): Promise<number> {
+  const fd = openSync(path, "r");
+  try {
+    await fsyncAsync(fd);
+    return fstatSync(fd).ino;
+  } finally {
+    closeSync(fd);
   }
+}
+
+/** Where `keepFile` keeps the content of a file. */
+export function keptPath(path: string): string {
+  return `${path}.kept`;
+}
+
+/** Gives a file one more name, which may have been that of another one. */
+function addName(path: string, name: string): void {
+  const temporary = `${name}.tmp`;
+  rmSync(temporary, { force: true });
+  linkSync(path, temporary);
+  renameSync(temporary, name);
 }

@@ -7,6 +7,7 @@ const PR_SET_NO_NEW_PRIVS = 38;
 const SYS_PIDFD_OPEN = 434n;
 const POLLIN = 1;
 const IPC_RMID = 0;
+const RLIMIT_NOFILE = 7;
 
 const { symbols: libc } = dlopen("libc.so.6", {
   flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
@@ -15,6 +16,7 @@ const { symbols: libc } = dlopen("libc.so.6", {
     returns: FFIType.i32,
   },
   syscall: { args: [FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.i64 },
+  setrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
   getpwuid: { args: [FFIType.u32], returns: FFIType.ptr },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
   shmctl: { args: [FFIType.i32, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
@@ -50,6 +52,12 @@ export function readableDescriptors(fds: number[]): number[] {
   const entries = new Int32Array(fds.flatMap((fd) => [fd, POLLIN]));
   if (libc.poll(ptr(entries), BigInt(fds.length), 0) <= 0) return [];
   return fds.filter((_, index) => (entries[index * 2 + 1] ?? 0) >>> 16 !== 0);
+}
+
+/** Sets how many files this process and those that it starts may have open. @returns false when it may not. */
+export function limitOpenFiles(count: number): boolean {
+  // struct rlimit is what is in force, and what that can be raised to.
+  return libc.setrlimit(RLIMIT_NOFILE, ptr(new BigUint64Array([BigInt(count), BigInt(count)]))) === 0;
 }
 
 /** Deletes a System V shared memory segment, if it is there and this user may. */

@@ -1,12 +1,12 @@
 // The program of a realtime server: one process for one cluster, told by the host what to be.
 import { readFileSync } from "node:fs";
 import type { ProcessConfig } from "./config.ts";
-import { createLog } from "./log.ts";
+import { createLineLog } from "../lib/line-log.ts";
 import { serveControl } from "./server/control-socket.ts";
 import { RealtimeServer } from "./server/realtime-server.ts";
 
 const [configFile] = process.argv.slice(2);
-const log = createLog(process.env.PILVI_LOG_LEVEL ?? "info");
+const log = createLineLog({ process: "realtime" }, process.env.PILVI_LOG_LEVEL ?? "info");
 if (configFile === undefined) {
   log.error({}, "the path of the configuration is missing");
   process.exit(2);

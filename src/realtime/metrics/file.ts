@@ -3,7 +3,7 @@ import { readFileSync, renameSync } from "node:fs";
 import { promisify } from "node:util";
 import { gunzipSync, gzip, gzipSync } from "node:zlib";
 import { replaceFile } from "../../lib/files.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../../lib/line-log.ts";
 import { decodeSeries, encodeSeries, type Series } from "./series.ts";
 
 const FILE_MODE = 0o600;

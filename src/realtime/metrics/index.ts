@@ -1,5 +1,5 @@
 // What a realtime server measures of itself: series of the last 30 days for the API, and the text that Prometheus reads.
-import type { Log } from "../log.ts";
+import type { Log } from "../../lib/line-log.ts";
 import { readSeries, writeSeries, writeSeriesSync } from "./file.ts";
 import { newSeries, seriesBuckets, type Series } from "./series.ts";
 

@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { ClusterConfig } from "../config.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../../lib/line-log.ts";
 
 /** What can be asked of the server. */
 export interface Controlled {

@@ -8,7 +8,7 @@ import { handleHttp } from "../http/index.ts";
 import { splitUrl } from "../http/route.ts";
 import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
 import { SocketTransport, type Backlog } from "./socket-transport.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../../lib/line-log.ts";
 
 /** What belongs to a socket. */
 export interface SocketData {

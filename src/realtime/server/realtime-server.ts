@@ -11,7 +11,7 @@ import { Webhooks } from "../webhooks/index.ts";
 import type { Controlled } from "./control-socket.ts";
 import { listen, type SocketData } from "./listener.ts";
 import type { Backlog } from "./socket-transport.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../../lib/line-log.ts";
 
 /** So much more in a buffer makes no difference to what slow clients may have. */
 const UNCHECKED_BYTES = 32 * 1024;

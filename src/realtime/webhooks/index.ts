@@ -1,5 +1,5 @@
 // The webhooks of one application: tells servers of the customer what happens in its channels.
-import type { Log } from "../log.ts";
+import type { Log } from "../../lib/line-log.ts";
 import type { WebhookConfig, WebhookEventType } from "../config.ts";
 import type { ApplicationEvents, ClientEvent } from "../events.ts";
 import type { Batch, WebhookCounters } from "./batch.ts";

@@ -1,6 +1,6 @@
 // The batches of one webhook that are not delivered yet: sent in order, again when it fails, and not kept for ever.
 import { backoffMs } from "../../lib/backoff.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../../lib/line-log.ts";
 import type { Batch, WebhookCounters } from "./batch.ts";
 import type { Clock } from "./clock.ts";
 import type { Credentials, Outcome, Sender } from "./sender.ts";

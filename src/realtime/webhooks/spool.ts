@@ -2,7 +2,7 @@
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { replaceFile } from "../../lib/files.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../../lib/line-log.ts";
 import type { Batch } from "./batch.ts";
 
 const FILE_MODE = 0o600;

@@ -1,5 +1,5 @@
-// Structured logs of the realtime server, in the form of all others: one JSON object a line on stderr.
-// Its own, since the usual library takes longer to load than the whole server, and one that died is to be back at once.
+// Structured logs of programs that must start at once, in the form of all others: one JSON object a line on stderr. The usual
+// library takes longer to load than such a program.
 import { writeSync } from "node:fs";
 
 /** What can be logged; what varies stands in the first argument, the message is constant. */
@@ -15,8 +15,11 @@ type Write = (members: Record<string, unknown>, message: string) => void;
 
 const LEVELS = ["debug", "info", "warn", "error"];
 
-/** @param level the lowest that is written: `debug`, `info`, `warn` or `error`. */
-export function createLog(level: string, members: Record<string, unknown> = { process: "realtime" }): Log {
+/**
+ * @param members what every line has, such as the process that writes.
+ * @param level the lowest that is written: `debug`, `info`, `warn` or `error`.
+ */
+export function createLineLog(members: Record<string, unknown>, level: string): Log {
   const at = (name: string): Write =>
     LEVELS.indexOf(name) < LEVELS.indexOf(level)
       ? () => undefined
@@ -25,7 +28,7 @@ export function createLog(level: string, members: Record<string, unknown> = { pr
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    child: (more) => createLog(level, { ...members, ...more }),
+    child: (more) => createLineLog({ ...members, ...more }, level),
   };
 }
 
