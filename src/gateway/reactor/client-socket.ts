@@ -1,0 +1,128 @@
+// A client's socket: begins in clear, may go on with TLS, and has a deadline until the client has said who it is.
+import { StreamEnded, type ClientStream, type TlsInfo } from "../stream.ts";
+import { chunk, chunkAddress } from "./chunk.ts";
+import { FAILED, WANT_READ, WANT_WRITE, type Secured } from "./endpoint.ts";
+import { EAGAIN, EPOLLIN, EPOLLOUT, errno, libc, MSG_PEEK } from "./libc.ts";
+import type { Reactor } from "./reactor.ts";
+import { SocketStream } from "./socket-stream.ts";
+import type { Timer } from "./timers.ts";
+
+/** A session of TLS that is being agreed on. */
+export interface Handshaking extends Secured {
+  handshake(): "done" | "want-read" | "want-write" | "failed";
+  readonly info: TlsInfo;
+}
+
+/** How clients may speak to the gateway. */
+export interface TlsPolicy {
+  /** Begins TLS as the server on a descriptor; null where there is no TLS. */
+  session: ((fd: number, alpn: readonly string[]) => Handshaking) | null;
+  mustStartTls: boolean;
+}
+
+const HANDSHAKE_WAITS = { "want-read": WANT_READ, "want-write": WANT_WRITE } as const;
+
+export class ClientSocket extends SocketStream implements ClientStream {
+  readonly address: string;
+  readonly acceptedAtMs: number;
+  /** Called when the client has said who it is and may stay. */
+  onIdentified: (() => void) | null = null;
+  readonly #policy: TlsPolicy;
+  #tls: TlsInfo | null = null;
+  #tlsAtMs: number | null = null;
+  #deadline: Timer | null = null;
+
+  constructor(reactor: Reactor, fd: number, address: string, policy: TlsPolicy) {
+    super(reactor, fd);
+    this.address = address;
+    this.acceptedAtMs = reactor.timers.now();
+    this.#policy = policy;
+  }
+
+  get tls(): TlsInfo | null {
+    return this.#tls;
+  }
+
+  /** When it had been heard for the first time, within TLS if it speaks so; null before. By the time of the loop, in milliseconds. */
+  get heardAtMs(): number | null {
+    return this.#tlsAtMs ?? this.readAtMs;
+  }
+
+  get canStartTls(): boolean {
+    return this.#policy.session !== null;
+  }
+
+  get mustStartTls(): boolean {
+    return this.#policy.mustStartTls;
+  }
+
+  async peekByte(): Promise<number> {
+    if (this.secured !== null) throw new Error("only a connection in clear can be peeked at");
+    let byte = 0;
+    const count = await this.#retry(() => {
+      const peeked = this.#peek();
+      // The chunk is everybody's as soon as this returns.
+      byte = chunk[0] ?? 0;
+      return peeked;
+    });
+    if (count === 1) return byte;
+    this.end();
+    throw new StreamEnded();
+  }
+
+  hasUnread(): boolean {
+    if (this.isEnded) return false;
+    return (this.secured !== null && this.secured.pending > 0) || this.#peek() > 0;
+  }
+
+  async startTls(alpn: readonly string[] = []): Promise<void> {
+    const { session: begin } = this.#policy;
+    if (begin === null || this.secured !== null) throw new Error("TLS cannot be begun on this connection");
+    if (this.isEnded) throw new StreamEnded();
+    const session = begin(this.fd, alpn);
+    // From here on it is freed with the socket.
+    this.secured = session;
+    const result = await this.#retry(() => {
+      const state = session.handshake();
+      if (state === "done") this.#tls = session.info;
+      return state === "done" || state === "failed" ? state : HANDSHAKE_WAITS[state];
+    });
+    if (result === "failed") {
+      // What was wrong has been sent to the client, who may be sending still.
+      this.end();
+      throw new StreamEnded();
+    }
+    this.#tlsAtMs = this.nowMs;
+  }
+
+  setDeadline(ms: number | null): void {
+    this.#deadline?.cancel();
+    this.#deadline = ms === null ? null : this.reactor.timers.after(ms, () => this.end());
+    if (ms === null) this.onIdentified?.();
+  }
+
+  override close(): void {
+    this.setDeadline(null);
+    super.close();
+  }
+
+  /**
+   * Runs a step whenever the socket is ready for it, until it returns something else than a wish to wait.
+   * @throws StreamEnded when the connection ends meanwhile.
+   */
+  async #retry<T>(step: () => T | typeof WANT_READ | typeof WANT_WRITE): Promise<T> {
+    for (;;) {
+      if (this.isEnded) throw new StreamEnded();
+      const result = step();
+      if (result !== WANT_READ && result !== WANT_WRITE) return result as T;
+      await this.untilReady(result === WANT_WRITE ? EPOLLOUT : EPOLLIN);
+    }
+  }
+
+  /** Puts the first byte that the kernel has for it at the beginning of the chunk. */
+  #peek(): number {
+    const count = libc.recv(this.fd, chunkAddress as never, 1, MSG_PEEK);
+    if (count >= 0) return count;
+    return errno() === EAGAIN ? WANT_READ : FAILED;
+  }
+}

@@ -1,0 +1,77 @@
+// The gateway's end of its link with the host: one JSON object a line, connected again whenever it breaks.
+import type { GatewayMessage, HostMessage } from "../link.ts";
+import { chunk, CHUNK_BYTES } from "./chunk.ts";
+import type { Reactor } from "./reactor.ts";
+import { SocketStream } from "./socket-stream.ts";
+import { dial } from "./sockets.ts";
+
+/** A host that was killed is back within some hundred milliseconds. */
+const RETRY_MS = 20;
+const LINE_END = 10;
+
+export class HostLink {
+  readonly #reactor: Reactor;
+  readonly #path: string;
+  readonly #received: (message: HostMessage) => void;
+  #socket: SocketStream | null = null;
+  #partial: Uint8Array[] = [];
+
+  /** @param path the host's unix socket for gateways. */
+  constructor(reactor: Reactor, path: string, received: (message: HostMessage) => void) {
+    this.#reactor = reactor;
+    this.#path = path;
+    this.#received = received;
+    this.#connect();
+  }
+
+  /** Without a link it is lost: the first message of the next one tells all there is to know. */
+  send(message: GatewayMessage): void {
+    this.#socket?.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`));
+  }
+
+  #connect(): void {
+    const dialled = dial(this.#path);
+    if (typeof dialled === "string") return this.#connectLater();
+    const socket = new SocketStream(this.#reactor, dialled.fd);
+    this.#socket = socket;
+    this.#partial = [];
+    const end = () => this.#ended(socket);
+    socket.consume({ readable: () => this.#read(socket), drained: () => {}, broken: end });
+  }
+
+  #connectLater(): void {
+    this.#reactor.timers.after(RETRY_MS, () => this.#connect());
+  }
+
+  #ended(socket: SocketStream): void {
+    if (this.#socket !== socket) return;
+    this.#socket = null;
+    socket.close();
+    this.#connectLater();
+  }
+
+  #read(socket: SocketStream): void {
+    const length = socket.receive(CHUNK_BYTES);
+    if (length === -1) return;
+    if (length <= 0) return this.#ended(socket);
+    // All lines first: whoever is told of one may use the chunk. One that cannot be heeded leaves the others as they are.
+    for (const line of this.#linesIn(length)) {
+      this.#reactor.attempt(() => this.#received(JSON.parse(line) as HostMessage));
+    }
+  }
+
+  #linesIn(length: number): string[] {
+    const lines: string[] = [];
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(LINE_END, start);
+      if (end < 0 || end >= length) break;
+      this.#partial.push(chunk.slice(start, end));
+      lines.push(Buffer.concat(this.#partial).toString("utf8"));
+      this.#partial = [];
+      start = end + 1;
+    }
+    if (start < length) this.#partial.push(chunk.slice(start, length));
+    return lines;
+  }
+}

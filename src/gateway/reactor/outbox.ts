@@ -1,0 +1,36 @@
+// What a socket has been given to send and the kernel has not taken yet.
+import { FAILED } from "./endpoint.ts";
+import { addressOf } from "./libc.ts";
+
+export class Outbox {
+  #parts: Uint8Array[] = [];
+
+  get isEmpty(): boolean {
+    return this.#parts.length === 0;
+  }
+
+  /** @param bytes nobody else may change them from here on. */
+  add(bytes: Uint8Array): void {
+    this.#parts.push(bytes);
+  }
+
+  clear(): void {
+    this.#parts = [];
+  }
+
+  /**
+   * Sends what can be sent.
+   * @param transmit sends so many bytes of memory, as in endpoint.ts.
+   * @returns false when the connection is broken.
+   */
+  flush(transmit: (address: number, length: number) => number): boolean {
+    for (let first = this.#parts[0]; first !== undefined; first = this.#parts[0]) {
+      const sent = transmit(addressOf(first), first.length);
+      if (sent === FAILED || sent === 0) return false;
+      if (sent < 0) return true;
+      if (sent < first.length) this.#parts[0] = first.subarray(sent);
+      else this.#parts.shift();
+    }
+    return true;
+  }
+}
