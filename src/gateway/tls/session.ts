@@ -1,0 +1,158 @@
+// TLS as the server on one connected socket that does not block.
+import { toArrayBuffer, type Pointer } from "bun:ffi";
+import type { TlsInfo } from "../stream.ts";
+import { type Address, memory, type OpenSsl } from "./openssl.ts";
+
+/** Nothing can be done before the socket is readable. */
+export const WANT_READ = -1;
+/** Nothing can be done before the socket is writable. */
+export const WANT_WRITE = -2;
+/** The connection is of no use any more. */
+export const FAILED = -3;
+
+const SSL_ERROR_WANT_READ = 2;
+const SSL_ERROR_WANT_WRITE = 3;
+const SSL_ERROR_ZERO_RETURN = 6;
+const TLSEXT_NAMETYPE_HOST_NAME = 0;
+
+export class TlsSession {
+  readonly #ssl: OpenSsl;
+  readonly #endPointHash: Uint8Array;
+  #native: Address | null;
+  #state: "handshake" | "open" | "failed" = "handshake";
+  /** What the next read will find without a word from the kernel. */
+  #ahead: "nothing" | "maybe bytes" | "the end" = "nothing";
+  #mustSendToRead = false;
+
+  /** @param native an SSL of OpenSSL, which this object frees. */
+  constructor(ssl: OpenSsl, native: Address, endPointHash: Uint8Array) {
+    this.#ssl = ssl;
+    this.#native = native;
+    this.#endPointHash = endPointHash;
+  }
+
+  /** Goes on with the handshake as far as it can. To be called again until it is done. */
+  handshake(): "done" | "want-read" | "want-write" | "failed" {
+    if (this.#state !== "handshake") return this.#state === "open" ? "done" : "failed";
+    const result = this.#ssl.SSL_do_handshake(this.#native);
+    if (result === 1) {
+      this.#state = "open";
+      // The client's first bytes may have come with the end of its handshake.
+      this.#ahead = "maybe bytes";
+      return "done";
+    }
+    const reason = this.#reason(result);
+    if (reason === WANT_READ) return "want-read";
+    return reason === WANT_WRITE ? "want-write" : "failed";
+  }
+
+  /**
+   * Reads what has arrived.
+   * @param address where it is put.
+   * @param length more than 0; more is left for the next read.
+   * @returns how many bytes were read; 0 when the client has closed; WANT_READ, WANT_WRITE or FAILED.
+   */
+  read(address: number, length: number): number {
+    if (this.#state !== "open") return FAILED;
+    this.#ahead = "maybe bytes";
+    let done = 0;
+    do {
+      // One call gives one record at most, while the client may have sent many small ones.
+      const count = this.#ssl.SSL_read(this.#native, (address + done) as Pointer, length - done);
+      if (count <= 0) {
+        const reason = this.#reason(count);
+        this.#mustSendToRead = reason === WANT_WRITE;
+        this.#ahead = reason < 0 && reason !== FAILED ? "nothing" : "the end";
+        return done === 0 ? reason : done;
+      }
+      done += count;
+      this.#mustSendToRead = false;
+    } while (done < length && this.#ssl.SSL_has_pending(this.#native) === 1);
+    return done;
+  }
+
+  /**
+   * Sends what the kernel takes now.
+   *
+   * What was not sent has to come first in the next call, at least as long as it was or in its whole first 16 KiB, since it may
+   * have been encrypted already; it may be at another address.
+   * @returns how many bytes were sent, more than 0; WANT_WRITE or FAILED.
+   */
+  write(address: number, length: number): number {
+    if (this.#state !== "open") return FAILED;
+    let done = 0;
+    while (done < length) {
+      const count = this.#ssl.SSL_write(this.#native, (address + done) as Pointer, length - done);
+      if (count > 0) {
+        done += count;
+        continue;
+      }
+      const isFull = this.#reason(count) === WANT_WRITE;
+      // The client has closed, which OpenSSL before 3.2 says of any broken pipe, or has begun a message of the handshake and not
+      // ended it: no wait for room would ever end.
+      if (!isFull) this.#state = "failed";
+      if (done > 0) return done;
+      return isFull ? WANT_WRITE : FAILED;
+    }
+    return done;
+  }
+
+  /**
+   * More than 0 when a read has something to tell although the socket is not readable, since it has been taken from there already.
+   * Always 0 after a read that answered WANT_READ.
+   */
+  get pending(): number {
+    if (this.#ahead === "maybe bytes") return this.#ssl.SSL_has_pending(this.#native);
+    return this.#ahead === "the end" ? 1 : 0;
+  }
+
+  /** Whether the last read could not go on before something of TLS itself is sent. */
+  get mustSendToRead(): boolean {
+    return this.#mustSendToRead;
+  }
+
+  /** What was agreed on, after the handshake and before `free`. */
+  get info(): TlsInfo {
+    const name = this.#ssl.SSL_get_servername(this.#native, TLSEXT_NAMETYPE_HOST_NAME);
+    return {
+      serverName: name?.toLowerCase() ?? null,
+      alpn: this.#alpn(),
+      endPointHash: this.#endPointHash,
+    };
+  }
+
+  /** Tells the client that nothing more comes, if the kernel takes that now. */
+  shutdown(): void {
+    if (this.#state !== "open") return;
+    this.#ssl.SSL_shutdown(this.#native);
+    this.#ssl.ERR_clear_error();
+  }
+
+  /** Gives the memory back; the socket stays open. Nothing of this object may be used after. */
+  free(): void {
+    this.#ssl.SSL_free(this.#native);
+    this.#native = null;
+    this.#state = "failed";
+    this.#ahead = "nothing";
+  }
+
+  #alpn(): string | null {
+    const address = memory(8);
+    const length = memory(4);
+    this.#ssl.SSL_get0_alpn_selected(this.#native, address.address, length.address);
+    const start = address.view.getBigUint64(0, true);
+    if (start === 0n) return null;
+    return Buffer.from(toArrayBuffer(start, 0, length.view.getUint32(0, true))).toString("latin1");
+  }
+
+  #reason(result: number): number {
+    const error = this.#ssl.SSL_get_error(this.#native, result);
+    if (error === SSL_ERROR_WANT_READ) return WANT_READ;
+    if (error === SSL_ERROR_WANT_WRITE) return WANT_WRITE;
+    if (error === SSL_ERROR_ZERO_RETURN) return 0;
+    this.#state = "failed";
+    // What is left in the list would be taken for the fault of the next session.
+    this.#ssl.ERR_clear_error();
+    return FAILED;
+  }
+}
