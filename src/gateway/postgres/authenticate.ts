@@ -1,0 +1,158 @@
+// Has a client prove who it is, without waking anything.
+import type { Backend } from "../backend.ts";
+import type { ClientStream } from "../stream.ts";
+import { EngineLogin, NotByPassword, type Proof } from "./engine-login.ts";
+import { EngineLost, Fatal, SQLSTATE, wrongPassword } from "./errors.ts";
+import { readPasswordMessage } from "./message-reader.ts";
+import { AUTHENTICATION, authentication, authenticationSasl, negotiateProtocolVersion } from "./messages.ts";
+import { Patience } from "./patience.ts";
+import {
+  mechanismsFor,
+  readClientFinal,
+  readClientFirst,
+  recoverClientKey,
+  serverFinal,
+  serverFirst,
+  type ClientFinal,
+} from "./scram-server.ts";
+import { isSameHashing, makeNonce, mockVerifier, readVerifier, type Verifier } from "./scram.ts";
+import type { Startup } from "./startup-packet.ts";
+
+/** The time that a client has for each part of saying who it is. */
+export const AUTHENTICATION_MS = 10_000;
+
+/** A wait for the engine is not the client's fault; longer than the one that holds it lets anybody wait. */
+const HELD_MS = 10 * 60_000;
+
+/** What a client's proof is checked with, and the login at the engine that told that it is the one in force. */
+interface Secret {
+  verifier: Verifier;
+  /** Null while the engine does not run, and for users that do not exist. */
+  login: EngineLogin | null;
+}
+
+/** A client that has proved who it is, and the login at the engine that has begun for it. */
+export interface Authenticated {
+  proof: Proof;
+  login: EngineLogin | null;
+}
+
+/** @throws Fatal, EngineRefusal, EngineUnavailable, StreamEnded. */
+export async function authenticate(
+  client: ClientStream,
+  backend: Backend,
+  startup: Startup,
+): Promise<Authenticated> {
+  // A certificate whose signature has no hash of its own cannot be bound to.
+  const endPoint = client.tls?.endPointHash.length ? client.tls.endPointHash : null;
+  client.write(Buffer.concat([negotiation(startup), authenticationSasl(mechanismsFor(endPoint))]));
+  const { mechanism, text } = readInitialResponse(await readPasswordMessage(client));
+  const first = readClientFirst(mechanism, text, endPoint);
+  const { verifier, login } = await findSecret(client, backend, startup);
+  try {
+    const challenge = serverFirst(first, verifier, makeNonce());
+    client.write(authentication(AUTHENTICATION.saslContinue, challenge));
+    const answer = await readPasswordMessage(client);
+    const final = readClientFinal(first, challenge, answer.toString("latin1"));
+    const proof = await check(backend, startup, verifier, final);
+    return { proof, login };
+  } catch (error) {
+    login?.engine.end();
+    throw error;
+  }
+}
+
+function negotiation({ isTooNew, unknownOptions, version }: Startup): Buffer {
+  if (!isTooNew && unknownOptions.length === 0) return Buffer.alloc(0);
+  return negotiateProtocolVersion(version, unknownOptions);
+}
+
+/** Of a SASLInitialResponse: the mechanism, then what it begins with. */
+function readInitialResponse(body: Buffer): { mechanism: string; text: string } {
+  const end = body.indexOf(0);
+  const dataAt = end + 5;
+  if (end === -1 || dataAt > body.length || body.readInt32BE(end + 1) !== body.length - dataAt) {
+    throw new Fatal(SQLSTATE.protocolViolation, "invalid SASLInitialResponse message");
+  }
+  return { mechanism: body.toString("latin1", 0, end), text: body.toString("latin1", dataAt) };
+}
+
+async function findSecret(client: ClientStream, backend: Backend, startup: Startup): Promise<Secret> {
+  // It is the client who has to hurry, not an engine that a thousand of them ask at once.
+  client.setDeadline(HELD_MS);
+  const secret = await untilFound(client, backend, startup);
+  client.setDeadline(AUTHENTICATION_MS);
+  return secret;
+}
+
+async function untilFound(client: ClientStream, backend: Backend, startup: Startup): Promise<Secret> {
+  const patience = new Patience(client, backend);
+  for (;;) {
+    if ((await backend.settled(client)) === "asleep") return secretOf(startup, verifierOf(backend, startup));
+    try {
+      return await askEngine(backend, startup);
+    } catch (error) {
+      await patience.waitAfter(error);
+    }
+  }
+}
+
+/** While an engine runs its users may change at any time, and it alone knows what is in force. */
+async function askEngine(backend: Backend, startup: Startup): Promise<Secret> {
+  const known = verifierOf(backend, startup) ?? (await newVerifierOf(backend, startup));
+  // An engine without a word about a user may know it all the same, as its own administrator: that is nobody from outside.
+  if (known === null) return secretOf(startup, null);
+  // The engine is asked all the same when somebody has proved to know this password.
+  if (backend.isCrowded) return { verifier: known, login: null };
+  const engine = await backend.connectIfRunning();
+  if (engine === null) throw new EngineLost();
+  try {
+    const login = await EngineLogin.begin(engine, startup);
+    if (isSameHashing(known, login.hashing)) return { verifier: known, login };
+    const current = await newVerifierOf(backend, startup);
+    if (current !== null && isSameHashing(current, login.hashing)) return { verifier: current, login };
+    login.engine.end();
+    return secretOf(startup, null);
+  } catch (error) {
+    if (error instanceof NotByPassword) return secretOf(startup, null);
+    throw error;
+  }
+}
+
+/** Users that do not exist are told apart from others by nothing but the failure of their proof. */
+function secretOf({ user }: Startup, verifier: Verifier | null): Secret {
+  return { verifier: verifier ?? mockVerifier(user), login: null };
+}
+
+function verifierOf({ entry }: Backend, { user }: Startup): Verifier | null {
+  const known = entry.users.find(({ name }) => name === user);
+  return known === undefined ? null : readVerifier(known.verifier);
+}
+
+async function newVerifierOf(backend: Backend, startup: Startup): Promise<Verifier | null> {
+  await backend.refreshUsers();
+  return verifierOf(backend, startup);
+}
+
+/** @throws Fatal for a wrong proof. */
+async function check(
+  backend: Backend,
+  startup: Startup,
+  verifier: Verifier,
+  final: ClientFinal,
+): Promise<Proof> {
+  const known = proofOf(verifier, final);
+  if (known !== null) return known;
+  // A new password may have been hashed with the salt of the old one.
+  const newer = await newVerifierOf(backend, startup);
+  const proof = newer !== null && isSameHashing(newer, verifier) ? proofOf(newer, final) : null;
+  if (proof === null) throw wrongPassword(startup.user);
+  return proof;
+}
+
+function proofOf(verifier: Verifier, final: ClientFinal): Proof | null {
+  const clientKey = recoverClientKey(verifier, final);
+  if (clientKey === null) return null;
+  const signature = authentication(AUTHENTICATION.saslFinal, serverFinal(verifier, final));
+  return { verifier, clientKey, welcome: Buffer.concat([signature, authentication(AUTHENTICATION.ok)]) };
+}

@@ -1,0 +1,70 @@
+// Serves a client of Postgres: encryption, proof of the password, login at the engine, then byte by byte.
+import { EngineUnavailable, type Backend, type Front } from "../backend.ts";
+import { StreamEnded, type ClientStream } from "../stream.ts";
+import { authenticate, AUTHENTICATION_MS } from "./authenticate.ts";
+import { CancelKeys, type ClientKey } from "./cancel-keys.ts";
+import { EngineRefusal, Fatal, SQLSTATE } from "./errors.ts";
+import { cancelRequest } from "./messages.ts";
+import { Session } from "./session.ts";
+import { readPurpose } from "./startup.ts";
+
+const TLS_ONLY = "this server accepts encrypted connections only: connect with sslmode=require or stricter";
+
+const cancelKeys = new CancelKeys();
+
+export const postgresFront: Front = async (client, backend) => {
+  try {
+    await serve(client, backend);
+  } catch (error) {
+    if (error instanceof StreamEnded) return;
+    const last = lastWords(error);
+    client.write((last ?? new Fatal(SQLSTATE.internalError, "internal error")).toBytes());
+    if (last === null) throw error;
+  } finally {
+    client.end();
+  }
+};
+
+/** What a client is told of an error that ends its session; null for a fault of the gateway's own. */
+function lastWords(error: unknown): Fatal | EngineRefusal | null {
+  if (error instanceof Fatal || error instanceof EngineRefusal) return error;
+  if (!(error instanceof EngineUnavailable)) return null;
+  // Frameworks know by these words that another attempt makes sense.
+  return new Fatal(SQLSTATE.cannotConnectNow, `failed to connect to upstream: ${error.message}`);
+}
+
+async function serve(client: ClientStream, backend: Backend): Promise<void> {
+  const session = await open(client, backend);
+  await session?.run();
+}
+
+/** Everything up to the client's first query; null when it came for no session. */
+async function open(client: ClientStream, backend: Backend): Promise<Session | null> {
+  client.setDeadline(AUTHENTICATION_MS);
+  const purpose = await readPurpose(client);
+  if (purpose === null) return null;
+  if (purpose.kind === "cancel") {
+    await cancel(backend, purpose);
+    return null;
+  }
+  const { startup } = purpose;
+  if (client.mustStartTls && client.tls === null) throw new Fatal(SQLSTATE.invalidAuthorization, TLS_ONLY);
+  const authenticated = await authenticate(client, backend, startup);
+  client.setDeadline(null);
+  return await Session.begin(client, backend, cancelKeys, startup, authenticated);
+}
+
+/** Asks the engine to cancel what the session of that key has under way. Nobody is told whether there is one. */
+async function cancel(backend: Backend, shown: ClientKey): Promise<void> {
+  const engineKey = cancelKeys.find(backend.entry.id, shown);
+  if (engineKey === null) return;
+  const engine = await backend.connectIfRunning();
+  if (engine === null) return;
+  try {
+    engine.write(cancelRequest(engineKey.pid, engineKey.key));
+    // It closes the connection when it has done so, and clients wait for theirs to be closed.
+    await engine.readSome();
+  } finally {
+    engine.end();
+  }
+}

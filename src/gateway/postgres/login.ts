@@ -1,0 +1,65 @@
+// Logs a client that has proved who it is into the engine, however often that has to be tried.
+import type { Backend } from "../backend.ts";
+import type { WakeReason } from "../link.ts";
+import type { ClientStream, Stream } from "../stream.ts";
+import type { Authenticated } from "./authenticate.ts";
+import { EngineLogin, NotByPassword, type LoggedIn } from "./engine-login.ts";
+import { wrongPassword } from "./errors.ts";
+import { Patience } from "./patience.ts";
+import { isSameHashing } from "./scram.ts";
+import type { Startup } from "./startup-packet.ts";
+
+/**
+ * The client is told nothing yet.
+ * @throws EngineRefusal with what the client is to be told; Fatal, EngineUnavailable, StreamEnded.
+ */
+export async function logIn(
+  client: ClientStream,
+  backend: Backend,
+  startup: Startup,
+  { proof, login: begun }: Authenticated,
+): Promise<LoggedIn> {
+  const patience = new Patience(client, backend);
+  let login = begun;
+  for (;;) {
+    const engine = await connect(client, backend, startup, login);
+    try {
+      if (engine !== login?.engine) login = await EngineLogin.begin(engine, startup);
+      // The password may have been changed, or the user dropped, since the client proved to know it.
+      if (!isSameHashing(login.hashing, proof.verifier)) throw wrongPassword(startup.user);
+      return await login.finish(proof);
+    } catch (error) {
+      engine.end();
+      login = null;
+      await patience.waitAfter(error instanceof NotByPassword ? wrongPassword(startup.user) : error);
+    }
+  }
+}
+
+/** The connection of a login that has begun, or another one. */
+async function connect(
+  client: ClientStream,
+  backend: Backend,
+  startup: Startup,
+  login: EngineLogin | null,
+): Promise<Stream> {
+  const reason = reasonOf(client, startup);
+  if (login === null) return await backend.connect(client, reason);
+  let engine: Stream | null = null;
+  try {
+    engine = await backend.connect(client, reason, login.engine);
+    return engine;
+  } finally {
+    if (engine !== login.engine) login.engine.end();
+  }
+}
+
+function reasonOf(client: ClientStream, { user, database, application }: Startup): WakeReason {
+  return {
+    user,
+    // Postgres takes the name of the user for that of the database.
+    database: database ?? user,
+    ...(application === undefined ? {} : { application }),
+    address: client.address,
+  };
+}

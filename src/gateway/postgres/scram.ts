@@ -1,0 +1,89 @@
+// What both sides of a SCRAM-SHA-256 exchange have in common (RFC 5802, RFC 7677).
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** The mechanisms, as they are named in SASL. */
+export const SCRAM = "SCRAM-SHA-256";
+export const SCRAM_PLUS = "SCRAM-SHA-256-PLUS";
+
+/** SHA-256. */
+const KEY_BYTES = 32;
+
+/** As many as Postgres takes (SCRAM_RAW_NONCE_LEN, SCRAM_DEFAULT_SALT_LEN, SCRAM_SHA_256_DEFAULT_ITERATIONS). */
+const NONCE_BYTES = 18;
+const SALT_BYTES = 16;
+const ITERATIONS = 4096;
+
+/** What a server keeps of a password. */
+export interface Verifier {
+  /** In Base64. */
+  salt: string;
+  iterations: number;
+  storedKey: Buffer;
+  serverKey: Buffer;
+}
+
+/** What a server tells of how a password was hashed. */
+export type Hashing = Pick<Verifier, "salt" | "iterations">;
+
+/** @returns null for what is not one of SCRAM-SHA-256, such as one of MD5. */
+export function readVerifier(text: string): Verifier | null {
+  const match = /^SCRAM-SHA-256\$([1-9]\d{0,9}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$/.exec(
+    text,
+  );
+  if (match === null) return null;
+  const [, iterations = "", salt = "", stored = "", server = ""] = match;
+  const storedKey = readKey(stored);
+  const serverKey = readKey(server);
+  if (storedKey === null || serverKey === null) return null;
+  return { salt, iterations: Number(iterations), storedKey, serverKey };
+}
+
+/** Of this process alone. */
+const mockSecret = randomBytes(KEY_BYTES);
+
+/**
+ * One that no password fits, for users that do not exist. The same user gets the same salt again, as one that exists would.
+ */
+export function mockVerifier(user: string): Verifier {
+  const salt = hmac(mockSecret, user).subarray(0, SALT_BYTES).toString("base64");
+  return {
+    salt,
+    iterations: ITERATIONS,
+    storedKey: randomBytes(KEY_BYTES),
+    serverKey: randomBytes(KEY_BYTES),
+  };
+}
+
+export function isSameHashing(one: Hashing, other: Hashing): boolean {
+  return one.salt === other.salt && one.iterations === other.iterations;
+}
+
+/** A nonce, printable and without commas. */
+export function makeNonce(): string {
+  return randomBytes(NONCE_BYTES).toString("base64");
+}
+
+/** A key, proof or signature in Base64; null for what is none. */
+export function readKey(text: string): Buffer | null {
+  const key = Buffer.from(text, "base64");
+  return key.length === KEY_BYTES && key.toString("base64") === text ? key : null;
+}
+
+/** @param text each character stands for one byte. */
+export function hmac(key: Uint8Array, text: string): Buffer {
+  return createHmac("sha256", key).update(text, "latin1").digest();
+}
+
+export function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}
+
+/** @param other as long as `one`. */
+export function xor(one: Uint8Array, other: Uint8Array): Buffer {
+  return Buffer.from(one.map((byte, index) => byte ^ (other[index] ?? 0)));
+}
+
+/** Compares in a time that tells nothing of where they differ. */
+export function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,105 @@
+// A session from the proof of the password to its end, of which sleep is not always one.
+import type { Backend, SpliceEnd } from "../backend.ts";
+import type { ClientStream, Stream } from "../stream.ts";
+import type { Authenticated } from "./authenticate.ts";
+import type { CancelKeys, ClientKey } from "./cancel-keys.ts";
+import type { LoggedIn, Proof } from "./engine-login.ts";
+import { Fatal, SQLSTATE } from "./errors.ts";
+import { logIn } from "./login.ts";
+import { backendKeyData } from "./messages.ts";
+import type { Startup } from "./startup-packet.ts";
+import { FrontendWalker, TERMINATE } from "./walker.ts";
+
+/** From this version of the protocol on, the key of a cancel may be longer than four bytes. */
+const VERSION_OF_LONG_KEYS = 0x3_0002;
+
+/** What is needed to begin a session once more. */
+interface Beginning {
+  startup: Startup;
+  proof: Proof;
+}
+
+export class Session {
+  readonly #client: ClientStream;
+  readonly #backend: Backend;
+  readonly #keys: CancelKeys;
+  /**
+   * Kept until the client says its first word: up to there nothing is lost with the engine's side of the session, and a
+   * client that has just come, or is spare in a pool, need not know that the engine went to sleep.
+   */
+  #beginning: Beginning | null = null;
+  #engine: Stream | null = null;
+  #key: ClientKey | null = null;
+
+  private constructor(client: ClientStream, backend: Backend, keys: CancelKeys) {
+    this.#client = client;
+    this.#backend = backend;
+    this.#keys = keys;
+  }
+
+  /**
+   * Logs in at the engine, and tells the client so. What only that needs is not kept beyond.
+   * @throws EngineRefusal, EngineUnavailable, Fatal, StreamEnded.
+   */
+  static async begin(
+    client: ClientStream,
+    backend: Backend,
+    keys: CancelKeys,
+    startup: Startup,
+    authenticated: Authenticated,
+  ): Promise<Session> {
+    const session = new Session(client, backend, keys);
+    session.#welcome(await logIn(client, backend, startup, authenticated), startup);
+    // Who begins once more has been welcomed already, and expects nothing but answers and errors.
+    session.#beginning = { startup, proof: { ...authenticated.proof, welcome: new Uint8Array() } };
+    return session;
+  }
+
+  /** Passes on what both sides say, up to the end of the session. @throws as `begin`. */
+  async run(): Promise<void> {
+    try {
+      let end = await this.#pass(new Uint8Array());
+      while (end === "detached") end = await this.#goOn();
+    } finally {
+      this.#engine?.end();
+      if (this.#key !== null) this.#keys.drop(this.#key);
+    }
+  }
+
+  /** Tells the client all that the engine said, in one go. */
+  #welcome({ engine, engineKey, beforeKey, afterKey }: LoggedIn, { version }: Startup): void {
+    this.#engine = engine;
+    const keyBytes = version >= VERSION_OF_LONG_KEYS ? 32 : 4;
+    this.#key = this.#keys.mint(this.#backend.entry.id, engineKey, keyBytes);
+    this.#client.write(Buffer.concat([beforeKey, backendKeyData(this.#key.pid, this.#key.key), afterKey]));
+  }
+
+  /** @param said what was read of the client already. */
+  async #pass(said: Uint8Array): Promise<SpliceEnd> {
+    if (this.#engine === null) throw new Error("the session has not begun");
+    const walker = new FrontendWalker(() => {
+      this.#beginning = null;
+    });
+    if (said.length > 0) {
+      walker.walk(said, said.length);
+      this.#engine.write(said);
+    }
+    this.#backend.loggedIn(this.#client);
+    return await this.#backend.splice(this.#client, this.#engine, walker);
+  }
+
+  /** What becomes of a session whose engine went to sleep. @throws as `begin`. */
+  async #goOn(): Promise<SpliceEnd> {
+    this.#engine?.end();
+    if (this.#beginning === null || this.#key === null) {
+      throw new Fatal(SQLSTATE.adminShutdown, "terminating connection due to idle suspension");
+    }
+    const { startup, proof } = this.#beginning;
+    const said = await this.#client.read(1);
+    if (said[0] === TERMINATE) return "closed";
+    const { engine, engineKey } = await logIn(this.#client, this.#backend, startup, { proof, login: null });
+    this.#engine = engine;
+    this.#keys.renew(this.#key, engineKey);
+    return await this.#pass(said);
+  }
+}

@@ -1,0 +1,112 @@
+// First packets, right and wrong ones.
+import { describe, expect, test } from "bun:test";
+import { Fatal } from "./errors.ts";
+import { cancelRequest, int32, startupMessage } from "./messages.ts";
+import { readOpening, type Startup } from "./startup-packet.ts";
+
+/** A packet without its length. */
+function packet(version: number, ...texts: string[]): Buffer {
+  return Buffer.concat([int32(version), Buffer.from(texts.map((text) => `${text}\0`).join(""), "latin1")]);
+}
+
+function startupOf(bytes: Buffer): Startup {
+  const opening = readOpening(bytes);
+  if (opening.kind !== "startup") throw new Error(`it is a ${opening.kind}`);
+  return opening.startup;
+}
+
+function errorOf(bytes: Buffer): string {
+  try {
+    readOpening(bytes);
+  } catch (error) {
+    if (error instanceof Fatal) return error.toBytes().toString("latin1", 5);
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("readOpening", () => {
+  test("knows the requests", () => {
+    expect(readOpening(int32(80_877_103))).toEqual({ kind: "tls" });
+    expect(readOpening(int32(80_877_104))).toEqual({ kind: "gss" });
+    const cancel = cancelRequest(7, Buffer.from("abcd")).subarray(4);
+    expect(readOpening(cancel)).toEqual({ kind: "cancel", pid: 7, key: Buffer.from("abcd") });
+  });
+
+  test.each([0, 257, 1000])("answers nothing to a cancel with a key of %d bytes", (length) => {
+    expect(readOpening(cancelRequest(7, Buffer.alloc(length)).subarray(4))).toEqual({ kind: "invalid" });
+  });
+
+  test("reads who wants a session, and passes on the rest as it came", () => {
+    const startup = startupOf(
+      packet(0x3_0000, "application_name", "app \xe9", "user", "ann", "database", "main", "x.y", "1", ""),
+    );
+    expect(startup).toMatchObject({ user: "ann", database: "main", version: 0x3_0000, isTooNew: false });
+    expect(startup.unknownOptions).toEqual([]);
+    expect(startupMessage(startup.parameters).subarray(4)).toEqual(
+      packet(0x3_0000, "user", "ann", "database", "main", "application_name", "app \xe9", "x.y", "1", ""),
+    );
+  });
+
+  test("takes names in UTF-8, cut as Postgres cuts them, and the last of several", () => {
+    const name = Buffer.from("zoë").toString("latin1");
+    const startup = startupOf(packet(0x3_0000, "user", "ann", "user", name, "database", "d".repeat(80), ""));
+    expect(startup.user).toBe("zoë");
+    expect(startup.database).toBe("d".repeat(63));
+    expect(startup.parameters).toEqual([
+      ["user", name],
+      ["database", "d".repeat(63)],
+    ]);
+  });
+
+  test("leaves an empty database to the engine", () => {
+    const startup = startupOf(packet(0x3_0000, "user", "ann", "database", "", ""));
+    expect(startup.database).toBeUndefined();
+    expect(startup.parameters).toEqual([["user", "ann"]]);
+  });
+
+  test.each([
+    [0x3_0000, 0x3_0000, false],
+    [0x3_0001, 0x3_0001, false],
+    [0x3_0002, 0x3_0002, false],
+    [0x3_0003, 0x3_0002, true],
+    [0x3_270f, 0x3_0002, true],
+  ])("agrees with version %d on %d", (asked, agreed, isTooNew) => {
+    expect(startupOf(packet(asked, "user", "ann", ""))).toMatchObject({ version: agreed, isTooNew });
+  });
+
+  test("keeps options of the protocol from the engine", () => {
+    const startup = startupOf(packet(0x3_0000, "user", "ann", "_pq_.a", "1", "_pq_.b", "", ""));
+    expect(startup.unknownOptions).toEqual(["_pq_.a", "_pq_.b"]);
+    expect(startup.parameters).toEqual([["user", "ann"]]);
+  });
+
+  test.each([0, 0x2_0000, 0x4_0000, 0x2f_0000, 0xffff_ffff, 80_877_105])(
+    "tells versions apart that nobody speaks: %d",
+    (version) => {
+      const asked = `${version >>> 16}.${version & 0xffff}`;
+      const text = `C0A000\0Munsupported frontend protocol ${asked}: server supports 3.0 to 3.2`;
+      expect(errorOf(packet(version, "user", "ann", ""))).toContain(text);
+    },
+  );
+
+  test.each([
+    [packet(0x3_0000)],
+    [packet(0x3_0000, "user", "ann")],
+    [packet(0x3_0000, "user", "ann", "", "")],
+    [packet(0x3_0000, "user", "")],
+    [packet(0x3_0000, "user", "ann", "database", "")],
+    [Buffer.concat([packet(0x3_0000, "user", "ann", ""), Buffer.from("x")])],
+    [Buffer.concat([packet(0x3_0000), Buffer.from("user")])],
+  ])("refuses a layout that does not end where it should: %p", (bytes) => {
+    expect(errorOf(bytes)).toContain("C08P01\0");
+  });
+
+  test.each([
+    [packet(0x3_0000, "")],
+    [packet(0x3_0000, "user", "", "")],
+    [packet(0x3_0000, "database", "main", "")],
+  ])("wants to know who it is: %p", (bytes) => {
+    expect(errorOf(bytes)).toContain("C28000\0Mno PostgreSQL user name specified in startup packet");
+  });
+});

@@ -1,0 +1,117 @@
+// Takes the first packet of a client apart: a request for encryption, for a cancel, or for a session.
+import { Fatal, SQLSTATE } from "./errors.ts";
+import { REQUEST } from "./messages.ts";
+
+/** The version of the protocol that the gateway speaks to clients, as it stands in packets: major and minor in 16 bits each. */
+const NEWEST_VERSION = 0x3_0002;
+
+const MAJOR = 3;
+
+/** Names are cut to this, as Postgres does (NAMEDATALEN). */
+const MAX_NAME_BYTES = 63;
+
+/** Names of options of the protocol itself begin so; there are none that the gateway knows. */
+const PROTOCOL_OPTION = "_pq_.";
+
+/** The longest key of a cancel; those of clients of protocol 3.0 have 4 bytes. */
+const MAX_CANCEL_KEY_BYTES = 256;
+
+/** Who wants a session, and how. */
+export interface Startup {
+  user: string;
+  /** Absent where the client named none; Postgres takes the name of the user then. */
+  database?: string;
+  application?: string;
+  /** As asked for, but never newer than the gateway speaks. */
+  version: number;
+  /** Whether the client asked for a newer version than the gateway speaks. */
+  isTooNew: boolean;
+  /** Options of the protocol that the client asked for in vain. */
+  unknownOptions: string[];
+  /** All that the engine is to be told, user and database first; each character stands for one byte. */
+  parameters: [string, string][];
+}
+
+/** What a client begins with. */
+export type Opening =
+  | { kind: "tls" | "gss" }
+  | { kind: "cancel"; pid: number; key: Uint8Array }
+  | { kind: "startup"; startup: Startup }
+  /** Nothing that deserves an answer. */
+  | { kind: "invalid" };
+
+/**
+ * @param packet without its length; at least 4 bytes.
+ * @throws Fatal for what Postgres answers with an error.
+ */
+export function readOpening(packet: Buffer): Opening {
+  switch (packet.readInt32BE()) {
+    case REQUEST.tls:
+      return { kind: "tls" };
+    case REQUEST.gss:
+      return { kind: "gss" };
+    case REQUEST.cancel:
+      return readCancel(packet);
+    default:
+      return { kind: "startup", startup: readStartup(packet) };
+  }
+}
+
+function readCancel(packet: Buffer): Opening {
+  const keyBytes = packet.length - 8;
+  if (keyBytes < 1 || keyBytes > MAX_CANCEL_KEY_BYTES) return { kind: "invalid" };
+  return { kind: "cancel", pid: packet.readInt32BE(4), key: packet.subarray(8) };
+}
+
+/** The error for a version that nobody speaks here; requests that came at a wrong time look like one as well. */
+export function unsupportedVersion(version: number): Fatal {
+  const asked = `${version >>> 16}.${version & 0xffff}`;
+  const text = `unsupported frontend protocol ${asked}: server supports 3.0 to 3.2`;
+  return new Fatal(SQLSTATE.featureNotSupported, text);
+}
+
+function readStartup(packet: Buffer): Startup {
+  const version = packet.readUInt32BE();
+  if (version >>> 16 !== MAJOR) throw unsupportedVersion(version);
+  const all = readParameters(packet.subarray(4));
+  // The last one of a name counts.
+  const given = new Map(all);
+  const user = (given.get("user") ?? "").slice(0, MAX_NAME_BYTES);
+  if (user === "") {
+    throw new Fatal(SQLSTATE.invalidAuthorization, "no PostgreSQL user name specified in startup packet");
+  }
+  const database = (given.get("database") ?? "").slice(0, MAX_NAME_BYTES);
+  const application = given.get("application_name");
+  const names: [string, string][] = [["user", user]];
+  if (database !== "") names.push(["database", database]);
+  return {
+    user: textOf(user),
+    ...(database === "" ? {} : { database: textOf(database) }),
+    ...(application === undefined ? {} : { application: textOf(application) }),
+    version: Math.min(version, NEWEST_VERSION),
+    isTooNew: version > NEWEST_VERSION,
+    unknownOptions: all.map(([name]) => name).filter((name) => name.startsWith(PROTOCOL_OPTION)),
+    parameters: [...names, ...all.filter(([name]) => !isOwn(name))],
+  };
+}
+
+/** Names and values up to an empty name, which is to be the last byte. */
+function readParameters(body: Buffer): [string, string][] {
+  const texts = body.toString("latin1").split("\0");
+  const end = texts.findIndex((text, index) => index % 2 === 0 && text === "");
+  // After the closing zero there is an empty rest, and nothing else.
+  if (end === -1 || end !== texts.length - 2 || texts.at(-1) !== "") {
+    const problem = "invalid startup packet layout: expected terminator as last byte";
+    throw new Fatal(SQLSTATE.protocolViolation, problem);
+  }
+  return Array.from({ length: end / 2 }, (_, pair) => [texts[pair * 2] ?? "", texts[pair * 2 + 1] ?? ""]);
+}
+
+/** Whether the gateway tells it to the engine in its own way, or not at all. */
+function isOwn(name: string): boolean {
+  return name === "user" || name === "database" || name.startsWith(PROTOCOL_OPTION);
+}
+
+function textOf(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString();
+}

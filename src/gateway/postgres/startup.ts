@@ -1,0 +1,78 @@
+// The part of a session before anybody says who they are: encryption, cancels, and the packet that asks for a session.
+import type { ClientStream } from "../stream.ts";
+import { Fatal, SQLSTATE } from "./errors.ts";
+import { REQUEST } from "./messages.ts";
+import { readOpening, unsupportedVersion, type Opening } from "./startup-packet.ts";
+
+/** The name of the protocol in TLS (PostgreSQL documentation, "SSL Session Encryption"). */
+const ALPN = "postgresql";
+
+/** The type of a TLS record with a handshake; no first packet is so long that its length begins so. */
+const TLS_HANDSHAKE = 0x16;
+
+/** As Postgres has it (MAX_STARTUP_PACKET_LENGTH), the length itself not counted. */
+const MAX_PACKET_BYTES = 10_000;
+const MIN_PACKET_BYTES = 4;
+
+/** What a client came for. */
+export type Purpose = Extract<Opening, { kind: "startup" | "cancel" }>;
+
+/**
+ * Goes through encryption up to the packet that says what the client came for.
+ * @returns null when there is nothing to say to this client.
+ * @throws Fatal for what Postgres answers with an error; StreamEnded.
+ */
+export async function readPurpose(client: ClientStream): Promise<Purpose | null> {
+  if ((await client.peekByte()) === TLS_HANDSHAKE) {
+    if (!client.canStartTls) return null;
+    await client.startTls([ALPN]);
+    // Or clients of other protocols could be led here (ALPACA); Postgres asks for it as well.
+    if (client.tls?.alpn !== ALPN) return null;
+  }
+  let mayAskForTls = client.tls === null;
+  let mayAskForGss = client.tls === null;
+  for (;;) {
+    const packet = await readPacket(client);
+    const opening: Opening = packet === null ? { kind: "invalid" } : readOpening(packet);
+    if (opening.kind === "invalid") return null;
+    if (opening.kind === "startup" || opening.kind === "cancel") return opening;
+    if (opening.kind === "tls") {
+      if (!mayAskForTls) throw unsupportedVersion(REQUEST.tls);
+      mayAskForTls = false;
+      refuseStuffed(client, "SSL request");
+      if (await answerTlsRequest(client)) mayAskForGss = false;
+    } else {
+      if (!mayAskForGss) throw unsupportedVersion(REQUEST.gss);
+      mayAskForGss = false;
+      refuseStuffed(client, "GSSAPI encryption request");
+      client.write(Buffer.from("N"));
+    }
+  }
+}
+
+/** Without its length; null when it is longer or shorter than any may be. */
+async function readPacket(client: ClientStream): Promise<Buffer | null> {
+  const length = Buffer.from(await client.read(4)).readInt32BE() - 4;
+  if (length < MIN_PACKET_BYTES || length > MAX_PACKET_BYTES) return null;
+  return Buffer.from(await client.read(length));
+}
+
+/** Whoever sends more before the answer would have it taken for something that came encrypted (CVE-2021-23214). */
+function refuseStuffed(client: ClientStream, after: string): void {
+  if (!client.hasUnread()) return;
+  throw new Fatal(
+    SQLSTATE.protocolViolation,
+    `received unencrypted data after ${after}`,
+    "The client has a fault, or somebody between it and the server has added this.",
+  );
+}
+
+async function answerTlsRequest(client: ClientStream): Promise<boolean> {
+  if (!client.canStartTls) {
+    client.write(Buffer.from("N"));
+    return false;
+  }
+  client.write(Buffer.from("S"));
+  await client.startTls([ALPN]);
+  return true;
+}
