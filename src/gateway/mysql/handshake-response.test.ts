@@ -1,0 +1,105 @@
+// Handshake responses of clients of several kinds, and what the engine is told in their place.
+import { describe, expect, test } from "bun:test";
+import { fixedPart, handshakeResponse } from "../../../tests/support/mysql-raw.ts";
+import { COMPRESS, CONNECT_ATTRS, CONNECT_WITH_DB, PLUGIN_AUTH_LENENC, SSL } from "./capabilities.ts";
+import { Refusal } from "./errors.ts";
+import { applicationOf, engineResponse, isSslRequest, parseHandshakeResponse } from "./handshake-response.ts";
+import { MalformedPayload } from "./payload-reader.ts";
+
+const proof = Buffer.alloc(20, 7);
+const whole = {
+  user: "app",
+  proof,
+  database: "shop",
+  attributes: { _client_name: "libmariadb", program_name: "worker" },
+};
+
+test("all parts of a response", () => {
+  const response = parseHandshakeResponse(handshakeResponse(whole));
+  expect(response).toMatchObject({ user: "app", proof, plugin: "mysql_native_password" });
+  expect(String(response.database)).toBe("shop");
+  expect(applicationOf(response)).toBe("worker");
+});
+
+test("without a program's name the library's is told", () => {
+  const response = parseHandshakeResponse(
+    handshakeResponse({ user: "app", attributes: { _client_name: "libmariadb" } }),
+  );
+  expect(applicationOf(response)).toBe("libmariadb");
+  expect(applicationOf(parseHandshakeResponse(handshakeResponse({ user: "app" })))).toBeNull();
+});
+
+test("cut at any place it is malformed or lacks what may be left out", () => {
+  const payload = handshakeResponse(whole);
+  for (let length = 0; length < payload.length; length++) {
+    const parse = () => parseHandshakeResponse(payload.subarray(0, length));
+    // Behind the proof everything may be missing, each field as a whole.
+    if (length < 32 + 4 + 21) expect(parse).toThrow(MalformedPayload);
+    else expect(outcomeOf(parse)).toBeOneOf(["parsed", "MalformedPayload"]);
+  }
+});
+
+function outcomeOf(action: () => unknown): string {
+  try {
+    action();
+    return "parsed";
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
+
+/** The code of the error that a client gets; 0 without one. */
+function codeFor(payload: Buffer): number {
+  try {
+    parseHandshakeResponse(payload);
+    return 0;
+  } catch (error) {
+    return error instanceof Refusal ? error.code : -1;
+  }
+}
+
+describe("clients that are too old", () => {
+  test("from before version 4.1", () => {
+    expect(codeFor(Buffer.from([5, 0, 255, 255, 255, ...Buffer.from("app\0abcdefgh\0")]))).toBe(1251);
+  });
+
+  test("with the password's old form", () => {
+    expect(codeFor(Buffer.concat([fixedPart(0x0205), Buffer.from("app\0abcdefgh\0")]))).toBe(1251);
+  });
+});
+
+test("a request for TLS is the fixed part alone", () => {
+  expect(isSslRequest(fixedPart(0x0200 | SSL))).toBe(true);
+  expect(isSslRequest(fixedPart(0x0200))).toBe(false);
+  expect(isSslRequest(handshakeResponse({ user: "app", flags: SSL }))).toBe(false);
+});
+
+describe("what the engine is told", () => {
+  const token = Buffer.alloc(20, 9);
+
+  test("is what the client said, with another token and neither TLS nor compression", () => {
+    const client = handshakeResponse({ ...whole, flags: SSL | COMPRESS | PLUGIN_AUTH_LENENC });
+    const told = engineResponse(parseHandshakeResponse(client), token);
+    expect(told).toEqual(handshakeResponse({ ...whole, proof: token, flags: PLUGIN_AUTH_LENENC }));
+  });
+
+  test("names what the client left out as left out", () => {
+    const client = handshakeResponse({ user: "app", proof, flags: CONNECT_WITH_DB | CONNECT_ATTRS });
+    const cut = client.subarray(0, 32 + 4 + 21);
+    const told = parseHandshakeResponse(engineResponse(parseHandshakeResponse(cut), token));
+    expect(told).toMatchObject({ user: "app", database: null, attributes: null });
+    expect(told.capabilities & (CONNECT_WITH_DB | CONNECT_ATTRS)).toBe(0);
+  });
+
+  test("has attributes of any length", () => {
+    const attributes = { key: "x".repeat(200), other: "y".repeat(200) };
+    const long = parseHandshakeResponse(handshakeResponse({ user: "app" }));
+    const bytes = Buffer.concat(
+      Object.entries(attributes).flatMap((pair) =>
+        pair.map((word) => Buffer.from([word.length, ...Buffer.from(word)])),
+      ),
+    );
+    const told = engineResponse({ ...long, attributes: bytes }, token);
+    expect(parseHandshakeResponse(told).attributes).toEqual(bytes);
+  });
+});

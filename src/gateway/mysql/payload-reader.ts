@@ -1,0 +1,74 @@
+// Reads the fields of a payload one after the other.
+
+/** Thrown when a payload is shorter than its fields say. */
+export class MalformedPayload extends Error {
+  constructor() {
+    super("the packet is malformed");
+    this.name = "MalformedPayload";
+  }
+}
+
+/** Every method throws MalformedPayload when the payload ends before the field does. */
+export class PayloadReader {
+  readonly #payload: Uint8Array;
+  #offset: number;
+
+  constructor(payload: Uint8Array, offset = 0) {
+    this.#payload = payload;
+    this.#offset = offset;
+  }
+
+  /** Where the next field begins. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#offset >= this.#payload.length;
+  }
+
+  bytes(length: number): Uint8Array {
+    const end = this.#offset + length;
+    if (end > this.#payload.length) throw new MalformedPayload();
+    const taken = this.#payload.subarray(this.#offset, end);
+    this.#offset = end;
+    return taken;
+  }
+
+  /** A little-endian number of one to four bytes. */
+  uint(length: 1 | 2 | 3 | 4): number {
+    return this.bytes(length).reduce((sum, byte, index) => sum + byte * 2 ** (8 * index), 0);
+  }
+
+  /** Bytes up to a zero, which is taken too. */
+  untilZero(): Uint8Array {
+    const end = this.#payload.indexOf(0, this.#offset);
+    if (end === -1) throw new MalformedPayload();
+    const taken = this.bytes(end - this.#offset);
+    this.#offset = end + 1;
+    return taken;
+  }
+
+  /** As `untilZero`, where some clients leave out the last zero of the payload. */
+  untilZeroOrEnd(): Uint8Array {
+    return this.#payload.includes(0, this.#offset) ? this.untilZero() : this.rest();
+  }
+
+  /** Bytes behind their length-encoded length. */
+  lengthEncoded(): Uint8Array {
+    return this.bytes(this.#lengthEncodedLength());
+  }
+
+  rest(): Uint8Array {
+    return this.bytes(this.#payload.length - this.#offset);
+  }
+
+  #lengthEncodedLength(): number {
+    const first = this.uint(1);
+    if (first < 0xfb) return first;
+    if (first === 0xfc) return this.uint(2);
+    if (first === 0xfd) return this.uint(3);
+    // No payload is so long that it would need the form with eight bytes.
+    throw new MalformedPayload();
+  }
+}

@@ -1,0 +1,52 @@
+// The numbers by which clients end each other's queries.
+import { describe, expect, test } from "bun:test";
+import { makeThreadId, mayNameThreads, ThreadIds } from "./thread-ids.ts";
+
+const made = makeThreadId();
+const ids = new ThreadIds();
+ids.set(made, 42);
+
+function query(statement: string): Uint8Array {
+  return Buffer.concat([Uint8Array.of(3), Buffer.from(statement)]);
+}
+
+function replaced(statement: string): string {
+  const payload = query(statement);
+  ids.replaceIn(payload);
+  return Buffer.from(payload.subarray(1)).toString();
+}
+
+describe("a made number", () => {
+  test.each([
+    ["kill ", ""],
+    ["KILL QUERY ", ""],
+    ["  kill connection ", " ;"],
+    ["kill hard query ", ";"],
+    ["SELECT * FROM information_schema.PROCESSLIST WHERE id = ", " and state = 'x'"],
+  ])("is replaced in %p", (before, after) => {
+    expect(replaced(`${before}${made}${after}`)).toBe(`${before}0000000042${after}`);
+  });
+
+  test.each(["select ", "insert into t values ", "kill 9"])("is left alone in %p", (before) => {
+    expect(replaced(`${before}${made}`)).toBe(`${before}${made}`);
+  });
+
+  test("is left alone when it is nobody's", () => {
+    expect(replaced(`kill ${made + 1}`)).toBe(`kill ${made + 1}`);
+  });
+
+  test("is replaced in the binary command", () => {
+    const payload = Buffer.alloc(5);
+    payload[0] = 0x0c;
+    payload.writeUInt32LE(made, 1);
+    ids.replaceIn(payload);
+    expect(payload.readUInt32LE(1)).toBe(42);
+  });
+});
+
+test("only short commands that may name a connection are looked at", () => {
+  expect(mayNameThreads(0x0c, 5)).toBe(true);
+  expect(mayNameThreads(3, 100)).toBe(true);
+  expect(mayNameThreads(3, 10_000)).toBe(false);
+  expect(mayNameThreads(0x16, 100)).toBe(false);
+});

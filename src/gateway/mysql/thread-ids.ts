@@ -1,0 +1,72 @@
+// The number of a connection, by which others see it and end it: the gateway's own in the greeting, since it greets before there is an
+// engine, and the engine's in all that the engine is asked.
+import type { Backend } from "../backend.ts";
+
+const COM_QUERY = 0x03;
+const COM_PROCESS_KILL = 0x0c;
+/** Engines count from one at each start, so none comes near: these never are somebody else's. They all have ten digits. */
+const FIRST_MADE = 0x8000_0000;
+const DIGITS = 10;
+/** Longer statements do more than to look for connections or to end them. */
+const MAX_STATEMENT_BYTES = 1_024;
+const KILL = /^\s*kill\b/i;
+const PROCESS_LIST = /processlist/i;
+const MADE = /\b\d{10}\b/g;
+
+let latest = 0;
+
+/** A number for a client whose engine has not given it one yet. */
+export function makeThreadId(): number {
+  latest = (latest + 1) % FIRST_MADE;
+  return FIRST_MADE + latest;
+}
+
+/** What the connections of one instance are called by their clients and by the engine. */
+export class ThreadIds {
+  readonly #engines = new Map<number, number>();
+
+  /** @param made what the client was told. @param own what the engine calls it. */
+  set(made: number, own: number): void {
+    this.#engines.set(made, own);
+  }
+
+  delete(made: number): void {
+    this.#engines.delete(made);
+  }
+
+  /** Puts the engine's numbers in the place of made ones, in a command that is about connections. */
+  replaceIn(payload: Uint8Array): void {
+    if (payload[0] === COM_PROCESS_KILL) return this.#replaceBinary(payload);
+    if (payload[0] !== COM_QUERY || payload.length > MAX_STATEMENT_BYTES) return;
+    const bytes = Buffer.from(payload.buffer, payload.byteOffset + 1, payload.length - 1);
+    const statement = bytes.toString("latin1");
+    if (!KILL.test(statement) && !PROCESS_LIST.test(statement)) return;
+    for (const match of statement.matchAll(MADE)) {
+      const own = this.#engines.get(Number(match[0]));
+      if (own !== undefined) bytes.write(String(own).padStart(DIGITS, "0"), match.index, "latin1");
+    }
+  }
+
+  #replaceBinary(payload: Uint8Array): void {
+    if (payload.length < 5) return;
+    const view = new DataView(payload.buffer, payload.byteOffset);
+    const own = this.#engines.get(view.getUint32(1, true));
+    if (own !== undefined) view.setUint32(1, own, true);
+  }
+}
+
+/** Whether a command may be about connections. */
+export function mayNameThreads(command: number | undefined, length: number): boolean {
+  return command === COM_PROCESS_KILL || (command === COM_QUERY && length <= MAX_STATEMENT_BYTES);
+}
+
+const instances = new WeakMap<Backend, ThreadIds>();
+
+/** Those of an instance, for as long as it is behind the gateway. */
+export function threadIdsOf(backend: Backend): ThreadIds {
+  const known = instances.get(backend);
+  if (known !== undefined) return known;
+  const made = new ThreadIds();
+  instances.set(backend, made);
+  return made;
+}
