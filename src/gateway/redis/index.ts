@@ -1,0 +1,60 @@
+// The front of caches: RESP2 and RESP3, with clients that stay connected while their cache sleeps.
+import { EngineUnavailable, type Backend, type Front } from "../backend.ts";
+import { StreamEnded, type ClientStream } from "../stream.ts";
+import { EngineRefused } from "./attach.ts";
+import { Conversation, LOGIN_MS } from "./conversation.ts";
+import { park } from "./parking.ts";
+import { errorReply } from "./replies.ts";
+import { newSession, type Session } from "./session.ts";
+
+/** The first byte of a TLS handshake (RFC 8446, 5.1), which no command begins with. */
+const TLS_HANDSHAKE = 0x16;
+
+export const redisFront: Front = async (client, backend) => {
+  try {
+    if (await startSafely(client)) await serve(client, backend);
+  } catch (error) {
+    const farewell = farewellOf(error);
+    if (farewell !== "") client.write(Buffer.from(farewell, "latin1"));
+  } finally {
+    client.end();
+  }
+};
+
+/** Begins TLS if the client wants it; false for one that must and does not. */
+async function startSafely(client: ClientStream): Promise<boolean> {
+  client.setDeadline(LOGIN_MS);
+  if ((await client.peekByte()) === TLS_HANDSHAKE) {
+    if (!client.canStartTls) return false;
+    await client.startTls();
+    return true;
+  }
+  if (!client.mustStartTls) return true;
+  client.write(Buffer.from(errorReply("ERR This cache takes connections with TLS only.")));
+  return false;
+}
+
+/** Goes to and fro between the gateway's own answers and the engine's. */
+async function serve(client: ClientStream, backend: Backend): Promise<void> {
+  let session: Session | null = newSession();
+  while (session !== null) {
+    const attached = await new Conversation(client, backend, session).run();
+    if (attached === null) return;
+    const { engine, walker, login } = attached;
+    backend.loggedIn(client);
+    if ((await backend.splice(client, engine, walker)) === "closed") return;
+    session = await park(engine, attached.session, login);
+  }
+}
+
+/**
+ * The last words to a client. An engine that could not be had answers like one that loads its data: of that error go-redis, redis-py
+ * and Lettuce know that trying again is right, and what follows the command in a pipeline is sent again by clients that do that.
+ * @throws what is neither a client's nor an engine's doing.
+ */
+function farewellOf(error: unknown): string {
+  if (error instanceof StreamEnded) return "";
+  if (error instanceof EngineUnavailable) return errorReply(`LOADING ${error.message}`);
+  if (error instanceof EngineRefused) return errorReply(error.message);
+  throw error;
+}

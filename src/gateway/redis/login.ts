@@ -1,0 +1,89 @@
+// AUTH and HELLO: who a client is, proved by the hash that the engine keeps too, and which protocol it speaks.
+import type { Entry } from "../link.ts";
+import { wrongCount, type Answer } from "./answer.ts";
+import { isListable, unlistable } from "./client-command.ts";
+import { bulkReply, errorReply } from "./replies.ts";
+import { strictInteger } from "./resp.ts";
+import { DEFAULT_USER, isRight, type Login, type Session } from "./session.ts";
+
+const WRONG = errorReply("WRONGPASS invalid username-password pair or user is disabled.");
+
+/** Answers `AUTH [user] password`. */
+export function authAnswer(args: string[], session: Session, entry: Entry): Answer {
+  const [, first, second] = args;
+  if (first === undefined) return wrongCount("auth", session);
+  if (args.length > 3) return { reply: errorReply("ERR syntax error"), session };
+  const login =
+    second === undefined ? { user: DEFAULT_USER, password: first } : { user: first, password: second };
+  if (!isRight(login, entry.users)) return { reply: WRONG, session, isRefused: true };
+  return { reply: "+OK\r\n", session: { ...session, login } };
+}
+
+/** Answers `HELLO [2|3 [AUTH user password] [SETNAME name]]`. */
+export function helloAnswer(args: string[], session: Session, entry: Entry): Answer {
+  const wish = readWish(args, session.protocol);
+  if (typeof wish === "string") return { reply: wish, session };
+  if (wish.login !== null && !isRight(wish.login, entry.users)) {
+    return { reply: WRONG, session, isRefused: true };
+  }
+  const login = wish.login ?? session.login;
+  if (login === null) return { reply: errorReply(withoutLogin(entry)), session };
+  const next = { ...session, login, protocol: wish.protocol, name: wish.name ?? session.name };
+  return { reply: greeting(next, entry), session: next };
+}
+
+interface Wish {
+  protocol: 2 | 3;
+  login: Login | null;
+  name: string | null;
+}
+
+/** @returns the error when it cannot be read. */
+function readWish(args: string[], current: 2 | 3): Wish | string {
+  const [, version, ...options] = args;
+  if (version === undefined) return { protocol: current, login: null, name: null };
+  const protocol = strictInteger(version);
+  if (protocol === null) return errorReply("ERR Protocol version is not an integer or out of range");
+  if (protocol !== 2 && protocol !== 3) return errorReply("NOPROTO unsupported protocol version");
+  const wish: Wish = { protocol, login: null, name: null };
+  for (let at = 0; at < options.length;) {
+    const [option = "", first, second] = options.slice(at, at + 3);
+    const name = option.toLowerCase();
+    if (name === "auth" && first !== undefined && second !== undefined) {
+      wish.login = { user: first, password: second };
+      at += 3;
+    } else if (name === "setname" && first !== undefined) {
+      if (!isListable(first)) return unlistable("Client names");
+      wish.name = first;
+      at += 2;
+    } else {
+      return errorReply(`ERR Syntax error in HELLO option '${option}'`);
+    }
+  }
+  return wish;
+}
+
+function withoutLogin({ engine }: Entry): string {
+  // The text was made better after Redis 7.0.
+  const form = engine.name === "redis" && engine.version.startsWith("7.0.") ? "HELLO" : "HELLO <proto>";
+  return (
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
+    `${form} AUTH <user> <pass> option can be used to authenticate the client and select the RESP ` +
+    "protocol version at the same time"
+  );
+}
+
+/** What the engine says of itself; all that run here stand alone and have no modules. */
+function greeting({ id, protocol }: Session, { engine }: Entry): string {
+  const members = [
+    ["server", bulkReply(engine.name)],
+    ["version", bulkReply(engine.version)],
+    ["proto", `:${protocol}\r\n`],
+    ["id", `:${id}\r\n`],
+    ["mode", bulkReply("standalone")],
+    ["role", bulkReply("master")],
+    ["modules", "*0\r\n"],
+  ];
+  const body = members.map(([name = "", value = ""]) => bulkReply(name) + value).join("");
+  return `${protocol === 3 ? `%${members.length}` : `*${members.length * 2}`}\r\n${body}`;
+}

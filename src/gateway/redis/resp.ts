@@ -1,0 +1,104 @@
+// Reads commands as clients of a cache send them, with the bounds and the complaints of the engine.
+// https://redis.io/docs/latest/develop/reference/protocol-spec/
+import { splitInline } from "./inline.ts";
+
+const STAR = 0x2a;
+const DOLLAR = 0x24;
+const CARRIAGE_RETURN = 0x0d;
+const LINE_FEED = 0x0a;
+
+/** What a line may have, be it a whole command or a length. */
+const MAX_LINE_BYTES = 64 * 1024;
+const MAX_ELEMENTS = 2 ** 31 - 1;
+const MAX_BULK_BYTES = 512 * 1024 * 1024;
+/** What is read of a command here; before a login the engine allows no more either. */
+const MAX_HELD_ELEMENTS = 10;
+const MAX_HELD_BULK_BYTES = 16 * 1024;
+/** Up to where its elements may reach altogether; what is not whole is read anew with each piece that comes. */
+const MAX_HELD_BYTES = MAX_HELD_BULK_BYTES + 1024;
+
+/** What the bytes at hand begin with. */
+export type Parsed =
+  /** One character of `args` is a byte; no arguments are a command that gets no answer. */
+  | { kind: "command"; args: string[]; end: number }
+  /** More has to arrive. `name` is known as soon as it has. */
+  | { kind: "partial"; name: string | null }
+  /** A command that is larger than any that could be answered here. */
+  | { kind: "large" }
+  /** What the engine says before it closes the connection, without `-ERR Protocol error: `. */
+  | { kind: "fault"; message: string };
+
+const PARTIAL: Parsed = { kind: "partial", name: null };
+
+/**
+ * Reads the first command.
+ * @param isTrusted whether the client has logged in; before, what is large is a fault.
+ */
+export function parseCommand(bytes: Buffer, isTrusted: boolean): Parsed {
+  if (bytes.length === 0) return PARTIAL;
+  return bytes[0] === STAR ? parseArray(bytes, isTrusted) : parseInline(bytes);
+}
+
+function parseInline(bytes: Buffer): Parsed {
+  const end = bytes.indexOf(LINE_FEED);
+  if (end < 0) return bytes.length > MAX_LINE_BYTES ? fault("too big inline request") : PARTIAL;
+  const lineEnd = bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+  const args = splitInline(bytes.toString("latin1", 0, lineEnd));
+  return args === null ? fault("unbalanced quotes in request") : { kind: "command", args, end: end + 1 };
+}
+
+function parseArray(bytes: Buffer, isTrusted: boolean): Parsed {
+  const header = readLength(bytes, 0);
+  if (header === "partial") return PARTIAL;
+  if (header === "long") return fault("too big mbulk count string");
+  const { value: count, end } = header;
+  if (count === null || count > MAX_ELEMENTS) return fault("invalid multibulk length");
+  if (count > MAX_HELD_ELEMENTS) {
+    return isTrusted ? { kind: "large" } : fault("unauthenticated multibulk length");
+  }
+  const args: string[] = [];
+  let at = end;
+  while (args.length < count) {
+    const bulk = readBulk(bytes, at, isTrusted);
+    if (bulk === PARTIAL) return { kind: "partial", name: args[0] ?? null };
+    if ("kind" in bulk) return bulk;
+    args.push(bulk.text);
+    at = bulk.end;
+  }
+  return { kind: "command", args, end: at };
+}
+
+function readBulk(bytes: Buffer, at: number, isTrusted: boolean): { text: string; end: number } | Parsed {
+  const header = readLength(bytes, at);
+  if (header === "partial") return PARTIAL;
+  if (header === "long") return fault("too big bulk count string");
+  if (bytes[at] !== DOLLAR) return fault(`expected '$', got '${String.fromCharCode(bytes[at] ?? 0)}'`);
+  const { value: length, end: start } = header;
+  if (length === null || length < 0 || length > MAX_BULK_BYTES) return fault("invalid bulk length");
+  if (length > MAX_HELD_BULK_BYTES || start + length > MAX_HELD_BYTES) {
+    return isTrusted ? { kind: "large" } : fault("unauthenticated bulk length");
+  }
+  const end = start + length;
+  // The engine does not look at the two bytes behind it either.
+  if (bytes.length < end + 2) return PARTIAL;
+  return { text: bytes.toString("latin1", start, end), end: end + 2 };
+}
+
+/** A line of one character and a length; `value` is null for what is no integer as the engine writes them. */
+function readLength(bytes: Buffer, at: number): { value: number | null; end: number } | "partial" | "long" {
+  const end = bytes.indexOf(CARRIAGE_RETURN, at);
+  if (end < 0) return bytes.length - at > MAX_LINE_BYTES ? "long" : "partial";
+  if (end + 2 > bytes.length) return "partial";
+  return { value: strictInteger(bytes.toString("latin1", at + 1, end)), end: end + 2 };
+}
+
+/** The integer that a text is when it is written without signs, zeros or spaces that need not be; null otherwise. */
+export function strictInteger(text: string): number | null {
+  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return null;
+  const value = BigInt(text);
+  return BigInt.asIntN(64, value) === value ? Number(value) : null;
+}
+
+function fault(message: string): Parsed {
+  return { kind: "fault", message };
+}
