@@ -1,0 +1,75 @@
+// What a front knows of the instance behind it, and asks of it.
+import type { Entry, WakeReason } from "./link.ts";
+import type { ClientStream, Stream } from "./stream.ts";
+
+/** Thrown when an engine could not be had in time; the message may be shown to the client. */
+export class EngineUnavailable extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "EngineUnavailable";
+  }
+}
+
+/** Follows what a client sends to the engine, so that it is never cut within a message or a transaction. */
+export interface MessageWalker {
+  /**
+   * Takes the next bytes in, before the engine gets them.
+   * @param bytes may be longer than what is to be read of it, and may be changed in place.
+   * @returns whether there is something in them that counts as use of the instance.
+   */
+  walk(bytes: Uint8Array, length: number): boolean;
+  /** Whether the last byte taken in was the last of a message, and nothing is open that would be lost with the connection to the engine. */
+  readonly isBetweenMessages: boolean;
+  /** Takes the next bytes of the engine in, for one that learns from them what is open; `bytes` may be longer than what is to be read of it. */
+  hear?(bytes: Uint8Array, length: number): void;
+  /** Whether the engine has answered all it was asked, for one that hears it. */
+  readonly isAnswered?: boolean;
+}
+
+/** How the time after a login ended: a side closed, or the engine was parted from its client because it goes to sleep. */
+export type SpliceEnd = "closed" | "detached";
+
+/** One instance, as the fronts of its clients see it. */
+export interface Backend {
+  /** As the host told it last. */
+  readonly entry: Entry;
+  /**
+   * Waits while the engine starts, drains or recovers, without waking it.
+   * @throws EngineUnavailable when that takes too long or it cannot start; StreamEnded when the client has gone meanwhile.
+   */
+  settled(client: ClientStream): Promise<"running" | "asleep">;
+  /**
+   * A connection to the engine, which is woken when it sleeps: for clients that have proved who they are. It counts as use. From here on no drain
+   * of the instance passes this client over.
+   * @param reason who it is for.
+   * @param begun what `connectIfRunning` gave for this client; it is given back where the engine goes on running. The caller
+   *   ends it when it gets another one.
+   * @throws EngineUnavailable as `settled`; StreamEnded when the client has gone meanwhile.
+   */
+  connect(client: ClientStream, reason: WakeReason, begun?: Stream): Promise<Stream>;
+  /**
+   * Whether so many who have yet to prove who they are have a connection to the engine that the next one is to do without:
+   * each of them takes the place of a customer there.
+   */
+  readonly isCrowded: boolean;
+  /** A connection to an engine that runs at this moment; null when none does. Wakes nothing and waits for nothing. */
+  connectIfRunning(): Promise<Stream | null>;
+  /**
+   * Lets some time pass before an engine is asked again that is there but not ready, as after a crash of one of its sessions.
+   * @throws StreamEnded when the client has gone meanwhile.
+   */
+  pause(client: ClientStream, ms: number): Promise<void>;
+  /** Has the users of `entry` brought up to date. Asked often, it answers with what is known. */
+  refreshUsers(): Promise<void>;
+  /** Notes that this client could use the engine from now on; ends the spans of a wake that it caused. */
+  loggedIn(client: ClientStream): void;
+  /**
+   * Passes bytes on in both directions from here on, until it resolves. When it ends with `closed`, both streams have ended.
+   * With `detached` both can be read and written again, and the engine's is to be ended soon: the engine waits for that to stop.
+   * @param walker left out where any byte counts as use and any place may be the end of a message.
+   */
+  splice(client: ClientStream, engine: Stream, walker?: MessageWalker): Promise<SpliceEnd>;
+}
+
+/** Serves one client of a protocol, from its first byte to its last. */
+export type Front = (client: ClientStream, backend: Backend) => Promise<void>;
