@@ -23,7 +23,8 @@ export function cacheSpec(port: number, password: string, wishes: Partial<CacheS
     id: newId("cache"),
     engines: ["valkey", "redis"],
     users: [{ name: "default", verifier }],
-    exposure: { port, scope: "loopback" },
+    exposure: { port, scope: "loopback", through: "engine" },
+    sleepAfterSeconds: null,
     memoryBytes: 64 * 1024 ** 2,
     evictionPolicy: "noeviction",
     ...wishes,
@@ -35,6 +36,7 @@ export function testDriverContract(name: string, options: ContractOptions): void
   describe(`the driver ${name}`, () => {
     lifecycle(options);
     changes(options);
+    sleeping(options);
     watching(options);
   });
 }
@@ -124,6 +126,48 @@ function changes({ driver, freePort, canLogIn, crash }: ContractOptions): void {
     };
     while (!(await isBack())) await Bun.sleep(10);
     expect(await canLogIn(spec.exposure.port ?? 0, "moi")).toBe(true);
+    await driver().remove(spec.id);
+  });
+}
+
+function behindGateway(port: number): CacheSpec {
+  const exposure = { port, scope: "loopback", through: "gateway" } as const;
+  return cacheSpec(port, "moi", { exposure, sleepAfterSeconds: 60 });
+}
+
+function sleeping({ driver, freePort, canLogIn }: ContractOptions): void {
+  test("puts an instance to sleep, and leaves it asleep as long as nobody needs it", async () => {
+    const spec = behindGateway(freePort());
+    const awake = await driver().ensure(spec);
+    expect(awake).toMatchObject({ state: "running", sleep: { state: "awake", wakes: 0, lastWake: null } });
+    const asleep = await driver().suspend(spec.id);
+    expect(asleep).toMatchObject({ state: "asleep", sleep: { state: "asleep", wakes: 0 }, lastError: null });
+    expect(await driver().suspend(spec.id)).toEqual(asleep);
+    expect(await driver().ensure(spec)).toEqual(asleep);
+    expect(await driver().ensure({ ...spec, sleepAfterSeconds: 120 })).toMatchObject({ state: "asleep" });
+    expect((await driver().observe(spec.id)).state).toBe("asleep");
+    await driver().remove(spec.id);
+    expect((await driver().observe(spec.id)).state).toBe("absent");
+  });
+
+  test("says of what cannot sleep why it cannot", async () => {
+    const spec = cacheSpec(freePort(), "moi");
+    expect(driver().suspend(spec.id)).rejects.toThrow(`${spec.id} does not run.`);
+    await driver().ensure(spec);
+    expect((await driver().observe(spec.id)).sleep).toBeNull();
+    expect(driver().suspend(spec.id)).rejects.toThrow("listens by itself");
+    expect(await canLogIn(spec.exposure.port ?? 0, "moi")).toBe(true);
+    await driver().remove(spec.id);
+  });
+
+  test("starts a sleeping instance that is to listen by itself", async () => {
+    const spec = behindGateway(freePort());
+    const port = spec.exposure.port ?? 0;
+    await driver().ensure(spec);
+    await driver().suspend(spec.id);
+    const own = { ...spec, exposure: { ...spec.exposure, through: "engine" as const } };
+    expect(await driver().ensure(own)).toMatchObject({ state: "running", sleep: null });
+    expect(await canLogIn(port, "moi")).toBe(true);
     await driver().remove(spec.id);
   });
 }

@@ -1,4 +1,7 @@
 // What a driver is asked for and what it tells: instances as data, with no word of how they are run.
+import type { Sleep } from "./sleep.ts";
+
+export type { Sleep, SleepState, Wake, WakeReason } from "./sleep.ts";
 
 /** Engines that are programs of others, and have to be installed. */
 export type ForeignEngine = "valkey" | "redis" | "postgres" | "mysql" | "mariadb";
@@ -33,6 +36,14 @@ export interface Exposure {
   port: number | null;
   /** `loopback` is reachable on this machine alone, `public` on the address that the operator chose. */
   scope: "loopback" | "public";
+  /** Who listens at the port: the engine itself, or the gateway, behind which the engine has a unix socket only. */
+  through: "engine" | "gateway";
+}
+
+/** What may sleep while nobody uses it. */
+interface Sleepy {
+  /** Seconds without use after which it is to sleep; null is never. It takes effect behind the gateway only. */
+  sleepAfterSeconds: number | null;
 }
 
 interface SpecBase {
@@ -45,7 +56,7 @@ interface SpecBase {
 }
 
 /** A Valkey or Redis. */
-export interface CacheSpec extends SpecBase {
+export interface CacheSpec extends SpecBase, Sleepy {
   kind: "cache";
   /** The most memory that keys and values may take, in bytes. */
   memoryBytes: number;
@@ -59,7 +70,7 @@ export interface DatabaseWish {
   wish: "present" | "absent";
 }
 
-interface ClusterSpec extends SpecBase {
+interface ClusterSpec extends SpecBase, Sleepy {
   /** The major version, such as `17`; null for the newest that is installed. It is kept for life. */
   version: string | null;
   memoryBytes: number;
@@ -146,8 +157,12 @@ export interface Limits {
 /** What can be seen of an instance. */
 export interface Observation {
   id: string;
-  /** `running` means that the engine said it is ready; `failed` that it could not start and is tried again. */
-  state: "absent" | "starting" | "running" | "failed" | "stopped" | "removing";
+  /**
+   * `running` means that the engine said it is ready; `failed` that it could not start and is tried again; `asleep` that it
+   * was stopped with all that it holds saved, and starts when somebody needs it; `draining` that it is about to fall asleep
+   * and still runs.
+   */
+  state: "absent" | "starting" | "running" | "failed" | "stopped" | "removing" | "asleep" | "draining";
   /** When the state was reached, ISO 8601. */
   since: string;
   /** The engine that really runs, once it was chosen. */
@@ -157,6 +172,8 @@ export interface Observation {
   lastError: string | null;
   /** How often the engine ended without having been asked to. */
   crashes: number;
+  /** Null for an instance that is not behind the gateway. */
+  sleep: Sleep | null;
 }
 
 /** Which figures of an instance are wanted. */
@@ -193,6 +210,11 @@ export interface Driver {
    * @throws PublicError when the driver cannot be reached or refuses the spec.
    */
   ensure(spec: InstanceSpec, signal?: AbortSignal): Promise<Observation>;
+  /**
+   * Puts the instance to sleep without waiting for it to be unused, and resolves when it sleeps, or did already.
+   * @throws PublicError when it cannot sleep now, with a sentence that says what keeps it awake; it then runs as before.
+   */
+  suspend(id: string, signal?: AbortSignal): Promise<Observation>;
   /** Stops the instance, deletes all that belongs to it, and resolves when nothing is left. Absent is fine. */
   remove(id: string): Promise<void>;
   /** Tells how the instance is now; an unknown id is `absent`. */

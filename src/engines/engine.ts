@@ -1,5 +1,15 @@
 // What the host must know of an engine to run it: files, command line, readiness, first data, the words of its failures.
-import type { EngineName, Figures, InstanceSpec, Limits, MetricsQuery, Series } from "../drivers/driver.ts";
+import type {
+  EngineName,
+  Exposure,
+  Figures,
+  InstanceSpec,
+  InstanceUser,
+  Limits,
+  MetricsQuery,
+  Series,
+} from "../drivers/driver.ts";
+import { PublicError } from "../lib/errors.ts";
 import type { InstalledEngine } from "./installed.ts";
 
 /** The folders and files of one instance. */
@@ -28,14 +38,15 @@ export interface Certificate {
 
 /** Everything an engine may look at when it makes its files and commands. */
 export interface EngineContext<S extends InstanceSpec> {
+  /** As it was wished for, but `exposure.through` tells who listens at present: that changes at a start only. */
   spec: S;
   installed: InstalledEngine;
   paths: InstancePaths;
   limits: Limits;
   account: Account | null;
-  /** The address that the instance listens on, when it has a port. */
+  /** The address that is listened on for the instance, when it has a port. */
   address: string;
-  /** Given when clients must speak TLS. */
+  /** Given when clients must speak TLS with the engine itself. */
   certificate: Certificate | null;
   /** The password of the host's own user in the engine. */
   adminPassword: string;
@@ -59,6 +70,33 @@ export interface FirstData {
   build(installed: InstalledEngine, folder: string, builder: Builder): Promise<void>;
 }
 
+/** How an engine is used by clients that connect to it themselves. */
+export interface Usage {
+  /** For how long none of those that are connected has asked anything, in seconds; null when nobody is connected. */
+  idleSeconds: number | null;
+  /** How many connections there have been since its start, the host's own included. */
+  connections: number;
+}
+
+/** An engine would lose what it holds if it were ended: its owner is to hear of that. */
+export class CannotSave extends PublicError {
+  override name = "CannotSave";
+}
+
+/** A client's transaction keeps a running engine from being brought to its spec, for longer than is waited. */
+export class HeldUp extends PublicError {
+  override name = "HeldUp";
+
+  constructor(cause: unknown) {
+    super("A client's open transaction is in the way, so the change is not in force yet.", cause);
+  }
+}
+
+/** The port that the engine itself listens on; null when it has its unix socket only. */
+export function ownPort({ port, through }: Exposure): number | null {
+  return through === "engine" ? port : null;
+}
+
 /** One engine, as the host runs it. */
 export interface Engine<S extends InstanceSpec = InstanceSpec> {
   name: EngineName;
@@ -67,6 +105,8 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   limits(spec: S, machineBytes: number): Limits;
   /** Files of the configuration folder, by name. */
   files(context: EngineContext<S>): Record<string, string>;
+  /** Makes the data folder fit for the files, before a start; left out by an engine whose data fits any. */
+  prepare?(context: EngineContext<S>): void;
   /** What follows the program on the command line. It is visible to everyone on the machine: no secret is in it. */
   args(context: EngineContext<S>): string[];
   /** The file name of the unix socket that the engine makes in its run folder. */
@@ -83,6 +123,7 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   /**
    * Brings users and databases to what the spec says, on a running engine.
    * @param isDataNew whether the engine runs for the first time on its first data, so that what is in it is known.
+   * @throws HeldUp when a client is in the way.
    */
   apply?(context: EngineContext<S>, isDataNew: boolean): Promise<void>;
   /** Whether the engine answers its administrator now. */
@@ -93,6 +134,19 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   figures?(context: EngineContext<S>): Promise<Figures>;
   /** Tells clients not to come back, before the engine is killed for good; left out by one that cannot. */
   dismiss?(context: EngineContext<S>): Promise<void>;
+  /**
+   * Tells who must not be parted from the engine now, or what it does that must come to its end, as a sentence that may be
+   * shown to anyone; null when it can be stopped with nothing lost. Sessions that only wait for their client are nobody's loss.
+   * Left out by an engine that never sleeps.
+   * @throws CannotSave when it would lose what it holds.
+   */
+  busyReason?(context: EngineContext<S>): Promise<string | null>;
+  /** Tells all who may log in, with what verifies their passwords; left out by an engine that has those of the spec only. */
+  users?(context: EngineContext<S>): Promise<InstanceUser[]>;
+  /** Tells how it is used by clients that connect to it themselves; left out by an engine that none do of those that sleep. */
+  usage?(context: EngineContext<S>): Promise<Usage>;
+  /** The line of the log that says that it will not end since it cannot save; left out by an engine that always ends. */
+  staysLine?: RegExp;
   /** What the engine wants in its environment; left out when nothing. */
   env?: Record<string, string>;
   /** Asks for a clean end with all data kept. */

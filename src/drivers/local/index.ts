@@ -37,6 +37,10 @@ export function localDriver(socketPath: string, metricsTimeoutMs = METRICS_TIMEO
         await ask("PUT", `/instances/${spec.id}`, { body, signal: signal ?? null })
       ).json()) as Observation;
     },
+    suspend: async (id, signal) =>
+      (await (
+        await ask("POST", `/instances/${id}/suspend`, { signal: signal ?? null })
+      ).json()) as Observation,
     remove: async (id) => void (await ask("DELETE", `/instances/${id}`)),
     observe: async (id) => (await (await ask("GET", `/instances/${id}`)).json()) as Observation,
     metrics: async (id, { part, periodSeconds }) => {

@@ -1,7 +1,7 @@
 // The configuration file of a MariaDB, made from a spec.
 import { join } from "node:path";
 import type { MysqlSpec } from "../../drivers/driver.ts";
-import type { EngineContext } from "../engine.ts";
+import { ownPort, type EngineContext } from "../engine.ts";
 import { megabytes } from "../memory.ts";
 
 /** The unix socket's name in the run folder. */
@@ -53,7 +53,7 @@ function storePlaces(home: string): string[] {
 }
 
 function network({ spec, address }: EngineContext<MysqlSpec>): string[] {
-  const { port } = spec.exposure;
+  const port = ownPort(spec.exposure);
   return port === null ? ["skip-networking"] : [`port=${port}`, `bind-address=${address}`];
 }
 

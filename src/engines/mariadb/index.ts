@@ -6,6 +6,7 @@ import { grantedMemory } from "../memory.ts";
 import { applySpec, isReady } from "./admin.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
 import { firstData } from "./install-db.ts";
+import { busyReason, users } from "./sessions.ts";
 
 export const mariadb: Engine<MysqlSpec> = {
   name: "mariadb",
@@ -18,6 +19,8 @@ export const mariadb: Engine<MysqlSpec> = {
   firstData,
   apply: applySpec,
   isReady,
+  busyReason,
+  users,
   stopSignal: "SIGTERM",
   stopTimeoutMs: 60_000,
   explain,

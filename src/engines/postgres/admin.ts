@@ -1,13 +1,13 @@
 // What the host does inside a running Postgres: roles and databases as the spec says.
 import { SQL } from "bun";
 import type { PostgresSpec } from "../../drivers/driver.ts";
-import { socketAddress } from "../../lib/unix-socket.ts";
-import type { EngineContext } from "../engine.ts";
+import { withSocket } from "../../lib/unix-socket.ts";
+import { HeldUp, type EngineContext } from "../engine.ts";
 import { ADMIN_NAME } from "./config.ts";
 import { CUSTOMER_NAME, FIRST_DATABASE } from "./initdb.ts";
 
 /** The host's own database, in which nobody else may make anything. */
-const OWN_DATABASE = "postgres";
+export const OWN_DATABASE = "postgres";
 
 /** Whether the administrator can log in and ask something. */
 export async function isReady(context: EngineContext<PostgresSpec>): Promise<boolean> {
@@ -31,28 +31,41 @@ interface Names {
   databases: Set<string>;
 }
 
-/** Makes roles able to log in, databases that are missing, and drops those that are to be gone. */
+/** How long a client's lock is waited for: everything else that is to be done to the cluster waits as well. */
+const LOCK_TIMEOUT = "5s";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** Makes roles able to log in, databases that are missing, and drops those that are to be gone. @throws HeldUp */
 export async function applySpec(context: EngineContext<PostgresSpec>, isDataNew: boolean): Promise<void> {
-  const { users, databases } = context.spec;
+  const { spec } = context;
   // What one is logged into cannot be dropped.
-  const isFirstKept = databases.some(({ name, wish }) => name === FIRST_DATABASE && wish === "present");
-  await asAdmin(context, isDataNew && isFirstKept ? NEW_DATABASE : OWN_DATABASE, async (db) => {
-    const present = isDataNew ? FIRST_NAMES : await namesIn(db);
-    const logins = users.map(({ name, verifier }) => {
-      const verb = present.roles.has(name) ? "alter" : "create";
-      return `${verb} role ${identifier(name)} login password ${literal(verifier)}`;
-    });
-    // Roles are set at every start, so that nothing is lost when the machine ends before this is on its disk.
-    await db.unsafe(["set local synchronous_commit = off", ...logins].join(";")).simple();
-    for (const { name, owner, wish } of databases) {
-      if (present.databases.has(name) === (wish === "present")) continue;
-      await db.unsafe(
-        wish === "present"
-          ? `create database ${identifier(name)} owner ${identifier(owner)}`
-          : `drop database ${identifier(name)} with (force)`,
-      );
-    }
+  const isFirstKept = spec.databases.some(({ name, wish }) => name === FIRST_DATABASE && wish === "present");
+  const database = isDataNew && isFirstKept ? NEW_DATABASE : OWN_DATABASE;
+  try {
+    await asAdmin(context, database, (db) => bringTo(spec, db, isDataNew));
+  } catch (error) {
+    const isHeldUp = error instanceof SQL.PostgresError && error.errno === LOCK_NOT_AVAILABLE;
+    throw isHeldUp ? new HeldUp(error) : error;
+  }
+}
+
+async function bringTo({ users, databases }: PostgresSpec, db: SQL, isDataNew: boolean): Promise<void> {
+  const present = isDataNew ? FIRST_NAMES : await namesIn(db);
+  const logins = users.map(({ name, verifier }) => {
+    const verb = present.roles.has(name) ? "alter" : "create";
+    return `${verb} role ${identifier(name)} login password ${literal(verifier)}`;
   });
+  // Roles are set at every start, so that nothing is lost when the machine ends before this is on its disk.
+  const settings = [`set lock_timeout = '${LOCK_TIMEOUT}'`, "set local synchronous_commit = off"];
+  await db.unsafe([...settings, ...logins].join(";")).simple();
+  for (const { name, owner, wish } of databases) {
+    if (present.databases.has(name) === (wish === "present")) continue;
+    await db.unsafe(
+      wish === "present"
+        ? `create database ${identifier(name)} owner ${identifier(owner)}`
+        : `drop database ${identifier(name)} with (force)`,
+    );
+  }
 }
 
 async function namesIn(db: SQL): Promise<Names> {
@@ -64,25 +77,21 @@ async function namesIn(db: SQL): Promise<Names> {
   return { roles: of(true), databases: of(false) };
 }
 
-async function asAdmin<T>(
+/** @throws when it cannot be had. */
+export async function asAdmin<T>(
   context: EngineContext<PostgresSpec>,
   database: string,
   work: (db: SQL) => Promise<T>,
 ): Promise<T> {
-  const db = new SQL({
-    adapter: "postgres",
-    path: socketAddress(context.paths.socket),
-    username: ADMIN_NAME,
-    password: "",
-    database,
-    max: 1,
-    connectionTimeout: 5,
+  return await withSocket(context.paths.socket, async (path) => {
+    const login = { adapter: "postgres", path, username: ADMIN_NAME, password: "", database } as const;
+    const db = new SQL({ ...login, max: 1, connectionTimeout: 5 });
+    try {
+      return await work(db);
+    } finally {
+      await db.close();
+    }
   });
-  try {
-    return await work(db);
-  } finally {
-    await db.close();
-  }
 }
 
 function identifier(name: string): string {

@@ -1,7 +1,7 @@
 // The configuration files of a Postgres, made from a spec.
 import { join } from "node:path";
 import type { PostgresSpec } from "../../drivers/driver.ts";
-import type { EngineContext } from "../engine.ts";
+import { ownPort, type EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 import { megabytes } from "../memory.ts";
 
@@ -52,7 +52,7 @@ function places({ paths, spec, address }: EngineContext<PostgresSpec>): string[]
     `data_directory = ${quoted(paths.dataDir)}`,
     `hba_file = ${quoted(join(paths.confDir, "pg_hba.conf"))}`,
     `ident_file = ${quoted(join(paths.confDir, "pg_ident.conf"))}`,
-    `listen_addresses = ${quoted(port === null ? "" : address)}`,
+    `listen_addresses = ${quoted(ownPort(spec.exposure) === null ? "" : address)}`,
     `port = ${port ?? USUAL_PORT}`,
     // As seen from the data folder: a socket's path may be short only.
     "unix_socket_directories = '../run'",
@@ -75,7 +75,7 @@ function sizes({ limits, spec }: EngineContext<PostgresSpec>): string[] {
 /** The administrator comes through the socket alone; everyone else proves a password. */
 function accessRules({ spec }: EngineContext<PostgresSpec>): string[] {
   const local = [`local all ${ADMIN_NAME} peer map=host`, "local all all scram-sha-256"];
-  if (spec.exposure.port === null) return local;
+  if (ownPort(spec.exposure) === null) return local;
   return [...local, `host all ${ADMIN_NAME} all reject`, "host all all all scram-sha-256"];
 }
 

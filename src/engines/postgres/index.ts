@@ -6,6 +6,7 @@ import type { Engine } from "../engine.ts";
 import { applySpec, isReady } from "./admin.ts";
 import { configFiles, socketName } from "./config.ts";
 import { firstData } from "./initdb.ts";
+import { busyReason, users } from "./sessions.ts";
 
 export const postgres: Engine<PostgresSpec> = {
   name: "postgres",
@@ -19,6 +20,8 @@ export const postgres: Engine<PostgresSpec> = {
   firstData,
   apply: applySpec,
   isReady,
+  busyReason,
+  users,
   // Out of memory, the kernel is to end a process that serves a session, never the one that all others depend on.
   env: { PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj", PG_OOM_ADJUST_VALUE: "500" },
   // SIGINT is Postgres' fast shutdown: sessions are ended, everything is written.

@@ -1,8 +1,9 @@
 // The configuration files of a Redis or Valkey, made from a spec.
 import { join } from "node:path";
-import type { CacheSpec, EvictionPolicy } from "../../drivers/driver.ts";
+import type { CacheSpec } from "../../drivers/driver.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
-import type { EngineContext } from "../engine.ts";
+import { ownPort, type EngineContext } from "../engine.ts";
+import { persistence } from "./persistence.ts";
 
 /** The host's own user in the engine. Customers cannot have this name. */
 export const ADMIN_NAME = "pilvi";
@@ -42,11 +43,6 @@ export function configFiles(context: EngineContext<CacheSpec>): Record<string, s
   return files;
 }
 
-/** Whether a crash may lose the last seconds only: a policy that drops any key says that the keys can be made again. */
-export function keepsEveryKey(policy: EvictionPolicy): boolean {
-  return !policy.startsWith("allkeys-");
-}
-
 function settings(context: EngineContext<CacheSpec>): string[] {
   const { spec, limits, paths } = context;
   return [
@@ -59,7 +55,7 @@ function settings(context: EngineContext<CacheSpec>): string[] {
     `maxmemory ${limits.memoryBytes}`,
     `maxmemory-policy ${spec.evictionPolicy}`,
     "maxclients 10000",
-    ...persistence(spec.evictionPolicy),
+    ...persistence(context),
     "enable-debug-command no",
     "enable-module-command no",
     "enable-protected-configs no",
@@ -73,23 +69,19 @@ function settings(context: EngineContext<CacheSpec>): string[] {
 }
 
 function listening({ spec, address, certificate, paths }: EngineContext<CacheSpec>): string[] {
-  if (spec.exposure.port === null) return ["port 0"];
+  const port = ownPort(spec.exposure);
+  if (port === null) return ["port 0"];
   const bind = `bind ${address}`;
-  if (certificate === null) return [bind, `port ${spec.exposure.port}`];
+  if (certificate === null) return [bind, `port ${port}`];
   return [
     bind,
     "port 0",
-    `tls-port ${spec.exposure.port}`,
+    `tls-port ${port}`,
     `tls-cert-file ${quoted(join(paths.confDir, "tls.crt"))}`,
     `tls-key-file ${quoted(join(paths.confDir, "tls.key"))}`,
     "tls-auth-clients no",
     'tls-protocols "TLSv1.2 TLSv1.3"',
   ];
-}
-
-function persistence(policy: EvictionPolicy): string[] {
-  if (keepsEveryKey(policy)) return ["appendonly yes", "appendfsync everysec", 'save ""'];
-  return ["appendonly no", "save 60 1"];
 }
 
 function aclLines({ spec, adminPassword }: EngineContext<CacheSpec>): string[] {

@@ -1,10 +1,11 @@
 // How the host runs a Redis or a Valkey, which differ in nothing that matters here but their name.
-import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { CacheSpec, Limits } from "../../drivers/driver.ts";
-import type { Engine, EngineContext } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
-import { ADMIN_NAME, configFiles, SOCKET_NAME } from "./config.ts";
+import { busyReason, isReady, usage } from "./admin.ts";
+import { configFiles, SOCKET_NAME } from "./config.ts";
+import { adoptSnapshot } from "./persistence.ts";
 
 /** Builds the engine under the name of the program that runs. */
 export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
@@ -13,37 +14,24 @@ export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
     kind: "cache",
     limits,
     files: configFiles,
+    prepare: adoptSnapshot,
     args: ({ paths }) => [join(paths.confDir, "engine.conf")],
     socketName: () => SOCKET_NAME,
-    readyLine: /Ready to accept connections/,
+    // One that only has a unix socket says it in other words up to Redis 7.0: "The server is now ready to …".
+    readyLine: /[Rr]eady to accept connections/,
     isReady,
+    busyReason,
+    usage,
+    staysLine: /can't exit|Errors trying to shut down/i,
     stopSignal: "SIGTERM",
-    stopTimeoutMs: 20_000,
+    // All keys may have to be written first. `pilvi up` waits some longer than this for a host that ends.
+    stopTimeoutMs: 80_000,
     explain,
   };
 }
 
 function limits(spec: CacheSpec, machineBytes: number): Limits {
   return { memoryBytes: grantedMemory(spec.memoryBytes, machineBytes), enforcedBy: "engine" };
-}
-
-async function isReady({ paths, adminPassword }: EngineContext<CacheSpec>): Promise<boolean> {
-  // Bun's client takes no path with a character that a URL would escape, nor a long one, so the folder is named by a descriptor.
-  const folder = openSync(paths.runDir, "r");
-  const address = `/proc/self/fd/${folder}/${SOCKET_NAME}`;
-  const client = new Bun.RedisClient(`redis+unix://${ADMIN_NAME}:${adminPassword}@localhost${address}`, {
-    autoReconnect: false,
-    connectionTimeout: 1_000,
-  });
-  try {
-    return (await client.ping()) === "PONG";
-  } catch {
-    // Refused, still loading, or gone: in each case not ready.
-    return false;
-  } finally {
-    client.close();
-    closeSync(folder);
-  }
 }
 
 function explain(logTail: string): string {

@@ -1,0 +1,90 @@
+// What keeps a real MariaDB from being stopped, and who may log in, as it is asked about it.
+import { SQL } from "bun";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { TestMariaDb } from "../../../tests/support/mariadb.ts";
+import { until } from "../../../tests/support/pilvi.ts";
+import type { MysqlSpec } from "../../drivers/driver.ts";
+import type { EngineContext } from "../engine.ts";
+import { busyReason, users } from "./sessions.ts";
+
+let server: TestMariaDb;
+beforeAll(async () => {
+  server = await TestMariaDb.start(["--event-scheduler=ON"]);
+  await server.admin("create database main");
+  await server.admin("create table main.t (a int)");
+  await server.admin("create user app identified by 'moi'");
+  await server.admin("grant all on main.* to app");
+});
+afterAll(() => server.stop());
+
+const context = () => ({ paths: { socket: server.socket } }) as EngineContext<MysqlSpec>;
+const reason = () => busyReason(context());
+
+/** Opens a session as the customer, and runs statements in it one after the other. */
+async function session(...statements: string[]): Promise<SQL> {
+  const login = { adapter: "mysql", path: server.socket, username: "app", password: "moi" } as const;
+  const db = new SQL({ ...login, database: "main", max: 1 });
+  for (const statement of statements) await db.unsafe(statement);
+  return db;
+}
+
+/** What the server knows of a session goes a moment after the session. */
+async function untilIdle(): Promise<void> {
+  await until("nobody is busy", async () => (await reason()) === null);
+}
+
+test("a transaction that begins between two questions is known to the second", async () => {
+  const db = await session("select 1");
+  expect(await reason()).toBeNull();
+  await db.unsafe("start transaction with consistent snapshot");
+  expect(await reason()).toBe('The user "app" is in the middle of a transaction.');
+  await db.unsafe("commit");
+  expect(await reason()).toBeNull();
+  await db.close();
+});
+
+test("a table that a session has locked, which does nothing else", async () => {
+  const db = await session("lock tables t read");
+  expect(await reason()).toBe('A client has locked the table "main.t".');
+  await db.unsafe("unlock tables");
+  expect(await reason()).toBeNull();
+  await db.close();
+});
+
+test("a prepared transaction that no session has any more", async () => {
+  const db = await session(
+    "xa start 'transfer'",
+    "insert into t values (1)",
+    "xa end 'transfer'",
+    "xa prepare 'transfer'",
+  );
+  await db.close();
+  await until("it is told", async () => {
+    return (await reason()) === "The prepared transaction 'transfer' waits for its end.";
+  });
+  await server.admin("xa rollback 'transfer'");
+  await untilIdle();
+});
+
+test("an event that runs, and not one that waits for its time", async () => {
+  await server.admin(
+    "create definer = app event main.later on schedule at now() + interval 1 day do select 1",
+  );
+  expect(await reason()).toBeNull();
+  await server.admin("create definer = app event main.slow on schedule at now() do select sleep(100)");
+  await until("it is told", async () => (await reason())?.startsWith('The user "app" is busy') === true);
+  const [thread] = await server.admin<{ id: number }>(
+    "select id from information_schema.processlist where state = 'User sleep'",
+  );
+  await server.admin(`kill ${thread?.id}`);
+  await untilIdle();
+});
+
+test("accounts that can log in through the gateway, and no others", async () => {
+  await server.admin("create user plain identified by 'one'");
+  await server.admin("create user sealed identified by 'one' require ssl");
+  await server.admin("create user unsealed identified by 'one' require none");
+  await server.admin("create user locked identified by 'one' account lock");
+  const names = (await users(context())).map(({ name }) => name);
+  expect(names.toSorted()).toEqual(["app", "plain", "unsealed"]);
+});

@@ -1,0 +1,61 @@
+// What the host asks of a running Postgres before it sleeps: who must not be parted from it, and who may log in.
+import type { InstanceUser, PostgresSpec } from "../../drivers/driver.ts";
+import type { EngineContext } from "../engine.ts";
+import { asAdmin, OWN_DATABASE } from "./admin.ts";
+import { ADMIN_NAME } from "./config.ts";
+
+interface Activity {
+  kind: string;
+  user: string | null;
+  application: string | null;
+  /** Null for one that came through the unix socket. */
+  address: string | null;
+  state: string | null;
+}
+
+/** What sessions do that cannot be stopped, by the kind of their process (pg_stat_activity). */
+const TASKS: Record<string, string> = {
+  walsender: "A replica or a backup reads the cluster's log.",
+  "autovacuum worker": "The cluster vacuums its tables.",
+};
+
+/** See `Engine.busyReason`. @throws when it does not answer. */
+export async function busyReason(context: EngineContext<PostgresSpec>): Promise<string | null> {
+  return await asAdmin(context, OWN_DATABASE, async (db) => {
+    const [session] = await db<Activity[]>`
+      select backend_type as kind, usename as user, application_name as application, host(client_addr) as address, state
+      from pg_stat_activity
+      where backend_type = 'client backend' and usename is distinct from ${ADMIN_NAME}
+          -- Null, or 'starting' from version 18 on, are those who have not proved yet who they are.
+          and state not in ('idle', 'starting')
+        or backend_type in ('walsender', 'autovacuum worker')
+        or backend_type like 'logical replication % worker'
+      order by backend_type = 'client backend' desc, state_change
+      limit 1`;
+    if (session !== undefined) return sentenceFor(session);
+    const [prepared] = await db<{ name: string }[]>`select gid as name from pg_prepared_xacts limit 1`;
+    return prepared === undefined ? null : `The prepared transaction "${prepared.name}" waits for its end.`;
+  });
+}
+
+/** All roles that can prove a password with SCRAM. @throws when it does not answer. */
+export async function users(context: EngineContext<PostgresSpec>): Promise<InstanceUser[]> {
+  return await asAdmin(context, OWN_DATABASE, async (db) => {
+    const rows = await db<InstanceUser[]>`
+      select rolname as name, rolpassword as verifier
+      from pg_authid
+      where rolcanlogin and rolpassword like 'SCRAM-SHA-256$%' and rolname <> ${ADMIN_NAME}
+        and (rolvaliduntil is null or rolvaliduntil > now())
+      order by rolname`;
+    return rows.map(({ name, verifier }) => ({ name, verifier }));
+  });
+}
+
+function sentenceFor({ kind, user, application, address, state }: Activity): string {
+  if (kind !== "client backend") return TASKS[kind] ?? "The cluster replicates from another one.";
+  const does = state?.startsWith("idle in transaction")
+    ? "is in the middle of a transaction"
+    : "runs a query";
+  const from = address === null ? "" : ` at ${address}`;
+  return `The client ${application ? `"${application}" ` : ""}of the user "${user ?? ""}"${from} ${does}.`;
+}
