@@ -8,6 +8,9 @@ const FIRST_UID = 30_000;
 /** The user of the control plane. */
 export const CONTROL_ACCOUNT: Account = { uid: FIRST_UID, gid: FIRST_UID };
 
+/** The user of the gateway, which reaches engines through their unix sockets and none of their files. */
+export const GATEWAY_ACCOUNT: Account = { uid: FIRST_UID + 1, gid: FIRST_UID + 1 };
+
 /** The user of instances without a port, of which there is one: the store. */
 const PORTLESS_ACCOUNT: Account = { uid: FIRST_UID + 2, gid: FIRST_UID + 2 };
 
@@ -22,6 +25,11 @@ export function accountOf(spec: InstanceSpec): Account | null {
   if (spec.exposure.port === null) return PORTLESS_ACCOUNT;
   const id = FIRST_UID + spec.exposure.port;
   return { uid: id, gid: id };
+}
+
+/** Who else reaches the unix socket of an instance: the gateway those of customers, the control plane its store's. */
+export function neighbourOf({ exposure }: InstanceSpec): Account {
+  return exposure.port === null ? CONTROL_ACCOUNT : GATEWAY_ACCOUNT;
 }
 
 /** Whether the user is the one of a single instance with a port. */

@@ -1,5 +1,5 @@
 // How an instance is at present; whoever listens is told whenever that changes.
-import type { InstanceSpec, Observation } from "../drivers/driver.ts";
+import type { InstanceSpec, Observation, Sleep } from "../drivers/driver.ts";
 import type { EngineContext } from "../engines/engine.ts";
 
 /** The states that an instance can be seen in. */
@@ -28,7 +28,7 @@ export class Condition {
   }
 
   /** What can be seen of the instance; the context is null as long as no engine was chosen. */
-  observe(id: string, context: EngineContext<InstanceSpec> | null): Observation {
+  observe(id: string, context: EngineContext<InstanceSpec> | null, sleep: Sleep | null): Observation {
     return {
       id,
       state: this.#state,
@@ -37,6 +37,7 @@ export class Condition {
       limits: context?.limits ?? null,
       lastError: this.lastError,
       crashes: this.crashes,
+      sleep,
     };
   }
 
@@ -46,6 +47,18 @@ export class Condition {
     this.#state = state;
     this.#since = new Date();
     this.#onChange();
+  }
+
+  /** Something that can be seen of it is another, though not its state. */
+  changed(): void {
+    this.#onChange();
+  }
+
+  /** What runs goes on, although it was to be another. @param reason why, for anyone to read. */
+  runOn(reason: string): void {
+    this.lastError = reason;
+    if (this.#state === "running") this.#onChange();
+    else this.become("running");
   }
 
   /** Enters the state of what could not be started. @param reason why, for anyone to read. */

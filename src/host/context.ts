@@ -77,19 +77,24 @@ export async function contextOf(
   engine: Engine,
   folder: InstanceFolder,
 ): Promise<EngineContext<InstanceSpec>> {
-  const { spec } = manifest;
-  const isPublic = spec.exposure.scope === "public";
+  const through = manifest.servedThrough;
+  const spec = { ...manifest.spec, exposure: { ...manifest.spec.exposure, through } };
   return {
     spec,
     installed: await pinnedEngine(settings, manifest.engine),
     paths: enginePaths(folder, engine.socketName(spec)),
     limits: enforced(settings, engine.limits(spec, totalmem())),
     account: accountOf(spec),
-    address: isPublic ? settings.bind : "127.0.0.1",
-    certificate: isPublic ? settings.certificate : null,
+    address: addressOf(settings, spec),
+    certificate: spec.exposure.scope === "public" && through === "engine" ? settings.certificate : null,
     adminPassword: manifest.adminPassword,
     allowPrivateWebhooks: settings.allowPrivateWebhooks,
   };
+}
+
+/** The address that is listened on for an instance. */
+export function addressOf({ bind }: HostSettings, { exposure }: InstanceSpec): string {
+  return exposure.scope === "public" ? bind : "127.0.0.1";
 }
 
 /** The kernel holds to its limits what has a limit of its processor: clusters of databases, but not the store or a cache. */

@@ -56,6 +56,11 @@ export function findEngine(folder: InstanceFolder, holders?: Map<string, number[
   return pid === null ? null : { pid, exited: exitOf(pid), wasFound: true };
 }
 
+/** Kills the engine; nobody waits for its end here. */
+export function killEngine({ pid }: EngineProcess): void {
+  signalProcess(pid, "SIGKILL");
+}
+
 /** Ends the engine cleanly, or by force when that takes too long, and then all that it left behind. */
 export async function stopEngine(
   process: EngineProcess | null,
@@ -70,6 +75,25 @@ export async function stopEngine(
   }
   await killHolders(folder);
   await freeSharedMemory(folder);
+}
+
+/**
+ * Ends the engine cleanly however long that takes, and then all that it left behind.
+ * @param refused resolves when the engine says that it will not end.
+ * @returns false when it goes on.
+ */
+export async function endEngine(
+  process: EngineProcess,
+  signal: NodeJS.Signals,
+  refused: Promise<unknown>,
+  folder: InstanceFolder,
+): Promise<boolean> {
+  signalProcess(process.pid, signal);
+  const hasEnded = await Promise.race([process.exited.then(() => true), refused.then(() => false)]);
+  if (!hasEnded) return false;
+  await killHolders(folder);
+  await freeSharedMemory(folder);
+  return true;
 }
 
 /** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */

@@ -1,6 +1,6 @@
 // All instances of this machine: taken up again at the start, made, removed, and watched.
 import { mkdirSync, readdirSync } from "node:fs";
-import { availableParallelism, totalmem } from "node:os";
+import { totalmem } from "node:os";
 import type { Figures, InstanceSpec, MetricsQuery, Observation, Offer, Series } from "../drivers/driver.ts";
 import { engineNamed, runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
@@ -8,12 +8,19 @@ import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { trimLog } from "../lib/trim-log.ts";
 import { newestOfEachMajor, type HostSettings } from "./context.ts";
+import { GatewayLink } from "./gateway-link.ts";
 import { Instance } from "./instance.ts";
-import { instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
+import { gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
 import { lockHolders } from "./locks.ts";
+import { Runner } from "./runner.ts";
 import { Slots, type SlotKind } from "./slots.ts";
+import { Starts } from "./starts.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
+
+/** How often engines that listen by themselves and are to sleep are asked whether somebody uses them. */
+const USE_CHECK_INTERVAL_MS = 2_000;
 
 /** Engines that run are only asked; most of the time is spent waiting for their answer. */
 const ADOPTIONS_AT_ONCE = 64;
@@ -29,7 +36,10 @@ export class Host {
   readonly #settings: HostSettings;
   readonly #log: Log;
   readonly #slots: Slots;
+  readonly #gateway: GatewayLink;
+  readonly #around: Surroundings;
   #logTimer: ReturnType<typeof setInterval> | undefined;
+  #useTimer: ReturnType<typeof setInterval> | undefined;
   readonly #instances = new Map<string, Instance>();
   readonly #listeners = new Set<Listener>();
   /** Ids are never given twice, so an order for one of these was late. */
@@ -39,6 +49,16 @@ export class Host {
     this.#settings = settings;
     this.#log = log;
     this.#slots = new Slots(settings.dataDir, settings.warmSlots, log);
+    this.#gateway = new GatewayLink(log);
+    this.#around = {
+      settings,
+      slots: this.#slots,
+      starts: new Starts(),
+      gateway: this.#gateway,
+      log,
+      runner: (parts) => new Runner(parts),
+      onChange: (observation) => this.#changed(observation),
+    };
   }
 
   /**
@@ -54,8 +74,10 @@ export class Host {
       instance.hasProcess ? "running" : "others",
     );
     this.#logTimer = setInterval(() => this.#trimLogs(), LOG_CHECK_INTERVAL_MS);
+    this.#useTimer = setInterval(() => this.#checkUse(), USE_CHECK_INTERVAL_MS);
+    this.#listenForGateway();
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, resume);
-    const started = forEachLimited(others, 2 * availableParallelism(), resume);
+    const started = forEachLimited(others, ADOPTIONS_AT_ONCE, resume);
     void Promise.all([adopted, started]).then(() => this.#warmUp());
     await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
   }
@@ -73,6 +95,13 @@ export class Host {
     return await this.#instance(spec.id).ensure(spec);
   }
 
+  /** @throws PublicError that says what keeps it awake. */
+  async suspend(id: string): Promise<Observation> {
+    const instance = this.#instances.get(id);
+    if (instance === undefined) throw new PublicError(`${id} does not run.`);
+    return await instance.suspend();
+  }
+
   async remove(id: string): Promise<void> {
     this.#noteRemoval(id);
     await this.#dismissClients(id);
@@ -83,7 +112,7 @@ export class Host {
   observe(id: string): Observation {
     return (
       this.#instances.get(id)?.observe() ??
-      new Instance(id, this.#settings, this.#slots, this.#log, () => {}).observe()
+      new Instance(id, { ...this.#around, onChange: () => {} }).observe()
     );
   }
 
@@ -111,14 +140,16 @@ export class Host {
 
   /** Ends all engines cleanly. */
   async close(): Promise<void> {
-    clearInterval(this.#logTimer);
+    this.#stopTimers();
     await this.#slots.stop();
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
+    this.#gateway.close();
   }
 
   /** Lets all engines run on. */
   release(): void {
-    clearInterval(this.#logTimer);
+    this.#stopTimers();
+    this.#gateway.close();
     void this.#slots.stop();
     for (const instance of this.#instances.values()) instance.release();
   }
@@ -148,11 +179,29 @@ export class Host {
   #instance(id: string): Instance {
     const known = this.#instances.get(id);
     if (known !== undefined) return known;
-    const instance = new Instance(id, this.#settings, this.#slots, this.#log, (observation) =>
-      this.#changed(observation),
-    );
+    const instance = new Instance(id, this.#around);
     this.#instances.set(id, instance);
     return instance;
+  }
+
+  #stopTimers(): void {
+    clearInterval(this.#logTimer);
+    clearInterval(this.#useTimer);
+  }
+
+  /** An instance that it names and that is not there is being removed. */
+  #listenForGateway(): void {
+    const of = (id: string) => this.#instances.get(id);
+    this.#gateway.listen(gatewaySocket(this.#settings.dataDir), {
+      wake: (id) => of(id)?.wake(),
+      woken: (id, wake) => of(id)?.sleep.woken(wake),
+      quiet: (id) => of(id)?.sleep.quiet(),
+      users: (id) => of(id)?.sleep.refreshUsers(),
+    });
+  }
+
+  #checkUse(): void {
+    for (const instance of this.#instances.values()) void instance.checkUse();
   }
 
   /** An engine may run for years and write a line a second. */

@@ -1,91 +1,95 @@
-// One instance: brought to its wish by steps that can each be run again, watched, and restarted when its engine dies.
-import { existsSync, rmSync } from "node:fs";
+// One instance: brought to its wish by steps that can each be run again, watched, restarted when its engine dies, put to sleep.
+import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceSpec, Observation } from "../drivers/driver.ts";
-import { engineFor } from "../engines/index.ts";
-import type { Engine, EngineContext } from "../engines/engine.ts";
 import { PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
 import { Mutex } from "../lib/mutex.ts";
-import { newPassword } from "../lib/secrets.ts";
-import { ensureFirstData } from "./build-aside.ts";
-import { confine, dissolve, limit } from "./cgroup.ts";
 import { Condition } from "./condition.ts";
-import { chooseEngine, contextOf, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
-import { findEngine, startEngine, stopEngine, type EngineProcess } from "./engine-process.ts";
-import {
-  deleteInstanceFolder,
-  ensureEngineFolders,
-  ensureInstanceFolder,
-  instanceFolder,
-  type InstanceFolder,
-} from "./layout.ts";
-import { holdersOf } from "./locks.ts";
-import { readTail } from "./log-follower.ts";
-import { readManifest, writeManifest, type Manifest } from "./manifest.ts";
-import { untilReady } from "./readiness.ts";
+import { chooseEngine } from "./context.ts";
+import type { EngineProcess } from "./engine-process.ts";
+import { deleteInstanceFolder, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
+import { ManifestFile } from "./manifest-file.ts";
+import type { Manifest } from "./manifest.ts";
+import { readRemains } from "./remains.ts";
 import { Restarts } from "./restarts.ts";
-import type { Slots } from "./slots.ts";
+import type { EngineRunner, Runnable } from "./runner.ts";
+import { Setbacks } from "./setbacks.ts";
+import { SleepCycle } from "./sleep-cycle.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { manifestFor } from "./wishes.ts";
 
 export class Instance {
   readonly id: string;
-  readonly #settings: HostSettings;
-  readonly #slots: Slots;
+  readonly sleep: SleepCycle;
+  readonly #around: Surroundings;
   readonly #log: Log;
   readonly #folder: InstanceFolder;
+  readonly #file: ManifestFile;
   readonly #tasks = new Mutex();
   readonly #condition: Condition;
+  readonly #runner: EngineRunner;
   readonly #restarts = new Restarts(() => void this.#tasks.run(() => this.#bringUp()));
+  readonly #setbacks: Setbacks;
   /** Aborted for good when the engine is to be ended or let go: no start may be waited for any more. */
   readonly #leaving = new AbortController();
-  #manifest: Manifest | null = null;
-  #context: EngineContext<InstanceSpec> | null = null;
-  #engine: Engine | null = null;
-  #process: EngineProcess | null = null;
   /** Whether the running engine has the users and databases of the spec. */
   #isApplied = false;
-  /** Whether the data was made for the engine that runs, and nobody, not even we, has changed anything in it. */
-  #isDataNew = false;
   #unusable: string | null = null;
+  #suspension: Promise<Observation> | null = null;
 
-  constructor(
-    id: string,
-    settings: HostSettings,
-    slots: Slots,
-    log: Log,
-    onChange: (observation: Observation) => void,
-  ) {
+  constructor(id: string, around: Surroundings) {
     this.id = id;
-    this.#settings = settings;
-    this.#slots = slots;
-    this.#log = log.child({ instance: id });
-    this.#condition = new Condition(() => onChange(this.observe()));
-    this.#folder = instanceFolder(settings.dataDir, id);
+    this.#around = around;
+    this.#log = around.log.child({ instance: id });
+    this.#folder = instanceFolder(around.settings.dataDir, id);
+    this.#file = new ManifestFile(this.#folder.manifest);
+    this.#condition = new Condition(() => {
+      this.sleep.tell();
+      around.onChange(this.observe());
+    });
+    const { settings, slots, gateway } = around;
+    const shared = { id, settings, folder: this.#folder, leaving: this.#leaving.signal };
+    const told = { log: this.#log, condition: this.#condition };
+    this.#setbacks = new Setbacks({ ...shared, ...told, restarts: this.#restarts });
+    this.#runner = around.runner({ ...shared, slots, onEnded: (ended) => this.#ended(ended) });
+    this.sleep = new SleepCycle({
+      ...shared,
+      ...told,
+      gateway,
+      tasks: this.#tasks,
+      file: this.#file,
+      runner: this.#runner,
+      onEndedInVain: (error) => this.#setbacks.endedInVain(error),
+    });
   }
 
   observe(): Observation {
-    return this.#condition.observe(this.id, this.#context);
+    return this.#condition.observe(this.id, this.#runner.runnable?.context ?? null, this.sleep.observe());
   }
 
   /** Whether an engine of this instance runs that is known. */
   get hasProcess(): boolean {
-    return this.#process !== null;
+    return this.#runner.process !== null;
   }
 
   /** The engine that takes connections, and what it runs with. @throws PublicError when none does. */
-  get running(): { engine: Engine; context: EngineContext<InstanceSpec> } {
-    const [engine, context] = [this.#engine, this.#context];
-    if (!this.#runs || engine === null || context === null) throw new PublicError(`${this.id} does not run.`);
-    return { engine, context };
+  get running(): Runnable {
+    const { runnable } = this.#runner;
+    if (!this.#runs || runnable === null) throw new PublicError(`${this.id} does not run.`);
+    return runnable;
   }
 
-  /** Makes the instance as the spec says; resolves when it runs or could not be started. */
+  /**
+   * Makes the instance as the spec says; resolves when it runs, sleeps, or could not be started.
+   * @throws PublicError when it runs on as it was before.
+   */
   ensure(spec: InstanceSpec): Promise<Observation> {
     return this.#tasks.run(async () => {
       if (this.#unusable !== null) throw new PublicError(this.#unusable);
-      if (this.#manifest?.wish === "removed") throw new PublicError(`${this.id} is being removed.`);
-      const isChanged = !isDeepStrictEqual(this.#manifest?.spec, spec);
+      if (this.#file.manifest?.wish === "removed") throw new PublicError(`${this.id} is being removed.`);
+      const isChanged = !isDeepStrictEqual(this.#file.manifest?.spec, spec);
       const recorded = isChanged ? await this.#record(spec) : undefined;
       if (isChanged) {
         // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
@@ -94,27 +98,50 @@ export class Instance {
       }
       await this.#bringUp();
       await recorded?.durable;
+      // Whoever is told that it runs takes the wish for fulfilled.
+      if (this.#runs && !this.#isApplied)
+        throw new PublicError(this.#condition.lastError ?? `${this.id} is being let go.`);
       return this.observe();
     });
+  }
+
+  /** Puts it to sleep as soon as nothing is under way, once however many ask. @throws PublicError that says what keeps it awake. */
+  suspend(): Promise<Observation> {
+    return (this.#suspension ??= this.#tasks
+      .run(() => this.sleep.fallAsleep("asked"))
+      .then(() => this.observe())
+      .finally(() => (this.#suspension = null)));
+  }
+
+  /** Somebody needs the engine: it is started unless it runs, once however many ask. */
+  wake(): void {
+    const askedAtMs = performance.now();
+    this.sleep.interrupt();
+    this.sleep.once("wake", () => this.#bringUp(askedAtMs));
+  }
+
+  /** Whether it listens by itself although it is to sleep; then nobody else can tell that nobody uses it. */
+  async checkUse(): Promise<void> {
+    if (this.#runs && (await this.sleep.isUnused())) this.sleep.quiet();
   }
 
   /** Stops the engine at once and deletes everything; what is being thrown away need not be saved. */
   remove(): Promise<void> {
     this.release();
+    // What waits for the engine, such as for what a customer has locked in it, is not waited for in turn.
+    this.#runner.kill();
     return this.#tasks.run(async () => {
-      if (this.#manifest === null && !existsSync(this.#folder.path)) return;
-      if (this.#manifest !== null && this.#manifest.wish !== "removed") {
-        const marked = { ...this.#manifest, wish: "removed" as const };
-        await writeManifest(this.#folder.manifest, marked);
-        this.#manifest = marked;
-      }
+      if (this.#file.manifest === null && !existsSync(this.#folder.path)) return;
+      if (this.#file.manifest?.wish === "present") await this.#file.change({ wish: "removed" });
       this.#condition.become("removing");
       await failpoint("host.remove.marked");
-      await this.#stop("SIGKILL");
+      const withdrawn = this.#around.gateway.withdraw(this.id);
+      await this.#runner.stop("SIGKILL");
       await failpoint("host.remove.stopped");
+      await withdrawn;
       await deleteInstanceFolder(this.#folder);
-      this.#manifest = null;
-      this.#context = null;
+      this.#file.forget();
+      this.#runner.forget();
       this.#condition.become("absent");
     });
   }
@@ -124,177 +151,147 @@ export class Instance {
    * @returns false when there is nothing to take up.
    */
   load(holders: Map<string, number[]>): boolean {
-    try {
-      this.#manifest = readManifest(this.#folder.manifest);
-    } catch (error) {
+    const manifest = readRemains(this.#file, this.#folder, this.#log);
+    if (manifest === null) return false;
+    if (manifest === "unusable") {
       this.#unusable = `The manifest of ${this.id} on the host cannot be understood; its data was left alone.`;
-      this.#log.error({ error }, "the manifest cannot be understood");
       this.#condition.fail(this.#unusable);
       return false;
     }
-    if (this.#manifest === null) {
-      // A create was cut short before its wish was written down, or a removal just before its end.
-      if (!existsSync(this.#folder.data)) rmSync(this.#folder.path, { recursive: true, force: true });
-      else this.#log.error("a folder with data has no manifest and was left alone");
-      return false;
-    }
-    this.#process = this.#watch(findEngine(this.#folder, holders));
-    this.#condition.become(this.#manifest.wish === "removed" ? "removing" : "starting");
+    this.#runner.find(holders);
+    if (manifest.wish === "removed") this.#condition.become("removing");
+    else this.#condition.become(manifest.sleep.isAsleep && !this.hasProcess ? "asleep" : "starting");
+    this.sleep.loaded();
     return true;
   }
 
-  /** Goes on with what was loaded: an engine that runs is kept, one that does not is started, a removal is finished. */
+  /** Goes on with what was loaded: an engine that runs is kept, one that is to run is started, a removal is finished. */
   async resume(): Promise<void> {
-    if (this.#manifest?.wish !== "removed") return await this.#tasks.run(() => this.#bringUp());
-    await this.remove().catch((error: unknown) =>
-      this.#log.error({ error }, "a removal could not be finished"),
-    );
+    if (this.#file.manifest?.wish === "removed") {
+      return await this.remove().catch((error: unknown) =>
+        this.#log.error({ error }, "a removal could not be finished"),
+      );
+    }
+    await this.#tasks.run(async () => {
+      if (this.#file.isAsleep) await this.sleep.resume(() => this.#bringUp());
+      else await this.#bringUp();
+    });
   }
 
   /** Ends the engine cleanly and keeps it ended until the host starts anew. */
   close(): Promise<void> {
     this.release();
-    return this.#tasks.run(() =>
-      this.#stop().catch((error: unknown) => this.#log.error({ error }, "engine could not be stopped")),
-    );
+    return this.#tasks.run(async () => {
+      await this.#runner.stop().then(
+        (hasEnded) => this.#stopped(hasEnded),
+        (error: unknown) => this.#log.error({ error }, "engine could not be stopped"),
+      );
+    });
   }
 
   /** Lets the engine run on and stops caring for it. */
   release(): void {
     this.#leaving.abort();
     this.#restarts.cancel();
+    this.sleep.interrupt();
   }
 
   async #record(spec: InstanceSpec): Promise<{ durable: Promise<void> }> {
-    const engine = this.#manifest?.engine ?? (await chooseEngine(this.#settings, spec));
+    const former = this.#file.manifest;
+    const engine = former?.engine ?? (await chooseEngine(this.#around.settings, spec));
     ensureInstanceFolder(this.#folder);
     await failpoint("host.ensure.folder");
-    const adminPassword = this.#manifest?.adminPassword ?? newPassword();
-    // An engine that was started with the former spec may have to be started anew, which a later host must know as well.
-    const isReplaced = this.#manifest !== null;
-    const manifest = { spec, wish: "present" as const, engine, adminPassword, isReplaced };
-    const durable = writeManifest(this.#folder.manifest, manifest);
-    // The disk may take its time while the engine starts; a failure is still seen by whoever awaits it.
-    durable.catch(() => undefined);
-    this.#manifest = manifest;
+    const manifest = manifestFor(spec, engine, former);
+    // The disk may take its time while the engine starts.
+    const durable = this.#file.replace(manifest);
+    this.sleep.recorded(former);
+    // What it will have when it wakes is told of one that sleeps on; of all others it is found out as they start.
+    if (manifest.sleep.isAsleep) await this.#runner.choose(manifest);
     await failpoint("host.ensure.manifest");
     return { durable };
   }
 
-  /** The flat list of steps to a running engine. Never throws: what went wrong is observed, and tried again. */
-  async #bringUp(): Promise<void> {
-    if (!(await this.#restarts.begin())) return;
-    const manifest = this.#manifest;
+  /**
+   * The flat list of steps to a running engine. Never throws: what went wrong is observed, and tried again.
+   * @param askedAtMs when a client asked for it; without one, an instance that sleeps is left asleep.
+   */
+  async #bringUp(askedAtMs?: number): Promise<void> {
+    if (!(await this.#restarts.begin(askedAtMs !== undefined))) return;
+    const { manifest } = this.#file;
     if (manifest === null || manifest.wish === "removed" || this.#leaving.signal.aborted) return;
-    if (this.#runs && this.#isApplied) return;
+    // What the manifest says is behind as long as it cannot be written.
+    const isAsleep = manifest.sleep.isAsleep && this.#condition.state === "asleep";
+    if ((isAsleep && askedAtMs === undefined) || (this.#runs && this.#isApplied)) return;
     try {
-      const { context, engine } = await this.#ensureContext(manifest);
-      if (manifest.isReplaced) await this.#endFormer(manifest, engine, context);
-      const running = this.#runs ? this.#process : await this.#ensureRunning(engine, context);
+      const durable = this.sleep.beginStart(askedAtMs);
+      await failpoint("host.start.noted");
+      const { runnable, process } = await this.#ensureRunning(manifest, askedAtMs !== undefined);
       await failpoint("host.ensure.ready");
-      const isDataNew = this.#isDataNew;
-      this.#isDataNew = false;
-      await engine.apply?.(context, isDataNew);
-      await failpoint("host.ensure.applied");
-      // It may have ended while it was being asked.
-      if (running === null || this.#process !== running) throw this.#endedEarly(engine);
+      const isDataNew = !manifest.isSettled && (await this.#runner.apply(runnable, process));
+      await durable;
+      this.#runner.limit(runnable, process);
       this.#isApplied = true;
-      limit(this.#settings.cgroups, this.id, context.limits);
       this.#condition.lastError = null;
-      this.#condition.become("running");
+      this.sleep.started(isDataNew);
     } catch (error) {
-      this.#fail(error);
+      this.#setbacks.failed(error);
     }
   }
 
   get #runs(): boolean {
-    return this.#process !== null && this.#condition.state === "running";
+    return this.hasProcess && this.#condition.state === "running";
   }
 
-  /** What an engine reads at its start only is in its files; one that has others than it would get now has to end. */
-  async #endFormer(manifest: Manifest, engine: Engine, context: EngineContext<InstanceSpec>): Promise<void> {
-    if (!isConfigWritten(engine, context)) await this.#stop();
-    const ended = { ...manifest, isReplaced: false };
-    await writeManifest(this.#folder.manifest, ended);
-    this.#manifest = ended;
+  async #ensureRunning(
+    manifest: Manifest,
+    isUrgent: boolean,
+  ): Promise<{ runnable: Runnable; process: EngineProcess }> {
+    const runnable = await this.#runner.choose(manifest);
+    if (manifest.isReplaced) await this.#endFormer(runnable);
+    const found = this.#runner.process;
+    if (found === null) return await this.#start(isUrgent);
+    if (this.#condition.state !== "running") {
+      this.#condition.become("starting");
+      await this.#runner.untilReady(runnable, found);
+    }
+    return { runnable, process: found };
   }
 
-  async #ensureRunning(engine: Engine, context: EngineContext<InstanceSpec>): Promise<EngineProcess> {
-    this.#condition.become("starting");
+  /**
+   * What an engine reads at its start only is in its files; one that has others than it would get now has to end.
+   * @throws Unsaved when it goes on.
+   */
+  async #endFormer(runnable: Runnable): Promise<void> {
+    if (!this.#runner.isAsWritten(runnable)) this.#stopped(await this.#runner.endFormer(runnable));
+    await this.#file.change({ isReplaced: false });
+  }
+
+  async #start(isUrgent: boolean): Promise<{ runnable: Runnable; process: EngineProcess }> {
+    // The gateway hears of the start of one that sleeps when there is a process to wait for.
+    if (this.#condition.state !== "asleep") this.#condition.become("starting");
     await failpoint("host.start.due");
-    const isFresh = this.#process === null;
-    const running = this.#process ?? (await this.#start(engine, context));
-    // Also one that was found: whoever started it may have been killed before this was done.
-    const pids = isFresh ? [running.pid] : holdersOf(this.#folder.lock);
-    confine(this.#settings.cgroups, this.id, pids, context.limits);
-    const start = { exited: running.exited, isFresh };
-    const readiness = await untilReady(engine, context, this.#folder, start, this.#leaving.signal);
-    if (readiness === "ready") return running;
-    if (readiness === "ended") throw this.#endedEarly(engine);
-    if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
-    await this.#stop("SIGKILL");
-    throw new PublicError("The engine did not become ready in time.");
+    const leave = await this.#around.starts.enter(isUrgent);
+    try {
+      await this.sleep.takeAddress();
+      const { manifest } = this.#file;
+      if (manifest === null) throw new PublicError(`${this.id} is gone.`);
+      const runnable = await this.#runner.choose(manifest);
+      const process = await this.#runner.start(runnable);
+      this.sleep.spawned();
+      await this.#runner.untilReady(runnable, process);
+      this.sleep.ready();
+      return { runnable, process };
+    } finally {
+      leave();
+    }
   }
 
-  async #ensureContext(manifest: Manifest) {
-    const engine = engineFor(manifest.engine.name, manifest.spec.kind);
-    if (engine === undefined) throw new PublicError(`This host cannot run ${manifest.engine.name}.`);
-    const context = await contextOf(this.#settings, manifest, engine, this.#folder);
-    [this.#engine, this.#context] = [engine, context];
-    return { engine, context };
-  }
-
-  async #start(engine: Engine, context: EngineContext<InstanceSpec>): Promise<EngineProcess> {
-    ensureEngineFolders(this.#folder, context.account);
-    await failpoint("host.ensure.folders");
-    this.#isDataNew = await ensureFirstData(engine, context, this.#slots);
-    writeConfig(engine, context);
-    await failpoint("host.ensure.config");
-    const started = await startEngine(engine, context, this.#folder);
-    this.#process = this.#watch(started);
-    await failpoint("host.start.spawned");
-    return started;
-  }
-
-  #endedEarly(engine: Engine): PublicError {
-    return new PublicError(engine.explain(readTail(this.#folder.log)));
-  }
-
-  /** Watches a process from here on, whether it was started or found. */
-  #watch<Found extends EngineProcess | null>(found: Found): Found {
-    void found?.exited.then(() => this.#ended(found));
-    return found;
+  #stopped(hasEnded: boolean): void {
+    if (hasEnded && this.#condition.state === "running") this.#condition.become("stopped");
   }
 
   #ended(ended: EngineProcess): void {
-    if (this.#process !== ended) return;
-    this.#process = null;
-    // Whoever starts it just now sees for himself that it ended.
-    if (this.#leaving.signal.aborted || this.#condition.state !== "running") return;
-    const ranMs = Date.now() - this.#condition.since.getTime();
-    this.#condition.crashes += 1;
-    this.#condition.lastError = "The engine ended unexpectedly and is being restarted.";
-    this.#log.warn({ pid: ended.pid, crashes: this.#condition.crashes }, "engine ended unexpectedly");
-    this.#condition.become("starting");
-    this.#restarts.afterCrash(ranMs);
-  }
-
-  #fail(error: unknown): void {
-    if (this.#leaving.signal.aborted) return;
-    const reason = error instanceof PublicError ? error.message : "The host could not start the engine.";
-    this.#log.error({ error, reason }, "engine could not be started");
-    this.#condition.fail(reason);
-    this.#restarts.afterFailure();
-  }
-
-  /** @throws when what holds the lock cannot be ended; nothing of the instance may be deleted then. */
-  async #stop(signal?: NodeJS.Signals): Promise<void> {
-    this.#restarts.cancel();
-    const running = this.#process ?? findEngine(this.#folder);
-    this.#process = null;
-    const { stopSignal = "SIGTERM", stopTimeoutMs: timeoutMs = 20_000 } = this.#engine ?? {};
-    await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs }, this.#folder);
-    await dissolve(this.#settings.cgroups, this.id);
-    if (running !== null && this.#condition.state === "running") this.#condition.become("stopped");
+    this.#isApplied = false;
+    this.#setbacks.ended(ended);
   }
 }

@@ -3,7 +3,6 @@ import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Account, InstancePaths } from "../engines/engine.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import { CONTROL_ACCOUNT } from "./accounts.ts";
 
 /** Where everything of one instance lies. */
 export interface InstanceFolder {
@@ -27,6 +26,11 @@ export function instancesDir(dataDir: string): string {
 /** The socket on which the host takes orders from the control plane. */
 export function hostSocket(dataDir: string): string {
   return join(dataDir, "run", "host.sock");
+}
+
+/** The socket on which the host and the gateway tell each other of sleep and wake. */
+export function gatewaySocket(dataDir: string): string {
+  return join(dataDir, "run", "gateway.sock");
 }
 
 /** Whether a name can be an instance's; others could lead out of the folder, or are no business of ours. */
@@ -67,16 +71,21 @@ export function ensureInstanceFolder(folder: InstanceFolder): void {
 
 /**
  * Makes the folders inside with their owners and modes: `conf` is read by the engine, `data` is its alone, and the
- * socket in `run` can be reached by the control plane as well, through the group that the folder hands on.
+ * socket in `run` can be reached by one more process of Pilvi, through the group that the folder hands on.
+ * @param neighbour the user of that process.
  */
-export function ensureEngineFolders(folder: InstanceFolder, account: Account | null): void {
+export function ensureEngineFolders(
+  folder: InstanceFolder,
+  account: Account | null,
+  neighbour: Account,
+): void {
   for (const path of [folder.conf, folder.data, folder.run])
     mkdirSync(path, { recursive: true, mode: 0o700 });
   if (account === null) return;
   chownSync(folder.conf, 0, account.gid);
   chmodSync(folder.conf, 0o750);
   chownSync(folder.data, account.uid, account.gid);
-  chownSync(folder.run, account.uid, CONTROL_ACCOUNT.gid);
+  chownSync(folder.run, account.uid, neighbour.gid);
   chmodSync(folder.run, 0o2710);
 }
 

@@ -8,8 +8,16 @@ const TAIL_BYTES = 16 * 1024;
 const NEXT_LOOK_MS = 1;
 const LOOKS_AFTER_EVENT = 5;
 
-/** Resolves with true when the file has a line that matches, and with false when the signal is aborted first. */
-export function lineAppears(path: string, pattern: RegExp, signal: AbortSignal): Promise<boolean> {
+/**
+ * Resolves with true when the file has a line that matches, and with false when the signal is aborted first.
+ * @param fromByte where in the file such a line counts.
+ */
+export function lineAppears(
+  path: string,
+  pattern: RegExp,
+  signal: AbortSignal,
+  fromByte = 0,
+): Promise<boolean> {
   return new Promise((resolve) => {
     let nextLook: ReturnType<typeof setTimeout> | undefined;
     const end = (found: boolean) => {
@@ -20,7 +28,7 @@ export function lineAppears(path: string, pattern: RegExp, signal: AbortSignal):
     };
     const look = (looksLeft: number) => {
       clearTimeout(nextLook);
-      if (pattern.test(readTail(path))) return end(true);
+      if (pattern.test(readTail(path, fromByte))) return end(true);
       if (looksLeft > 0) nextLook = setTimeout(() => look(looksLeft - 1), NEXT_LOOK_MS);
     };
     const onAbort = () => end(false);
@@ -32,8 +40,11 @@ export function lineAppears(path: string, pattern: RegExp, signal: AbortSignal):
   });
 }
 
-/** The end of a file, as text; empty when there is none. */
-export function readTail(path: string): string {
+/**
+ * The end of a file, as text; empty when there is none.
+ * @param fromByte what stands before is left out.
+ */
+export function readTail(path: string, fromByte = 0): string {
   let fd: number;
   try {
     fd = openSync(path, "r");
@@ -42,8 +53,10 @@ export function readTail(path: string): string {
   }
   try {
     const size = statSync(path).size;
-    const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    const length = readSync(fd, buffer, 0, buffer.length, Math.max(0, size - TAIL_BYTES));
+    // A log that has become shorter was trimmed, and has only what came last.
+    const start = Math.max(fromByte > size ? 0 : fromByte, size - TAIL_BYTES);
+    const buffer = Buffer.alloc(size - start);
+    const length = readSync(fd, buffer, 0, buffer.length, start);
     return buffer.toString("utf8", 0, length);
   } finally {
     closeSync(fd);

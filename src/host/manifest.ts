@@ -1,9 +1,28 @@
 // The manifest of an instance: what it is to be, kept beside its data, enough to start it with no control plane.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
-import type { EngineName, InstanceSpec } from "../drivers/driver.ts";
+import type {
+  EngineName,
+  Exposure,
+  InstanceSpec,
+  InstanceUser,
+  Wake,
+  WakeReason,
+} from "../drivers/driver.ts";
 import { codeOf } from "../lib/errors.ts";
-import { replaceFile, syncFile } from "../lib/files.ts";
+import { keepFile, keptPath, replaceFile } from "../lib/files.ts";
+
+/** What the host keeps of an instance's sleep. */
+export interface SleepRecord {
+  /** Sleeping, it is started by nobody but a client, or by a wish that needs its engine. */
+  isAsleep: boolean;
+  /** When it fell asleep or was woken, ISO 8601. */
+  since: string;
+  /** All who may log in, as the engine said when it fell asleep; null when it never did. */
+  users: InstanceUser[] | null;
+  lastWake: Wake | null;
+  wakes: number;
+}
 
 /** What the host keeps of an instance. */
 export interface Manifest {
@@ -14,9 +33,45 @@ export interface Manifest {
   adminPassword: string;
   /** The spec took the place of another, with which an engine was started that may still run. */
   isReplaced: boolean;
+  /** Who listens at the port since the latest start; the wish for it takes effect at the next one. */
+  servedThrough: Exposure["through"];
+  /** Whether the users and databases of the spec are in the data for good, so that a start need not bring them there. */
+  isSettled: boolean;
+  sleep: SleepRecord;
 }
 
+/** That of an instance that never slept. */
+export function neverAsleep(): SleepRecord {
+  return { isAsleep: false, since: new Date().toISOString(), users: null, lastWake: null, wakes: 0 };
+}
+
+/** As long as names of any engine, and of any client, need to be. */
+const name = z.string().max(1_024);
+
+/** The shape of who woke an instance. */
+export const reasonSchema = z.object({
+  user: name,
+  database: name.optional(),
+  application: name.optional(),
+  address: name,
+}) as unknown as z.ZodType<WakeReason>;
+
 const user = z.object({ name: z.string(), verifier: z.string() });
+
+const milliseconds = z.number().nonnegative();
+
+/** The shape of a wake that came to its end, as it comes from a file or from the gateway. */
+export const wakeSchema = z.object({
+  at: z.iso.datetime(),
+  reason: reasonSchema,
+  spansMs: z.object({
+    accept: milliseconds,
+    auth: milliseconds,
+    start: milliseconds,
+    ready: milliseconds,
+    login: milliseconds,
+  }),
+}) as unknown as z.ZodType<Wake>;
 
 const common = {
   id: z.string(),
@@ -25,10 +80,14 @@ const common = {
   exposure: z.object({
     port: z.number().int().nullable(),
     scope: z.enum(["loopback", "public"]),
+    through: z.enum(["engine", "gateway"]).default("engine"),
   }),
 };
 
+const sleepy = { sleepAfterSeconds: z.number().int().positive().nullable().default(null) };
+
 const cluster = {
+  ...sleepy,
   version: z.string().nullable(),
   memoryBytes: z.number().int().positive(),
   cpus: z.number().positive().nullable(),
@@ -63,6 +122,7 @@ const application = z.object({
 export const specSchema = z.discriminatedUnion("kind", [
   z.object({
     ...common,
+    ...sleepy,
     kind: z.literal("cache"),
     memoryBytes: z.number().int().positive(),
     evictionPolicy: z.string(),
@@ -83,24 +143,41 @@ const manifestSchema = z.object({
   engine: z.object({ name: z.string(), major: z.string() }),
   adminPassword: z.string(),
   isReplaced: z.boolean().default(false),
+  servedThrough: z.enum(["engine", "gateway"]).default("engine"),
+  isSettled: z.boolean().default(false),
+  sleep: z
+    .object({
+      isAsleep: z.boolean(),
+      since: z.string(),
+      users: z.array(user).nullable(),
+      lastWake: wakeSchema.nullable(),
+      wakes: z.number().int(),
+    })
+    .default(neverAsleep),
 }) as unknown as z.ZodType<Manifest>;
 
 /**
- * Reads a manifest.
+ * Reads a manifest; of one that a power cut left empty, what it was when it was last written to stay.
  * @returns null when there is none.
  * @throws when it cannot be understood; the instance's data must then be left alone.
  */
 export function readManifest(path: string): Manifest | null {
   try {
-    return manifestSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+    const text = readFileSync(path, "utf8");
+    return manifestSchema.parse(JSON.parse(text === "" ? readFileSync(keptPath(path), "utf8") : text));
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (codeOf(error) === "ENOENT" && !existsSync(path)) return null;
     throw new Error(`the manifest ${path} cannot be understood`, { cause: error });
   }
 }
 
+/** Replaces the manifest; a power cut may undo it. */
+export function noteManifest(path: string, manifest: Manifest): void {
+  replaceFile(path, JSON.stringify(manifest), 0o600);
+}
+
 /** Replaces the manifest at once; the promise is fulfilled when a power cut can no longer undo it. */
 export function writeManifest(path: string, manifest: Manifest): Promise<void> {
-  replaceFile(path, JSON.stringify(manifest), 0o600);
-  return syncFile(path);
+  noteManifest(path, manifest);
+  return keepFile(path);
 }

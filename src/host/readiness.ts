@@ -23,11 +23,18 @@ export async function untilReady(
 ): Promise<Readiness> {
   // The line of one that has run for a time may long have been followed by others.
   if (!isFresh && (await engine.isReady(context))) return "ready";
-  const ended = new AbortController();
-  void exited.then(() => ended.abort());
-  const signal = AbortSignal.any([ended.signal, giveUp, AbortSignal.timeout(START_TIMEOUT_MS)]);
-  const isReady = await lineAppears(folder.log, engine.readyLine, signal);
-  if (ended.signal.aborted) return "ended";
+  let hasEnded = false;
+  const over = new AbortController();
+  const end = () => over.abort();
+  void exited.then(() => (hasEnded = true)).then(end);
+  // Engines wake again and again; nothing of a wait may stay behind at what lives as long as the host.
+  const timer = setTimeout(end, START_TIMEOUT_MS);
+  giveUp.addEventListener("abort", end);
+  if (giveUp.aborted) end();
+  const isReady = await lineAppears(folder.log, engine.readyLine, over.signal);
+  clearTimeout(timer);
+  giveUp.removeEventListener("abort", end);
+  if (hasEnded) return "ended";
   if (isReady) return "ready";
   return giveUp.aborted ? "given-up" : "hung";
 }

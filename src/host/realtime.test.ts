@@ -57,7 +57,7 @@ function specOf(...applications: Partial<RealtimeApplication>[]): RealtimeSpec {
     id: ID,
     engines: ["realtime"],
     users: [],
-    exposure: { port, scope: "public" },
+    exposure: { port, scope: "public", through: "engine" },
     maxConnections: 100,
     applications: applications.map(applicationOf),
   };

@@ -50,6 +50,16 @@ test("later and later when it cannot start, up to half a minute", () => {
   expect(Math.max(...waits)).toBeLessThanOrEqual(30_050);
 });
 
+test("a second after it failed when a client waits for it, and no sooner", async () => {
+  const { restarts } = counted();
+  for (let failure = 0; failure < 12; failure += 1) restarts.afterFailure();
+  expect(await restarts.begin()).toBe(false);
+  expect(await restarts.begin(true)).toBe(false);
+  jest.advanceTimersByTime(1_000);
+  expect(await restarts.begin()).toBe(false);
+  expect(await restarts.begin(true)).toBe(true);
+});
+
 test("not at all when the start is forgotten", () => {
   const { restarts, starts } = counted();
   restarts.afterCrash(10);

@@ -9,11 +9,14 @@ const LONGEST_RETRY_AFTER_CRASH_MS = 5_000;
 const STEADY_MS = 1_000;
 /** A start that is to come so soon is waited for; whoever wants it to run hears of a later one when it happens. */
 const LONGEST_HOLD_MS = 500;
+/** Whoever waits for the engine has it tried sooner, but no more often than this. */
+const SHORTEST_PAUSE_MS = 1_000;
 
 export class Restarts {
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dueAt = 0;
+  #failedAt = 0;
   readonly #start: () => void;
 
   constructor(start: () => void) {
@@ -42,10 +45,12 @@ export class Restarts {
 
   /**
    * Waits for a start that is to come soon, and forgets it, for the caller is about to start.
+   * @param isUrgent whether a client waits for the engine.
    * @returns false when it is to come later, which the caller is to leave to it.
    */
-  async begin(): Promise<boolean> {
-    const remainingMs = this.#dueAt - performance.now();
+  async begin(isUrgent = false): Promise<boolean> {
+    const dueAt = isUrgent ? Math.min(this.#dueAt, this.#failedAt + SHORTEST_PAUSE_MS) : this.#dueAt;
+    const remainingMs = dueAt - performance.now();
     if (remainingMs > LONGEST_HOLD_MS) return false;
     if (remainingMs > 0) await Bun.sleep(remainingMs);
     this.cancel();
@@ -58,7 +63,8 @@ export class Restarts {
 
   #startIn(delayMs: number): void {
     clearTimeout(this.#timer);
-    this.#dueAt = performance.now() + delayMs;
+    this.#failedAt = performance.now();
+    this.#dueAt = this.#failedAt + delayMs;
     this.#timer = setTimeout(this.#start, delayMs);
   }
 }

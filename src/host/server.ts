@@ -35,6 +35,9 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
           return new Response(null, { status: 204 });
         },
       },
+      "/instances/:id/suspend": {
+        POST: async (request) => Response.json(await host.suspend(request.params.id)),
+      },
       "/instances/:id/metrics": {
         GET: async (request) =>
           Response.json(

@@ -24,9 +24,9 @@ export async function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): 
   const segments = segmentsOf(uid);
   if (files.length === 0 && segments.length === 0) return;
   // Another Pilvi on this machine may have given the same user to a process of its own, which does not end.
-  const giveUpAt = Date.now() + END_TIMEOUT_MS;
+  const giveUpAt = performance.now() + END_TIMEOUT_MS;
   while (hasProcess(uid)) {
-    if (Date.now() > giveUpAt) return;
+    if (performance.now() > giveUpAt) return;
     await Bun.sleep(END_RETRY_MS);
   }
   for (const path of files) rmSync(path, { force: true });

@@ -1,0 +1,21 @@
+// For how long nobody has used an engine that listens by itself, found out by asking it from time to time.
+import type { Runnable } from "./runner.ts";
+
+export class Disuse {
+  #usedAtMs = performance.now();
+  #connections: number | null = null;
+
+  /** In seconds, since it was asked first at most. @throws when the engine does not answer. */
+  async seconds({ engine, context }: Runnable): Promise<number> {
+    const usage = await engine.usage?.(context);
+    const nowMs = performance.now();
+    if (usage === undefined) return 0;
+    // One connection is that of this question; others may have come and gone.
+    const hasCome = this.#connections === null || usage.connections !== this.#connections + 1;
+    this.#connections = usage.connections;
+    if (hasCome) this.#usedAtMs = nowMs;
+    else if (usage.idleSeconds !== null)
+      this.#usedAtMs = Math.max(this.#usedAtMs, nowMs - usage.idleSeconds * 1_000);
+    return (nowMs - this.#usedAtMs) / 1_000;
+  }
+}

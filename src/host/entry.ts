@@ -1,0 +1,65 @@
+// What the gateway is told of an instance, made from all that the host knows of it.
+import { engineFor } from "../engines/index.ts";
+import type { InstanceUser } from "../drivers/driver.ts";
+import type { Entry, EntryState, Protocol } from "../gateway/link.ts";
+import type { Condition, State } from "./condition.ts";
+import { addressOf, type HostSettings } from "./context.ts";
+import { enginePaths, type InstanceFolder } from "./layout.ts";
+import type { Manifest } from "./manifest.ts";
+import type { Runnable } from "./runner.ts";
+
+const PROTOCOLS: Record<Manifest["spec"]["kind"], Protocol | null> = {
+  cache: "redis",
+  postgres: "postgres",
+  mysql: "mysql",
+  realtime: null,
+};
+
+/** One that was stopped is about to be started, or about to be gone. */
+const STATES: Record<State, EntryState | null> = {
+  absent: null,
+  removing: null,
+  starting: "starting",
+  stopped: "starting",
+  running: "running",
+  failed: "failed",
+  asleep: "asleep",
+  draining: "draining",
+};
+
+/** What an entry is made of. */
+export interface EntryParts {
+  settings: HostSettings;
+  folder: InstanceFolder;
+  manifest: Manifest | null;
+  /** Null as long as no engine was chosen, which is told of with its major version alone. */
+  runnable: Runnable | null;
+  condition: Condition;
+  users: InstanceUser[];
+  latestStart: Entry["latestStart"];
+}
+
+/** Null for an instance that is not behind the gateway. */
+export function entryOf(parts: EntryParts): Entry | null {
+  const { settings, folder, manifest, runnable, condition, users, latestStart } = parts;
+  if (manifest === null || manifest.servedThrough !== "gateway") return null;
+  const { spec, engine } = manifest;
+  const protocol = PROTOCOLS[spec.kind];
+  const state = STATES[condition.state];
+  const socketName = engineFor(engine.name, spec.kind)?.socketName(spec);
+  if (protocol === null || state === null || spec.exposure.port === null || socketName === undefined)
+    return null;
+  return {
+    id: spec.id,
+    protocol,
+    address: addressOf(settings, spec),
+    port: spec.exposure.port,
+    socket: enginePaths(folder, socketName).socket,
+    engine: { name: engine.name, version: runnable?.context.installed.version ?? engine.major },
+    state,
+    lastError: condition.lastError,
+    users,
+    sleepAfterSeconds: "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null,
+    latestStart,
+  };
+}

@@ -1,0 +1,191 @@
+// How an instance falls asleep: step by step, and awake as before when a step cannot be done.
+import { CannotSave } from "../engines/engine.ts";
+import { PublicError } from "../lib/errors.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import type { Log } from "../lib/log.ts";
+import type { Condition } from "./condition.ts";
+import type { EngineProcess } from "./engine-process.ts";
+import type { InstanceGateway } from "./gateway-link.ts";
+import type { KnownUsers } from "./known-users.ts";
+import type { ManifestFile } from "./manifest-file.ts";
+import type { EngineRunner, Runnable } from "./runner.ts";
+
+/** How long those who use the instance are waited for, in milliseconds. */
+export interface Patience {
+  /** For those that the engine tells of, while nobody else is held up. */
+  guardMs: number;
+  /** For what is under way in the gateway, which holds whoever comes. */
+  drainMs: number;
+  /** For all of it: it is begun again unless that could take longer. */
+  totalMs: number;
+  /** Whether a client that has something to say meanwhile comes first. */
+  isYielding: boolean;
+}
+
+/** Nobody asked for it, so nobody is to notice. */
+export const WHEN_QUIET: Patience = { guardMs: 0, drainMs: 2_000, totalMs: 0, isYielding: true };
+/** Somebody asked for it, and waits. */
+export const WHEN_ASKED: Patience = { guardMs: 5_000, drainMs: 10_000, totalMs: 30_000, isYielding: false };
+
+const GUARD_RETRY_MS = 100;
+
+const MEANWHILE = "A client asked something meanwhile, or the gateway does not answer.";
+
+/** Who is to fall asleep, and what it takes. */
+export interface Sleeper {
+  id: string;
+  runnable: Runnable;
+  process: EngineProcess;
+  runner: EngineRunner;
+  file: ManifestFile;
+  condition: Condition;
+  gateway: InstanceGateway;
+  users: KnownUsers;
+  log: Log;
+  /** Aborted when somebody needs the engine, or nobody is to have it any more. */
+  signal: AbortSignal;
+}
+
+/**
+ * Has it fall asleep; whatever stops that leaves it running.
+ * @throws PublicError that says what keeps it awake.
+ */
+export async function suspend(sleeper: Sleeper, patience: Patience): Promise<void> {
+  // A gateway that was there before this host has clients that are not to be cut off.
+  await sleeper.gateway.contact;
+  const { manifest } = sleeper.file;
+  if (manifest === null) throw new PublicError(`${sleeper.id} does not run.`);
+  const isBehindGateway = manifest.servedThrough === "gateway";
+  try {
+    await (isBehindGateway ? empty(sleeper, patience) : untilUnused(sleeper, patience.guardMs));
+    if (isBehindGateway) await recordAndDetach(sleeper);
+    // A disk that does not take the manifest is found out while the engine runs, for it is handed over with none.
+    else sleeper.file.note({});
+    assertUnwanted(sleeper);
+    await end(sleeper);
+  } catch (error) {
+    await stayAwake(sleeper, manifest.sleep.since);
+    throw error;
+  }
+  await failpoint("host.suspend.ended");
+  if (!isBehindGateway) await handOver(sleeper);
+  else noteSettled(sleeper);
+  await failpoint("host.suspend.stopped");
+  sleeper.condition.lastError = null;
+  sleeper.condition.become("asleep");
+  // Whoever hears that it sleeps may connect at once.
+  if (!isBehindGateway) await sleeper.gateway.attend(sleeper.id);
+}
+
+/** Waits until nobody uses the engine and nothing is under way in the gateway. */
+async function empty(sleeper: Sleeper, { guardMs, drainMs, totalMs, isYielding }: Patience): Promise<void> {
+  const giveUpAt = performance.now() + totalMs;
+  for (;;) {
+    await untilUnused(sleeper, guardMs);
+    assertUnwanted(sleeper);
+    sleeper.condition.become("draining");
+    await failpoint("host.suspend.draining");
+    const drained = sleeper.gateway.drain(sleeper.id, drainMs, isYielding);
+    const isDrained = await unlessWanted(sleeper, drained);
+    const reason = await busyReason(sleeper);
+    if (isDrained && reason === null) return;
+    if (performance.now() + guardMs + drainMs >= giveUpAt)
+      throw new PublicError(reason ?? "A client is in the middle of something.");
+    assertUnwanted(sleeper);
+    // Those that are held may go on before the next attempt.
+    sleeper.condition.become("running");
+  }
+}
+
+/** Waits until the engine knows of nobody who uses it. @throws PublicError when somebody still does. */
+async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
+  const giveUpAt = performance.now() + guardMs;
+  for (;;) {
+    const reason = await busyReason(sleeper);
+    if (reason === null) return;
+    if (performance.now() >= giveUpAt) throw new PublicError(reason);
+    await Bun.sleep(GUARD_RETRY_MS);
+  }
+}
+
+/** From the record on it sleeps, for whichever host comes; from the detachment on no client is cut off by its stop. */
+async function recordAndDetach(sleeper: Sleeper): Promise<void> {
+  const { engine, context } = sleeper.runnable;
+  const users = (await engine.users?.(context)) ?? context.spec.users;
+  sleeper.users.set(users);
+  assertUnwanted(sleeper);
+  await sleeper.file.changeSleep({ isAsleep: true, since: new Date().toISOString(), users });
+  await failpoint("host.suspend.recorded");
+  assertUnwanted(sleeper);
+  if (!(await sleeper.gateway.detach(sleeper.id))) throw new PublicError(MEANWHILE);
+  await failpoint("host.suspend.detached");
+}
+
+async function end({ runner, runnable, process, condition }: Sleeper): Promise<void> {
+  if (await runner.end(runnable, process)) return;
+  throw tellOwner(
+    condition,
+    new PublicError("The data could not be saved, so the instance was not stopped."),
+  );
+}
+
+/** What keeps it awake is shown with the instance as well, to whoever can do something about it. */
+function tellOwner(condition: Condition, error: PublicError): PublicError {
+  condition.lastError = error.message;
+  condition.changed();
+  return error;
+}
+
+/** The port is free from here on, and the gateway listens there as soon as it is told that the instance sleeps. */
+async function handOver({ file, runnable }: Sleeper): Promise<void> {
+  const { manifest } = file;
+  if (manifest === null) return;
+  const { users } = runnable.context.spec;
+  const sleep = { ...manifest.sleep, isAsleep: true, since: new Date().toISOString(), users };
+  await file.change({ servedThrough: "gateway", isSettled: true, sleep });
+}
+
+/** Without it, the next start does once more what is done already; no reason to say that it does not sleep. */
+function noteSettled({ file, log }: Sleeper): void {
+  try {
+    file.note({ isSettled: true });
+  } catch (error) {
+    log.warn({ error }, "it could not be noted that all is in the data");
+  }
+}
+
+/** An engine that ended meanwhile is started again by whoever noticed. */
+async function stayAwake({ file, runner, process, condition, log }: Sleeper, since: string): Promise<void> {
+  try {
+    if (file.isAsleep) await file.changeSleep({ isAsleep: false, since });
+  } catch (error) {
+    // The next host sees that it runs, and has it fall asleep if it may.
+    log.error({ error }, "a sleep that did not come about could not be taken back");
+  }
+  if (runner.process === process) condition.become("running");
+}
+
+async function busyReason({ runnable: { engine, context }, condition }: Sleeper): Promise<string | null> {
+  try {
+    return (await engine.busyReason?.(context)) ?? null;
+  } catch (error) {
+    if (error instanceof CannotSave) throw tellOwner(condition, error);
+    throw new PublicError("The engine did not tell whether it is in use.", error);
+  }
+}
+
+async function unlessWanted<T>(sleeper: Sleeper, wait: Promise<T>): Promise<T> {
+  const { signal } = sleeper;
+  const wanted = Promise.withResolvers<void>();
+  const onAbort = () => wanted.resolve();
+  signal.addEventListener("abort", onAbort);
+  await Promise.race([wait, wanted.promise]);
+  signal.removeEventListener("abort", onAbort);
+  assertUnwanted(sleeper);
+  return await wait;
+}
+
+function assertUnwanted({ signal, runner, process }: Sleeper): void {
+  if (signal.aborted) throw new PublicError("A client came back.");
+  if (runner.process !== process) throw new PublicError("The engine ended before it could be stopped.");
+}

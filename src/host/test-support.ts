@@ -1,0 +1,199 @@
+// What tests of sleep share: a host with real engines, and a gateway that speaks the link's protocol and serves nobody.
+import { SQL, type Socket } from "bun";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { enginePidsAt, freePort, freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { loadConfig } from "../config.ts";
+import type { InstanceSpec, MysqlSpec, PostgresSpec } from "../drivers/driver.ts";
+import { cacheSpec } from "../drivers/contract.ts";
+import type { Entry, GatewayMessage, HostMessage } from "../gateway/link.ts";
+import { newId } from "../lib/ids.ts";
+import { createLog } from "../lib/log.ts";
+import { nativeVerifier, scramVerifier } from "../lib/verifiers.ts";
+import type { HostSettings } from "./context.ts";
+import { Host } from "./host.ts";
+import { gatewaySocket } from "./layout.ts";
+
+/** Any proof of who somebody is will do. */
+export const REASON = { user: "app", database: "main", address: "127.0.0.1:50000" };
+
+/** A gateway of which a test says how it answers. */
+export class TestGateway {
+  readonly entries = new Map<string, Entry>();
+  readonly heard: HostMessage[] = [];
+  /** How it answers a drain; null not at all. */
+  drainAnswer: "drained" | "busy" | null = "drained";
+  #socket: Socket | null = null;
+  #unread = "";
+  #unsent = Buffer.alloc(0);
+
+  static async connect(dataDir: string): Promise<TestGateway> {
+    const gateway = new TestGateway();
+    gateway.#socket = await Bun.connect({
+      unix: gatewaySocket(dataDir),
+      socket: {
+        data: (_, bytes) => gateway.#take(bytes.toString()),
+        drain: () => gateway.#flush(),
+        close: () => void (gateway.#socket = null),
+      },
+    });
+    await until("the host has told of its instances", () => gateway.heard.length > 0);
+    return gateway;
+  }
+
+  get isConnected(): boolean {
+    return this.#socket !== null;
+  }
+
+  send(message: GatewayMessage): void {
+    this.sendBytes(Buffer.from(`${JSON.stringify(message)}\n`));
+  }
+
+  sendBytes(bytes: Uint8Array): void {
+    this.#unsent = Buffer.concat([this.#unsent, bytes]);
+    this.#flush();
+  }
+
+  close(): void {
+    this.#socket?.end();
+  }
+
+  /** The states that an instance was told to be in, one after the other. */
+  statesOf(id: string): Entry["state"][] {
+    const states = this.heard.flatMap((each) => {
+      if (each.type === "entries") return each.entries;
+      return each.type === "entry" ? [each.entry] : [];
+    });
+    return states
+      .filter((entry) => entry.id === id)
+      .map(({ state }) => state)
+      .filter((state, index, all) => state !== all[index - 1]);
+  }
+
+  async until(id: string, state: Entry["state"]): Promise<Entry> {
+    await until(`${id} is ${state}`, () => this.entries.get(id)?.state === state);
+    const entry = this.entries.get(id);
+    if (entry === undefined) throw new Error(`the gateway was told nothing of ${id}`);
+    return entry;
+  }
+
+  /** Has an instance woken as for a client that proved who it is. */
+  async wake(id: string): Promise<Entry> {
+    this.send({ type: "wake", id, reason: REASON });
+    return await this.until(id, "running");
+  }
+
+  #flush(): void {
+    const taken = this.#socket?.write(this.#unsent) ?? 0;
+    this.#unsent = this.#unsent.subarray(Math.max(0, taken));
+  }
+
+  #take(text: string): void {
+    const lines = (this.#unread + text).split("\n");
+    this.#unread = lines.pop() ?? "";
+    for (const line of lines) this.#hear(JSON.parse(line) as HostMessage);
+  }
+
+  #hear(message: HostMessage): void {
+    this.heard.push(message);
+    switch (message.type) {
+      case "entries":
+        this.entries.clear();
+        for (const entry of message.entries) this.entries.set(entry.id, entry);
+        break;
+      case "entry":
+        this.entries.set(message.entry.id, message.entry);
+        break;
+      case "gone":
+        this.entries.delete(message.id);
+        this.send({ type: "released", id: message.id });
+        break;
+      case "attend":
+        this.send({ type: "attending", id: message.id });
+        break;
+      case "drain":
+        if (this.drainAnswer !== null) this.send({ type: this.drainAnswer, id: message.id });
+        break;
+      case "detach":
+        this.send({ type: "detached", id: message.id });
+        break;
+    }
+  }
+}
+
+/** A data directory with one host after the other on it. */
+export class TestHosts {
+  readonly dataDir = freshDataDir();
+  readonly settings: HostSettings = {
+    dataDir: this.dataDir,
+    enginesDir: loadConfig(process.env).enginesDir,
+    ownEngines: [],
+    bind: "127.0.0.1",
+    certificate: null,
+    warmSlots: 0,
+    cgroups: null,
+    allowPrivateWebhooks: false,
+  };
+  readonly #hosts: Host[] = [];
+  readonly #gateways: TestGateway[] = [];
+
+  /** Starts a host in the place of the one before, which leaves its engines running. */
+  async start(): Promise<Host> {
+    this.#hosts.at(-1)?.release();
+    const host = new Host(this.settings, createLog("host", "silent"));
+    this.#hosts.push(host);
+    await host.start();
+    return host;
+  }
+
+  async gateway(): Promise<TestGateway> {
+    const gateway = await TestGateway.connect(this.dataDir);
+    this.#gateways.push(gateway);
+    return gateway;
+  }
+
+  pidsOf(id: string): number[] {
+    return enginePidsAt(join(this.dataDir, "instances", id));
+  }
+
+  /** Ends everything; the last host has all engines. */
+  async close(): Promise<void> {
+    for (const gateway of this.#gateways) gateway.close();
+    await this.#hosts.at(-1)?.close();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A spec of a cluster of databases, or of a cache, behind the gateway. */
+export function sleepySpec(kind: "cache" | "postgres" | "mysql", wishes: object = {}): InstanceSpec {
+  const exposure = { port: freePort(), scope: "loopback", through: "gateway" } as const;
+  if (kind === "cache")
+    return cacheSpec(exposure.port, "moi", { exposure, sleepAfterSeconds: 60, ...wishes });
+  const id = newId("db");
+  const common = {
+    id,
+    version: null,
+    memoryBytes: 512 * 1024 ** 2,
+    cpus: null,
+    maxConnections: 20,
+    databases: [{ name: "main", owner: "app", wish: "present" as const }],
+    exposure,
+    sleepAfterSeconds: 60,
+  };
+  if (kind === "postgres") {
+    const users = [{ name: "app", verifier: scramVerifier("moi", id) }];
+    return { ...common, kind, engines: ["postgres"], users, ...wishes } satisfies PostgresSpec;
+  }
+  const users = [{ name: "app", verifier: nativeVerifier("moi") }];
+  return { ...common, kind, engines: ["mariadb"], users, ...wishes } satisfies MysqlSpec;
+}
+
+/** Logs in as the customer at the engine's unix socket, as the gateway would for a client. */
+export function customerDatabase(adapter: "postgres" | "mysql", { socket }: Entry, database = "main"): SQL {
+  return new SQL({ adapter, path: socket, username: "app", password: "moi", database, max: 1 });
+}
+
+/** As `customerDatabase`, at a cache. */
+export function customerCache({ socket }: Entry): Bun.RedisClient {
+  return new Bun.RedisClient(`redis+unix://default:moi@localhost${socket}`, { autoReconnect: false });
+}
