@@ -29,6 +29,8 @@ export interface Config {
   portRange: { first: number; last: number };
   /** HTTPS for the API and TLS for public instances. */
   tls: { certFile: string; keyFile: string } | undefined;
+  /** Whether clients on other machines may speak in clear. */
+  isInsecure: boolean;
   logLevel: string;
   /** How many data directories of each database engine are kept ready for new clusters; 0 keeps none. */
   warmSlots: number;
@@ -232,13 +234,15 @@ function configOf(env: Environment): Config {
       certFile === undefined || keyFile === undefined
         ? undefined
         : { certFile: absolute(certFile), keyFile: absolute(keyFile) },
+    isInsecure: env.PILVI_INSECURE,
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,
   };
 }
 
-function isWildcard(ip: string): boolean {
+/** Whether the address is that of all interfaces. */
+export function isWildcard(ip: string): boolean {
   return ip === "0.0.0.0" || ip === "::";
 }
 

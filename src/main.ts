@@ -41,6 +41,14 @@ function addProcesses(pilvi: Command): void {
       process.exit(await controlCommand(await settings()));
     });
   withExamples(control, ["PILVI_DATABASE_URL=postgres://pilvi@db.example.com/pilvi pilvi control"]);
+  const gateway = pilvi
+    .command("gateway")
+    .description("run the process that clients of databases connect to alone, under a service manager")
+    .action(async () => {
+      const { gatewayCommand } = await import("./processes/gateway.ts");
+      process.exit(await gatewayCommand(await settings()));
+    });
+  withExamples(gateway, ["pilvi gateway"]);
   const host = pilvi
     .command("host")
     .description("run the process that starts and watches engines alone, under a service manager")
@@ -70,6 +78,14 @@ function addTools(pilvi: Command): void {
       process.exitCode = await doctorCommand(await settings());
     });
   withExamples(doctor, ["pilvi doctor"]);
+  const authority = pilvi
+    .command("ca")
+    .description("print the certificate authority that clients of databases verify Pilvi with")
+    .action(async () => {
+      const { readAuthority } = await import("./processes/certificate-authority.ts");
+      process.stdout.write(readAuthority(await settings()));
+    });
+  withExamples(authority, ["pilvi ca > pilvi-ca.crt"]);
 }
 
 function addTokens(pilvi: Command): void {

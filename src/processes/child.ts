@@ -13,11 +13,11 @@ const LONGEST_RESTART_MS = 2_000;
 /** A process that ran this long did not die of its start. */
 const STEADY_MS = 500;
 /** What a process may take to end when it is asked to, beyond which it is killed. */
-const STOP_TIMEOUT_MS = 90_000;
+export const STOP_TIMEOUT_MS = 90_000;
 
 /** How a child is run. */
 export interface ChildOptions {
-  name: "control" | "host";
+  name: "control" | "gateway" | "host";
   program: Program;
   env: Record<string, string | undefined>;
   /** Where its log goes. */
@@ -79,7 +79,7 @@ export class Child {
     const logFd = openSync(this.#logFile, "a", 0o600);
     chmodSync(this.#logFile, 0o600);
     try {
-      this.#process = Bun.spawn([program.bun, program.main, name], {
+      this.#process = Bun.spawn([program.bun, name === "gateway" ? program.gateway : program.main, name], {
         cwd: "/",
         env,
         // A terminal's Ctrl-C is for `pilvi up` alone, which ends the others in their order.

@@ -1,12 +1,11 @@
 // `pilvi control`: the API and the loop that makes its wishes true.
-import { chdir } from "node:process";
 import { createApp, type App } from "../api/app.ts";
 import { ensureToken } from "../api/tokens.ts";
 import { isLoopback, type Config } from "../config.ts";
 import type { Driver, Observation } from "../drivers/driver.ts";
 import { localDriver } from "../drivers/local/index.ts";
 import type { Certificate } from "../engines/engine.ts";
-import { canSwitchUsers, CONTROL_ACCOUNT } from "../host/accounts.ts";
+import { CONTROL_ACCOUNT } from "../host/accounts.ts";
 import { hostSocket } from "../host/layout.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import type { Vault } from "../lib/secrets.ts";
@@ -14,7 +13,10 @@ import { Loop } from "../reconciler/loop.ts";
 import { lookAgain, lookForMissing, type Sight } from "../reconciler/queue.ts";
 import { kinds } from "../resources/index.ts";
 import type { KindContext } from "../resources/kind.ts";
-import { openDatabase, type Database } from "../store/database.ts";
+import { WatchedSightings } from "../resources/shared/sightings.ts";
+import { sleepFigures } from "../resources/shared/sleep-figures.ts";
+import { isServed } from "../resources/shared/status.ts";
+import { openDatabase } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { migrations } from "../store/migrations.ts";
 import { ensureDataDir } from "./data-dir.ts";
@@ -24,6 +26,7 @@ import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
 import { ensureKeyFits, ensureHostRow } from "./registration.ts";
 import { ensureStore, openStore, STORE_ID, storeAddress } from "./store-instance.ts";
 import { portRefusal } from "./port-refusal.ts";
+import { becomeUser } from "./privileges.ts";
 
 /** Long enough for held answers, which `?wait=` makes last up to 60 s. */
 const IDLE_TIMEOUT_SECONDS = 120;
@@ -52,7 +55,8 @@ export async function controlCommand(config: Config): Promise<number> {
       token: await firstToken(config),
       hostId: hostId(config),
     };
-    dropPrivileges();
+    // Strangers' bytes are parsed from here on, by a user who owns nothing.
+    becomeUser(CONTROL_ACCOUNT);
     const stopping = stopRequested();
     // Whatever the start has come to may be left as it is, for the next one to go on with.
     const stop = await Promise.race([startControl(config, belongings, log), stopping.then(() => undefined)]);
@@ -70,15 +74,6 @@ export async function controlCommand(config: Config): Promise<number> {
   }
 }
 
-/** Strangers' bytes are parsed from here on, by a user who owns nothing. */
-function dropPrivileges(): void {
-  if (!canSwitchUsers()) return;
-  chdir("/");
-  process.setgroups?.([]);
-  process.setgid?.(CONTROL_ACCOUNT.gid);
-  process.setuid?.(CONTROL_ACCOUNT.uid);
-}
-
 async function startControl(config: Config, belongings: Belongings, log: Log): Promise<() => Promise<void>> {
   const { vault } = belongings;
   const driver = localDriver(hostSocket(config.dataDir));
@@ -93,14 +88,16 @@ async function startControl(config: Config, belongings: Belongings, log: Log): P
   if (config.bootstrapToken !== undefined) {
     await ensureToken(db, { plaintext: config.bootstrapToken, name: "bootstrap" });
   }
-  const context = contextOf(config, belongings, db, driver);
+  const sightings = new WatchedSightings();
+  const context = contextOf(config, belongings, { db, driver, sightings });
   const app = await createControlApp(config, context, log);
+  app.metrics.addFigures(sleepFigures, sightings);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const reconcilers = new Map(kinds.map((kind) => [kind.name, kind.reconcile(context)]));
   const loop = new Loop({ db, openSession, hostId: context.hostId, reconcilers, log });
   await loop.start();
   const watching = new AbortController();
-  watchInstances(context, watching.signal, log);
+  watchInstances(context, sightings, watching.signal, log);
   const server = serve(config, belongings.certificate, app);
   return async () => {
     watching.abort();
@@ -122,10 +119,15 @@ async function hostAnswers(driver: Driver): Promise<void> {
   while (!(await isThere()) && Date.now() < giveUpAt) await Bun.sleep(HOST_RETRY_MS);
 }
 
-function contextOf(config: Config, belongings: Belongings, db: Database, driver: Driver): KindContext {
+function contextOf(
+  config: Config,
+  belongings: Belongings,
+  { db, driver, sightings }: Pick<KindContext, "db" | "driver" | "sightings">,
+): KindContext {
   return {
     db,
     driver,
+    sightings,
     vault: belongings.vault,
     hostId: belongings.hostId,
     hostnames: { loopback: "127.0.0.1", public: config.publicHost },
@@ -149,15 +151,23 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
   return app;
 }
 
-/** Whatever the driver sees that does not fit what is recorded has the resource looked at again, at once. */
-function watchInstances({ db, driver, hostId: host }: KindContext, signal: AbortSignal, log: Log): void {
+/** Whatever the driver sees is remembered, and what does not fit what is recorded has the resource looked at again, at once. */
+function watchInstances(
+  { db, driver, hostId: host }: KindContext,
+  sightings: WatchedSightings,
+  signal: AbortSignal,
+  log: Log,
+): void {
   const complain = (error: unknown) => log.warn({ error }, "an observation could not be passed on");
   driver.watch(
     {
       changed: (seen) => {
-        if (seen.id !== STORE_ID) lookAgain(db, seen.id, sightOf(seen)).catch(complain);
+        if (seen.id === STORE_ID) return;
+        sightings.note(seen);
+        lookAgain(db, seen.id, sightOf(seen)).catch(complain);
       },
       synced: (ids) => {
+        sightings.keepOnly(ids);
         lookForMissing(db, host, ids).catch(complain);
       },
     },
@@ -165,10 +175,13 @@ function watchInstances({ db, driver, hostId: host }: KindContext, signal: Abort
   );
 }
 
-/** An engine that ended at least once was running before; one that never did is being started for the first time. */
-function sightOf({ state, crashes }: Observation): Sight {
-  if (state === "running") return "as-wished";
-  return crashes > 0 ? "broken" : "on-its-way";
+/**
+ * An engine that ended at least once was running before; one that never did is being started for the first time. One that
+ * sleeps, or wakes, is where it was wished to be.
+ */
+function sightOf(seen: Observation): Sight {
+  if (isServed(seen)) return "as-wished";
+  return seen.crashes > 0 ? "broken" : "on-its-way";
 }
 
 function serve(config: Config, certificate: Certificate | null, app: App): Bun.Server<undefined> {

@@ -1,10 +1,13 @@
 // The data directory: made, tried, and opened just so far that engines under users of their own can get in.
-import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf, messageOf, Refusal } from "../lib/errors.ts";
 import { tryLock } from "../lib/libc.ts";
+import { closedFolder } from "./closed-folder.ts";
 
-const EXECUTE_BY_OTHERS = 0o001;
+/** A process whose `pilvi up` was killed notices and ends; the next one waits for that. */
+const TAKEOVER_TIMEOUT_MS = 5_000;
+const TAKEOVER_RETRY_MS = 20;
 
 const FAULTS: Record<string, string> = {
   EACCES: "permission is denied",
@@ -32,15 +35,12 @@ export function ensureDataDir(dataDir: string): void {
   }
   if (process.getuid?.() !== 0) return;
   chmodSync(dataDir, 0o711);
-  for (let folder = dirname(dataDir); ; folder = dirname(folder)) {
-    if ((statSync(folder).mode & EXECUTE_BY_OTHERS) === 0) {
-      throw new Refusal(
-        `Other users cannot get to the data directory ${dataDir}, because ${folder} is closed to them, ` +
-          `and engines run under users of their own. Set PILVI_DATA_DIR to another one, or run: chmod o+x ${folder}`,
-      );
-    }
-    if (folder === dirname(folder)) return;
-  }
+  const closed = closedFolder(dirname(dataDir));
+  if (closed === undefined) return;
+  throw new Refusal(
+    `Other users cannot get to the data directory ${dataDir}, because ${closed} is closed to them, ` +
+      `and engines run under users of their own. Set PILVI_DATA_DIR to another one, or run: chmod o+x ${closed}`,
+  );
 }
 
 /**
@@ -52,4 +52,17 @@ export function lockDataDir(dataDir: string, name: string): boolean {
   if (tryLock(fd)) return true;
   closeSync(fd);
   return false;
+}
+
+/**
+ * Takes a lock as `lockDataDir` does, from a process that is about to end if need be.
+ * @throws Refusal when that one stays.
+ */
+export async function takeDataDirLock(dataDir: string, name: string): Promise<void> {
+  const giveUpAt = Date.now() + TAKEOVER_TIMEOUT_MS;
+  while (!lockDataDir(dataDir, name)) {
+    if (Date.now() > giveUpAt)
+      throw new Refusal(`Another Pilvi already runs on the data directory ${dataDir}.`);
+    await Bun.sleep(TAKEOVER_RETRY_MS);
+  }
 }

@@ -4,12 +4,15 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { missingEngines } from "../engines/install/index.ts";
 import { findEngines } from "../engines/installed.ts";
+import { Refusal } from "../lib/errors.ts";
 import { CHECKOUT_DIR } from "./checkout.ts";
+import { closedFolder } from "./closed-folder.ts";
 
 /**
  * Installs what is missing. What the last start could not install is not tried again, since that may take minutes.
  * @param stop ends an installation at once when it is aborted.
  * @returns false when Pilvi cannot run for the lack of a Postgres; the installation has said why.
+ * @throws Refusal when the users that engines run as could not get at them.
  */
 export async function ensureEngines(
   config: Config,
@@ -17,6 +20,7 @@ export async function ensureEngines(
   notice: (text: string) => void,
 ): Promise<boolean> {
   const { enginesDir, dataDir } = config;
+  refuseClosedFolder(enginesDir);
   const noteFile = join(dataDir, "missing-engines");
   const missing = await missingEngines({ enginesDir, checkoutDir: CHECKOUT_DIR });
   if (missing.length === 0) return true;
@@ -30,6 +34,15 @@ export async function ensureEngines(
   if (stillMissing.length === 0) rmSync(noteFile, { force: true });
   else writeFileSync(noteFile, stillMissing.join());
   return config.databaseUrl !== undefined || (await hasOwnPostgres(config));
+}
+
+function refuseClosedFolder(enginesDir: string): void {
+  const closed = process.getuid?.() === 0 ? closedFolder(enginesDir) : undefined;
+  if (closed === undefined) return;
+  throw new Refusal(
+    `Other users cannot get to the engines in ${enginesDir}, because ${closed} is closed to them, ` +
+      `and engines run under users of their own. Set PILVI_ENGINES_DIR to another folder, or run: chmod o+x ${closed}`,
+  );
 }
 
 /** Pilvi keeps its own data with a Postgres that no upgrade of the system takes away. */

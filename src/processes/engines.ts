@@ -6,6 +6,7 @@ import { checkEngines } from "./doctor/engines.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { checkMachine } from "./doctor/machine.ts";
 import { checkNetwork } from "./doctor/network.ts";
+import { checkTls } from "./doctor/tls.ts";
 
 /**
  * Installs the engines that are missing and prints what became of each one. Quiet when nothing was missing.
@@ -63,6 +64,7 @@ export async function doctorCommand(config: Config): Promise<number> {
   const findings = [
     ...checkMachine(config),
     ...(await checkEngines(config, CHECKOUT_DIR)),
+    ...checkTls(config),
     ...(await checkNetwork(config)),
   ];
   for (const finding of findings) console.log(textOf(finding));

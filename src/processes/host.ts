@@ -4,25 +4,20 @@ import { findCgroups } from "../host/cgroup.ts";
 import { Host } from "../host/host.ts";
 import { hostSocket } from "../host/layout.ts";
 import { serveHost } from "../host/server.ts";
-import { Refusal } from "../lib/errors.ts";
 import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLog } from "../lib/log.ts";
 import { readCertificate } from "./certificate.ts";
-import { ensureDataDir, lockDataDir } from "./data-dir.ts";
+import { ensureDataDir, takeDataDirLock } from "./data-dir.ts";
 import { ensureProgram } from "./program.ts";
 import { realtimeEngine } from "./realtime-engine.ts";
 import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
-
-/** A host whose `pilvi up` was killed notices and ends; the next one waits for that. */
-const TAKEOVER_TIMEOUT_MS = 5_000;
-const TAKEOVER_RETRY_MS = 20;
 
 /** @returns the exit code. SIGTERM and SIGINT leave the engines running, so that Pilvi is upgraded without stopping one. */
 export async function hostCommand(config: Config): Promise<number> {
   const log = createLog("host", config.logLevel);
   try {
     ensureDataDir(config.dataDir);
-    await takeHostLock(config.dataDir);
+    await takeDataDirLock(config.dataDir, "host");
     forbidNewPrivileges();
     const settings = {
       dataDir: config.dataDir,
@@ -49,14 +44,5 @@ export async function hostCommand(config: Config): Promise<number> {
   } catch (error) {
     reportRefusal(error);
     return 1;
-  }
-}
-
-async function takeHostLock(dataDir: string): Promise<void> {
-  const giveUpAt = Date.now() + TAKEOVER_TIMEOUT_MS;
-  while (!lockDataDir(dataDir, "host")) {
-    if (Date.now() > giveUpAt)
-      throw new Refusal(`Another Pilvi already runs on the data directory ${dataDir}.`);
-    await Bun.sleep(TAKEOVER_RETRY_MS);
   }
 }

@@ -17,12 +17,21 @@ import { Refusal } from "../lib/errors.ts";
 export interface Program {
   bun: string;
   main: string;
+  /** What the gateway's process runs. */
+  gateway: string;
+  /** What its worker thread runs. */
+  gatewayWorker: string;
   /** What a realtime server runs. */
   realtime: string;
 }
 
 /** What is built, and under which names. */
-const ENTRIES = { main: "main.js", realtime: "realtime.js" };
+const ENTRIES = {
+  main: "main.js",
+  gateway: "gateway.js",
+  gatewayWorker: "gateway-worker.js",
+  realtime: "realtime.js",
+};
 
 /** Set for tests: builds the places in where a test may stop a process. */
 const WITH_FAILPOINTS = process.env.PILVI_FAILPOINT_DIR !== undefined;
@@ -47,18 +56,27 @@ export async function ensureProgram(dataDir: string): Promise<Program> {
 }
 
 function programIn(folder: string, bun: string): Program {
-  return { bun, main: join(folder, ENTRIES.main), realtime: join(folder, ENTRIES.realtime) };
+  const path = (entry: keyof typeof ENTRIES) => join(folder, ENTRIES[entry]);
+  return {
+    bun,
+    main: path("main"),
+    gateway: path("gateway"),
+    gatewayWorker: path("gatewayWorker"),
+    realtime: path("realtime"),
+  };
 }
 
 async function build() {
   const results = await Promise.all([
     buildEntry("main.ts", ENTRIES.main),
+    buildEntry("processes/gateway-main.ts", ENTRIES.gateway),
+    buildEntry("gateway/main.ts", ENTRIES.gatewayWorker),
     buildEntry("realtime/main.ts", ENTRIES.realtime),
   ]);
   return { outputs: results.flatMap(({ outputs }) => outputs), hashes: await hashesOf(results) };
 }
 
-/** Each by itself, so that a realtime server loads nothing but its own code. */
+/** Each by itself, so that a realtime server or the gateway's worker loads nothing but its own code. */
 async function buildEntry(source: string, name: string): Promise<Bun.BuildOutput> {
   const result = await Bun.build({
     entrypoints: [join(import.meta.dir, "..", source)],

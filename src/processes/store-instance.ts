@@ -65,6 +65,7 @@ function storeSpec(vault: Vault): PostgresSpec {
     databases: [{ name: NAME, owner: NAME, wish: "present" }],
     version: null,
     ...STORE_RESOURCES,
-    exposure: { port: null, scope: "loopback" },
+    exposure: { port: null, scope: "loopback", through: "engine" },
+    sleepAfterSeconds: null,
   };
 }

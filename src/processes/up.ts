@@ -48,14 +48,14 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
   }
 }
 
-/** The host comes first: the control plane's store is one of its instances. */
+/** The host comes first: the control plane's store is one of its instances, and it logs in to databases through the gateway. */
 async function startAll(children: Child[], stop: AbortSignal): Promise<void> {
   for (const child of children) {
     if (!stop.aborted) await child.start();
   }
 }
 
-/** The last started goes first, so that the control plane still has its store while it ends. */
+/** The last started goes first, so that the control plane still has its store while it ends, and no client waits for an engine that is being stopped. */
 async function stopAll(children: Child[]): Promise<void> {
   for (const child of children.toReversed()) await child.stop();
 }
@@ -65,7 +65,7 @@ async function makeChildren(config: Config): Promise<Child[]> {
   const logDir = join(config.dataDir, "log");
   mkdirSync(logDir, { recursive: true, mode: 0o700 });
   const env = { ...process.env, PILVI_DATA_DIR: config.dataDir };
-  return (["host", "control"] as const).map(
+  return (["host", "gateway", "control"] as const).map(
     (name) => new Child({ name, program, env, logDir, notice: complain }),
   );
 }

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
 import { readOsRelease } from "../../engines/install/hints.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
+import { closedFolder } from "../closed-folder.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
 const TESTED_BUN_MINOR = "1.4.";
@@ -12,7 +13,6 @@ const LOW_DISK_GIB = 5;
 const NO_DISK_GIB = 1;
 /** Every connection of a gateway or a WebSocket cluster is an open file. */
 const GOOD_OPEN_FILES = 10_000;
-const OTHERS_MAY_PASS = 0o001;
 
 /** @returns one finding for each thing. */
 export function checkMachine(config: Config): Finding[] {
@@ -68,13 +68,6 @@ function dataDirFinding(dataDir: string, nearest: string): Finding {
 /** The folder itself, or the lowest of its parents that exists. */
 function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
-}
-
-/** The first folder on the way down that other users may not pass through. */
-function closedFolder(folder: string): string | undefined {
-  const above = folder === "/" ? undefined : closedFolder(dirname(folder));
-  if (above !== undefined) return above;
-  return (statSync(folder).mode & OTHERS_MAY_PASS) === 0 ? folder : undefined;
 }
 
 function diskFinding(folder: string): Finding {

@@ -1,0 +1,45 @@
+// What `pilvi doctor` says of the certificate that clients of databases see.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../config.ts";
+import { ensureGatewayCertificate } from "../certificate-authority.ts";
+import { checkTls } from "./tls.ts";
+
+const DAY_MS = 86_400_000;
+
+let dataDir: string;
+
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "pilvi-doctor-"));
+});
+
+afterAll(() => rmSync(dataDir, { recursive: true }));
+
+function findings({ days = 0, env = {} }: { days?: number; env?: Record<string, string> } = {}) {
+  const config = loadConfig({ PILVI_DATA_DIR: dataDir, ...env });
+  const [, ...ofCertificate] = checkTls(config, new Date(Date.now() + days * DAY_MS));
+  return ofCertificate;
+}
+
+test("nothing before there is one, and then until when it is good", async () => {
+  expect(findings()).toEqual([]);
+  const log = { info() {}, warn() {}, error() {}, child: () => log };
+  await ensureGatewayCertificate({ dataDir, names: ["localhost"], now: new Date() }, log);
+  const until = new Date(Date.now() + 396 * DAY_MS).toISOString().slice(0, 10);
+  expect(findings()).toEqual([
+    { level: "ok", text: `certificate ${join(dataDir, "tls", "gateway.crt")}, until ${until}` },
+  ]);
+  expect(findings({ days: 380 })).toMatchObject([
+    { level: "warn", advice: expect.stringContaining("renews") },
+  ]);
+});
+
+test("a configured one that cannot be read keeps Pilvi from working", () => {
+  const file = join(dataDir, "none.pem");
+  const env = { PILVI_TLS_CERT: file, PILVI_TLS_KEY: file };
+  expect(findings({ env })).toMatchObject([{ level: "fail" }]);
+  writeFileSync(file, "nothing");
+  expect(findings({ env })).toMatchObject([{ level: "fail" }]);
+});
