@@ -36,7 +36,7 @@ export function executorOf(operation: Operation, shell: Shell) {
     if (!can(principal, operation.ability)) throw forbidden();
     const url = new URL(context.req.url);
     const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
-    const input = await readInput(operation, context.req.raw, { url, address, params });
+    const input = await readInput(operation, context.req.raw, { url, address, params, principal });
     const reply = await operation.handle({
       ...input,
       principal,

@@ -48,7 +48,7 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
   Forbidden: plain("The token lacks the ability.", "This action is unauthorized."),
   NotFound: plain("There is no such resource in the token's organization.", "There is no such cache."),
   Conflict: plain(
-    "The resource that was made with this Idempotency-Key has been deleted since, or what it would belong to is being deleted.",
+    "The resource that was made with this Idempotency-Key has been deleted since, or the state of the resource or of what it belongs to does not allow it.",
     "The resource that was made with this Idempotency-Key has been deleted since. Use a new key.",
   ),
   TooLarge: plain("The body is too large.", "The body is larger than 1048576 bytes."),

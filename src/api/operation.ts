@@ -71,10 +71,13 @@ export interface Operation<
   includes?: readonly string[];
   /** Whether the operation honours `Idempotency-Key`. */
   isIdempotent?: boolean;
-  /** Whether the operation answers 409 for a resource that is being deleted. */
+  /** Whether the operation answers 409 for a resource whose state does not allow it, such as one that is being deleted. */
   canConflict?: boolean;
   /** Checks between fields. It gets the fields that are valid by themselves, so that all faults are told at once. */
-  check?(valid: Partial<z.output<Body>>): FieldErrors | Promise<FieldErrors>;
+  check?(
+    valid: Partial<z.output<Body>>,
+    asked: { principal: Principal; params: z.output<Params> },
+  ): FieldErrors | Promise<FieldErrors>;
   success: Success;
   deprecated?: Deprecation;
   handle(request: OperationRequest<z.output<Body>, z.output<Query>, z.output<Params>>): Promise<Reply>;

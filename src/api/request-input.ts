@@ -1,4 +1,5 @@
 // Turns an HTTP request into what the handler of an operation gets, or into all that is wrong with it.
+import type { Principal } from "./auth.ts";
 import { invalid, notFound } from "./errors.ts";
 import { refuseUnknownFilters } from "./filters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKey, requestHash, type IdempotentRequest } from "./idempotency.ts";
@@ -23,6 +24,7 @@ export interface Target {
   address: string;
   /** The variable parts of the path. */
   params: Record<string, string>;
+  principal: Principal;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface Target {
 export async function readInput(
   operation: Operation,
   request: Request,
-  { url, address, params: pathParams }: Target,
+  { url, address, params: pathParams, principal }: Target,
 ): Promise<Input> {
   const params = readParams(operation, pathParams);
   refuseUnknownFilters(url.searchParams, Object.keys(operation.query?.shape ?? {}));
@@ -41,7 +43,7 @@ export async function readInput(
     ? checkObject(operation.query, Object.fromEntries(url.searchParams))
     : { valid: {}, errors: {} };
   const errors = { ...query.errors };
-  const body = await readBody(operation, request, errors);
+  const body = await readBody(operation, request, { principal, params }, errors);
   const idempotency = readIdempotency(operation, request, address, body, errors);
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return { body, query: query.valid, params, includes, idempotency };
@@ -57,12 +59,13 @@ function readParams(operation: Operation, pathParams: Record<string, string>): R
 async function readBody(
   operation: Operation,
   request: Request,
+  asked: { principal: Principal; params: Record<string, unknown> },
   errors: FieldErrors,
 ): Promise<Record<string, unknown>> {
   if (operation.body === undefined) return {};
   const body = checkObject(operation.body, await readJsonObject(request));
   Object.assign(errors, body.errors);
-  const between = (await operation.check?.(body.valid)) ?? {};
+  const between = (await operation.check?.(body.valid, asked)) ?? {};
   for (const [field, sentences] of Object.entries(between)) addFault(errors, field, ...sentences);
   return body.valid;
 }

@@ -2,11 +2,15 @@
 import type { Principal } from "../../api/auth.ts";
 import type { KindContext } from "../kind.ts";
 import { credentialsOf, hostnameOf } from "../shared/connection.ts";
+import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
+import { exposureOf } from "./exposure.ts";
 import type { CacheResource } from "./schema.ts";
 import type { CacheRow } from "./store.ts";
 
 /** The resource; credentials are in it only for a token that may see them. */
 export function renderCache(cache: CacheRow, context: KindContext, principal: Principal): CacheResource {
+  const { scope, through } = exposureOf(cache);
+  const seen = context.sightings.of(cache.id);
   return {
     id: cache.id,
     type: "caches",
@@ -23,7 +27,7 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
       hibernation_timeout: cache.hibernationTimeout,
       created_at: cache.createdAt,
       connection: {
-        hostname: hostnameOf(cache.isPublic ? "public" : "loopback", context),
+        hostname: hostnameOf(scope, context),
         port: cache.port,
         protocol: cache.isPublic && context.isTls ? "rediss" : "redis",
         ...credentialsOf(cache, context, principal, "caches:credentials"),
@@ -33,8 +37,8 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
     meta: {
       engine: cache.engine,
       limits: cache.limits && { memory_bytes: cache.limits.memoryBytes },
-      sleep: { state: "awake" },
-      last_error: cache.lastError,
+      sleep: renderSleep(seen, through),
+      last_error: cache.lastError ?? sleepErrorOf(seen),
       overdue: cache.isOverdue,
     },
   };

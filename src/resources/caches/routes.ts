@@ -10,12 +10,21 @@ import { createdHeaders } from "../shared/create.ts";
 import { deleteInstance } from "../shared/delete.ts";
 import { readOne } from "../shared/read.ts";
 import { regions } from "../shared/regions.ts";
+import { suspendInstance } from "../shared/suspend.ts";
+import { CACHES, changeCache, checkChange } from "./change.ts";
 import { createCache } from "./create.ts";
 import { engineCheck } from "./engines.ts";
 import { renderCache } from "./render.ts";
-import { cacheResource, cacheStatuses, cacheTypeList, checkNewCache, newCache } from "./schema.ts";
+import {
+  cacheChange,
+  cacheResource,
+  cacheStatuses,
+  cacheTypeList,
+  checkNewCache,
+  newCache,
+} from "./schema.ts";
 import { cacheTypeLabels, cacheTypes, labelOf, sizesByType } from "./sizes.ts";
-import { findCache, listCaches } from "./store.ts";
+import { findCache, listCaches, type CacheRow } from "./store.ts";
 
 const tag = "Caches";
 const includes = ["environments"];
@@ -31,7 +40,15 @@ const single = singleDocument(cacheResource);
 
 /** All operations of caches. */
 export function cacheOperations(context: KindContext): Operation[] {
-  return [create(context), list(context), types(), show(context), remove(context)];
+  return [
+    create(context),
+    list(context),
+    types(),
+    show(context),
+    change(context),
+    suspend(context),
+    remove(context),
+  ];
 }
 
 function create(context: KindContext): Operation {
@@ -130,6 +147,53 @@ function show(context: KindContext): Operation {
   });
 }
 
+function change(context: KindContext): Operation {
+  return operation({
+    method: "PATCH",
+    path: "/caches/:id",
+    operationId: "updateCache",
+    tag,
+    summary: "Change a cache",
+    description:
+      "Members that are left out stay as they are; type, region and port are for life. The cache is `updating` until the change is in force. Another size or eviction policy starts its engine anew, and another `is_public` that of a cache which does not hibernate. Whether and when it hibernates starts nothing anew, but who listens at its address changes when the engine stops next, which ends its connections.",
+    canConflict: true,
+    ability: "caches:write",
+    params,
+    body: cacheChange,
+    check: (valid, { principal: { organizationId }, params: { id } }) =>
+      checkChange(context, valid, { organizationId, id }),
+    success: { status: 200, description: "The changed cache.", schema: single, contentType: JSON_API },
+    async handle(request) {
+      const row = await changeCache(context, request);
+      return { document: { data: renderCache(row, context, request.principal) } };
+    },
+  });
+}
+
+function suspend(context: KindContext): Operation {
+  return operation({
+    method: "POST",
+    path: "/caches/:id/suspend",
+    operationId: "suspendCache",
+    tag,
+    summary: "Put a cache to sleep",
+    description:
+      "Answers when the cache sleeps; one that does already is fine. The next client that logs in wakes it. One that never hibernates, has clients that wait or listen, or could not be put to sleep in time answers 409.",
+    canConflict: true,
+    ability: "caches:write",
+    params,
+    success: { status: 200, description: "The cache, which sleeps.", schema: single, contentType: JSON_API },
+    async handle(request) {
+      const row = await suspendInstance(context, request, { ...CACHES, reasonAgainst });
+      return { document: { data: renderCache(row, context, request.principal) } };
+    },
+  });
+}
+
+function reasonAgainst({ usesHibernation }: CacheRow): string | undefined {
+  return usesHibernation ? undefined : "The cache does not hibernate. Set uses_hibernation to let it sleep.";
+}
+
 function remove(context: KindContext): Operation {
   return operation({
     method: "DELETE",
@@ -143,7 +207,7 @@ function remove(context: KindContext): Operation {
     params,
     success: { status: 204, description: "The cache is being deleted." },
     async handle(request) {
-      await deleteInstance(context, request, { kind: "caches", noun: "cache" });
+      await deleteInstance(context, request, CACHES);
       return {};
     },
   });

@@ -11,6 +11,7 @@ import {
   nameField,
 } from "../shared/fields.ts";
 import { region } from "../shared/regions.ts";
+import { sleepField } from "../shared/sleep.ts";
 import { cacheSizes, cacheTypeLabels, cacheTypes, sizesByType, type CacheType } from "./sizes.ts";
 
 export const cacheStatuses = [
@@ -56,11 +57,25 @@ const evictionPolicy = z.enum(evictionPolicies).meta({
   example: "allkeys-lru",
 });
 
-const hibernationTimeout = z
-  .int()
-  .min(1)
-  .max(60)
-  .meta({ description: "Minutes without a client after which a hibernating cache sleeps.", example: 5 });
+const hibernationTimeout = z.int().min(1).max(60).meta({
+  description:
+    "Minutes without use after which a hibernating cache sleeps. A client that is connected and idle is no use.",
+  example: 5,
+});
+
+const name = nameField("Need not be unique.", "sessions");
+
+const autoUpgrade = z
+  .boolean()
+  .meta({ description: "Whether the cache takes the next size when it is full.", example: false });
+
+const isPublic = z
+  .boolean()
+  .meta({ description: "Whether other machines can reach the cache.", example: false });
+
+const usesHibernation = z
+  .boolean()
+  .meta({ description: "Whether the cache sleeps when nobody uses it.", example: false });
 
 /** What a type allows, as JSON Schema; `checkNewCache` is the same in code. */
 function variantOf(cacheType: CacheType) {
@@ -79,26 +94,17 @@ function variantOf(cacheType: CacheType) {
 export const newCache = z
   .object({
     type,
-    name: nameField("Need not be unique.", "sessions"),
+    name,
     region,
     size,
-    auto_upgrade_enabled: z
-      .boolean()
-      .default(false)
-      .meta({ description: "Whether the cache takes the next size when it is full.", example: false }),
-    is_public: z
-      .boolean()
-      .default(false)
-      .meta({ description: "Whether other machines can reach the cache.", example: false }),
+    auto_upgrade_enabled: autoUpgrade.default(false),
+    is_public: isPublic.default(false),
     cluster_id: clusterIdField(),
     eviction_policy: evictionPolicy.optional().meta({
       description: "Only for the Valkey types, where it is `allkeys-lru` when left out.",
       example: "allkeys-lru",
     }),
-    uses_hibernation: z
-      .boolean()
-      .default(false)
-      .meta({ description: "Whether the cache sleeps when nobody uses it.", example: false }),
+    uses_hibernation: usesHibernation.default(false),
     hibernation_timeout: hibernationTimeout.default(5),
   })
   .meta({ id: "NewCache", override: { oneOf: cacheTypes.map(variantOf) } });
@@ -113,11 +119,36 @@ export function isValkeyType(cacheType: CacheType): boolean {
 /** The faults between fields, told by those that are valid by themselves. */
 export function checkNewCache(valid: Partial<NewCache>): FieldErrors {
   const errors = clusterIdFaults(valid.cluster_id);
-  if (valid.type === undefined) return errors;
-  if (valid.size !== undefined && !sizesByType[valid.type].includes(valid.size)) {
-    errors.size = [`The size ${valid.size} does not belong to the type ${valid.type}.`];
+  return valid.type === undefined ? errors : { ...errors, ...variantFaults(valid.type, valid) };
+}
+
+/** The body of `PATCH /caches/:id`. */
+export const cacheChange = z
+  .object({
+    name: name.optional(),
+    size: size.optional(),
+    auto_upgrade_enabled: autoUpgrade.optional(),
+    is_public: isPublic.optional(),
+    eviction_policy: evictionPolicy
+      .optional()
+      .meta({ description: "Only for the Valkey types.", example: "allkeys-lru" }),
+    uses_hibernation: usesHibernation.optional(),
+    hibernation_timeout: hibernationTimeout.optional(),
+  })
+  .meta({ id: "CacheChange" });
+
+export type CacheChange = z.output<typeof cacheChange>;
+
+/** What a cache of this type cannot have. */
+export function variantFaults(
+  cacheType: CacheType,
+  { size: wanted, eviction_policy: policy }: Pick<CacheChange, "size" | "eviction_policy">,
+): FieldErrors {
+  const errors: FieldErrors = {};
+  if (wanted !== undefined && !sizesByType[cacheType].includes(wanted)) {
+    errors.size = [`The size ${wanted} does not belong to the type ${cacheType}.`];
   }
-  if (valid.eviction_policy !== undefined && !isValkeyType(valid.type)) {
+  if (policy !== undefined && !isValkeyType(cacheType)) {
     errors.eviction_policy = ["The eviction policy can be chosen for Valkey types only."];
   }
   return errors;
@@ -158,6 +189,7 @@ const attributes = z
 const meta = z
   .object({
     ...metaFields("cache", { name: "valkey", version: "8.0.6" }),
+    sleep: sleepField,
     limits: z
       .object({ memory_bytes: z.int().min(0) })
       .nullable()

@@ -18,9 +18,9 @@ import {
 import type { CacheEvictionPolicy, CacheStatus } from "./schema.ts";
 import type { CacheSize, CacheType } from "./sizes.ts";
 
-/** What the customer ordered and what was decided for it at its creation. */
-export interface CacheValues extends InstanceValues, InstanceLogin {
-  type: CacheType;
+/** What the customer may change later. */
+export interface CacheSettings {
+  name: string;
   size: CacheSize;
   autoUpgradeEnabled: boolean;
   isPublic: boolean;
@@ -28,6 +28,11 @@ export interface CacheValues extends InstanceValues, InstanceLogin {
   usesHibernation: boolean;
   /** Minutes. */
   hibernationTimeout: number;
+}
+
+/** What the customer ordered and what was decided for it at its creation. */
+export interface CacheValues extends InstanceValues, InstanceLogin, CacheSettings {
+  type: CacheType;
 }
 
 /** A cache with how far its wish has come. */
@@ -76,6 +81,16 @@ export async function listCaches(
 /** Any organization's cache, for the reconciler. */
 export async function loadCache(db: Queryable, id: string): Promise<CacheRow | null> {
   return (await findRow<CacheRow>(db, SELECT, id)) ?? null;
+}
+
+/** Writes what the customer has changed. */
+export async function updateCache(tx: Transaction, id: string, settings: CacheSettings): Promise<void> {
+  await tx`
+    update caches
+    set name = ${settings.name}, size = ${settings.size}, auto_upgrade_enabled = ${settings.autoUpgradeEnabled},
+        is_public = ${settings.isPublic}, eviction_policy = ${settings.evictionPolicy},
+        uses_hibernation = ${settings.usesHibernation}, hibernation_timeout = ${settings.hibernationTimeout}
+    where id = ${id}`;
 }
 
 /** Writes what came of a run. A wish to delete that arrived meanwhile stays. */

@@ -15,23 +15,28 @@ export interface DatabaseLogin {
   port: number;
   username: string;
   password: string;
+  /** Whether other machines reach it as well, so that it may want TLS. */
+  isPublic: boolean;
   /** A database that is there; undefined when the cluster has none. */
   database: string | undefined;
 }
 
 /** @throws PublicError when the cluster cannot be reached at its address or does not take the credentials. */
-export async function ensureLogin({ protocol, database, ...login }: DatabaseLogin): Promise<void> {
+export async function ensureLogin(login: DatabaseLogin): Promise<void> {
+  const { protocol, hostname, port, username, password, isPublic } = login;
+  const address = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+  const database = login.database ?? NOBODYS_DATABASES[protocol];
+  // This asks whether the cluster answers; whether the name fits the certificate is the operator's choice of name.
+  const sslMode = isPublic ? "prefer" : "disable";
   const db = new SQL({
-    ...login,
+    url: `${protocol}://${username}:${password}@${address}/${database}?sslmode=${sslMode}`,
     adapter: protocol,
-    database: database ?? NOBODYS_DATABASES[protocol],
     max: 1,
     connectionTimeout: LOGIN_TIMEOUT_SECONDS,
   });
   try {
     await db`select 1`;
   } catch (error) {
-    const address = `${login.hostname}:${login.port}`;
     throw new PublicError(`A login at ${address} did not work: ${messageOf(error)}.`, error);
   } finally {
     await db.close({ timeout: 0 });

@@ -1,6 +1,4 @@
 // What brings a database cluster to its wish: its spec, its login, and what is written of it and of its databases.
-import type { MysqlSpec, PostgresSpec } from "../../drivers/driver.ts";
-import { nativeVerifier, scramVerifier } from "../../lib/verifiers.ts";
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
@@ -8,8 +6,8 @@ import { hostnameOf } from "../shared/connection.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
 import { exposureOf } from "./exposure.ts";
 import { ensureLogin, type DatabaseLogin } from "./login.ts";
-import { resourcesOf } from "./resources.ts";
 import { eraseSchema, writeSchemaStatus } from "./schemas/store.ts";
+import { specOf } from "./spec.ts";
 import { eraseDatabase, loadDatabase, writeDatabaseStatus, type DatabaseRow } from "./store.ts";
 import { protocolOf } from "./types.ts";
 
@@ -28,31 +26,12 @@ export function reconcileDatabase(context: KindContext): Reconcile {
   });
 }
 
-/** What the driver is asked for. The password stays here; what verifies it is enough for the engine. */
-function specOf(cluster: DatabaseRow, { vault }: KindContext): PostgresSpec | MysqlSpec {
-  const password = vault.open(cluster.sealedPassword, cluster.id);
-  const kind = protocolOf(cluster.type);
-  const verifier = kind === "postgres" ? scramVerifier(password, cluster.id) : nativeVerifier(password);
-  return {
-    kind,
-    id: cluster.id,
-    engines: [cluster.engineName],
-    version: cluster.version,
-    users: [{ name: cluster.username, verifier }],
-    exposure: exposureOf(cluster),
-    ...resourcesOf(cluster.type, cluster.config),
-    databases: cluster.schemas.map(({ name, status }) => ({
-      name,
-      owner: cluster.username,
-      wish: status === "deleting" ? "absent" : "present",
-    })),
-  };
-}
-
 function loginOf(cluster: DatabaseRow, context: KindContext): DatabaseLogin {
+  const { scope } = exposureOf(cluster);
   return {
     protocol: protocolOf(cluster.type),
-    hostname: hostnameOf(exposureOf(cluster).scope, context),
+    hostname: hostnameOf(scope, context),
+    isPublic: scope === "public",
     port: cluster.port,
     username: cluster.username,
     password: context.vault.open(cluster.sealedPassword, cluster.id),

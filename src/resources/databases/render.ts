@@ -2,6 +2,7 @@
 import type { Principal } from "../../api/auth.ts";
 import type { KindContext } from "../kind.ts";
 import { credentialsOf, hostnameOf } from "../shared/connection.ts";
+import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
 import { exposureOf } from "./exposure.ts";
 import type { DatabaseResource } from "./schema.ts";
 import type { DatabaseRow } from "./store.ts";
@@ -15,6 +16,8 @@ export function renderDatabase(
 ): DatabaseResource {
   const protocol = protocolOf(database.type);
   const { limits } = database;
+  const { scope, through } = exposureOf(database);
+  const seen = context.sightings.of(database.id);
   return {
     id: database.id,
     type: "databases",
@@ -28,7 +31,7 @@ export function renderDatabase(
       supports_pitr: "false",
       earliest_restore_time: "",
       connection: {
-        hostname: hostnameOf(exposureOf(database).scope, context),
+        hostname: hostnameOf(scope, context),
         port: database.port,
         protocol,
         driver: drivers[protocol],
@@ -40,8 +43,8 @@ export function renderDatabase(
     },
     meta: {
       engine: database.engine,
-      sleep: { state: "awake" },
-      last_error: database.lastError,
+      sleep: renderSleep(seen, through),
+      last_error: database.lastError ?? sleepErrorOf(seen),
       overdue: database.isOverdue,
       version: database.version,
       limits: limits && {

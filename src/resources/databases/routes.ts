@@ -12,14 +12,18 @@ import { deleteInstance } from "../shared/delete.ts";
 import { rememberedOffer } from "../shared/offers.ts";
 import { readOne } from "../shared/read.ts";
 import { regions } from "../shared/regions.ts";
+import { suspendInstance } from "../shared/suspend.ts";
+import { CLUSTERS, changeDatabase } from "./change.ts";
 import { memberDescriptionsOf } from "./configs/describe.ts";
 import { createDatabase } from "./create.ts";
 import { choicesFor, engineFaults } from "./engines.ts";
+import { canSleep } from "./exposure.ts";
 import { legacy } from "./legacy.ts";
 import { clusterParams } from "./params.ts";
 import { renderDatabase } from "./render.ts";
 import {
   checkNewDatabase,
+  databaseChange,
   databaseResource,
   databaseStatuses,
   databaseTypeList,
@@ -41,23 +45,16 @@ const single = singleDocument(databaseResource, schemaResource);
 /** All operations of database clusters, apart from those of the databases in them. */
 export function databaseOperations(context: KindContext): Operation[] {
   const offer = rememberedOffer(context.driver);
-  const [made, listed, shown, removed] = [
-    create(context, offer),
-    list(context),
-    show(context),
-    remove(context),
-  ];
-  return [
-    made,
-    listed,
-    shown,
-    removed,
-    types(offer),
-    legacy(made, "createDatabase"),
-    legacy(listed, "listDatabases"),
-    legacy(shown, "getDatabase"),
-    legacy(removed, "deleteDatabase"),
-  ];
+  const operations = {
+    createDatabase: create(context, offer),
+    listDatabases: list(context),
+    getDatabase: show(context),
+    updateDatabase: change(context),
+    suspendDatabase: suspend(context),
+    deleteDatabase: remove(context),
+  };
+  const former = Object.entries(operations).map(([name, each]) => legacy(each, name));
+  return [...Object.values(operations), types(offer), ...former];
 }
 
 function create(context: KindContext, offer: () => Promise<Offer>): Operation {
@@ -158,6 +155,59 @@ function show(context: KindContext): Operation {
   });
 }
 
+function change(context: KindContext): Operation {
+  return operation({
+    method: "PATCH",
+    path: pathOfOne,
+    operationId: "updateDatabaseCluster",
+    tag,
+    summary: "Change a database cluster",
+    description:
+      "Changes the members of `config` that are named. The cluster is `updating` until the change is in force. What gives it another size starts its engine anew, which ends its connections; `suspend_seconds` does not, and wakes nothing.",
+    canConflict: true,
+    ability: "databases:write",
+    params: clusterParams,
+    body: databaseChange,
+    success: { status: 200, description: "The changed cluster.", schema: single, contentType: JSON_API },
+    async handle(request) {
+      const row = await changeDatabase(context, request);
+      return { document: { data: renderDatabase(row, context, request.principal) } };
+    },
+  });
+}
+
+function suspend(context: KindContext): Operation {
+  return operation({
+    method: "POST",
+    path: `${pathOfOne}/suspend`,
+    operationId: "suspendDatabaseCluster",
+    tag,
+    summary: "Put a database cluster to sleep",
+    description:
+      "Answers when the cluster sleeps; one that does already is fine. The next client that logs in wakes it. One whose type or size never sleeps, or that has a transaction open, answers 409.",
+    canConflict: true,
+    ability: "databases:write",
+    params: clusterParams,
+    success: {
+      status: 200,
+      description: "The cluster, which sleeps.",
+      schema: single,
+      contentType: JSON_API,
+    },
+    async handle(request) {
+      const row = await suspendInstance(context, request, { ...CLUSTERS, reasonAgainst });
+      return { document: { data: renderDatabase(row, context, request.principal) } };
+    },
+  });
+}
+
+function reasonAgainst(cluster: DatabaseRow): string | undefined {
+  if (canSleep(cluster)) return undefined;
+  const { type, config } = cluster;
+  if (type !== "platform_mysql" || !("size" in config)) return `Clusters of the type ${type} never sleep.`;
+  return `A cluster of the size ${config.size} never sleeps; those of flex sizes can.`;
+}
+
 function remove(context: KindContext): Operation {
   return operation({
     method: "DELETE",
@@ -172,8 +222,7 @@ function remove(context: KindContext): Operation {
     success: { status: 204, description: "The cluster is being deleted." },
     async handle(request) {
       await deleteInstance(context, request, {
-        kind: "databases",
-        noun: "database cluster",
+        ...CLUSTERS,
         markParts: markSchemasDeleting,
       });
       return {};

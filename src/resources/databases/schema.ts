@@ -11,7 +11,8 @@ import {
   nameField,
 } from "../shared/fields.ts";
 import { region } from "../shared/regions.ts";
-import { requestSchemaOf } from "./configs/describe.ts";
+import { sleepField } from "../shared/sleep.ts";
+import { changeSchemaOf, requestSchemaOf } from "./configs/describe.ts";
 import { configVariants, knownMembers } from "./configs/index.ts";
 import { managed } from "./configs/managed.ts";
 import { platformMysql } from "./configs/platform-mysql.ts";
@@ -92,6 +93,25 @@ export const newDatabase = z
   .meta({ id: "NewDatabase", override: { oneOf: databaseTypes.map(variantOf) } });
 
 export type NewDatabase = z.output<typeof newDatabase>;
+
+/** The body of `PATCH /databases/clusters/:id`. */
+export const databaseChange = z
+  .object({
+    config: z.record(z.string(), z.unknown()).meta({
+      description:
+        "The members to change; those that are left out stay as they are. Null takes away a value that can be absent.",
+      example: { cu_max: 2 },
+      override: { anyOf: databaseTypes.map(changeSchemaOf).filter(isFirstOfTitle) },
+    }),
+  })
+  .meta({ id: "DatabaseChange" });
+
+export type DatabaseChange = z.output<typeof databaseChange>;
+
+/** Two types have the same config. */
+function isFirstOfTitle({ title }: { title: string }, index: number, all: { title: string }[]): boolean {
+  return all.findIndex((other) => other.title === title) === index;
+}
 
 /** Whether clusters of this type always begin with a database. */
 function cannotBeEmpty(databaseType: DatabaseType): boolean {
@@ -179,6 +199,7 @@ const limits = z
 const meta = z
   .object({
     ...metaFields("cluster", { name: "postgres", version: "18.1" }),
+    sleep: sleepField,
     version: z
       .string()
       .meta({ description: "The engine's major version, which the cluster keeps for life.", example: "18" }),

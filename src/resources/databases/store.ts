@@ -76,6 +76,11 @@ export async function loadDatabase(db: Queryable, id: string): Promise<DatabaseR
   return (await findRow<DatabaseRow>(db, SELECT, id)) ?? null;
 }
 
+/** Gives the cluster another config. */
+export async function updateConfig(tx: Transaction, id: string, config: DatabaseConfig): Promise<void> {
+  await tx`update databases set config = ${config}::json where id = ${id}`;
+}
+
 /** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
 export async function writeDatabaseStatus(
   tx: Transaction,

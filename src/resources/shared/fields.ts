@@ -70,9 +70,6 @@ export function metaFields(noun: string, engineExample: { name: string; version:
       description: "The engine that really runs; null until it was chosen.",
       example: engineExample,
     }),
-    sleep: z
-      .object({ state: z.enum(["awake"]) })
-      .meta({ description: `Whether the ${noun} sleeps.`, example: { state: "awake" } }),
     last_error: z
       .string()
       .nullable()

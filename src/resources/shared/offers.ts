@@ -26,7 +26,8 @@ export function rememberedOffer(driver: Driver): () => Promise<Offer> {
   };
 }
 
-function hostAway(cause: unknown): ApiError {
+/** The answer to a request that the driver would be needed for. */
+export function hostAway(cause: unknown): ApiError {
   return new ApiError(
     503,
     "The host that runs the engines cannot be reached at the moment. Try again soon.",

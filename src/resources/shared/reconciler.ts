@@ -3,7 +3,7 @@ import type { Driver, InstanceSpec, Observation } from "../../drivers/driver.ts"
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../reconciler/loop.ts";
 import type { Database, Transaction } from "../../store/database.ts";
-import { nextStatus, type CommonStatus } from "./status.ts";
+import { isServed, nextStatus, type CommonStatus } from "./status.ts";
 
 /** How soon an engine that ended should be back, in seconds; recovery after a crash reads what was written last. */
 const RECOVERY_DEADLINE_SECONDS = 120;
@@ -58,11 +58,13 @@ export function reconcileInstance<Row extends { id: string; status: string }, Lo
       // An empty one in its place would hide that data is gone, which a backup might still bring back.
       if (seen.state === "absent") return goneOutcome(row, seen);
       // Said before it is mended, so that nobody is told of an instance that is not there.
-      if (seen.state !== "running" && row.status === "available") return outcome(row, seen, false);
+      if (row.status === "available" && !isServed(seen)) return outcome(row, seen, false);
     }
     const seen = await driver.ensure(steps.specOf(row), signal);
     await failpoint("reconcile.ensured");
-    if (seen.state !== "running") return outcome(row, seen, false, HOST_RETRY_MS);
+    if (!isServed(seen)) return outcome(row, seen, false, HOST_RETRY_MS);
+    // A login would wake it. One worked before, unless it has never been available.
+    if (seen.state !== "running" && row.status !== "creating") return outcome(row, seen, true);
     await steps.ensureLogin(row);
     await failpoint("reconcile.logged-in");
     return outcome(row, seen, true);

@@ -131,6 +131,12 @@ export async function lockRow(
   return row;
 }
 
+/** Says of an instance that was available that a wish for it is not yet in force. */
+export async function markUpdating(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
+  await tx`
+    update ${tx.unsafe(tableOf(kind))} set status = 'updating' where id = ${id} and status = 'available'`;
+}
+
 /** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
 export async function writeProgress(
   tx: Transaction,

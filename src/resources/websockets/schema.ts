@@ -106,6 +106,9 @@ const meta = z
       example: "http://127.0.0.1:20002",
     }),
     ...metaFields("cluster", { name: "realtime", version: "0.1.0" }),
+    sleep: z
+      .object({ state: z.enum(["awake"]) })
+      .meta({ description: "WebSocket clusters never sleep.", example: { state: "awake" } }),
     limits: z
       .object({ max_connections: z.int().min(0) })
       .nullable()

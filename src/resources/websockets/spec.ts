@@ -13,7 +13,7 @@ export function specOf(server: ServerRow, { vault }: { vault: Vault }): Realtime
     id: server.id,
     engines: ["realtime"],
     users: [],
-    exposure: { port: server.port, scope: "public" },
+    exposure: { port: server.port, scope: "public", through: "engine" },
     maxConnections: server.maxConnections,
     applications: server.applications.map((application) => applicationOf(application, vault)),
   };

@@ -101,11 +101,6 @@ export async function setStrategy(
   await tx`update websocket_servers set connection_distribution_strategy = ${strategy} where id = ${id}`;
 }
 
-/** Says of a cluster that was available that a wish for it is not yet in force. */
-export async function markUpdating(tx: Transaction, id: string): Promise<void> {
-  await tx`update websocket_servers set status = 'updating' where id = ${id} and status = 'available'`;
-}
-
 /** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
 export async function writeServerStatus(
   tx: Transaction,

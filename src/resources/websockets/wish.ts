@@ -1,27 +1,23 @@
 // What every later wish about a WebSocket cluster or its applications begins and ends with.
-import { ApiError, notFound } from "../../api/errors.ts";
-import { enqueue } from "../../reconciler/queue.ts";
+import { notFound } from "../../api/errors.ts";
 import type { Transaction } from "../../store/database.ts";
-import { notify } from "../../store/notifications.ts";
-import { DEADLINE_SECONDS } from "../shared/create.ts";
-import { lockRow } from "../shared/rows.ts";
+import * as shared from "../shared/wish.ts";
 import { findApplication, type ApplicationRow } from "./applications/store.ts";
-import { findServer, markUpdating, type ServerRow } from "./store.ts";
+import { findServer, type ServerRow } from "./store.ts";
+
+const SERVERS = { kind: "websockets", noun: "WebSocket cluster", find: findServer } as const;
 
 /**
  * Reads the organization's cluster and keeps it as it is until the transaction ends.
  * @throws ApiError 404
  */
 export async function lockServer(tx: Transaction, organizationId: string, id: string): Promise<ServerRow> {
-  await lockRow(tx, "websockets", organizationId, id);
-  const server = await findServer(tx, organizationId, id);
-  if (server === undefined) throw notFound("WebSocket cluster");
-  return server;
+  return await shared.lockInstance(tx, SERVERS, organizationId, id);
 }
 
 /** @throws ApiError 409 when the cluster is being deleted. */
-export function refuseDeleting({ status }: ServerRow): void {
-  if (status === "deleting") throw new ApiError(409, "The WebSocket cluster is being deleted.");
+export function refuseDeleting(server: ServerRow): void {
+  shared.refuseDeleting(server, SERVERS.noun);
 }
 
 /**
@@ -43,8 +39,6 @@ export async function lockApplication(
 }
 
 /** Has the cluster's reconciler make the wish true, and says that it is not yet. */
-export async function enqueueServer(tx: Transaction, { id, hostId }: ServerRow): Promise<void> {
-  await markUpdating(tx, id);
-  await notify(tx, "status", id);
-  await enqueue(tx, { kind: "websockets", id, hostId, deadlineSeconds: DEADLINE_SECONDS });
+export async function enqueueServer(tx: Transaction, server: ServerRow): Promise<void> {
+  await shared.enqueueChange(tx, "websockets", server);
 }

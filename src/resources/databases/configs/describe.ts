@@ -32,14 +32,24 @@ export interface MemberDescription {
 
 /** The `config` that a request for this type may have, in JSON Schema. Null stands for a member that is left out. */
 export function requestSchemaOf(type: DatabaseType) {
-  const properties = Object.fromEntries(
-    membersOf(type).map(({ name, schema, preset }) => {
-      const { description, example, anyOf, ...rest } = schema;
-      const described = { description, default: preset, examples: [example] };
-      return [name, { ...described, anyOf: anyOf ?? [rest, { type: "null" }] }];
-    }),
-  );
-  return { type: ["object", "null"], title: `${configVariants[type].title} config`, properties };
+  const properties = membersOf(type).map((member) => {
+    return [member.name, { default: member.preset, ...memberSchemaOf(member) }] as const;
+  });
+  return { type: ["object", "null"], title: titleOf(type), properties: Object.fromEntries(properties) };
+}
+
+/** The `config` that a request to change a cluster of this type may have, in JSON Schema. */
+export function changeSchemaOf(type: DatabaseType) {
+  const properties = membersOf(type).map((member) => [member.name, memberSchemaOf(member)] as const);
+  return { type: "object" as const, title: titleOf(type), properties: Object.fromEntries(properties) };
+}
+
+function memberSchemaOf({ schema: { description, example, anyOf, ...rest } }: Member) {
+  return { description, examples: [example], anyOf: anyOf ?? [rest, { type: "null" }] };
+}
+
+function titleOf(type: DatabaseType): string {
+  return `${configVariants[type].title} config`;
 }
 
 /** The members of a type's `config`, one by one. */

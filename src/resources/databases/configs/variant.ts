@@ -25,6 +25,11 @@ export interface ConfigVariant<Schema extends z.ZodObject> {
   check(given: object): FieldErrors;
   /** The values in force when a valid `config` was asked for. */
   complete(given: object): z.output<Schema>;
+  /**
+   * What is asked for when a request changes a config in force: its members of this type, and all others as they are. Null
+   * stands for absence where it is no value.
+   */
+  merge(inForce: object, given: object): object;
 }
 
 /** Makes a shape of `config` out of what describes it. */
@@ -51,6 +56,13 @@ export function configVariant<Schema extends z.ZodObject>(
     complete(given) {
       const { valid } = read(given);
       return { ...defaults, ...preset?.(valid), ...valid };
+    },
+    merge(inForce, given) {
+      const changed = Object.entries(given).filter(([name, value]) => {
+        const member = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+        return member !== undefined && (value !== null || z.safeParse(member, null).success);
+      });
+      return { ...inForce, ...Object.fromEntries(changed) };
     },
   };
 }

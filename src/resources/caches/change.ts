@@ -1,0 +1,57 @@
+// Changes a cache: one transaction with the row, the work, and the audit.
+import { isDeepStrictEqual } from "node:util";
+import { recordAudit } from "../../api/audit.ts";
+import type { FieldErrors, OperationRequest } from "../../api/operation.ts";
+import type { KindContext } from "../kind.ts";
+import { enqueueChange, lockInstance, refuseDeleting } from "../shared/wish.ts";
+import { variantFaults, type CacheChange } from "./schema.ts";
+import { specOf } from "./spec.ts";
+import { findCache, updateCache, type CacheRow, type CacheSettings } from "./store.ts";
+
+export const CACHES = { kind: "caches", noun: "cache", find: findCache } as const;
+
+/** The faults of a change that depend on what the cache is; none for a cache that is not there. */
+export async function checkChange(
+  { db }: KindContext,
+  change: Partial<CacheChange>,
+  { organizationId, id }: { organizationId: string; id: string },
+): Promise<FieldErrors> {
+  // Its type, which alone matters here, is for life, so that it need not be kept as it is.
+  const cache = await findCache(db, organizationId, id);
+  return cache === undefined ? {} : variantFaults(cache.type, change);
+}
+
+/**
+ * Writes the change; what the driver is not told of needs nothing to be done by anyone.
+ * @throws ApiError 404, or 409 when the cache is being deleted.
+ */
+export async function changeCache(
+  context: KindContext,
+  { principal, requestId, body, params }: OperationRequest<CacheChange, unknown, { id: string }>,
+): Promise<CacheRow> {
+  const { organizationId } = principal;
+  return await context.db.begin(async (tx) => {
+    const cache = await lockInstance(tx, CACHES, organizationId, params.id);
+    refuseDeleting(cache, CACHES.noun);
+    const changed = { ...cache, ...settingsOf(body, cache) };
+    await updateCache(tx, cache.id, changed);
+    if (!isDeepStrictEqual(specOf(changed, context), specOf(cache, context))) {
+      await enqueueChange(tx, CACHES.kind, cache);
+    }
+    const about = { kind: CACHES.kind, id: cache.id, details: body };
+    await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    return (await findCache(tx, organizationId, cache.id)) ?? changed;
+  });
+}
+
+function settingsOf(change: CacheChange, cache: CacheRow): CacheSettings {
+  return {
+    name: change.name ?? cache.name,
+    size: change.size ?? cache.size,
+    autoUpgradeEnabled: change.auto_upgrade_enabled ?? cache.autoUpgradeEnabled,
+    isPublic: change.is_public ?? cache.isPublic,
+    evictionPolicy: change.eviction_policy ?? cache.evictionPolicy,
+    usesHibernation: change.uses_hibernation ?? cache.usesHibernation,
+    hibernationTimeout: change.hibernation_timeout ?? cache.hibernationTimeout,
+  };
+}

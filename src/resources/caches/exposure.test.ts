@@ -1,0 +1,17 @@
+// Where caches can be reached from, and when they sleep.
+import { expect, test } from "bun:test";
+import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";
+
+test.each([
+  [false, false, "loopback", "engine", null],
+  [true, false, "public", "engine", null],
+  [false, true, "loopback", "gateway", 540],
+  [true, true, "public", "gateway", 540],
+] as const)(
+  "public %p and hibernating %p: %s, through the %s",
+  (isPublic, usesHibernation, scope, through, seconds) => {
+    const cache = { port: 20_000, isPublic, usesHibernation, hibernationTimeout: 9 };
+    expect(exposureOf(cache)).toEqual({ port: 20_000, scope, through });
+    expect(sleepAfterSecondsOf(cache)).toBe(seconds);
+  },
+);

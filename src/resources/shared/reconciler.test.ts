@@ -1,0 +1,93 @@
+// What a run says of an instance that sleeps, wakes or drains, and whether it logs in, which would wake it.
+import { expect, test } from "bun:test";
+import type { Driver, Observation } from "../../drivers/driver.ts";
+import type { Database } from "../../store/database.ts";
+import { reconcileInstance } from "./reconciler.ts";
+
+type Row = { id: string; status: string };
+
+function seen(part: Partial<Observation>): Observation {
+  return {
+    id: "db-1",
+    state: "running",
+    since: "2026-03-15T08:18:53.204Z",
+    engine: null,
+    limits: null,
+    lastError: null,
+    crashes: 0,
+    sleep: null,
+    ...part,
+  };
+}
+
+/** Runs once for an instance with this status; the driver sees it so at first, and after it was asked to ensure it. */
+async function run(status: string, first: Partial<Observation>, then = first) {
+  const calls: string[] = [];
+  const driver = {
+    observe: async () => seen(first),
+    async ensure() {
+      calls.push("ensure");
+      return seen(then);
+    },
+  } as unknown as Driver;
+  let written: { status: string; isReached: boolean } | undefined;
+  const reconcile = reconcileInstance<Row, "restarting">(
+    { db: {} as Database, driver },
+    {
+      load: async () => ({ id: "db-1", status }),
+      specOf: () => ({}) as never,
+      ensureLogin: async () => void calls.push("login"),
+      write: async (_tx, _row, next, _seen, isReached) => void (written = { status: next, isReached }),
+      erase: async () => {},
+      lost: "restarting",
+    },
+  );
+  const { verdict, write } = await reconcile("db-1", AbortSignal.timeout(1_000));
+  await write?.({} as never);
+  return { calls, written, isSettled: verdict !== "gone" && verdict.settled };
+}
+
+const waking: Partial<Observation> = {
+  state: "starting",
+  sleep: { state: "waking", since: "2026-03-15T08:18:53.204Z", lastWake: null, wakes: 1 },
+};
+
+test.each([
+  ["asleep", { state: "asleep" }],
+  ["draining", { state: "draining" }],
+  ["waking", waking],
+] as const)("one that is %s is available without a login", async (_state, part) => {
+  for (const status of ["available", "updating", "restarting"]) {
+    const { calls, written, isSettled } = await run(status, part);
+    expect({ calls, written, isSettled }).toEqual({
+      calls: ["ensure"],
+      written: { status: "available", isReached: true },
+      isSettled: true,
+    });
+  }
+});
+
+test("one that was woken for a wish is logged into", async () => {
+  const { calls, written } = await run("updating", { state: "asleep" }, { state: "running" });
+  expect(calls).toEqual(["ensure", "login"]);
+  expect(written).toEqual({ status: "available", isReached: true });
+});
+
+test("one that fell asleep before anybody ever logged in is woken by the first login", async () => {
+  const { calls, written } = await run("creating", { state: "asleep" });
+  expect(calls).toEqual(["ensure", "login"]);
+  expect(written?.status).toBe("available");
+});
+
+test("one that cannot be woken is not available any more", async () => {
+  const failed = { state: "failed", lastError: "The disk is full." } as const;
+  const { calls, written } = await run("available", failed);
+  expect(calls).toEqual([]);
+  expect(written).toEqual({ status: "restarting", isReached: false });
+});
+
+test("one whose engine ended is said to be lost before it is mended; a change under way is still that", async () => {
+  const starting = { state: "starting" } as const;
+  expect((await run("available", starting)).calls).toEqual([]);
+  expect((await run("updating", starting)).written).toEqual({ status: "updating", isReached: false });
+});

@@ -1,0 +1,94 @@
+// What answers tell about the sleep of an instance: how it is now, and who woke it last.
+import { z } from "zod";
+import type { Exposure, Observation, Wake } from "../../drivers/driver.ts";
+
+const moment = (description: string) =>
+  z.iso
+    .datetime()
+    .meta({ description, example: "2026-03-15T08:18:53.204Z", override: { pattern: undefined } });
+
+const told = (description: string, example: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: `${description}; null where the client did not tell.`, example });
+
+const span = (description: string, example: number) => z.number().min(0).meta({ description, example });
+
+const wake = z
+  .object({
+    at: moment("When the client connected, UTC."),
+    reason: z
+      .object({
+        user: z.string().meta({ example: "app" }),
+        database: told("The database that it asked for", "main"),
+        application: told("What it called itself", "psql"),
+        address: z.string().nullable().meta({
+          description:
+            "Address and port of the client; null where Pilvi itself, the user `pilvi`, needed it for a change.",
+          example: "127.0.0.1:53312",
+        }),
+      })
+      .meta({ description: "Who it was for." }),
+    spans_ms: z
+      .object({
+        accept: span("From the connection to the first whole message.", 0.2),
+        auth: span("Until the client had proved who it is.", 1.9),
+        start: span("Until there was a process.", 5.1),
+        ready: span("Until it took connections.", 31.4),
+        login: span("Until the client was logged in there.", 2.8),
+      })
+      .meta({ description: "How long its parts took, one after the other, in milliseconds." }),
+  })
+  .meta({ id: "Wake", description: "A client that came while everything slept, and had it woken." });
+
+/** The member `sleep` of a resource's `meta`. */
+export const sleepField = z
+  .object({
+    state: z.enum(["awake", "asleep", "waking", "draining"]).meta({
+      description:
+        "An instance that is `asleep` has no process, is `available` all the same, and wakes for the first client that logs in; one that is `draining` is about to fall asleep.",
+      example: "asleep",
+    }),
+    since: moment("When that state was reached, UTC; null as long as it is not known.").nullable(),
+    wakes: z.int().min(0).meta({ description: "How often it was woken.", example: 12 }),
+    last_wake: wake.nullable().meta({ description: "Null as long as nobody has woken it." }),
+    pending: z.boolean().meta({
+      description:
+        "Whether it was changed from one that never sleeps to one that may, or back, which takes effect when its engine stops next.",
+      example: false,
+    }),
+  })
+  .meta({ id: "Sleep", description: "Whether it sleeps, and why it was awake." });
+
+/**
+ * Tells of the sleep of an instance.
+ * @param seen how it was seen last; undefined before the driver has told of it.
+ * @param through who is to listen at its port.
+ */
+export function renderSleep(
+  seen: Observation | undefined,
+  through: Exposure["through"],
+): z.output<typeof sleepField> {
+  const pending = seen !== undefined && (seen.sleep !== null) !== (through === "gateway");
+  if (seen === undefined || seen.sleep === null) {
+    const since = seen?.state === "running" ? seen.since : null;
+    return { state: "awake", since, wakes: 0, last_wake: null, pending };
+  }
+  const { state, since, wakes, lastWake } = seen.sleep;
+  return { state, since, wakes, last_wake: lastWake && renderWake(lastWake), pending };
+}
+
+/**
+ * Why an instance that sleeps did not wake when it was to, or one that runs could not be stopped for its sleep; for any other, the work
+ * that is done on it knows better.
+ */
+export function sleepErrorOf(seen: Observation | undefined): string | null {
+  return seen?.state === "asleep" || seen?.state === "running" ? seen.lastError : null;
+}
+
+function renderWake({ at, reason, spansMs }: Wake): z.output<typeof wake> {
+  const { user, database = null, application = null, address } = reason;
+  const from = address === "" ? null : address;
+  return { at, reason: { user, database, application, address: from }, spans_ms: spansMs };
+}
