@@ -1,12 +1,20 @@
 // The operations on caches.
 import type { z } from "zod";
-import type { CacheResource, CacheStatus, cacheTypeList, newCache } from "../resources/caches/schema.ts";
+import type {
+  cacheChange,
+  CacheResource,
+  CacheStatus,
+  cacheTypeList,
+  newCache,
+} from "../resources/caches/schema.ts";
 import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 
 /** What a new cache is described by; everything but type, name, region and size may be left out. */
 export type NewCache = z.input<typeof newCache>;
+/** What of a cache is to change; the rest stays as it is. */
+export type CacheChange = z.input<typeof cacheChange>;
 export type CacheDocument = SingleDocument<CacheResource>;
 export type CachePage = PageDocument<CacheResource>;
 /** What can be ordered. */
@@ -28,6 +36,16 @@ export type CacheFilter = Partial<Record<CacheKind["filter"], string>>;
 export class Caches extends Collection<CacheKind> {
   constructor(connection: Connection) {
     super(connection, "/caches");
+  }
+
+  /** Changes a cache; another size, eviction policy or reach starts its engine anew. */
+  async update(id: string, change: CacheChange): Promise<CacheDocument> {
+    return await this.change<CacheDocument>(id, change);
+  }
+
+  /** Puts a cache that may hibernate to sleep; resolves when it sleeps. */
+  async suspend(id: string): Promise<CacheDocument> {
+    return await this.putToSleep<CacheDocument>(id);
   }
 
   /** Reads which types there are, with their sizes and regions. */

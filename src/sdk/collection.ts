@@ -99,6 +99,17 @@ export class Collection<K extends Kind> {
     await this.connection.send({ method: "DELETE", path: this.pathOf(id) });
   }
 
+  /** Changes what the body names; the rest stays as it is. */
+  protected async change<Document>(id: string, body: unknown): Promise<Document> {
+    return await this.connection.send<Document>({ method: "PATCH", path: this.pathOf(id), body });
+  }
+
+  /** Has one fall asleep, which takes as long as what is under way there. */
+  protected async putToSleep<Document>(id: string): Promise<Document> {
+    const path = `${this.pathOf(id)}/suspend`;
+    return await this.connection.send<Document>({ method: "POST", path, timeoutMs: HELD_TIMEOUT_MS });
+  }
+
   protected pathOf(id: string): string {
     return `${this.#path}/${encodeURIComponent(id)}`;
   }

@@ -1,6 +1,7 @@
 // The operations on database clusters and on the databases in them.
 import type { z } from "zod";
 import type {
+  databaseChange,
   DatabaseResource,
   DatabaseStatus,
   databaseTypeList,
@@ -15,6 +16,8 @@ import type { PageDocument, SingleDocument } from "./documents.ts";
 
 /** What a new cluster is described by; everything but type, name and region may be left out. */
 export type NewDatabase = z.input<typeof newDatabase>;
+/** What of a cluster's config is to change; the rest stays as it is. */
+export type DatabaseChange = z.input<typeof databaseChange>;
 /** A cluster, with the databases in it where `include: ["databases"]` asks for them. */
 export type DatabaseDocument = SingleDocument<DatabaseResource, SchemaResource>;
 export type DatabasePage = PageDocument<DatabaseResource>;
@@ -57,6 +60,16 @@ export class Databases extends Collection<DatabaseKind> {
   /** The databases in the cluster with this id. */
   schemas(id: string): Schemas {
     return new Collection<SchemaKind>(this.connection, `${this.pathOf(id)}/databases`);
+  }
+
+  /** Changes a cluster; another size starts its engine anew, which ends its connections. */
+  async update(id: string, change: DatabaseChange): Promise<DatabaseDocument> {
+    return await this.change<DatabaseDocument>(id, change);
+  }
+
+  /** Puts a cluster that may sleep to sleep; resolves when it sleeps. */
+  async suspend(id: string): Promise<DatabaseDocument> {
+    return await this.putToSleep<DatabaseDocument>(id);
   }
 
   /** Reads which types there are, with their versions, regions and the members of their config. */

@@ -13,10 +13,18 @@ export type {
   ServerStatus as WebsocketServerStatus,
   WebsocketMetrics,
 } from "../resources/websockets/schema.ts";
-export type { CacheDocument, CacheFilter, CachePage, CacheTypeList, NewCache } from "./caches.ts";
+export type {
+  CacheChange,
+  CacheDocument,
+  CacheFilter,
+  CachePage,
+  CacheTypeList,
+  NewCache,
+} from "./caches.ts";
 export { PilviClient } from "./client.ts";
 export type { ConnectionOptions, Pause } from "./connection.ts";
 export type {
+  DatabaseChange,
   DatabaseDocument,
   DatabaseFilter,
   DatabasePage,

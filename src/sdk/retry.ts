@@ -1,5 +1,5 @@
-// When a request is sent again, and after how long. All requests of the client are safe to repeat: reads, changes and
-// deletes by themselves, all others because each carries an Idempotency-Key.
+// When a request is sent again, and after how long. All requests of the client are safe to repeat: reads, changes, deletes and
+// suspends by themselves, since done once more they come to the same, all others because each carries an Idempotency-Key.
 import { networkCodeOf } from "./errors.ts";
 
 /** What one attempt came to: an answer, or no answer. */

@@ -67,11 +67,7 @@ export class Websockets extends Collection<ServerKind> {
 
   /** Changes a cluster; nobody is disconnected, unless there are too many. */
   async update(id: string, change: WebsocketServerChange): Promise<WebsocketServerDocument> {
-    return await this.connection.send<WebsocketServerDocument>({
-      method: "PATCH",
-      path: this.pathOf(id),
-      body: change,
-    });
+    return await this.change<WebsocketServerDocument>(id, change);
   }
 
   /** Reads connections and messages over time, of the last six hours by default. */
@@ -84,11 +80,7 @@ export class Websockets extends Collection<ServerKind> {
 export class WebsocketApplications extends Collection<ApplicationKind> {
   /** Changes an application, for open connections as well. */
   async update(id: string, change: WebsocketApplicationChange): Promise<WebsocketApplicationDocument> {
-    return await this.connection.send<WebsocketApplicationDocument>({
-      method: "PATCH",
-      path: this.pathOf(id),
-      body: change,
-    });
+    return await this.change<WebsocketApplicationDocument>(id, change);
   }
 
   /**

@@ -116,9 +116,9 @@ test("list shows a table, or says that there is nothing", async () => {
   const io = fakeIo();
   await runCommand(io, serve({ "GET /caches": list(available) }), "caches", "list");
   const [head, row] = io.stdout.split("\n");
-  expect(head).toMatch(/^NAME {6}STATUS {5}TYPE/);
+  expect(head).toMatch(/^NAME {6}STATUS {5}SLEEP {2}TYPE/);
   expect(row).toStartWith(
-    "sessions  available  platform_valkey  valkey-flex-250mb  us-east-1  127.0.0.1:20000",
+    "sessions  available  awake  platform_valkey  valkey-flex-250mb  us-east-1  127.0.0.1:20000",
   );
   const empty = fakeIo();
   await runCommand(empty, serve({ "GET /caches": list() }), "caches", "list");
@@ -186,4 +186,84 @@ test("delete --wait waits until the cache is gone", async () => {
   const io = fakeIo();
   await runCommand(io, url, "caches", "delete", available.id, "--yes", "--wait");
   expect(io.stdout).toBe(`Deleted the cache sessions (${available.id}).\n`);
+});
+
+test("update sends only what was said, and --wait waits until it is in force", async () => {
+  const updating = sampleCache(1, { status: "updating" });
+  const url = serve({
+    [`PATCH ${path}`]: one(updating),
+    [`GET ${path}`]: [one(available), one(updating), one(available)],
+  });
+  const io = fakeIo();
+  const options = "--size valkey-flex-1gb --no-public --hibernate --hibernation-timeout 9 --no-auto-upgrade";
+  await runCommand(io, url, "caches", "update", available.id, ...options.split(" "), "--wait");
+  expect(bodies).toEqual([
+    {
+      size: "valkey-flex-1gb",
+      is_public: false,
+      uses_hibernation: true,
+      hibernation_timeout: 9,
+      auto_upgrade_enabled: false,
+    },
+  ]);
+  expect(io.stderr).toBe("Waiting for the cache sessions to be available\n");
+  expect(io.stdout).toMatch(/^Status +available$/m);
+});
+
+test("update tells how to wait for what is not in force yet", async () => {
+  const updating = sampleCache(1, { status: "updating" });
+  const url = serve({ [`PATCH ${path}`]: one(updating), [`GET ${path}`]: one(updating) });
+  const io = fakeIo();
+  await runCommand(io, url, "caches", "update", available.id, "--eviction-policy", "noeviction");
+  expect(io.stderr).toBe(
+    `In force when the cache is available. Wait for it with: pilvi caches show ${available.id} --wait\n`,
+  );
+});
+
+test("update of nothing is wrong usage", async () => {
+  const command = runCommand(fakeIo(), serve({}), "caches", "update", "sessions", "--wait");
+  const error = await command.catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(CommanderError);
+  expect(error).toMatchObject({ exitCode: 2 });
+});
+
+test("suspend says that it sleeps, or why it does not", async () => {
+  const url = serve({
+    [`GET ${path}`]: one(available),
+    [`POST ${path}/suspend`]: [
+      one(available),
+      () => Response.json({ message: "The cache does not hibernate." }, { status: 409 }),
+    ],
+  });
+  const io = fakeIo();
+  await runCommand(io, url, "caches", "suspend", available.id);
+  expect(io.stdout).toBe(`Put the cache sessions (${available.id}) to sleep.\n`);
+  const failure = await failureOf(runCommand(fakeIo(), url, "caches", "suspend", available.id));
+  expect(failure).toEqual({ text: "The cache does not hibernate.", exitCode: 1 });
+});
+
+test("show tells who woke it, and how long that took", async () => {
+  const woken = sampleCache(1);
+  woken.meta.sleep = {
+    state: "asleep",
+    since: "2026-03-15T09:00:00.000Z",
+    wakes: 2,
+    pending: true,
+    last_wake: {
+      at: "2026-03-15T08:00:00.000Z",
+      reason: { user: "app", database: "main", application: null, address: "127.0.0.1:53312" },
+      spans_ms: { accept: 0.25, auth: 2, start: 5, ready: 30.5, login: 3 },
+    },
+  };
+  const io = fakeIo();
+  await runCommand(io, serve({ [`GET ${path}`]: one(woken) }), "caches", "show", woken.id);
+  expect(io.stdout).toMatch(
+    /^Sleep +asleep since 2026-03-15T09:00:00\.000Z, woken 2 times, a change of it takes effect when the engine stops next$/m,
+  );
+  expect(io.stdout).toMatch(
+    /^Last wake +2026-03-15T08:00:00\.000Z, by app from 127\.0\.0\.1:53312, database main$/m,
+  );
+  expect(io.stdout).toMatch(
+    /^Wake took +40\.8 ms \(accept 0\.3 ms, auth 2\.0 ms, start 5\.0 ms, ready 30\.5 ms, login 3\.0 ms\)$/m,
+  );
 });

@@ -38,7 +38,7 @@ export function addCreate(caches: Command, session: Session): void {
     .option("--eviction-policy <policy>", "which keys go when the memory is full; Valkey types only")
     .option("--public", "let other machines reach it")
     .option("--hibernate", "let it sleep when nobody uses it")
-    .option("--hibernation-timeout <minutes>", "after how long without a client it sleeps", wholeNumber)
+    .option("--hibernation-timeout <minutes>", "after how long without use it sleeps", wholeNumber)
     .option("--auto-upgrade", "let it take the next size when it is full");
   withWait(withJson(command), "it can be used").action(async (name: string, options: CreateOptions) => {
     const client = await session.client();

@@ -4,14 +4,18 @@ import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
 import { addShow } from "../shared/show.ts";
+import { addSuspend } from "../shared/suspend.ts";
 import { addTypes } from "../shared/types.ts";
 import { addCreate } from "./create.ts";
 import { cacheKind } from "./kind.ts";
 import { cacheTypes } from "./types.ts";
+import { addUpdate } from "./update.ts";
 
 /** Adds `caches` with its commands. */
 export function addCaches(program: Command, session: Session): void {
-  const caches = program.command("caches").description("create, list, show and delete caches");
+  const caches = program
+    .command("caches")
+    .description("create, list, show, change, put to sleep and delete caches");
   addCreate(caches, session);
   addList(caches, session, cacheKind, [
     "pilvi caches list",
@@ -22,6 +26,11 @@ export function addCaches(program: Command, session: Session): void {
     "pilvi caches show sessions",
     "pilvi caches show sessions --json | jq .data.attributes.connection",
     "pilvi caches show cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f --wait",
+  ]);
+  addUpdate(caches, session);
+  addSuspend(caches, session, cacheKind, (client, id) => client.caches.suspend(id), [
+    "pilvi caches suspend sessions",
+    "pilvi caches suspend sessions --json | jq .data.meta.sleep",
   ]);
   addDelete(caches, session, cacheKind, [
     "pilvi caches delete sessions",

@@ -12,9 +12,9 @@ export const cacheKind: ShownKind<CacheDocument> = {
   lookAgain: (id) => `pilvi caches show ${id}`,
   waitAgain: (id) => `pilvi caches show ${id} --wait`,
   requests: (client) => client.caches,
-  columns: ["NAME", "STATUS", "TYPE", "SIZE", "REGION", "ADDRESS", "ID"],
-  cells({ id, attributes: { name, status, type, size, region, connection } }) {
-    return [name, status, type, size, region, addressOf(connection), id];
+  columns: ["NAME", "STATUS", "SLEEP", "TYPE", "SIZE", "REGION", "ADDRESS", "ID"],
+  cells({ id, attributes: { name, status, type, size, region, connection }, meta: { sleep } }) {
+    return [name, status, sleep.state, type, size, region, addressOf(connection), id];
   },
   details: detailsText,
   firstTry: tryText,

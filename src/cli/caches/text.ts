@@ -2,6 +2,7 @@
 import type { CacheDocument } from "../../sdk/index.ts";
 import { connectionRows, connectionUrl } from "../shared/connection.ts";
 import { headRows } from "../shared/details.ts";
+import { sleepRows } from "../shared/sleep.ts";
 import { table } from "../table.ts";
 
 /** Name and value of everything worth knowing about a cache, one a line. */
@@ -13,6 +14,7 @@ export function detailsText({ data: cache }: CacheDocument): string {
     ["Eviction", attributes.eviction_policy],
     ["Public", attributes.is_public ? "yes" : "no"],
     ["Hibernates", attributes.uses_hibernation ? `after ${attributes.hibernation_timeout} min` : "no"],
+    ...sleepRows(cache.meta.sleep),
     ...connectionRows(attributes.connection, "caches"),
   ]);
 }

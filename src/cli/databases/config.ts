@@ -1,5 +1,6 @@
-// The options that make up the `config` of a new cluster.
-import { InvalidArgumentError } from "commander";
+// The options that make up the `config` of a cluster.
+import { type Command, InvalidArgumentError } from "commander";
+import { wholeNumber } from "../options.ts";
 
 /** What those options are read into. */
 export interface ConfigOptions {
@@ -28,8 +29,19 @@ export function configOf(options: ConfigOptions): Record<string, unknown> | unde
   return { ...options.config, ...Object.fromEntries(named) };
 }
 
+/** Adds the options. */
+export function withConfig(command: Command): Command {
+  return command
+    .option("--cu-min <units>", "serverless: the least computing power, from 0.25 to 10", number)
+    .option("--cu-max <units>", "serverless: the most computing power", number)
+    .option("--suspend-seconds <seconds>", "after how long without use it sleeps; 0 is never", wholeNumber)
+    .option("--size <size>", "all other types: how much memory and processor it has")
+    .option("--storage <gigabytes>", "all other types: how large its disk is", wholeNumber)
+    .option("--config <name=value>", "any other member of the type's config; can be repeated", setting);
+}
+
 /** Adds one `--config name=value` to those before it. */
-export function setting(text: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
+function setting(text: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
   const [, name, value] = /^([a-z_]+)=(.*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined) {
     throw new InvalidArgumentError("It must be a name and a value, such as retention_days=7.");
@@ -38,7 +50,7 @@ export function setting(text: string, earlier: Record<string, unknown> = {}): Re
 }
 
 /** Reads an option's value that may be a fraction. */
-export function number(text: string): number {
+function number(text: string): number {
   if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) throw new InvalidArgumentError("It must be a number.");
   return Number(text);
 }

@@ -1,10 +1,10 @@
 // `pilvi databases create`.
 import type { Command } from "commander";
 import type { NewDatabase } from "../../sdk/index.ts";
-import { withJson, withWait, wholeNumber, type WaitOptions } from "../options.ts";
+import { withJson, withWait, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
-import { configOf, type ConfigOptions, number, setting } from "./config.ts";
+import { configOf, type ConfigOptions, withConfig } from "./config.ts";
 import { clusterKind } from "./kind.ts";
 
 interface CreateOptions extends WaitOptions, ConfigOptions {
@@ -25,18 +25,14 @@ export function addCreate(databases: Command, session: Session): void {
     .option("--type <type>", "what to order; `pilvi databases types` lists all", "hosted_serverless_postgres")
     .option("--version <version>", "of the engine, such as 17 (default: the newest that is installed)")
     .option("--region <region>", "a label; one machine serves all regions", "us-east-1")
-    .option("--cu-min <units>", "serverless: the least computing power, from 0.25 to 10", number)
-    .option("--cu-max <units>", "serverless: the most computing power", number)
-    .option("--suspend-seconds <seconds>", "after how long without use it sleeps", wholeNumber)
-    .option("--size <size>", "all other types: how much memory and processor it has")
-    .option("--storage <gigabytes>", "all other types: how large its disk is", wholeNumber)
-    .option("--config <name=value>", "any other member of the type's config; can be repeated", setting)
     .option("--no-default-database", "begin without the database main; serverless always has it");
-  withWait(withJson(command), "it can be used").action(async (name: string, options: CreateOptions) => {
-    const client = await session.client();
-    const created = await client.databases.create(bodyOf(name, options));
-    await finishCreate(session, clusterKind, client, created, options);
-  });
+  withWait(withJson(withConfig(command)), "it can be used").action(
+    async (name: string, options: CreateOptions) => {
+      const client = await session.client();
+      const created = await client.databases.create(bodyOf(name, options));
+      await finishCreate(session, clusterKind, client, created, options);
+    },
+  );
   withExamples(command, [
     "pilvi databases create orders --wait",
     "pilvi databases create orders --version 17 --cu-min 0.5 --cu-max 2",

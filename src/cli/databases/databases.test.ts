@@ -40,7 +40,7 @@ function cluster(
     relationships: { databases: { data: [] } },
     meta: {
       engine: { name: "postgres", version: "18.4" },
-      sleep: { state: "awake" },
+      sleep: { state: "awake", since: "2026-03-15T08:18:54.000Z", wakes: 0, last_wake: null, pending: false },
       last_error: null,
       overdue: false,
       version: "18",
@@ -122,7 +122,7 @@ test("list shows a table, or says that there is nothing", async () => {
   const io = fakeIo();
   await runCommand(io, serve({ "GET /databases/clusters": list(cluster()) }), "databases", "list");
   expect(io.stdout.split("\n")[1]).toBe(
-    `orders  available  hosted_serverless_postgres  postgres 18.4  us-east-1  127.0.0.1:20001  ${id}`,
+    `orders  available  awake  hosted_serverless_postgres  postgres 18.4  us-east-1  127.0.0.1:20001  ${id}`,
   );
   const empty = fakeIo();
   await runCommand(empty, serve({ "GET /databases/clusters": list() }), "databases", "list");
@@ -223,4 +223,25 @@ describe("a session", () => {
     });
     expect(io.runs).toEqual([]);
   });
+});
+
+test("update sends the named members of the config, and suspend nothing", async () => {
+  const url = serve({
+    [`GET ${path}`]: one(cluster()),
+    [`PATCH ${path}`]: one(cluster()),
+    [`POST ${path}/suspend`]: one(cluster()),
+  });
+  const io = fakeIo();
+  const options = "--cu-max 2 --suspend-seconds 60 --config retention_days=7";
+  await runCommand(io, url, "databases", "update", id, ...options.split(" "));
+  expect(bodies).toEqual([{ config: { retention_days: 7, cu_max: 2, suspend_seconds: 60 } }]);
+  expect(io.stderr).toBe("");
+  await runCommand(io, url, "databases", "suspend", id, "--json");
+  expect(bodies).toHaveLength(1);
+  expect(requests.at(-1)).toBe(`POST ${path}/suspend`);
+});
+
+test("update of nothing is wrong usage", async () => {
+  const command = runCommand(fakeIo(), serve({}), "databases", "update", "orders");
+  expect(await command.catch((error: unknown) => error)).toMatchObject({ exitCode: 2 });
 });

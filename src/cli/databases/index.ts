@@ -4,6 +4,7 @@ import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
 import { addShow } from "../shared/show.ts";
+import { addSuspend } from "../shared/suspend.ts";
 import { addTypes } from "../shared/types.ts";
 import { databaseClients } from "./clients.ts";
 import { addCreate } from "./create.ts";
@@ -11,12 +12,13 @@ import { clusterKind } from "./kind.ts";
 import { addOpen } from "./open.ts";
 import { addSchemas } from "./schemas.ts";
 import { databaseTypes } from "./types.ts";
+import { addUpdate } from "./update.ts";
 
 /** Adds `databases` with its commands. */
 export function addDatabases(program: Command, session: Session): void {
   const databases = program
     .command("databases")
-    .description("create, list, show, open and delete database clusters");
+    .description("create, list, show, change, open, put to sleep and delete database clusters");
   addCreate(databases, session);
   addList(databases, session, clusterKind, [
     "pilvi databases list",
@@ -27,6 +29,11 @@ export function addDatabases(program: Command, session: Session): void {
     "pilvi databases show orders",
     "pilvi databases show orders --json | jq .data.attributes.connection",
     "pilvi databases show db-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f --wait",
+  ]);
+  addUpdate(databases, session);
+  addSuspend(databases, session, clusterKind, (client, id) => client.databases.suspend(id), [
+    "pilvi databases suspend orders",
+    "pilvi databases suspend orders --json | jq .data.meta.sleep",
   ]);
   addDelete(databases, session, clusterKind, [
     "pilvi databases delete orders",

@@ -15,9 +15,10 @@ export const clusterKind: ShownKind<DatabaseDocument> = {
   lookAgain: (id) => `pilvi databases show ${id}`,
   waitAgain: (id) => `pilvi databases show ${id} --wait`,
   requests: (client) => client.databases,
-  columns: ["NAME", "STATUS", "TYPE", "ENGINE", "REGION", "ADDRESS", "ID"],
+  columns: ["NAME", "STATUS", "SLEEP", "TYPE", "ENGINE", "REGION", "ADDRESS", "ID"],
   cells({ id, attributes: { name, status, type, region, connection }, meta }) {
-    return [name, status, type, engineText(meta.engine), region, addressOf(connection), id];
+    const { sleep, engine } = meta;
+    return [name, status, sleep.state, type, engineText(engine), region, addressOf(connection), id];
   },
   details: detailsText,
   firstTry: tryText,

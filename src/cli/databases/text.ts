@@ -2,6 +2,7 @@
 import type { DatabaseDocument, DatabaseResource } from "../../sdk/index.ts";
 import { connectionRows, credentialsOf } from "../shared/connection.ts";
 import { headRows } from "../shared/details.ts";
+import { sleepRows } from "../shared/sleep.ts";
 import { table } from "../table.ts";
 import { clientOf } from "./clients.ts";
 
@@ -16,6 +17,7 @@ export function detailsText(document: DatabaseDocument): string {
     ...headRows(cluster),
     ["Config", Object.entries(config).map(settingText).join(", ")],
     ["In force", limitsText(cluster.meta.limits)],
+    ...sleepRows(cluster.meta.sleep),
     ["Databases", names.length === 0 ? "none" : names.join(", ")],
     ...connectionRows(connection, "databases", path === undefined ? "" : `/${path}`),
   ]);

@@ -4,6 +4,7 @@ import type { PilviClient, WebsocketApplicationDocument } from "../../sdk/index.
 import { withJson, withWait, wholeNumber, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { find } from "../shared/find.ts";
+import { requireChange } from "../shared/update.ts";
 import {
   type ApplicationOptions,
   changeOf,
@@ -12,7 +13,7 @@ import {
 } from "./application-options.ts";
 import { detailsText } from "./application-text.ts";
 import { APPLICATION, CLUSTER } from "./arguments.ts";
-import { finishChange, requireChange } from "./change.ts";
+import { finishChange } from "./change.ts";
 import { applicationKind, clusterKind } from "./kind.ts";
 
 type FinishOptions = WaitOptions & { json?: true };

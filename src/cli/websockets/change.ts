@@ -1,5 +1,4 @@
 // What commands that change a cluster or an application have in common.
-import type { Command } from "commander";
 import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
 import type { CommandFailure } from "../failure.ts";
 import type { WaitOptions } from "../options.ts";
@@ -18,12 +17,6 @@ interface Change<Document extends SingleDocument<Named>> {
   id: string;
   kind: Kind<Document>;
   details(document: Document): string;
-}
-
-/** Ends the program as wrongly used when no option says what to change. */
-export function requireChange(command: Command, change: object): void {
-  if (Object.values(change).some((value) => value !== undefined)) return;
-  command.error("error: an option must say what to change", { exitCode: 2 });
 }
 
 /** Tells of a change, at once or when it is in force. @throws CommandFailure when it is not in time. */

@@ -5,7 +5,8 @@ import { nameArgument, withJson, withWait, wholeNumber, type WaitOptions } from 
 import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
 import { find } from "../shared/find.ts";
-import { finishChange, requireChange } from "./change.ts";
+import { requireChange } from "../shared/update.ts";
+import { finishChange } from "./change.ts";
 import { clusterKind } from "./kind.ts";
 
 interface CreateOptions extends WaitOptions {

@@ -1,0 +1,35 @@
+// The parts of an `update` command that are alike for all kinds of resources.
+import type { Command } from "commander";
+import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
+import type { WaitOptions } from "../options.ts";
+import { jsonText, type Session } from "../session.ts";
+import { find } from "./find.ts";
+import type { Resource, ShownKind } from "./kind.ts";
+import { waitUntil } from "./wait.ts";
+
+/** Ends the program as wrongly used when no option says what to change. */
+export function requireChange(command: Command, change: object): void {
+  if (Object.values(change).some((value) => value !== undefined)) return;
+  command.error("error: an option must say what to change", { exitCode: 2 });
+}
+
+/** Tells of a change, at once or when it is in force. @throws CommandFailure when it is not in time. */
+export async function finishUpdate<Document extends SingleDocument<Resource>>(
+  session: Session,
+  kind: ShownKind<Document>,
+  client: PilviClient,
+  id: string,
+  options: WaitOptions & { json?: true },
+): Promise<void> {
+  const { io } = session;
+  const found = await find(kind, client, id);
+  const { document, failure } =
+    options.wait === true
+      ? await waitUntil(session, kind, client, found, "available", options.timeout)
+      : { document: found, failure: undefined };
+  // Also after a failure, since the change has been taken.
+  io.out(options.json === true ? jsonText(document) : kind.details(document));
+  if (failure !== undefined) throw failure;
+  if (document.data.attributes.status === "available" || kind.waitAgain === undefined) return;
+  io.err(`In force when the ${kind.noun} is available. Wait for it with: ${kind.waitAgain(id)}\n`);
+}
