@@ -3,11 +3,11 @@
 import type { DatabaseResource } from "../src/resources/databases/schema.ts";
 import { createCluster, deleteCluster, untilCluster } from "../tests/support/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi.ts";
-import { BareDatabase, takeModels, type Model } from "./support/bare-database.ts";
+import { BareInstance, takeModels } from "./support/bare-instance.ts";
+import { firstAnswer, type Address } from "./support/clients.ts";
 import { runBench, startMeasured, type Bench } from "./support/bench.ts";
 import { dataMs, DatabaseStages, fileTimesOf } from "./support/database-stages.ts";
 import { addressOf, MEASURED, orderCluster, type Measured } from "./support/databases.ts";
-import { firstQuery } from "./support/first-query.ts";
 import { milliseconds, printColumns, printRow, printTarget, printTimes, times } from "./support/report.ts";
 import { untilSlotsAreFull } from "./support/slots.ts";
 import { mean, median } from "./support/statistics.ts";
@@ -38,9 +38,14 @@ async function measureAll(bench: Bench, slots: number, targetRatio: number): Pro
   const models = await takeModels(pilvi, examples);
   await Promise.all(examples.map(({ id }) => deleteCluster(pilvi, id)));
   for (const [index, measured] of MEASURED.entries()) {
-    const model = models.get(examples[index]?.id ?? "");
-    if (model === undefined) throw new Error(`there is no model of ${measured.label}`);
-    const samples = await measure(bench, measured, model, slots);
+    const example = examples[index];
+    const model = models.get(example?.id ?? "");
+    if (example === undefined || model === undefined)
+      throw new Error(`there is no model of ${measured.label}`);
+    const bare = new BareInstance(pilvi, model);
+    bench.atEnd(() => bare.kill());
+    const start = () => startBare(bare, { ...addressOf(example), place: { unix: bare.socket } });
+    const samples = await measure(bench, measured, start, slots);
     report(`${measured.label}, ${slots} warm slots`, samples, slots, targetRatio);
   }
 }
@@ -58,18 +63,17 @@ interface Samples {
   stages: DatabaseStages;
 }
 
+/** @param start starts the bare engine and gives what `startBare` does. */
 async function measure(
-  { pilvi, atEnd }: Bench,
+  { pilvi }: Bench,
   measured: Measured,
-  model: Model,
+  start: () => Promise<number>,
   slots: number,
 ): Promise<Samples> {
-  const bare = new BareDatabase(pilvi, model);
-  atEnd(() => bare.kill());
   const stages = new DatabaseStages(pilvi);
   const samples: Samples = { bare: [], reached: [], reachedData: [], waited: [], waitedData: [], stages };
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-    const ofBare = await startBare(bare);
+    const ofBare = await start();
     await untilSlotsAreFull(pilvi, slots);
     const reached = await createAndConnect(pilvi, measured);
     await untilSlotsAreFull(pilvi, slots);
@@ -88,11 +92,11 @@ async function measure(
 }
 
 /** @returns milliseconds from the spawn to the first answer. */
-async function startBare(bare: BareDatabase): Promise<number> {
+async function startBare(bare: BareInstance, address: Address): Promise<number> {
   bare.prepare();
   const startedAt = performance.now();
   bare.spawn();
-  const answeredAt = await firstQuery(bare.address);
+  const answeredAt = await firstAnswer(address);
   await bare.kill();
   return answeredAt - startedAt;
 }
@@ -108,7 +112,7 @@ interface Created {
 async function createAndConnect(pilvi: TestPilvi, measured: Measured): Promise<Created> {
   const startedAt = performance.now();
   const ordered = await orderCluster(pilvi, measured);
-  const answerAt = await firstQuery(addressOf(ordered));
+  const answerAt = await firstAnswer(addressOf(ordered));
   const cluster = await untilCluster(pilvi, ordered.id, "available");
   return await finish(pilvi, cluster, answerAt - startedAt);
 }
@@ -120,7 +124,7 @@ async function createAndWait(pilvi: TestPilvi, measured: Measured, stages: Datab
   const answeredAt = performance.now();
   const cluster = await untilCluster(pilvi, id, "available");
   const availableAt = performance.now();
-  const firstAnswerAt = await firstQuery(addressOf(cluster));
+  const firstAnswerAt = await firstAnswer(addressOf(cluster));
   const client = { startedAt, answeredAt, availableAt, firstAnswerAt };
   stages.note(id, client, fileTimesOf(pilvi, cluster));
   return await finish(pilvi, cluster, firstAnswerAt - startedAt);

@@ -4,6 +4,7 @@ import { BareEngine } from "./support/bare-engine.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { firstPong } from "./support/first-pong.ts";
 import { childrenOf, growth, memoryOf, type Memory } from "./support/memory.ts";
+import { gatewayPid } from "./support/pilvi-memory.ts";
 import { megabytes, printColumns, printRow } from "./support/report.ts";
 
 const CACHES = 20;
@@ -49,7 +50,7 @@ async function measureCaches({ pilvi, atEnd }: Bench, before: Memory): Promise<v
 }
 
 /** The pids of Pilvi's own processes, by name; the store is a Postgres with a process for each connection. */
-function processesOf(pilvi: TestPilvi): Record<"up" | "control" | "host" | "store", number[]> {
+function processesOf(pilvi: TestPilvi): Record<"up" | "control" | "host" | "gateway" | "store", number[]> {
   const control = pilvi.pidOf("control");
   const host = pilvi.pidOf("host");
   const store = pilvi.enginePids("store");
@@ -59,6 +60,7 @@ function processesOf(pilvi: TestPilvi): Record<"up" | "control" | "host" | "stor
     up: [pilvi.pid],
     control: [control],
     host: [host],
+    gateway: [gatewayPid(pilvi)],
     store: [...new Set(store.concat(store.flatMap(childrenOf)))],
   };
 }

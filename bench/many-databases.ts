@@ -4,10 +4,10 @@ import type { DatabaseResource } from "../src/resources/databases/schema.ts";
 import { createCluster, deleteCluster, processesOf, untilCluster } from "../tests/support/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";
-import { BareDatabase, takeModels } from "./support/bare-database.ts";
+import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
-import { MEASURED, orderCluster, type Measured } from "./support/databases.ts";
-import { firstQuery } from "./support/first-query.ts";
+import { firstAnswer } from "./support/clients.ts";
+import { addressOf, MEASURED, orderCluster, type Measured } from "./support/databases.ts";
 import { memoryOf } from "./support/memory.ts";
 import { megabytes, printColumns, printRow, printTarget } from "./support/report.ts";
 import { untilSlotsAreFull } from "./support/slots.ts";
@@ -58,25 +58,26 @@ await runBench(
 async function startBare({
   pilvi,
   atEnd,
-}: Bench): Promise<{ engines: BareDatabase[][]; arrivals: Arrivals[] }> {
+}: Bench): Promise<{ engines: BareInstance[][]; arrivals: Arrivals[] }> {
   const examples = await Promise.all(MEASURED.map(({ wishes }) => createCluster(pilvi, wishes)));
   const models = await takeModels(pilvi, examples);
   await Promise.all(examples.map(({ id }) => deleteCluster(pilvi, id)));
   const engines = examples.map(({ id }) => {
     const model = models.get(id);
     if (model === undefined) throw new Error(`there is no model of ${id}`);
-    return Array.from({ length: CLUSTERS_OF_EACH }, () => new BareDatabase(pilvi, model));
+    return Array.from({ length: CLUSTERS_OF_EACH }, () => new BareInstance(pilvi, model));
   });
   for (const engine of engines.flat()) engine.prepare();
   atEnd(async () => void (await Promise.all(engines.flat().map((engine) => engine.kill()))));
   await untilSlotsAreFull(pilvi, WARM_SLOTS);
   const startedAt = performance.now();
   const arrivals = await Promise.all(
-    engines.map((each) =>
+    examples.map((example, index) =>
       Promise.all(
-        each.map(async (engine) => {
+        (engines[index] ?? []).map(async (engine) => {
           engine.spawn();
-          return (await firstQuery(engine.address, RETRY_MS)) - startedAt;
+          const address = { ...addressOf(example), place: { unix: engine.socket } };
+          return (await firstAnswer(address, RETRY_MS)) - startedAt;
         }),
       ),
     ),

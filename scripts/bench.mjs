@@ -1,5 +1,6 @@
 // Runs the measurements of bench/, all of them or the named ones, one after the other, and leaves nothing behind.
-// `npm run bench -- create-cache api-latency` runs two. Ends with 1 when one could not measure, never because of a figure.
+// `npm run bench -- create-cache api-latency` runs two, and `wake=20` gives one a number of its own, such as how many rounds.
+// Ends with 1 when one could not measure, never because of a figure.
 import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,37 +18,41 @@ let running;
 let wasStopped = false;
 
 async function main() {
-  const names = chosenNames(process.argv.slice(2));
-  if (names === undefined) return;
+  const chosen = chosenMeasurements(process.argv.slice(2));
+  if (chosen === undefined) return;
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
   await ensureDependencies();
   const bun = await findBun();
   if (!(await run(bun, ["src/main.ts", "engines", "install"], {}))) return fail();
-  for (const name of names) {
+  for (const { name, options } of chosen) {
     if (wasStopped) return fail();
-    if (!(await measure(bun, name))) fail();
+    if (!(await measure(bun, name, options))) fail();
   }
 }
 
-/** The names of the measurements that were asked for, or undefined after a complaint about one that there is not. */
-function chosenNames(wanted) {
+/** The measurements that were asked for with their options, or undefined after a complaint about one that there is not. */
+function chosenMeasurements(words) {
   const known = readdirSync(benchDir)
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.slice(0, -".ts".length))
     .sort();
-  const unknown = wanted.find((name) => !known.includes(name));
-  if (unknown === undefined) return wanted.length > 0 ? wanted : known;
+  const wanted = (words.length > 0 ? words : known).map((word) => {
+    const [name, ...options] = word.split("=");
+    return { name, options };
+  });
+  const unknown = wanted.map(({ name }) => name).find((name) => !known.includes(name));
+  if (unknown === undefined) return wanted;
   process.stderr.write(`There is no measurement ${unknown}. There are: ${known.join(", ")}\n`);
   process.exitCode = 2;
   return undefined;
 }
 
-async function measure(bun, name) {
+async function measure(bun, name, options) {
   const root = mkdtempSync(join(tmpdir(), "pilvi-bench-"));
   // Engines run under users of their own, who must be able to get to their folders below this one.
   chmodSync(root, 0o711);
   try {
-    return await run(bun, [join("bench", `${name}.ts`)], { PILVI_TEST_ROOT: root });
+    return await run(bun, [join("bench", `${name}.ts`), ...options], { PILVI_TEST_ROOT: root });
   } finally {
     // A measurement ends what it started; this is for one that was killed.
     for (const { pid } of processesAt(root)) killIfThere(pid);

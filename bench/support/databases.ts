@@ -2,7 +2,7 @@
 import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import { clusterBody, MYSQL, POSTGRES, type ClusterDocument } from "../../tests/support/databases.ts";
 import type { TestPilvi } from "../../tests/support/pilvi.ts";
-import type { DatabaseAddress } from "./first-query.ts";
+import type { Address } from "./clients.ts";
 
 /** A type of cluster to measure. */
 export interface Measured {
@@ -26,14 +26,7 @@ export async function orderCluster(pilvi: TestPilvi, { wishes }: Measured): Prom
 }
 
 /** How a customer reaches the database that every new cluster has, as the cluster's resource says. */
-export function addressOf({ attributes }: DatabaseResource): DatabaseAddress {
+export function addressOf({ attributes }: DatabaseResource): Address {
   const { protocol, hostname, port, username = "", password = "" } = attributes.connection;
-  return {
-    adapter: protocol === "postgres" ? "postgres" : "mysql",
-    hostname,
-    port,
-    username,
-    password,
-    database: "main",
-  };
+  return { protocol, place: { hostname, port }, login: { username, password, database: "main" } };
 }

@@ -75,6 +75,11 @@ export function milliseconds(ms: number): string {
   return `${ms.toFixed(2)} ms`;
 }
 
+/** For the columns: `35210/s`. */
+export function perSecond(rate: number): string {
+  return `${rate.toFixed(0)}/s`;
+}
+
 /** For the columns: `3.1x`. */
 export function times(ratio: number): string {
   return `${ratio.toFixed(2)}x`;

@@ -1,4 +1,4 @@
-// A Postgres or MariaDB without Pilvi around it, on a copy of the files of one of Pilvi's finished clusters.
+// An engine without Pilvi around it, on a copy of the files of one of Pilvi's finished instances, reached at its unix socket.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -10,15 +10,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import { basename, join } from "node:path";
 import { processesOf } from "../../tests/support/databases.ts";
-import { freePort, type TestPilvi } from "../../tests/support/pilvi.ts";
-import { addressOf } from "./databases.ts";
-import type { DatabaseAddress } from "./first-query.ts";
+import type { TestPilvi } from "../../tests/support/pilvi.ts";
 import { childrenOf } from "./memory.ts";
+import { socketOf } from "./sleepers.ts";
 
-/** A cluster that was stopped in good order, put aside: its files, and how Pilvi ran its engine. */
+/** An instance that was stopped in good order, put aside: its files, and how Pilvi ran its engine. */
 export interface Model {
   /** Where its instance lay; the paths in its files and command begin with it. */
   formerFolder: string;
@@ -26,28 +24,29 @@ export interface Model {
   command: string[];
   env: Record<string, string>;
   owner: { uid: number; gid: number };
-  address: DatabaseAddress;
+  /** The name of the socket in the folder `run`. */
+  socketName: string;
 }
 
-/** Puts running clusters aside as models; Pilvi is stopped for it and started again. */
+/** Puts running instances aside as models, by their ids; Pilvi is stopped for it and started again. */
 export async function takeModels(
   pilvi: TestPilvi,
-  clusters: readonly DatabaseResource[],
+  instances: readonly { id: string }[],
 ): Promise<Map<string, Model>> {
-  const models = clusters.map((cluster): [string, Model] => {
-    const formerFolder = join(pilvi.dataDir, "instances", cluster.id);
-    const [pid] = processesOf(pilvi, cluster.id);
-    if (pid === undefined) throw new Error(`${cluster.id} has no engine`);
+  const models = instances.map(({ id }): [string, Model] => {
+    const formerFolder = join(pilvi.dataDir, "instances", id);
+    const [pid] = processesOf(pilvi, id);
+    if (pid === undefined) throw new Error(`${id} has no engine`);
     const { uid, gid } = statSync(join(formerFolder, "data"));
     const model: Model = {
       formerFolder,
-      folder: join(pilvi.dataDir, `model-${cluster.id}`),
+      folder: join(pilvi.dataDir, `model-${id}`),
       command: wordsOf(pid, "cmdline"),
       env: Object.fromEntries(wordsOf(pid, "environ").map((word) => split(word, "="))),
       owner: { uid, gid },
-      address: addressOf(cluster),
+      socketName: basename(socketOf(pilvi, { id })),
     };
-    return [cluster.id, model];
+    return [id, model];
   });
   await pilvi.stop();
   for (const [, { formerFolder, folder }] of models) {
@@ -58,23 +57,30 @@ export async function takeModels(
   return new Map(models);
 }
 
-export class BareDatabase {
-  readonly address: DatabaseAddress;
+export class BareInstance {
+  /** Where it is reached. */
+  readonly socket: string;
   readonly #model: Model;
   readonly #folder: string;
+  readonly #settings: Record<string, string>;
   #process: Bun.Subprocess | null = null;
 
-  /** Call `prepare` before the first start. */
-  constructor(pilvi: TestPilvi, model: Model) {
+  /**
+   * Call `prepare` before the first start.
+   * @param settings lines to add to files of the configuration, by the files' names.
+   */
+  constructor(pilvi: TestPilvi, model: Model, settings: Record<string, string> = {}) {
     this.#model = model;
+    this.#settings = settings;
     this.#folder = join(pilvi.dataDir, `bare-${crypto.randomUUID().slice(0, 8)}`);
-    this.address = { ...model.address, port: freePort() };
+    this.socket = join(this.#folder, "run", model.socketName);
   }
 
-  /** All its processes: Postgres has several. */
+  /** All its processes: Postgres has several, and one that has ended none. */
   get pids(): number[] {
-    const pid = this.#process?.pid;
-    return pid === undefined ? [] : [pid, ...childrenOf(pid)];
+    const running = this.#process;
+    if (running === null || running.exitCode !== null || running.signalCode !== null) return [];
+    return [running.pid, ...childrenOf(running.pid)];
   }
 
   /** Copies the model's files anew and waits until the disk has them; not a part of what is measured. */
@@ -98,6 +104,13 @@ export class BareDatabase {
     );
   }
 
+  /** Ends it in good order, so that `spawn` may follow without `prepare`. @param signal what its engine takes for that. */
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    this.#process?.kill(signal);
+    await this.#process?.exited;
+    this.#process = null;
+  }
+
   /** Ends it by force: the next start is on a new copy. */
   async kill(): Promise<void> {
     for (const pid of this.pids.toReversed()) killIfThere(pid);
@@ -105,14 +118,12 @@ export class BareDatabase {
     this.#process = null;
   }
 
-  /** Other paths and another port. */
   #rewriteConfig(): void {
-    const { formerFolder, address } = this.#model;
     const conf = join(this.#folder, "conf");
     for (const name of readdirSync(conf)) {
-      const text = readFileSync(join(conf, name), "utf8").replaceAll(formerFolder, this.#folder);
-      const moved = text.replace(new RegExp(`^(port ?= ?)${address.port}$`, "m"), `$1${this.address.port}`);
-      writeFileSync(join(conf, name), moved);
+      const text = readFileSync(join(conf, name), "utf8");
+      const moved = text.replaceAll(this.#model.formerFolder, this.#folder);
+      writeFileSync(join(conf, name), `${moved}${this.#settings[name] ?? ""}`);
     }
   }
 }

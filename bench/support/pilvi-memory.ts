@@ -1,0 +1,27 @@
+// The memory of Pilvi's own processes, without its store and without engines.
+import type { TestPilvi } from "../../tests/support/pilvi.ts";
+import { memoryOf, type Memory } from "./memory.ts";
+
+/** Garbage that the last work made is collected by then. */
+const SETTLE_MS = 10_000;
+
+/** The pid of the gateway. @throws when it does not run. */
+export function gatewayPid(pilvi: TestPilvi): number {
+  const pid = pilvi.pidOf("gateway");
+  if (pid === undefined) throw new Error("there is no gateway");
+  return pid;
+}
+
+/** What `up`, host, control plane and gateway take together when they have come to rest. */
+export async function restingMemory(pilvi: TestPilvi): Promise<Memory> {
+  await Bun.sleep(SETTLE_MS);
+  const [control, host] = [pilvi.pidOf("control"), pilvi.pidOf("host")];
+  if (control === undefined || host === undefined) throw new Error("Pilvi does not run");
+  return memoryOf([pilvi.pid, control, host, gatewayPid(pilvi)]);
+}
+
+/** What a process takes when it has come to rest. */
+export async function restingMemoryOf(pid: number): Promise<Memory> {
+  await Bun.sleep(SETTLE_MS);
+  return memoryOf([pid]);
+}
