@@ -42,7 +42,9 @@ describe("the document", () => {
       "delete /databases/{id} deleteDatabase",
       "get /databases listDatabases",
       "get /databases/{id} getDatabase",
+      "patch /databases/{id} updateDatabase",
       "post /databases createDatabase",
+      "post /databases/{id}/suspend suspendDatabase",
     ]);
     expect(named(false)).toEqual([
       "delete /databases/clusters/{id} deleteDatabaseCluster",
@@ -52,8 +54,10 @@ describe("the document", () => {
       "get /databases/clusters/{id}/databases listDatabaseSchemas",
       "get /databases/clusters/{id}/databases/{schema} getDatabaseSchema",
       "get /databases/types listDatabaseTypes",
+      "patch /databases/clusters/{id} updateDatabaseCluster",
       "post /databases/clusters createDatabaseCluster",
       "post /databases/clusters/{id}/databases createDatabaseSchema",
+      "post /databases/clusters/{id}/suspend suspendDatabaseCluster",
     ]);
     for (const { operation } of operations.filter((one) => one.operation.deprecated)) {
       const success = operation.responses["200"] ?? operation.responses["201"] ?? operation.responses["204"];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseDatabase } from "../../src/resources/databases/store.ts";
 import { notify } from "../../src/store/notifications.ts";
-import { startApi, validDatabase, type TestApi } from "../support/api.ts";
+import { startApi, UNSEEN, validDatabase, type TestApi } from "../support/api.ts";
 
 interface Cluster {
   id: string;
@@ -109,7 +109,7 @@ describe.each(paths)("GET %s/:id", (path) => {
     expect((await show(id)).body.data.meta).toEqual({
       engine: { name: "postgres", version: "18.1" },
       limits: { memory_bytes: 1, cpus: 0.25, max_connections: 104, enforced_by: "cgroup-v1" },
-      sleep: { state: "awake" },
+      sleep: UNSEEN,
       last_error: "No memory.",
       overdue: true,
       version: "18",

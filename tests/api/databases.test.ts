@@ -1,7 +1,7 @@
 // Creating and deleting database clusters, under their path and under the former one.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseDatabase } from "../../src/resources/databases/store.ts";
-import { startApi, validDatabase, type TestApi } from "../support/api.ts";
+import { startApi, UNSEEN, validDatabase, type TestApi } from "../support/api.ts";
 
 interface Cluster {
   id: string;
@@ -77,7 +77,7 @@ describe.each(paths)("POST %s", (path) => {
         meta: {
           engine: null,
           limits: null,
-          sleep: { state: "awake" },
+          sleep: UNSEEN,
           last_error: null,
           overdue: false,
           version: "18",

@@ -99,7 +99,7 @@ describe("addresses", () => {
     ["/api/caches", "PUT", "POST, GET, HEAD"],
     ["/api/caches", "OPTIONS", "POST, GET, HEAD"],
     ["/api/caches/types", "DELETE", "GET, HEAD"],
-    ["/api/caches/cache-1", "POST", "GET, HEAD, DELETE"],
+    ["/api/caches/cache-1", "POST", "GET, HEAD, PATCH, DELETE"],
   ])("%s does not know %s", async (path, method, allow) => {
     const response = await api.request(path, { method });
     expect(response.status).toBe(405);

@@ -212,7 +212,7 @@ test("what the driver is asked for has everything that the server must know", as
     id: server,
     engines: ["realtime"],
     users: [],
-    exposure: { port: cluster.meta.port, scope: "public" },
+    exposure: { port: cluster.meta.port, scope: "public", through: "engine" },
     maxConnections: 100,
     applications: [
       {

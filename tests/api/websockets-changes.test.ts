@@ -1,11 +1,7 @@
 // WebSocket clusters that are changed and deleted.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  eraseServer,
-  loadServer,
-  markUpdating,
-  writeServerStatus,
-} from "../../src/resources/websockets/store.ts";
+import { markUpdating } from "../../src/resources/shared/rows.ts";
+import { eraseServer, loadServer, writeServerStatus } from "../../src/resources/websockets/store.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import {
   APPLICATIONS,
@@ -71,7 +67,7 @@ describe("PATCH /websocket-servers/:id", () => {
     const { server: data } = await newServer(api);
     const { body } = await patch(data.id, { max_connections: 200 });
     expect(body.data.attributes.status).toBe("creating");
-    await api.db.begin((tx) => markUpdating(tx, data.id));
+    await api.db.begin((tx) => markUpdating(tx, "websockets", data.id));
     expect((await loadServer(api.db, data.id))?.status).toBe("creating");
   });
 });

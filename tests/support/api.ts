@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createApp, type App, type AppOptions } from "../../src/api/app.ts";
 import { createToken } from "../../src/api/tokens.ts";
 import type { Driver, Offer } from "../../src/drivers/driver.ts";
+import { WatchedSightings } from "../../src/resources/shared/sightings.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { Vault } from "../../src/lib/secrets.ts";
 import { kinds } from "../../src/resources/index.ts";
@@ -20,6 +21,8 @@ export interface TestApi {
   token: string;
   /** Engines that the driver claims to have; tests may change it. */
   offer: Offer;
+  /** What the driver's watch has told; tests tell it themselves. */
+  sightings: WatchedSightings;
   newToken(abilities: string[], organizationName?: string): Promise<string>;
   request(path: string, init?: RequestInit & { token?: string | null; json?: unknown }): Promise<Response>;
   stop(): Promise<void>;
@@ -40,10 +43,12 @@ export async function startApi(
     ],
     memoryBytes: 8 * 1024 ** 3,
   };
+  const sightings = new WatchedSightings();
   const context: KindContext = {
     db,
     vault: new Vault(randomBytes(32)),
     driver: offeringDriver(offer),
+    sightings,
     hostId: "host-1",
     hostnames: { loopback: "127.0.0.1", public: "cloud.example" },
     isTls: false,
@@ -73,6 +78,7 @@ export async function startApi(
     origin,
     token,
     offer,
+    sightings,
     newToken,
     request: async (path, { token: own = token, json, ...init } = {}) => {
       const headers = new Headers(init.headers);
@@ -99,12 +105,16 @@ function offeringDriver(offer: Offer): Driver {
     offer: async () => offer,
     ensure: notUsed,
     remove: notUsed,
+    suspend: notUsed,
     observe: notUsed,
     metrics: notUsed,
     figures: notUsed,
     watch: notUsed,
   };
 }
+
+/** What is told of the sleep of an instance that the driver has not told of. */
+export const UNSEEN = { state: "awake", since: null, wakes: 0, last_wake: null, pending: false };
 
 /** A request for a cache that is valid. */
 export const validCache = {

@@ -2,8 +2,9 @@
 // unpacked beside the engines, so that nothing of the system changes. Prints the folder to put on the PATH, if there is one.
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { PROGRAMS_HOME } from "./programs.ts";
+import { dirname, join } from "node:path";
+import { messageOf } from "../../src/lib/errors.ts";
+import { PHP_EXTENSIONS, PHP_HOME, phpProgram, PROGRAMS_HOME } from "./programs.ts";
 import { unpackPackages } from "./unpack-packages.ts";
 
 /** Each program with the package that it is in. */
@@ -30,10 +31,30 @@ async function writeScript(program: string, folder: string, home: string): Promi
   const places = [`usr/lib/postgresql/*/bin/${program}`, `usr/bin/${program}`];
   const [target] = places.flatMap((place) => Array.from(new Bun.Glob(place).scanSync(folder)));
   if (target === undefined) throw new Error(`the packages do not have ${program}`);
-  const script = join(folder, "bin", program);
+  await writeProgram(join(folder, "bin", program), home, target);
+}
+
+async function writeProgram(script: string, home: string, command: string): Promise<void> {
   const libraries = `${home}/usr/lib/$(uname -m)-linux-gnu`;
-  await writeFile(script, `#!/bin/sh\nLD_LIBRARY_PATH=${libraries} exec ${join(home, target)} "$@"\n`);
+  await writeFile(script, `#!/bin/sh\nLD_LIBRARY_PATH=${libraries} exec ${join(home, command)} "$@"\n`);
   await chmod(script, 0o755);
+}
+
+/** Puts PHP into a folder of its own, behind a script that names the extensions, since there is no configuration. */
+async function installPhp(): Promise<void> {
+  const packages = ["php-cli", "php-pgsql", "php-mysql", "php-redis"];
+  await unpackPackages(packages, PHP_HOME, async (folder) => {
+    const find = (pattern: string) => {
+      const [found] = new Bun.Glob(pattern).scanSync(folder);
+      if (found === undefined) throw new Error(`the packages do not have ${pattern}`);
+      return found;
+    };
+    const extensions = dirname(find("usr/lib/php/*/pdo.so"));
+    const options = ["-n", `-d extension_dir=${join(PHP_HOME, extensions)}`];
+    options.push(...PHP_EXTENSIONS.map((name) => `-d extension=${name}`));
+    await mkdir(join(folder, "bin"));
+    await writeProgram(join(folder, "bin/php"), PHP_HOME, [find("usr/bin/php?.?"), ...options].join(" "));
+  });
 }
 
 const bin = join(PROGRAMS_HOME, "bin");
@@ -43,3 +64,10 @@ if (!isInstalled) {
   await install(missing, [...new Set(missing.map((program) => PACKAGES[program] ?? program))], PROGRAMS_HOME);
 }
 if (missing.length > 0) process.stdout.write(bin);
+
+// Not every distribution has it; the tests with it are left out there.
+if (phpProgram() === null) {
+  await installPhp().catch((error: unknown) =>
+    process.stderr.write(`There is no PHP for the tests: ${messageOf(error)}\n`),
+  );
+}

@@ -18,13 +18,15 @@ const MAIN = resolve(import.meta.dir, "../../src/main.ts");
 export const TOKEN = "test-token-of-the-default-organization";
 
 /** The processes of Pilvi that a test may kill. */
-export type ProcessName = "control" | "host";
+export type ProcessName = "control" | "host" | "gateway";
 
 export interface StartOptions {
   env?: Record<string, string>;
   /** A directory that another Pilvi left; a fresh one when left out. */
   dataDir?: string;
   port?: number;
+  /** How many files each process may have open. */
+  openFiles?: number;
 }
 
 /** An answer of the API, read whole. */
@@ -45,6 +47,7 @@ export async function startPilvi(options: StartOptions = {}): Promise<TestPilvi>
     options.dataDir ?? freshDataDir(),
     options.port ?? freePort(),
     options.env ?? {},
+    options.openFiles,
   );
   await pilvi.start();
   return pilvi;
@@ -54,16 +57,25 @@ export class TestPilvi {
   readonly dataDir: string;
   readonly port: number;
   readonly env: Record<string, string>;
+  readonly #limits: string[];
   #process: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
 
-  constructor(dataDir: string, port: number, env: Record<string, string>) {
+  constructor(dataDir: string, port: number, env: Record<string, string>, openFiles?: number) {
+    this.#limits =
+      openFiles === undefined ? [] : ["sh", "-c", 'ulimit -n "$0" && exec "$@"', String(openFiles)];
     this.dataDir = dataDir;
     this.port = port;
     this.env = { ...pilviEnv(dataDir, port), ...env };
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `${this.#certificate === undefined ? "http" : "https"}://127.0.0.1:${this.port}`;
+  }
+
+  /** The certificate that the API shows; undefined for one in clear. */
+  get #certificate(): string | undefined {
+    const file = this.env.PILVI_TLS_CERT;
+    return file === undefined ? undefined : readFileSync(file, "utf8");
   }
 
   /** The pid of `pilvi up`. */
@@ -74,7 +86,7 @@ export class TestPilvi {
 
   /** @throws with what it printed when it ends before it is ready. */
   async start(): Promise<void> {
-    const child = Bun.spawn([process.execPath, MAIN, "up"], {
+    const child = Bun.spawn([...this.#limits, process.execPath, MAIN, "up"], {
       env: this.env,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -121,6 +133,7 @@ export class TestPilvi {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(this.#certificate === undefined ? {} : { tls: { ca: this.#certificate } }),
     });
     const text = await response.text();
     return {

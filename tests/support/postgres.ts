@@ -15,6 +15,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { openDatabase, type Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { migrations } from "../../src/store/migrations.ts";
+import { untilSaid } from "./server-log.ts";
 
 /** Postgres refuses to run as root, so `nobody` runs it then. */
 const SERVER_IDS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -73,7 +74,7 @@ async function startServer(): Promise<{ socketPath: string; folder: string }> {
     detached: true,
   });
   endWithThisProcess(child.pid, folder);
-  await untilReady(child.stderr);
+  await untilSaid(child.stderr, "ready to accept connections", "postgres");
   child.unref();
   return { socketPath: join(data, ".s.PGSQL.5432"), folder };
 }
@@ -119,20 +120,4 @@ async function run(argv: string[]): Promise<void> {
   const child = Bun.spawn(argv, { ...SERVER_IDS, cwd: "/", stdout: "ignore", stderr: "pipe" });
   const stderr = await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(`${argv[0]} failed: ${stderr}`);
-}
-
-/** The server says so on its log; the rest of the log is thrown away, or the pipe would fill up. */
-async function untilReady(stderr: ReadableStream<Uint8Array>): Promise<void> {
-  const reader = stderr.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  while (!text.includes("ready to accept connections")) {
-    const { done, value } = await reader.read();
-    if (done) throw new Error(`postgres did not start: ${text}`);
-    text += decoder.decode(value, { stream: true });
-  }
-  const drain = async () => {
-    while (!(await reader.read()).done);
-  };
-  drain().catch(() => {});
 }

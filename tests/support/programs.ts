@@ -5,6 +5,23 @@ import { loadConfig } from "../../src/config.ts";
 /** Where the programs are that the machine lacks, put there by `install-programs.ts`. */
 export const PROGRAMS_HOME = join(dirname(loadConfig(process.env).enginesDir), "test-programs");
 
+/** Where PHP is when the machine lacks it or one of the extensions, if it could be had. */
+export const PHP_HOME = join(dirname(loadConfig(process.env).enginesDir), "test-php");
+
+/** What PHP needs for databases and caches, each after those that it needs itself. */
+export const PHP_EXTENSIONS = ["pdo", "pdo_pgsql", "mysqlnd", "pdo_mysql", "igbinary", "redis"];
+
+/** A PHP that has all of the extensions; null where there is none. */
+export function phpProgram(): string | null {
+  const programs = [Bun.which("php"), Bun.which("php", { PATH: join(PHP_HOME, "bin") })];
+  return programs.find((program) => program !== null && knowsExtensions(program)) ?? null;
+}
+
+function knowsExtensions(php: string): boolean {
+  const known = Bun.spawnSync([php, "-m"]).stdout.toString().toLowerCase().split("\n");
+  return PHP_EXTENSIONS.every((name) => known.includes(name));
+}
+
 /**
  * Runs a program to its end and returns what it printed.
  * @throws with what it complained of when it fails.

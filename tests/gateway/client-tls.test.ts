@@ -1,0 +1,182 @@
+// TLS of the gateway's clients, from the first byte of the handshake to the last one read.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { connect } from "node:tls";
+import type { TlsPolicy } from "../../src/gateway/reactor/client-socket.ts";
+import { StreamEnded } from "../../src/gateway/stream.ts";
+import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { Loop, noise, openDescriptors, Peer } from "../support/loop.ts";
+import { TlsPeer, tlsClient } from "../support/tls-peer.ts";
+import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+
+const folder = new CertificateFolder();
+let context: TlsContext;
+let policy: TlsPolicy;
+let loop: Loop;
+beforeAll(async () => {
+  context = TlsContext.open({ ...(await folder.newPair("main")), library: LIBRARY });
+  policy = { session: (fd, alpn) => context.session(fd, alpn), mustStartTls: true };
+});
+afterAll(() => folder.remove());
+beforeEach(() => {
+  loop = new Loop();
+});
+afterEach(() => {
+  expect(loop.faults).toEqual([]);
+  loop.close();
+});
+
+/** The first message of a client of TLS 1.3, as this runtime sends it. */
+async function clientHello(ALPNProtocols: string[] = []): Promise<Buffer> {
+  const options = { port: loop.port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols };
+  const socket = connect(options).on("error", () => {});
+  const stream = await loop.accept();
+  const hello = Buffer.from(await loop.of(stream.readSome()));
+  stream.close();
+  socket.destroy();
+  return hello;
+}
+
+test("a client of this runtime is greeted, heard and answered", async () => {
+  const socket = connect({
+    port: loop.port,
+    host: "127.0.0.1",
+    rejectUnauthorized: false,
+    servername: "Db.Test",
+  });
+  const client = await loop.accept(policy);
+  await loop.of(client.startTls());
+  expect(client.tls?.serverName).toBe("db.test");
+  socket.write("question");
+  expect(Buffer.from(await loop.of(client.read(8))).toString()).toBe("question");
+  const answer = new Promise<Buffer>((resolve) => socket.once("data", resolve));
+  client.write(Buffer.from("answer"));
+  expect(String(await loop.of(answer))).toBe("answer");
+  client.end();
+  await loop.of(new Promise((resolve) => socket.once("close", resolve)));
+});
+
+test("a handshake goes on wherever its first message is cut", async () => {
+  const hello = await clientHello();
+  for (const cut of [1, 4, 5, 6, Math.floor(hello.length / 2), hello.length - 1]) {
+    const { client, peer } = await loop.client(policy);
+    const rejection = loop.rejectionOf(client.startTls());
+    peer.send(hello.subarray(0, cut));
+    await loop.rest();
+    expect(peer.text).toBe("");
+    peer.send(hello.subarray(cut));
+    await loop.until(() => peer.receiveAll().received.length > 100);
+    // A handshake message (RFC 8446, 5.1).
+    expect(peer.received[0]).toBe(0x16);
+    peer.close();
+    expect(await rejection).toBeInstanceOf(StreamEnded);
+  }
+});
+
+test("a client that speaks no TLS is let go of", async () => {
+  const { client, peer } = await loop.client(policy);
+  const rejection = loop.rejectionOf(client.startTls());
+  peer.send("GET / HTTP/1.1\r\n\r\n");
+  expect(await rejection).toBeInstanceOf(StreamEnded);
+  await loop.until(() => peer.receiveAll().end !== null);
+  expect(peer.end).toBe("closed");
+  peer.close();
+});
+
+test("a client that speaks another protocol is told so, although it goes on sending", async () => {
+  const hello = await clientHello(["h2"]);
+  const { client, peer } = await loop.client(policy);
+  const rejection = loop.rejectionOf(client.startTls(["postgresql"]));
+  peer.send(hello);
+  for (let count = 0; count < 20; count++) {
+    peer.send("more of the same");
+    await loop.turn();
+  }
+  expect(await rejection).toBeInstanceOf(StreamEnded);
+  await loop.until(() => peer.receiveAll().end !== null);
+  // An alert (RFC 8446, 5.1), and no reset that would take it away.
+  expect([peer.received[0], peer.end]).toEqual([0x15, "closed"]);
+  peer.close();
+});
+
+test.each(["close", "reset"] as const)(
+  "a client may leave in the middle of the handshake by a %s",
+  async (how) => {
+    const hello = await clientHello();
+    for (const length of [0, 10, hello.length]) {
+      const { client, peer } = await loop.client(policy);
+      const rejection = loop.rejectionOf(client.startTls());
+      peer.send(hello.subarray(0, length));
+      await loop.rest();
+      peer[how]();
+      expect(await rejection).toBeInstanceOf(StreamEnded);
+    }
+  },
+);
+
+test.each(["close", "end"] as const)("a handshake is over when somebody else calls %s", async (how) => {
+  const { client, peer } = await loop.client(policy);
+  const rejection = loop.rejectionOf(client.startTls());
+  await loop.rest();
+  client[how]();
+  expect(await rejection).toBeInstanceOf(StreamEnded);
+  expect(await loop.rejectionOf(client.startTls())).toBeInstanceOf(Error);
+  peer.close();
+});
+
+test("a deadline ends a handshake that does not go on", async () => {
+  let nowMs = 0;
+  const timed = new Loop({ now: () => nowMs });
+  const { client, peer } = await timed.client(policy);
+  client.setDeadline(5_000);
+  const rejection = timed.rejectionOf(client.startTls());
+  nowMs = 5_000;
+  expect(await rejection).toBeInstanceOf(StreamEnded);
+  peer.close();
+  timed.close();
+});
+
+test("what was decrypted already is read piece by piece, and can be asked for", async () => {
+  const { client, peer } = await tlsClient(loop, context);
+  peer.send("one two three");
+  expect(Buffer.from(await loop.of(client.read(4))).toString()).toBe("one ");
+  expect(client.hasUnread()).toBe(true);
+  expect(Buffer.from(await loop.of(client.read(4))).toString()).toBe("two ");
+  expect(Buffer.from(await loop.of(client.readSome())).toString()).toBe("three");
+  expect(client.hasUnread()).toBe(false);
+  peer.shutdown();
+  expect(await loop.rejectionOf(client.read(1))).toBeInstanceOf(StreamEnded);
+  client.end();
+  peer.close();
+});
+
+test("a slow reader gets all that was written through TLS", async () => {
+  const { client, peer } = await tlsClient(loop, context);
+  const parts = Array.from({ length: 100 }, (_, index) => noise(1 + ((index * 7_919) % 90_000), index));
+  for (const part of parts) client.write(part);
+  await loop.until(() => {
+    peer.receive(30_000);
+    return !client.hasUnsent;
+  });
+  client.end();
+  await loop.until(() => peer.receiveAll().end !== null);
+  expect(peer.received.equals(Buffer.concat(parts))).toBe(true);
+  peer.close();
+});
+
+test("hundreds of handshakes, whole and broken, leave no descriptor behind", async () => {
+  const before = openDescriptors();
+  for (let count = 0; count < 150; count++) {
+    const { client, peer } = await tlsClient(loop, context);
+    if (count % 2 === 0) client.end();
+    else client.close();
+    peer.close();
+    const half = new TlsPeer(Peer.connect(loop.port).fd);
+    const broken = await loop.accept(policy);
+    const rejection = loop.rejectionOf(broken.startTls());
+    half.handshake();
+    await loop.turn();
+    half.close();
+    expect(await rejection).toBeInstanceOf(StreamEnded);
+  }
+  await loop.until(() => openDescriptors() <= before);
+});

@@ -1,0 +1,174 @@
+// An instance behind the gateway that falls asleep: when it may, and what becomes of its clients.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { StreamEnded } from "../../src/gateway/stream.ts";
+import { BackendStage } from "../support/backend-stage.ts";
+
+let stage: BackendStage;
+beforeEach(() => {
+  stage = new BackendStage();
+});
+afterEach(() => stage.close());
+
+test("quiet is told when nobody has used it for so long, and again until somebody does", async () => {
+  stage.start();
+  const { peer } = await stage.spliced();
+  await stage.pass(59_000);
+  peer.send("x");
+  await stage.loop.rest();
+  await stage.pass(59_999);
+  expect(stage.told("quiet")).toBe(0);
+  await stage.pass(1);
+  expect(stage.told("quiet")).toBe(1);
+  for (const expected of [2, 3]) {
+    await stage.pass(10_000);
+    expect(stage.told("quiet")).toBe(expected);
+  }
+  peer.send("x");
+  await stage.loop.rest();
+  await stage.pass(20_000);
+  expect(stage.told("quiet")).toBe(3);
+  stage.become("running", { sleepAfterSeconds: null });
+  await stage.pass(1_000_000);
+  expect(stage.told("quiet")).toBe(3);
+});
+
+test("to have tried to fall asleep is no use", async () => {
+  stage.start();
+  await stage.spliced();
+  await stage.pass(60_000);
+  expect(stage.told("quiet")).toBe(1);
+  stage.become("draining");
+  await stage.pass(10_000);
+  expect(stage.told("quiet")).toBe(1);
+  stage.become("running");
+  await stage.pass(10_000);
+  expect(stage.told("quiet")).toBe(2);
+  stage.become("draining");
+  stage.become("asleep");
+  await stage.pass(60_000);
+  stage.become("running");
+  await stage.pass(59_999);
+  expect(stage.told("quiet")).toBe(2);
+  await stage.pass(1);
+  expect(stage.told("quiet")).toBe(3);
+});
+
+test("a drain waits for a login under way, and for who says nothing between two messages", async () => {
+  stage.start();
+  const { connecting } = await stage.waiting();
+  const stream = await stage.loop.of(connecting);
+  stage.become("draining");
+  stage.backend.drain(1_000);
+  await stage.pass(100);
+  expect(stage.told("drained")).toBe(0);
+  stream.end();
+  await stage.loop.until(() => {
+    stage.engine?.accept();
+    stage.nowMs += 5;
+    return stage.told("drained") === 1;
+  });
+});
+
+test("a drain that takes too long is told of as busy, and all go on when the host says so", async () => {
+  stage.start();
+  const { peer } = await stage.spliced();
+  peer.send("\x03one");
+  await stage.loop.rest();
+  stage.become("draining");
+  stage.backend.drain(200);
+  const late = await stage.waiting();
+  await stage.pass(199);
+  expect([stage.told("drained"), stage.told("busy"), stage.told("wake")]).toEqual([0, 0, 1]);
+  await stage.pass(5);
+  expect(stage.told("busy")).toBe(1);
+  stage.become("running");
+  (await stage.loop.of(late.connecting)).end();
+  await stage.loop.until(() => {
+    stage.engine?.goOn(() => true);
+    return peer.text === "\x03one";
+  });
+});
+
+test("a drain that yields is over as soon as a client has something to say", async () => {
+  stage.start();
+  const { peer } = await stage.spliced();
+  stage.become("draining");
+  stage.backend.drain(60_000, true);
+  await stage.pass(25);
+  expect(stage.told("drained")).toBe(1);
+  peer.send("\x03one");
+  await stage.loop.rest();
+  stage.backend.detach();
+  expect([stage.told("busy"), stage.told("detached")]).toEqual([1, 0]);
+  stage.become("running");
+  await stage.loop.until(() => {
+    stage.engine?.goOn(() => true);
+    return peer.text === "\x03one";
+  });
+  stage.become("draining");
+  stage.backend.drain(60_000, true);
+  peer.send("\x03two");
+  await stage.pass(5);
+  expect(stage.told("busy")).toBe(2);
+});
+
+test("clients are parted only from an engine that has answered all", async () => {
+  stage.start();
+  const { peer, end, stream } = await stage.spliced();
+  stage.backend.detach();
+  expect([stage.told("busy"), stage.told("detached")]).toEqual([1, 0]);
+  stage.become("draining");
+  stage.backend.drain(60_000);
+  await stage.pass(25);
+  stage.backend.detach();
+  expect(await stage.loop.of(end)).toBe("detached");
+  expect(stage.told("detached")).toBe(0);
+  stream.end();
+  await stage.loop.until(() => {
+    stage.engine?.accept();
+    stage.nowMs += 1;
+    return stage.told("detached") === 1;
+  });
+  expect([stage.engine?.sessions, peer.receiveAll().end]).toEqual([0, null]);
+});
+
+test("a front that keeps its engine for too long does not keep it from being stopped", async () => {
+  stage.start();
+  const { end } = await stage.spliced();
+  stage.become("draining");
+  stage.backend.drain(60_000);
+  await stage.pass(25);
+  stage.backend.detach();
+  await stage.loop.of(end);
+  await stage.pass(1_999);
+  expect(stage.told("detached")).toBe(0);
+  await stage.pass(2);
+  await stage.loop.rest();
+  expect(stage.told("detached")).toBe(1);
+});
+
+test("whoever has not proved who it is keeps no engine from being stopped", async () => {
+  stage.start();
+  const begun = await stage.loop.of(stage.backend.connectIfRunning());
+  stage.become("draining");
+  stage.backend.drain(60_000);
+  await stage.pass(25);
+  stage.backend.detach();
+  expect(stage.told("detached")).toBe(1);
+  const { client } = await stage.newClient();
+  const connecting = stage.backend.connect(client, { user: "ann", address: "here" }, begun ?? undefined);
+  stage.become("running");
+  expect(await stage.loop.of(connecting)).not.toBe(begun);
+});
+
+test("an instance that is given up lets go of all who are connected or wait", async () => {
+  stage.start();
+  const { client, end } = await stage.spliced();
+  stage.become("starting");
+  const held = await stage.waiting();
+  stage.backend.close();
+  for (const each of [client, held.client]) each.end();
+  expect(await stage.loop.of(end)).toBe("closed");
+  expect(await stage.loop.rejectionOf(held.connecting)).toBeInstanceOf(StreamEnded);
+  await stage.loop.until(() => stage.engine?.sessions === 0);
+});

@@ -1,0 +1,35 @@
+// Whom the gateway takes its clients for: the address that each of them really has.
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { Listener } from "../../src/gateway/reactor/listener.ts";
+import { addressOf, libc } from "../../src/gateway/reactor/libc.ts";
+import { Loop } from "../support/loop.ts";
+import { freePort } from "../support/pilvi.ts";
+
+test("each client is told by its own address", async () => {
+  const loop = new Loop();
+  const port = freePort();
+  const accepted: string[] = [];
+  const listener = new Listener(loop.reactor, { address: "127.0.0.1", port }, (fd, address) => {
+    accepted.push(address);
+    libc.close(fd);
+  });
+  const ownAddresses: string[] = [];
+  for (let count = 1; count <= 3; count++) {
+    const socket: Socket = connect(port, "127.0.0.1", () => {
+      ownAddresses.push(`127.0.0.1:${socket.localPort}`);
+    });
+    await loop.until(() => accepted.length === count && ownAddresses.length === count);
+    socket.destroy();
+  }
+  expect(accepted).toEqual(ownAddresses);
+  listener.close();
+  loop.close();
+});
+
+test.each([1, 28, 1000, 100_000])("memory of %d bytes stays where it is", (size) => {
+  const memory = new Uint8Array(size);
+  const before = addressOf(memory);
+  memory.subarray(0, 1);
+  expect(addressOf(memory)).toBe(before);
+});

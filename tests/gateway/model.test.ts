@@ -1,0 +1,295 @@
+// Sleep and wake of one instance under thousands of schedules: the gateway's own code on its own loop, with a clock that is turned
+// by hand, against models of host, engine and clients. A schedule that fails is told by its seed and comes again with it.
+import { afterAll, afterEach, expect, mock, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InstanceBackend } from "../../src/gateway/instance-backend.ts";
+import { Reactor } from "../../src/gateway/reactor/reactor.ts";
+import { messageOf } from "../../src/lib/errors.ts";
+import { openDescriptors } from "../support/loop.ts";
+import { cancel, ModelClient } from "../support/model-clients.ts";
+import { ModelHost, type Random } from "../support/model-host.ts";
+
+const SCHEDULES = 500;
+const MAX_CLIENTS = 8;
+/** Of the entry of the model, and what the gateway promises. */
+const [SLEEP_AFTER_MS, ASK_INTERVAL_MS, FAILED_HOLD_MS, HOLD_MS] = [2_000, 1_000, 5_000, 300_000];
+
+const folder = mkdtempSync(join(tmpdir(), "pilvi-model-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => mock.restore());
+
+function randomOf(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+class Schedule {
+  readonly #random: Random;
+  #nowMs = 1_000;
+  readonly #faults: unknown[] = [];
+  readonly #reactor = new Reactor({ now: () => this.#nowMs, onFault: (error) => this.#faults.push(error) });
+  readonly #host: ModelHost;
+  readonly #backend: InstanceBackend;
+  readonly #clients: ModelClient[] = [];
+  #crashes = 0;
+  #restarts = 0;
+  #deletions = 0;
+  /** Cancels that have come, and those of them that have not gone again. */
+  #cancels = 0;
+  #openCancels = 0;
+  #askedAtMs = 0;
+  #wokeAtMs = -Infinity;
+  #wokens = 0;
+  readonly #trace: string[] = [];
+
+  constructor(seed: number) {
+    this.#random = randomOf(seed);
+    // What waits a while by chance does so by this one.
+    spyOn(Math, "random").mockImplementation(() => this.#random(1_000) / 1_000);
+    const socket = join(folder, `${seed}.sock`);
+    const now = () => this.#nowMs;
+    this.#host = new ModelHost(this.#random, now, socket, (): InstanceBackend => this.#backend);
+    this.#host.onQuiet = () => {
+      assert(this.#nowMs - this.#askedAtMs >= SLEEP_AFTER_MS, "quiet was told of an instance in use");
+    };
+    this.#host.onWake = () => {
+      const isFirst = this.#host.wakes === 1;
+      assert(isFirst || this.#nowMs - this.#wokeAtMs >= ASK_INTERVAL_MS, "one wake was asked for twice");
+      const isForSomebody = this.#clients.some(({ spokeAtMs, isOver }) => spokeAtMs !== null && !isOver);
+      assert(isForSomebody, "it was woken for nobody");
+      this.#wokeAtMs = this.#nowMs;
+    };
+    this.#backend = new InstanceBackend(this.#reactor, this.#host.entry, (message) => {
+      this.#note(message.type);
+      if (message.type === "woken") this.#wokens += 1;
+      assert(this.#wokens <= this.#host.starts, "one wake was told of twice");
+      this.#host.hear(message);
+    });
+  }
+
+  run(steps: number): void {
+    for (let step = 0; step < steps; step++) {
+      this.#act();
+      this.#settle();
+    }
+    // Nothing comes after a deletion, so it is the last act of some.
+    if (this.#random(6) === 0) return this.#delete();
+    this.#calmDown();
+    this.#fallAsleep();
+    this.#leave();
+  }
+
+  /** What happened, for people. */
+  get story(): string {
+    return this.#trace.slice(-80).join("\n");
+  }
+
+  /** What it came across, so that schedules which never get anywhere are noticed. */
+  get counts() {
+    const { starts, sleeps, failures } = this.#host;
+    const served = this.#clients.filter(({ isServed }) => isServed).length;
+    const acts = { crashes: this.#crashes, restarts: this.#restarts, cancels: this.#cancels };
+    return { starts, sleeps, failures, served, ...acts, deletions: this.#deletions, wokens: this.#wokens };
+  }
+
+  #act(): void {
+    const choice = this.#random(100);
+    const client = this.#clients[this.#random(this.#clients.length)];
+    this.#note(String(choice));
+    if (choice < 8) this.#come();
+    else if (choice < 25) client?.logIn(this.#nowMs);
+    else if (choice < 45) this.#ask(client, 1 + this.#random(30));
+    else if (choice < 47) client?.leave();
+    else if (choice < 65) this.#host.engine?.goOn(() => this.#random(2) === 0);
+    else if (choice < 85) this.#host.goOn();
+    else if (choice < 87) this.#host.suspend(this.#random(2) === 0);
+    else if (choice < 88) this.#crash();
+    else if (choice < 89) this.#host.loseLink(this.#random(2) === 0);
+    else if (choice < 91) this.#host.findLink();
+    else if (choice < 92) this.#restart();
+    else if (choice < 94) this.#cancel();
+    else this.#nowMs += this.#random(10) === 0 ? this.#random(6_000) : this.#random(40);
+  }
+
+  #come(): void {
+    if (this.#clients.length === MAX_CLIENTS) return;
+    const kind = { stays: this.#random(2) === 0, comesFirst: () => this.#host.isYielding };
+    this.#clients.push(new ModelClient(this.#reactor, this.#backend, kind));
+  }
+
+  #ask(client: ModelClient | undefined, partBytes: number): void {
+    if (client === undefined || !client.isReady || client.hasEnded) return;
+    client.ask(this.#nowMs, 1 + this.#random(20), partBytes);
+    this.#askedAtMs = this.#nowMs;
+  }
+
+  #crash(): void {
+    if (this.#host.engine === null) return;
+    this.#crashes += 1;
+    this.#strike();
+    this.#host.crash();
+  }
+
+  /** With its host or without; whoever comes meanwhile is held. */
+  #restart(): void {
+    const isWithHost = this.#random(2) === 0;
+    if (this.#host.engine === null && isWithHost) return;
+    this.#restarts += 1;
+    this.#strike();
+    this.#host.restart();
+    if (isWithHost) this.#host.loseLink(false);
+  }
+
+  /** An engine that ends takes with it what is under way. */
+  #strike(): void {
+    for (const client of this.#clients) client.isStruck ||= client.isServed;
+  }
+
+  #cancel(): void {
+    this.#cancels += 1;
+    this.#openCancels += 1;
+    const { wakes } = this.#host;
+    void cancel(this.#backend)
+      .catch((error: unknown) => this.#faults.push(error))
+      .finally(() => (this.#openCancels -= 1));
+    assert(this.#host.wakes === wakes, "a cancel woke it");
+  }
+
+  #settle(): void {
+    this.#turn(3);
+    if (this.#faults.length > 0) throw this.#faults[0];
+    for (const client of this.#clients) this.#check(client);
+  }
+
+  #turn(times: number): void {
+    for (let turns = 0; turns < times; turns++) this.#reactor.turn(0);
+  }
+
+  #check(client: ModelClient): void {
+    if (client.fault !== null) throw client.fault;
+    assert(!client.wasCut, "a client was parted that had asked something");
+    if (client.hasLeft) return;
+    assert(client.areAnswersRight, "a client got an answer that is not its own");
+    if (!client.hasEnded || client.isStruck) return;
+    assert(client.farewell !== "", "a client was closed without a word");
+    if (!client.isRefused) return;
+    const waitedMs = this.#nowMs - (client.spokeAtMs ?? this.#nowMs);
+    assert(waitedMs >= FAILED_HOLD_MS && this.#host.failures > 0, "a client was refused");
+  }
+
+  /** Nothing fails any more: whoever is still there gets all that was asked for. */
+  #calmDown(): void {
+    this.#host.isLucky = true;
+    this.#host.findLink();
+    for (const client of this.#clients) client.logIn(this.#nowMs);
+    this.#goOnUntil("a client waits in vain", () => {
+      for (const client of this.#clients) if (client.isInTheMiddle) this.#ask(client, 100);
+      this.#host.engine?.goOn(() => true);
+      return this.#clients.every((client) => client.isContent);
+    });
+    const left = this.#clients.filter(({ hasLeft }) => hasLeft).length;
+    assert(this.#host.cuts <= left, "a query was cut");
+  }
+
+  /** Nobody does anything any more: connections alone keep nothing awake, and neither do cancels, nor wake they anything. */
+  #fallAsleep(): void {
+    this.#goOnUntil("it does not fall asleep", () => {
+      if (this.#random(8) === 0) this.#cancel();
+      this.#host.engine?.goOn(() => true);
+      return this.#host.state === "asleep" || this.#clients.every(({ isServed }) => !isServed);
+    });
+    const { state, starts } = this.#host;
+    if (state !== "asleep") return;
+    this.#cancel();
+    this.#nowMs += ASK_INTERVAL_MS;
+    this.#settle();
+    while (this.#host.goOn()) this.#settle();
+    assert(this.#host.starts === starts, "it was woken for a cancel");
+  }
+
+  /** As the gateway does it when the host says that it is gone; its engine is killed after that. */
+  #delete(): void {
+    this.#deletions += 1;
+    this.#backend.close();
+    for (const { socket } of this.#clients) socket.end();
+    this.#turn(3);
+    for (const client of this.#clients) {
+      assert(client.fault === null, "a deletion was too much for a front");
+      assert(client.hasLeft || client.hasEnded, "a client was not told of the deletion");
+    }
+    this.#end();
+  }
+
+  #goOnUntil(fault: string, holds: () => boolean): void {
+    for (let count = 0; !holds(); count++) {
+      assert(count < 1_500, fault);
+      this.#nowMs += 10;
+      while (this.#host.goOn());
+      this.#settle();
+    }
+  }
+
+  #leave(): void {
+    for (const client of this.#clients) if (!client.hasLeft) client.leave();
+    this.#settle();
+    this.#backend.close();
+    this.#end();
+  }
+
+  #end(): void {
+    this.#host.close();
+    this.#nowMs += HOLD_MS;
+    this.#turn(2);
+    for (const client of this.#clients) if (!client.hasLeft) client.leave();
+    this.#turn(1);
+    this.#reactor.stop();
+    this.#reactor.run();
+    assert(this.#backend.sessions === 0, "a session was left behind");
+    assert(this.#openCancels === 0, "a cancel was left behind");
+    assert(
+      this.#clients.every(({ isOver }) => isOver),
+      "a client is held by what is gone",
+    );
+  }
+
+  #note(event: string): void {
+    this.#trace.push(`${this.#nowMs} ${this.#host.state} ${event}`);
+  }
+}
+
+function assert(holds: boolean, fault: string): void {
+  if (!holds) throw new Error(fault);
+}
+
+test("nobody is refused, cut off or forgotten, whatever happens in whatever order", () => {
+  const before = openDescriptors();
+  const total = {
+    starts: 0,
+    sleeps: 0,
+    failures: 0,
+    served: 0,
+    crashes: 0,
+    restarts: 0,
+    cancels: 0,
+    deletions: 0,
+    wokens: 0,
+  };
+  for (let seed = 1; seed <= SCHEDULES; seed++) {
+    const schedule = new Schedule(seed);
+    try {
+      // Short ones first: what they find is easier to understand.
+      schedule.run(20 + Math.floor((seed * 400) / SCHEDULES));
+    } catch (error) {
+      throw new Error(`schedule ${seed}: ${messageOf(error)}\n${schedule.story}`, { cause: error });
+    }
+    const { counts } = schedule;
+    for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += counts[key];
+  }
+  expect(openDescriptors()).toBe(before);
+  for (const count of Object.values(total)) expect(count).toBeGreaterThan(SCHEDULES / 10);
+});

@@ -1,0 +1,291 @@
+// Logins through the gateway at a real MariaDB: who is let in, who wakes it, and what everybody else is told.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
+import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { nativeVerifier } from "../../src/lib/verifiers.ts";
+import { TestMariaDb } from "../support/mariadb.ts";
+import { MysqlGateway } from "../support/mysql-gateway.ts";
+import { fixedPart, framed, handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/mysql-raw.ts";
+import { until } from "../support/pilvi.ts";
+import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+
+let server: TestMariaDb;
+let gateway: MysqlGateway;
+let connections: (Connection | RawMysql)[] = [];
+
+beforeAll(async () => {
+  server = await TestMariaDb.start(["--max-connections=100"]);
+  await server.admin("create database shop");
+});
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  await server.admin("create or replace user app@'%' identified by 'secret'");
+  await server.admin("grant all on shop.* to app@'%'");
+  gateway = new MysqlGateway(server);
+  await gateway.learnUsers();
+});
+afterEach(async () => {
+  for (const each of connections)
+    if (each instanceof RawMysql) each.close();
+    else each.destroy();
+  connections = [];
+  await gateway.close();
+  await server.admin("set global max_connections = 100");
+  expect(gateway.faults).toEqual([]);
+});
+
+function options(wishes: Partial<mysql.ConnectionOptions> = {}): mysql.ConnectionOptions {
+  return { host: "127.0.0.1", port: gateway.port, user: "app", password: "secret", ...wishes };
+}
+
+async function open(wishes: Partial<mysql.ConnectionOptions> = {}): Promise<Connection> {
+  const connection = await mysql.createConnection(options(wishes));
+  connections.push(connection);
+  return connection;
+}
+
+function openRaw(address: number | string = gateway.port): RawMysql {
+  const raw = new RawMysql(address);
+  connections.push(raw);
+  return raw;
+}
+
+/** The error that a login ends with. */
+async function refusal(
+  wishes: Partial<mysql.ConnectionOptions>,
+): Promise<{ errno: number; text: string; state: string }> {
+  try {
+    await open(wishes);
+  } catch (error) {
+    const { errno, sqlMessage, sqlState } = error as mysql.QueryError & { sqlMessage: string };
+    return { errno: errno ?? 0, text: sqlMessage, state: sqlState ?? "" };
+  }
+  throw new Error("the login went well");
+}
+
+async function one(connection: Connection, query: string): Promise<unknown> {
+  const [rows] = await connection.query<RowDataPacket[]>(query);
+  return Object.values(rows[0] ?? {})[0];
+}
+
+/** What of a greeting is the same each time. */
+function partsOf(greeting: Buffer) {
+  const end = greeting.indexOf(0);
+  const rest = greeting.subarray(end + 1);
+  return {
+    version: greeting
+      .subarray(1, end)
+      .toString()
+      .replace(/-MariaDB.*/, "-MariaDB"),
+    // Everything but the number, the salt and compression, whose flag is the sixth bit.
+    fixed: Buffer.concat([Buffer.of((rest[13] ?? 0) & ~0x20), rest.subarray(14, 31)]).toString("hex"),
+    lengths: [rest.length, rest.indexOf(0, 31)],
+    plugin: rest.subarray(44).toString(),
+  };
+}
+
+test("the greeting is the engine's own", async () => {
+  const own = (await openRaw(server.socket).expectPacket()).payload;
+  const shown = (await openRaw().expectPacket()).payload;
+  expect(partsOf(shown)).toEqual(partsOf(own));
+});
+
+test("an engine that sleeps is woken by who proves a password, and told why", async () => {
+  await gateway.sleep();
+  const connection = await open({ database: "shop", connectAttributes: { program_name: "worker" } });
+  expect(await one(connection, "select database()")).toBe("shop");
+  expect(gateway.wakes).toHaveLength(1);
+  expect(gateway.wakes[0]).toMatchObject({ user: "app", database: "shop", application: "worker" });
+  expect(gateway.wakes[0]?.address).toMatch(/^127\.0\.0\.1:\d+$/);
+});
+
+describe.each(["asleep", "running"] as const)("while it is %s", (state) => {
+  beforeEach(async () => {
+    if (state === "asleep") await gateway.sleep();
+  });
+  afterEach(() => expect(gateway.wakes).toEqual([]));
+
+  test.each([
+    ["a wrong password", { password: "wrong" }],
+    ["no password", { password: "" }],
+    ["an unknown user", { user: "nobody" }],
+    ["the engine's administrator", { user: "root" }],
+    ["the engine's administrator without a password", { user: "root", password: "" }],
+    ["nobody's name", { user: "" }],
+  ])("%s is refused as the engine does it", async (_, wishes) => {
+    const { user = "app", password = "secret" } = wishes as { user?: string; password?: string };
+    expect(await refusal(wishes)).toEqual({
+      errno: 1045,
+      state: "28000",
+      text: `Access denied for user '${user}'@'127.0.0.1' (using password: ${password === "" ? "NO" : "YES"})`,
+    });
+  });
+});
+
+test("the administrator is not let in even when the host names a password for it", async () => {
+  const [{ name } = { name: "" }] = await server.admin<{ name: string }>(
+    "select substring_index(user(), '@', 1) name",
+  );
+  gateway.setUsers([{ name, verifier: nativeVerifier("secret") }]);
+  expect((await refusal({ user: name })).errno).toBe(1045);
+  gateway.setUsers([{ name: "app", verifier: "" }]);
+  expect((await refusal({ password: "" })).errno).toBe(1045);
+});
+
+describe("a password that is changed while the engine runs", () => {
+  beforeEach(async () => {
+    const connection = await open();
+    await connection.query("set password = password('newer')");
+  });
+
+  test("is taken at once", async () => {
+    const connection = await open({ password: "newer" });
+    expect(await one(connection, "select current_user()")).toBe("app@%");
+    expect(gateway.usersAsked).toBe(1);
+  });
+
+  test("takes the old one away at once", async () => {
+    expect((await refusal({})).errno).toBe(1045);
+  });
+
+  test("is known when it sleeps", async () => {
+    await gateway.sleep();
+    expect((await refusal({})).errno).toBe(1045);
+    expect(gateway.wakes).toEqual([]);
+    await open({ password: "newer" });
+    expect(gateway.wakes).toHaveLength(1);
+  });
+});
+
+describe("errors of the engine's own are passed on", () => {
+  test("an unknown database", async () => {
+    expect(await refusal({ database: "nowhere" })).toEqual({
+      errno: 1044,
+      state: "42000",
+      text: "Access denied for user 'app'@'%' to database 'nowhere'",
+    });
+  });
+
+  test("too many connections", async () => {
+    await server.admin("set global max_connections = 10");
+    const crowd = Array.from({ length: 11 }, () => openRaw(server.socket));
+    for (const each of crowd) await each.packet();
+    const raw = openRaw();
+    const { payload: greeting } = await raw.expectPacket();
+    raw.send(1, handshakeResponse({ user: "app", proof: nativeToken("secret", saltOf(greeting)) }));
+    const { sequence, payload } = await raw.expectPacket();
+    expect({ sequence, code: payload.readUInt16LE(1), text: payload.toString("latin1", 3) }).toEqual({
+      sequence: 2,
+      code: 1040,
+      text: "#08004Too many connections",
+    });
+    expect(await raw.packet()).toBeNull();
+  });
+});
+
+describe("the plugin of the client's choice", () => {
+  test.each(["caching_sha2_password", "client_ed25519", "sha256_password"])(
+    "%s is switched to the one that there is",
+    async (plugin) => {
+      const raw = openRaw();
+      const { payload: greeting } = await raw.expectPacket();
+      raw.send(1, handshakeResponse({ user: "app", proof: Buffer.alloc(32, 1), plugin }));
+      const { sequence, payload } = await raw.expectPacket();
+      expect(sequence).toBe(2);
+      expect(payload.toString("latin1", 0, 23)).toBe("\xfemysql_native_password\0");
+      expect(payload.subarray(23, 43)).toEqual(saltOf(greeting));
+      raw.send(3, nativeToken("secret", payload.subarray(23, 43)));
+      const answer = await raw.expectPacket();
+      expect([answer.sequence, answer.payload[0]]).toEqual([4, 0]);
+      raw.send(0, Buffer.of(14));
+      expect((await raw.expectPacket()).payload[0]).toBe(0);
+    },
+  );
+
+  test("a switched client without a password is refused with the right number", async () => {
+    const raw = openRaw();
+    await raw.expectPacket();
+    raw.send(1, handshakeResponse({ user: "app", plugin: "caching_sha2_password" }));
+    await raw.expectPacket();
+    raw.send(3, Buffer.alloc(0));
+    const { sequence, payload } = await raw.expectPacket();
+    expect([sequence, payload.readUInt16LE(1)]).toEqual([4, 1045]);
+    expect(await raw.packet()).toBeNull();
+  });
+});
+
+async function showsTls(port: number): Promise<boolean> {
+  const { payload } = await openRaw(port).expectPacket();
+  return (payload.readUInt16LE(payload.indexOf(0) + 14) & 0x0800) !== 0;
+}
+
+describe("TLS", () => {
+  const folder = new CertificateFolder();
+  let secured: MysqlGateway;
+
+  beforeEach(async () => {
+    const context = TlsContext.open({ ...(await folder.newPair("server")), library: LIBRARY });
+    const session = (fd: number, alpn: readonly string[]) => context.session(fd, alpn);
+    secured = new MysqlGateway(server, { session, mustStartTls: true });
+    await secured.learnUsers();
+  });
+  afterEach(async () => {
+    await secured.close();
+    expect(secured.faults).toEqual([]);
+  });
+  afterAll(() => folder.remove());
+
+  test("is spoken with a client that wishes for it, before it says who it is", async () => {
+    await secured.sleep();
+    const wishes = { port: secured.port, database: "shop", ssl: { ca: folder.read("server.crt") } };
+    const connection = await open(wishes);
+    expect(await one(connection, "select database()")).toBe("shop");
+    expect((await refusal({ ...wishes, password: "wrong" })).errno).toBe(1045);
+    expect(secured.wakes).toHaveLength(1);
+  });
+
+  test("is demanded where it must be", async () => {
+    await secured.sleep();
+    expect(await refusal({ port: secured.port })).toMatchObject({ errno: 3159, state: "HY000" });
+    expect(secured.wakes).toEqual([]);
+  });
+
+  test("is shown in the greeting alone", async () => {
+    expect([await showsTls(secured.port), await showsTls(gateway.port)]).toEqual([true, false]);
+  });
+
+  test("what is no TLS behind the request for it ends the connection", async () => {
+    const raw = openRaw(secured.port);
+    await raw.expectPacket();
+    const plain = framed(2, handshakeResponse({ user: "app" }));
+    await raw.write(Buffer.concat([framed(1, fixedPart(0x0200 | 0x0800)), plain]));
+    // At most an alert of TLS comes, which is no packet.
+    expect(await raw.packet()).toBeNull();
+  });
+});
+
+describe("an engine that cannot be had", () => {
+  test("is told of as a failed link, with the reason, to who knows a password", async () => {
+    await gateway.sleep();
+    gateway.onWake = () => gateway.become("failed", "The disk of the host is full.");
+    expect(await refusal({})).toEqual({ errno: 1053, state: "08S01", text: "The disk of the host is full." });
+  });
+
+  test("holds clients while it starts, and lets them in then", async () => {
+    await gateway.sleep();
+    gateway.onWake = () => gateway.become("starting");
+    const held = open();
+    await until("the engine is asked for", () => gateway.wakes.length === 1);
+    gateway.become("running");
+    expect(await one(await held, "select 1")).toBe(1);
+  });
+
+  test("holds who has the wrong password as well while nobody knows whether it is", async () => {
+    gateway.become("starting");
+    const held = refusal({ password: "wrong" });
+    gateway.become("running");
+    expect((await held).errno).toBe(1045);
+    expect(gateway.wakes).toEqual([]);
+  });
+});

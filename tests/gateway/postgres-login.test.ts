@@ -1,0 +1,263 @@
+// Clients of Postgres at a gateway with a real engine behind it, asleep and awake: who gets in, and who wakes it.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
+import { Client, DatabaseError, type ClientConfig } from "pg";
+import postgres from "postgres";
+import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { until } from "../support/pilvi.ts";
+import { ADMIN, TestPostgres } from "../support/postgres-engine.ts";
+import { PostgresGateway } from "../support/postgres-gateway.ts";
+import { RawPostgres, startup } from "../support/postgres-raw.ts";
+import { runProgram } from "../support/programs.ts";
+import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+
+const certificates = new CertificateFolder();
+let server: TestPostgres;
+let gateway: PostgresGateway;
+let tls: TlsContext;
+let raws: RawPostgres[] = [];
+
+beforeAll(async () => {
+  server = await TestPostgres.start(["max_connections=12", "superuser_reserved_connections=3"]);
+  await server.admin("create role ann login password 'one'; create role bob login password 'bob''s'");
+  await server.admin("create database main owner ann");
+  tls = TlsContext.open({ ...(await certificates.newPair("server")), library: LIBRARY });
+});
+
+beforeEach(async () => {
+  if (!server.isRunning) await server.run();
+  await server.admin("alter role ann password 'one'");
+  gateway = new PostgresGateway(server, { session: (fd, alpn) => tls.session(fd, alpn) });
+  await gateway.learnUsers();
+});
+
+afterEach(async () => {
+  for (const raw of raws) raw.close();
+  raws = [];
+  await gateway.close();
+  expect(gateway.faults).toEqual([]);
+});
+
+afterAll(async () => {
+  await server.remove();
+  certificates.remove();
+});
+
+/** What pg got of a query, or the code and text of the error. */
+async function ask(options: ClientConfig = {}, query = "select current_user as who"): Promise<string> {
+  const to = { host: "127.0.0.1", port: gateway.port, user: "ann", password: "one", database: "main" };
+  const client = new Client({ ...to, ...options });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ who: string }>(query);
+    return rows[0]?.who ?? "";
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    return `${error.code} ${error.message}`;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** What psql prints. */
+async function psql(options: string, password = "one"): Promise<string> {
+  const target = `host=127.0.0.1 port=${gateway.port} user=ann dbname=main ${options}`;
+  const args = ["-XAtq", "-v", "ON_ERROR_STOP=1", target, "-c", "select current_user"];
+  return (await runProgram(["psql", ...args], { PGPASSWORD: password })).trim();
+}
+
+async function openRaw(parameters: Record<string, string>, version?: number): Promise<RawPostgres> {
+  const client = await RawPostgres.open(gateway.port);
+  raws.push(client);
+  client.send(startup(parameters, version));
+  return client;
+}
+
+const WRONG = '28P01 password authentication failed for user "ann"';
+
+describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
+  beforeEach(async () => {
+    if (state === "asleep") await gateway.sleep();
+  });
+
+  /** Nobody who was refused may have changed anything. */
+  const expectUntouched = () => {
+    expect(gateway.wakes).toEqual([]);
+    expect(server.isRunning).toBe(state === "awake");
+  };
+
+  test("pg, postgres.js and psql log in", async () => {
+    expect(await ask()).toBe("ann");
+    const sql = postgres({
+      host: "127.0.0.1",
+      port: gateway.port,
+      user: "bob",
+      password: "bob's",
+      database: "main",
+    });
+    expect(await sql`select current_user as who`).toMatchObject([{ who: "bob" }]);
+    await sql.end();
+    expect(await psql("sslmode=disable")).toBe("ann");
+    expect(gateway.wakes).toHaveLength(state === "asleep" ? 1 : 0);
+  });
+
+  test("who caused the wake is told", async () => {
+    await ask({ application_name: "the test" });
+    if (state === "awake") return expectUntouched();
+    const [wake] = gateway.wakes;
+    expect(wake).toMatchObject({ user: "ann", database: "main", application: "the test" });
+    expect(wake?.address).toStartWith("127.0.0.1:");
+  });
+
+  test.each(["disable", "require channel_binding=disable", "require channel_binding=require"])(
+    "psql logs in with sslmode=%s",
+    async (mode) => {
+      expect(await psql(`sslmode=${mode}`)).toBe("ann");
+      await expect(psql(`sslmode=${mode}`, "wrong")).rejects.toThrow("password authentication failed");
+    },
+  );
+
+  test("pg logs in with a binding", async () => {
+    const ssl = { rejectUnauthorized: false };
+    expect(await ask({ ssl, enableChannelBinding: true })).toBe("ann");
+    expect(await ask({ ssl })).toBe("ann");
+  });
+
+  test("a wrong password is refused, and wakes nothing", async () => {
+    expect(await ask({ password: "two" })).toBe(WRONG);
+    expectUntouched();
+  });
+
+  test("a user that does not exist is refused in the same words", async () => {
+    expect(await ask({ user: "nobody" })).toBe(WRONG.replace("ann", "nobody"));
+    const salts: string[] = [];
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const client = await openRaw({ user: "nobody" });
+      await client.until("R");
+      client.send(Buffer.from("p\0\0\0\x24SCRAM-SHA-256\0\0\0\0\x0en,,n=,r=abcdef"));
+      const challenge = (await client.next()).body.toString("latin1", 4);
+      expect(challenge).toMatch(/^r=abcdef[A-Za-z0-9+/]{24},s=[A-Za-z0-9+/]{22}==,i=4096$/);
+      salts.push(challenge.split(",")[1] ?? "");
+    }
+    expect(salts[1]).toBe(salts[0] ?? "");
+    expectUntouched();
+  });
+
+  test("the administrator is nobody from outside", async () => {
+    expect(await ask({ user: ADMIN, password: "any" })).toBe(WRONG.replace("ann", ADMIN));
+    expectUntouched();
+    // Not even if the host were wrong about it: the engine asks it for no password.
+    const verifier = gateway.users.find(({ name }) => name === "ann")?.verifier ?? "";
+    gateway.setUsers([{ name: ADMIN, verifier }]);
+    expect(await ask({ user: ADMIN, password: "one" })).toBe(WRONG.replace("ann", ADMIN));
+  });
+
+  test("the engine's own errors are passed on after the proof", async () => {
+    expect(await ask({ database: "missing" })).toBe('3D000 database "missing" does not exist');
+    expect(await ask({ options: "-c work_mem=much" })).toStartWith("22023 ");
+    expect(await ask({ database: "missing", password: "two" })).toBe(WRONG);
+  });
+
+  test("parameters reach the engine", async () => {
+    const query = "select current_setting('application_name') || current_setting('work_mem') as who";
+    expect(await ask({ application_name: "app", options: "-c work_mem=3MB" }, query)).toBe("app3MB");
+  });
+
+  test("a client of protocol 3.2 gets a long key, others one of four bytes", async () => {
+    for (const [version, length] of [
+      [0x3_0002, 32],
+      [0x3_0000, 4],
+      [0x3_0001, 4],
+    ] as const) {
+      const heard = await (await openRaw({ user: "ann", database: "main" }, version)).prove("one");
+      expect(heard.map(({ type }) => type).join("")).toMatch(/^RRS+KZ$/);
+      const key = heard.find(({ type }) => type === "K")?.body;
+      expect(key).toHaveLength(4 + length);
+      expect(key?.readInt32BE()).toBeGreaterThan(0);
+    }
+  });
+
+  test("pg_isready and a bare connection wake nothing", async () => {
+    await runProgram(["pg_isready", "-q", "-h", "127.0.0.1", "-p", String(gateway.port)]);
+    (await RawPostgres.open(gateway.port)).close();
+    await until("all have been served", () => gateway.clients === 0);
+    expectUntouched();
+  });
+});
+
+describe("a password that changes", () => {
+  test("is in force at once while the engine runs", async () => {
+    expect(await ask()).toBe("ann");
+    await server.admin("alter role ann password 'two'");
+    expect(await ask()).toBe(WRONG);
+    expect(await ask({ password: "two" })).toBe("ann");
+  });
+
+  test("is in force at once with the salt of the old one", async () => {
+    const verifierOf = async () => (await server.users()).find(({ name }) => name === "ann")?.verifier ?? "";
+    const salt = /\$4096:([^$]+)\$/.exec(await verifierOf())?.[1] ?? "";
+    const verifier = verifierWith("two", salt);
+    await server.admin(`alter role ann password '${verifier}'`);
+    expect(await ask()).toBe(WRONG);
+    expect(await ask({ password: "two" })).toBe("ann");
+  });
+
+  test("is refused when it was changed behind a sleeping gateway's back", async () => {
+    await gateway.sleep();
+    await server.run();
+    await server.admin("alter role ann password 'two'");
+    await server.stop();
+    expect(await ask()).toBe(WRONG);
+  });
+
+  test("of a role that was made or dropped meanwhile counts too", async () => {
+    await server.admin("create role eve login password 'eve'");
+    expect(await ask({ user: "eve", password: "eve" })).toBe("eve");
+    await server.admin("drop role eve");
+    expect(await ask({ user: "eve", password: "eve" })).toBe(WRONG.replace("ann", "eve"));
+  });
+});
+
+describe("what the engine says", () => {
+  test("a full engine's error is passed on", async () => {
+    const clients: Client[] = [];
+    for (let count = 0; count < 9; count++) {
+      const client = new Client({
+        host: "127.0.0.1",
+        port: gateway.port,
+        user: "ann",
+        password: "one",
+        database: "main",
+      });
+      await client.connect();
+      clients.push(client);
+    }
+    expect(await ask()).toStartWith("53300 ");
+    for (const client of clients) await client.end();
+    await until("there is room again", async () => (await ask()) === "ann");
+  });
+
+  test("a client is held while the engine recovers from a crash of one of its sessions", async () => {
+    const [victim] = await server.admin<{ pid: number }>(
+      "select pid from pg_stat_activity where backend_type = 'checkpointer'",
+    );
+    process.kill(victim?.pid ?? 0, "SIGKILL");
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ask()));
+    expect(answers).toEqual(Array.from({ length: 5 }, () => "ann"));
+  });
+
+  test("an engine that cannot start is told of in words that frameworks know", async () => {
+    await gateway.sleep();
+    gateway.onWake = () => gateway.become("failed", "The disk of the host is full.");
+    expect(await ask()).toBe("57P03 failed to connect to upstream: The disk of the host is full.");
+  }, 30_000);
+});
+
+/** A verifier in the form that Postgres keeps, with a given salt. */
+function verifierWith(password: string, salt: string): string {
+  const salted = pbkdf2Sync(password, Buffer.from(salt, "base64"), 4096, 32, "sha256");
+  const key = (name: string) => createHmac("sha256", salted).update(name).digest();
+  const stored = createHash("sha256").update(key("Client Key")).digest("base64");
+  return `SCRAM-SHA-256$4096:${salt}$${stored}:${key("Server Key").toString("base64")}`;
+}

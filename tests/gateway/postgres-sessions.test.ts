@@ -1,0 +1,269 @@
+// Sessions of Postgres through a gateway: cancels, parting for sleep, many at once, and every version that is installed.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Client, DatabaseError } from "pg";
+import { cancelRequest, message } from "../../src/gateway/postgres/messages.ts";
+import { until } from "../support/pilvi.ts";
+import { postgresEngines, TestPostgres } from "../support/postgres-engine.ts";
+import { PostgresGateway } from "../support/postgres-gateway.ts";
+import { errorOf, RawPostgres, startup } from "../support/postgres-raw.ts";
+
+const TRANSFER_BYTES = 8 * 1024 * 1024;
+
+let server: TestPostgres;
+let gateway: PostgresGateway;
+let neighbour: PostgresGateway;
+let raws: RawPostgres[] = [];
+
+beforeAll(async () => {
+  server = await prepared();
+});
+
+beforeEach(async () => {
+  if (!server.isRunning) await server.run();
+  gateway = new PostgresGateway(server);
+  neighbour = new PostgresGateway(server, {}, "db-2");
+  for (const each of [gateway, neighbour]) await each.learnUsers();
+});
+
+afterEach(async () => {
+  for (const raw of raws) raw.close();
+  raws = [];
+  for (const each of [gateway, neighbour]) {
+    await each.close();
+    expect(each.faults).toEqual([]);
+  }
+});
+
+afterAll(async () => await server.remove());
+
+async function prepared(...args: Parameters<typeof TestPostgres.start>): Promise<TestPostgres> {
+  const started = await TestPostgres.start(...args);
+  await started.admin("create role ann login password 'one'");
+  return started;
+}
+
+async function openPg(port = gateway.port): Promise<Client> {
+  const client = new Client({ host: "127.0.0.1", port, user: "ann", password: "one", database: "postgres" });
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
+/** A session with the key that it got. */
+async function openRaw(version = 0x3_0000): Promise<{ client: RawPostgres; pid: number; key: Buffer }> {
+  const client = await RawPostgres.open(gateway.port);
+  raws.push(client);
+  client.send(startup({ user: "ann", database: "postgres" }, version));
+  const heard = await client.prove("one");
+  const body = heard.find(({ type }) => type === "K")?.body ?? Buffer.alloc(4);
+  return { client, pid: body.readInt32BE(), key: body.subarray(4) };
+}
+
+/** Shows a key, and waits until the gateway has done with it. */
+async function cancel(port: number, pid: number, key: Uint8Array): Promise<void> {
+  const client = await RawPostgres.open(port);
+  client.send(cancelRequest(pid, key));
+  expect(await client.rest()).toHaveLength(0);
+}
+
+function query(text: string): Buffer {
+  return message("Q", Buffer.from(`${text}\0`));
+}
+
+async function isSleeping(): Promise<boolean> {
+  if (!server.isRunning) return false;
+  const rows = await server.admin(
+    "select 1 from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'",
+  );
+  return rows.length > 0;
+}
+
+describe("a cancel", () => {
+  test.each([0x3_0000, 0x3_0002])("ends the query of its session, in version %d", async (version) => {
+    const { client, pid, key } = await openRaw(version);
+    client.send(query("select pg_sleep(60)"));
+    await until("the query is under way", isSleeping);
+    await cancel(gateway.port, pid, key);
+    const heard = await client.until("Z");
+    expect(errorOf(heard.find(({ type }) => type === "E"))).toMatchObject({ C: "57014" });
+    client.send(query("select 1"));
+    expect((await client.until("Z")).map(({ type }) => type)).toContain("C");
+  });
+
+  test("is of no use at another cluster's address, with another key, or with the engine's own", async () => {
+    const { client, pid, key } = await openRaw();
+    client.send(query("select pg_sleep(60)"));
+    await until("the query is under way", isSleeping);
+    const [engine] = await server.admin<{ pid: number }>(
+      "select pid from pg_stat_activity where query like 'select pg_sleep%'",
+    );
+    await cancel(neighbour.port, pid, key);
+    await cancel(gateway.port, pid, Buffer.from(key.map((byte) => byte ^ 1)));
+    await cancel(gateway.port, engine?.pid ?? 0, key);
+    expect(await isSleeping()).toBe(true);
+    await cancel(gateway.port, pid, key);
+    await client.until("E");
+  });
+
+  test("wakes nothing, and is over with its session", async () => {
+    const { client, pid, key } = await openRaw();
+    client.send(query("select 1"));
+    await client.until("Z");
+    await gateway.sleep();
+    expect(errorOf(await client.next())).toMatchObject({ S: "FATAL", V: "FATAL", C: "57P01" });
+    await client.rest();
+    await cancel(gateway.port, pid, key);
+    expect(gateway.wakes).toEqual([]);
+    expect(server.isRunning).toBe(false);
+  });
+});
+
+describe("sleep", () => {
+  test("parts sessions that were used with an error that tells why", async () => {
+    const client = await openPg();
+    await client.query("select 1");
+    const lost = new Promise<Error>((resolve) => client.once("error", resolve));
+    await gateway.sleep();
+    const error = await lost;
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(error).toMatchObject({ code: "57P01", message: "terminating connection due to idle suspension" });
+  });
+
+  test("goes unnoticed in a session that was not used yet", async () => {
+    const { client, pid, key } = await openRaw();
+    const spare = await openPg();
+    await gateway.sleep();
+    await spare.end();
+    expect(gateway.wakes).toEqual([]);
+    client.send(query("select pg_sleep(60)"));
+    await until("the query is under way", isSleeping);
+    expect(gateway.wakes).toHaveLength(1);
+    await cancel(gateway.port, pid, key);
+    const heard = await client.until("Z");
+    expect(heard.map(({ type }) => type)).toEqual(["T", "E", "Z"]);
+    const lost = client.next();
+    await gateway.sleep();
+    expect(errorOf(await lost)).toMatchObject({ C: "57P01" });
+  });
+
+  test("has a session that was not used yet hear the engine's own refusal, and nothing before it", async () => {
+    const { client } = await openRaw();
+    await gateway.drain();
+    await server.admin("alter role ann nologin");
+    try {
+      await gateway.fallAsleep();
+      client.send(query("select 1"));
+      const refusal = await client.next();
+      expect(refusal?.type).toBe("E");
+      expect(errorOf(refusal)).toMatchObject({ S: "FATAL", C: "28000" });
+    } finally {
+      await until("the engine is awake", () => server.isRunning);
+      await server.admin("alter role ann login");
+    }
+  });
+
+  test("ends a session that was not used yet when the password has changed", async () => {
+    const { client } = await openRaw();
+    await gateway.drain();
+    await server.admin("alter role ann password 'two'");
+    try {
+      await gateway.fallAsleep();
+      client.send(query("select 1"));
+      expect(errorOf(await client.next())).toMatchObject({ C: "28P01" });
+    } finally {
+      await until("the engine is awake", () => server.isRunning);
+      await server.admin("alter role ann password 'one'");
+    }
+  });
+
+  test("holds who comes while it begins, and takes them in when it is over", async () => {
+    await gateway.drain();
+    const coming = openPg();
+    await until("it has come", () => gateway.clients === 1);
+    await gateway.fallAsleep();
+    const client = await coming;
+    expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    expect(gateway.wakes).toHaveLength(1);
+    await client.end();
+  });
+
+  test("takes in many who come at once with one wake", async () => {
+    await gateway.sleep();
+    const clients = await Promise.all(Array.from({ length: 40 }, () => openPg()));
+    expect(gateway.wakes).toHaveLength(1);
+    const pids = clients.map(async (client) => {
+      const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+      return rows[0]?.pid;
+    });
+    expect(new Set(await Promise.all(pids)).size).toBe(40);
+    await Promise.all(clients.map((client) => client.end()));
+  });
+
+  test("cuts no connection on its way, however often it comes", async () => {
+    let queries = 0;
+    const rounds = { left: 10 };
+    const work = async () => {
+      while (rounds.left > 0) {
+        const client = await openPg();
+        expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+        queries += 1;
+        await client.end();
+      }
+    };
+    const workers = Promise.all(Array.from({ length: 4 }, work));
+    for (; rounds.left > 0; rounds.left--) {
+      await gateway.sleep();
+      const before = queries;
+      await until("somebody got through", () => queries > before);
+    }
+    await workers;
+    expect(gateway.wakes.length).toBeGreaterThanOrEqual(10);
+  });
+});
+
+describe("what passes through", () => {
+  test("is the same on the other side, in both directions", async () => {
+    const client = await openPg();
+    const sent = "é".repeat(TRANSFER_BYTES / 2);
+    const { rows } = await client.query<{ got: string }>("select $1::text as got", [sent]);
+    expect(rows[0]?.got === sent).toBe(true);
+    await client.end();
+  });
+
+  test("may follow the proof at once", async () => {
+    const client = await RawPostgres.open(gateway.port);
+    raws.push(client);
+    client.send(startup({ user: "ann", database: "postgres" }));
+    const heard = await client.prove("one", query("select 42"));
+    expect(heard.at(-1)?.type).toBe("Z");
+    const answer = await client.until("Z");
+    expect(answer.find(({ type }) => type === "D")?.body.toString()).toEndWith("42");
+  });
+});
+
+test("every installed version takes logins, refusals and cancels", async () => {
+  for (const engine of await postgresEngines()) {
+    const other = await prepared([], engine);
+    const door = new PostgresGateway(other);
+    try {
+      await door.learnUsers();
+      await door.sleep();
+      const client = await openPg(door.port);
+      const { rows } = await client.query<{ server_version: string }>("show server_version");
+      expect(rows[0]?.server_version).toStartWith(engine.version);
+      await client.end();
+      const wrong = new Client({
+        host: "127.0.0.1",
+        port: door.port,
+        user: "ann",
+        password: "two",
+        database: "postgres",
+      });
+      await expect(wrong.connect()).rejects.toThrow("password authentication failed");
+    } finally {
+      await door.close();
+      await other.remove();
+    }
+    expect(door.faults).toEqual([]);
+  }
+}, 120_000);

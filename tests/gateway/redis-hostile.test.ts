@@ -1,0 +1,139 @@
+// Strangers, floods and rubbish: nothing of it wakes a cache, and the front never fails.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { sha256Hex } from "../../src/lib/secrets.ts";
+import { commandBytes } from "../../src/gateway/redis/replies.ts";
+import { PASSWORD, RedisGateway } from "../support/redis-gateway.ts";
+
+let cache: RedisGateway;
+beforeEach(async () => {
+  cache = await RedisGateway.create("valkey");
+});
+afterEach(async () => {
+  await cache.close();
+  expect(cache.faults).toEqual([]);
+});
+
+describe("a cache that sleeps", () => {
+  afterEach(() => {
+    expect(cache.wakes).toEqual([]);
+    expect(cache.state).toBe("asleep");
+  });
+
+  test("is not woken by wrong passwords, of which a connection may say only so many", async () => {
+    const wrong = commandBytes("AUTH", "wrong");
+    const heard = await (await cache.dial()).askAll(wrong.repeat(10_000));
+    expect(heard.length).toBeLessThan(20_000);
+    expect(heard.replaceAll("-WRONGPASS invalid username-password pair or user is disabled.\r\n", "")).toBe(
+      "",
+    );
+    expect(cache.count("users")).toBeGreaterThan(0);
+  });
+
+  test("answers no stranger without end", async () => {
+    const client = await cache.dial();
+    const heard = await client.askAll("PING\r\n".repeat(100_000));
+    expect(heard.length).toBeLessThan(20_000);
+  });
+
+  test("takes a password that was changed since the gateway heard of it", async () => {
+    cache.onUsers = () => {
+      cache.update({ users: [{ name: "default", verifier: sha256Hex("new") }] });
+    };
+    const client = await cache.dial();
+    expect(await client.askAll(`${commandBytes("AUTH", "new")}QUIT\r\n`)).toBe("+OK\r\n+OK\r\n");
+  });
+
+  test("has nobody without a verifier log in", async () => {
+    cache.update({ users: [{ name: "default", verifier: "" }] });
+    for (const password of ["", "0".repeat(64), PASSWORD]) {
+      const client = await cache.dial();
+      const heard = await client.askAll(`${commandBytes("AUTH", password)}QUIT\r\n`);
+      expect(heard).toStartWith("-WRONGPASS ");
+    }
+  });
+
+  test("tells a client in clear that TLS is required", async () => {
+    cache.policy = { session: null, mustStartTls: true };
+    const heard = await (await cache.dial()).askAll(commandBytes("AUTH", PASSWORD));
+    expect(heard).toBe("-ERR This cache takes connections with TLS only.\r\n");
+  });
+
+  test("closes on TLS where there is none", async () => {
+    expect(await (await cache.dial()).askAll("\u0016\u0003\u0001\u0000\u0005hello")).toBe("");
+  });
+
+  test("outlives clients who leave in the middle", async () => {
+    const text = commandBytes("AUTH", PASSWORD) + commandBytes("PING");
+    for (let end = 0; end < text.length; end++) {
+      const client = await cache.dial();
+      client.write(text.slice(0, end));
+      client.close();
+    }
+  });
+
+  test("takes random bytes from strangers", async () => {
+    const pieces = [
+      "*",
+      "$",
+      "1",
+      "2",
+      "4",
+      "16384",
+      "\r\n",
+      "\n",
+      "AUTH",
+      "HELLO",
+      "PING",
+      "GET",
+      "-1",
+      "x",
+      '"',
+      "\u0000",
+      "\u00ff",
+    ];
+    for (let round = 0; round < 500; round++) {
+      const count = 1 + Math.floor(Math.random() * 30);
+      const text = Array.from(
+        { length: count },
+        () => pieces[Math.floor(Math.random() * pieces.length)],
+      ).join("");
+      const client = await cache.dial();
+      client.write(text);
+      client.close();
+    }
+  });
+});
+
+test("leaves commands to the engine whose names mean something to a program only", async () => {
+  for (const name of ["constructor", "__proto__", "toString"]) {
+    const client = await cache.dial();
+    const said = commandBytes("AUTH", PASSWORD) + commandBytes(name, "a");
+    expect(await client.ask(said, "beginning with: 'a' \r\n")).toStartWith(
+      `+OK\r\n-ERR unknown command '${name}'`,
+    );
+  }
+});
+
+test("a cache that cannot start says why, as what may be tried again", async () => {
+  cache.update({ state: "failed", lastError: "The disk of the host is full." });
+  const text = commandBytes("AUTH", PASSWORD) + commandBytes("GET", "k") + commandBytes("GET", "k");
+  expect(await (await cache.dial()).askAll(text)).toBe("+OK\r\n-LOADING The disk of the host is full.\r\n");
+});
+
+test("a password that the engine does not take any more ends the connection", async () => {
+  const client = await cache.dial();
+  await client.ask(commandBytes("AUTH", "old"), "disabled.\r\n");
+  cache.update({ users: [{ name: "default", verifier: sha256Hex("old") }] });
+  const heard = await client.askAll(commandBytes("AUTH", "old") + commandBytes("DBSIZE"));
+  expect(heard).toBe("+OK\r\n-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+});
+
+test("a large command goes to the engine before all of it has come", async () => {
+  const client = await cache.dial();
+  const value = "x".repeat(5_000_000);
+  const text = commandBytes("AUTH", PASSWORD) + commandBytes("SET", "k", value) + commandBytes("STRLEN", "k");
+  expect(await client.ask(text, ":5000000\r\n")).toBe("+OK\r\n+OK\r\n:5000000\r\n");
+  const large = commandBytes("ECHO", value);
+  const heard = await client.ask(large, `${value.slice(-20)}\r\n`);
+  expect(heard.length).toBe(value.length + "$5000000\r\n\r\n".length);
+});

@@ -1,0 +1,169 @@
+// The front says what the engine says, byte by byte: asleep, awake, and compared with the engine itself.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RawRedis } from "../support/redis-raw.ts";
+import { commandBytes } from "../../src/gateway/redis/replies.ts";
+import { ENGINES, PASSWORD, RedisGateway } from "../support/redis-gateway.ts";
+
+const LOGIN = commandBytes("AUTH", PASSWORD);
+const LOGIN_3 = commandBytes("HELLO", "3", "AUTH", "app", PASSWORD);
+const QUIT = commandBytes("QUIT");
+
+/** Said by strangers. Unknown commands and wrong counts are left out: the engine says more of them than the gateway does. */
+const BEFORE_LOGIN = [
+  ["AUTH"],
+  ["AUTH", "a", "b", "c"],
+  ["AUTH", "wrong"],
+  ["auth", "app", "wrong"],
+  ["AUTH", "nobody", PASSWORD],
+  ["AUTH", "pilvi", PASSWORD],
+  ["GET", "k"],
+  ["PING"],
+  ["CLIENT", "SETNAME", "x"],
+  ["HELLO"],
+  ["HELLO", "2"],
+  ["HELLO", "3", "SETNAME", "x"],
+  ["HELLO", "4"],
+  ["HELLO", "x"],
+  ["HELLO", "4", "AUTH", "app", PASSWORD],
+  ["HELLO", "3", "AUTH", "app"],
+  ["HELLO", "3", "AUTH", "app", "wrong"],
+  ["HELLO", "3", "AUTH", "app", PASSWORD, "SETNAME", "a b"],
+  ["RESET"],
+  ["RESET", "x"],
+  ["QUIT", "x"],
+];
+
+const AFTER_LOGIN = [
+  ["PING"],
+  ["ping", "message"],
+  ["PING", "a", "b"],
+  ["ECHO", "\u00ff\r\n"],
+  ["ECHO"],
+  ["SELECT", "15"],
+  ["SELECT", "16"],
+  ["SELECT", "-1"],
+  ["SELECT", "x"],
+  ["SELECT", "01"],
+  ["SELECT", "4294967296"],
+  ["SELECT", "99999999999999999999"],
+  ["SELECT"],
+  ["CLIENT"],
+  ["CLIENT", "GETNAME"],
+  ["CLIENT", "SETNAME", "a b"],
+  ["CLIENT", "SETNAME", "worker"],
+  ["client", "getname"],
+  ["CLIENT", "GETNAME", "x"],
+  ["CLIENT", "SETNAME"],
+  ["CLIENT", "SETNAME", ""],
+  ["CLIENT", "GETNAME"],
+  ["CLIENT", "SETINFO", "LIB-NAME", "library"],
+  ["CLIENT", "SETINFO", "lib-ver", "1.0"],
+  ["CLIENT", "SETINFO", "lib-name", "a b"],
+  ["CLIENT", "SETINFO", "other", "1"],
+  ["CLIENT", "SETINFO", "lib-name"],
+  ["CLIENT", "MAINT_NOTIFICATIONS", "ON"],
+  ["AUTH", "app", PASSWORD],
+  ["HELLO"],
+  ["HELLO", "3"],
+  ["CLIENT", "GETNAME"],
+  ["HELLO", "2", "SETNAME", "n"],
+  ["CLIENT", "GETNAME"],
+  ["HELLO", "2", "SETNAME"],
+  ["HELLO", "3", "FOO"],
+  ["HELLO", "5"],
+  ["RESET"],
+  ["PING"],
+];
+
+/** Said as they are; the connection is closed for each. */
+const BROKEN = [
+  "*11\r\n",
+  "*10\r\n$16385\r\n",
+  "*abc\r\n",
+  "*3000000000\r\n",
+  "*01\r\n",
+  "*1\r\nPING\r\n",
+  "*1\r\n$-1\r\n",
+  "*1\r\n$abc\r\n",
+  "*1\r\n$600000000\r\n",
+  'PING "abc\r\n',
+  "x".repeat(65_600),
+  `*${"1".repeat(65_600)}`,
+  `*1\r\n$${"1".repeat(65_600)}`,
+  "Host: example.org\r\n",
+  "POST / HTTP/1.1\r\n",
+];
+
+/** The number of a connection is the one thing that is not the same. */
+function withoutIds(text: string): string {
+  return text.replaceAll(/(\$2\r\nid\r\n):\d+/g, "$1:N");
+}
+
+async function heard(dial: () => Promise<RawRedis>, text: string): Promise<string> {
+  return withoutIds(await (await dial()).askAll(text));
+}
+
+describe.each(ENGINES)("%s", (name) => {
+  let cache: RedisGateway;
+  beforeAll(async () => {
+    cache = await RedisGateway.create(name);
+  });
+  afterAll(() => cache.close());
+
+  async function expectSame(texts: string[]): Promise<void> {
+    const asleep = [];
+    for (const text of texts) asleep.push(await heard(() => cache.dial(), text));
+    expect(cache.state).toBe("asleep");
+    await cache.wake();
+    for (const [index, text] of texts.entries()) {
+      const bare = await heard(() => cache.dialEngine(), text);
+      expect({ text, heard: asleep[index] ?? "" }).toEqual({ text, heard: bare });
+      expect({ text, heard: await heard(() => cache.dial(), text) }).toEqual({ text, heard: bare });
+    }
+    await cache.sleep();
+    expect(cache.faults).toEqual([]);
+    expect(cache.wakes).toEqual([]);
+  }
+
+  test("to strangers", () => expectSame(BEFORE_LOGIN.map((args) => commandBytes(...args) + QUIT)));
+
+  test("in RESP2", () => expectSame(AFTER_LOGIN.map((args) => LOGIN + commandBytes(...args) + QUIT)));
+
+  test("in RESP3", () => expectSame(AFTER_LOGIN.map((args) => LOGIN_3 + commandBytes(...args) + QUIT)));
+
+  test("to all of it in one chunk", () =>
+    expectSame(
+      [LOGIN, LOGIN_3].map(
+        (login) => login + AFTER_LOGIN.map((args) => commandBytes(...args)).join("") + QUIT,
+      ),
+    ));
+
+  test("to what is no protocol", () => expectSame(BROKEN));
+
+  test("to lines of a terminal", () =>
+    expectSame([
+      "PING\r\nQUIT\r\n",
+      `AUTH ${PASSWORD}\nping\nECHO "a b"\r\n\r\nquit\n`,
+      `AUTH "${PASSWORD}"\r\nHELLO 3 SETNAME 'x'\r\nCLIENT GETNAME\r\nQUIT\r\n`,
+    ]));
+
+  test("wherever it is cut", async () => {
+    const commands = [
+      ["HELLO", "3", "AUTH", "app", PASSWORD],
+      ["PING"],
+      ["SELECT", "3"],
+      ["CLIENT", "GETNAME"],
+      ["QUIT"],
+    ];
+    const text = commands.map((args) => commandBytes(...args)).join("");
+    const whole = await heard(() => cache.dial(), text);
+    for (let at = 1; at < text.length; at++) {
+      const client = await cache.dial();
+      client.write(text.slice(0, at));
+      // The first half is there when another connection, which came later, has been answered.
+      await (await cache.dial()).askAll(QUIT);
+      expect(withoutIds(await client.askAll(text.slice(at)))).toBe(whole);
+    }
+    expect(cache.wakes).toEqual([]);
+  });
+});

@@ -1,0 +1,173 @@
+// The splice between a client, in clear and with TLS, and an engine that is to sleep: held between messages, quiet, parted.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { noise } from "../support/loop.ts";
+import { KINDS, PrefixWalker, Sender, Stage, Told } from "../support/splices.ts";
+import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+
+const MEGABYTE = 1_048_576;
+const folder = new CertificateFolder();
+let context: TlsContext;
+beforeAll(async () => {
+  context = TlsContext.open({ ...(await folder.newPair("main")), library: LIBRARY });
+});
+afterAll(() => folder.remove());
+
+/** Hears of an engine that something is open from an opening bracket to a closing one, and takes any word for an answer. */
+class BracketWalker extends PrefixWalker {
+  isAnswered = true;
+  #isOpen = false;
+
+  override walk(bytes: Uint8Array, length: number): boolean {
+    this.isAnswered = false;
+    return super.walk(bytes, length);
+  }
+
+  hear(bytes: Uint8Array, length: number): void {
+    const text = Buffer.from(bytes.subarray(0, length)).toString();
+    if (text.includes("(")) this.#isOpen = true;
+    if (text.includes(")")) this.#isOpen = false;
+    this.isAnswered = true;
+  }
+
+  override get isBetweenMessages(): boolean {
+    return super.isBetweenMessages && !this.#isOpen;
+  }
+}
+
+let nowMs = 0;
+let stage: Stage;
+
+describe.each(KINDS)("%s", (kind) => {
+  beforeEach(async () => {
+    stage = await Stage.open(kind, context, () => nowMs);
+  });
+  afterEach(() => stage.close());
+
+  test("a hold begins between two messages, and nothing is lost by it", async () => {
+    const { client, peer, engine, enginePeer, told, loop } = stage;
+    const splice = told.splice(client, engine, new PrefixWalker());
+    peer.send("\x03one\x05tw");
+    await loop.until(() => enginePeer.text.length === 7);
+    splice.hold(true);
+    await loop.rest();
+    expect([splice.isQuiet(1e9, 0), splice.isAsked]).toEqual([false, false]);
+    peer.send("o..");
+    await loop.until(() => enginePeer.text === "\x03one\x05two..");
+    expect(splice.isAsked).toBe(false);
+    peer.send("\x04four");
+    await loop.until(() => splice.isAsked);
+    expect([enginePeer.text, splice.isAsked]).toEqual(["\x03one\x05two..", true]);
+    splice.hold(false);
+    await loop.until(() => enginePeer.text === "\x03one\x05two..\x04four");
+    expect(splice.isAsked).toBe(false);
+  });
+
+  test("a message that has arrived already goes on to its end while clients are held", async () => {
+    const { client, peer, engine, enginePeer, told, loop } = stage;
+    const splice = told.splice(client, engine, new PrefixWalker());
+    const message = Buffer.concat(Array.from({ length: 4_000 }, () => Buffer.from("\x63".padEnd(100, "x"))));
+    const sender = new Sender(
+      peer,
+      Buffer.concat([Buffer.from("\xff", "latin1"), message]).subarray(0, message.length),
+    );
+    splice.hold(true);
+    await loop.until(() => {
+      enginePeer.receiveAll();
+      return sender.push();
+    });
+    peer.send("y".repeat(255));
+    splice.hold(false);
+    await loop.until(() => enginePeer.text.length === message.length + 255);
+    splice.hold(true);
+    await loop.rest();
+    expect(splice.isQuiet(1e9, 0)).toBe(false);
+  });
+
+  test("it is quiet when the engine has read all and said nothing for a while", async () => {
+    const { client, peer, engine, enginePeer, told, loop } = stage;
+    nowMs = 1_000;
+    const splice = told.splice(client, engine, new PrefixWalker());
+    peer.send("\x03one");
+    await loop.rest();
+    expect(splice.isQuiet(1e9, 20)).toBe(false);
+    splice.hold(true);
+    expect(splice.isQuiet(1e9, 20)).toBe(false);
+    enginePeer.receiveAll();
+    expect(splice.isQuiet(1e9, 20)).toBe(true);
+    enginePeer.send("answer");
+    await loop.until(() => peer.text === "answer");
+    expect([splice.isQuiet(1_019, 20), splice.isQuiet(1_020, 20)]).toEqual([false, true]);
+    enginePeer.send(noise(30 * MEGABYTE, 1));
+    await loop.rest();
+    peer.send("\x03two");
+    await loop.rest();
+    splice.hold(false);
+    expect(splice.isQuiet(1e9, 20)).toBe(false);
+  });
+
+  test("a client for which the engine has something open is not held, and it is not quiet", async () => {
+    const { client, peer, engine, enginePeer, told, loop } = stage;
+    const splice = told.splice(client, engine, new BracketWalker());
+    peer.send("\x05begin");
+    await loop.until(() => enginePeer.text === "\x05begin");
+    splice.hold(true);
+    await loop.rest();
+    // The engine has read it, and is long about it.
+    expect(splice.isQuiet(1e9, 0)).toBe(false);
+    enginePeer.send("(");
+    await loop.until(() => peer.text === "(");
+    peer.send("\x03end");
+    await loop.until(() => enginePeer.text === "\x05begin\x03end");
+    enginePeer.send(")");
+    await loop.until(() => peer.text === "()");
+    expect(splice.isQuiet(1e9, 0)).toBe(true);
+    peer.send("\x04more");
+    await loop.until(() => splice.isAsked);
+    expect(enginePeer.text).toBe("\x05begin\x03end");
+  });
+
+  test("a client that is parted goes on with another engine, without a byte lost or doubled", async () => {
+    const { client, peer, engine, enginePeer, told, loop } = stage;
+    const sent = noise(MEGABYTE, 8);
+    const sender = new Sender(peer, sent);
+    const heard: Buffer[] = [];
+    let answers = "";
+    for (let round = 0; round < 6; round++) {
+      const { engine: next, peer: nextPeer } = stage.newEngine();
+      const each = new Told();
+      const splice = each.splice(client, next);
+      const goal = ((round + 1) * sent.length) / 8;
+      await loop.until(() => {
+        sender.push();
+        nextPeer.receiveAll();
+        return heard.reduce((sum, { length }) => sum + length, 0) + nextPeer.received.length >= goal;
+      });
+      nextPeer.send(`answer ${round}`);
+      answers += `answer ${round}`;
+      await loop.until(() => peer.text === answers);
+      splice.hold(true);
+      await loop.until(() => {
+        nextPeer.receiveAll();
+        return splice.isQuiet(1e9, 20);
+      });
+      splice.detach();
+      await loop.until(() => each.end !== null);
+      expect([each.end, each.ends]).toEqual(["detached", 0]);
+      next.write(Buffer.from("who am I"));
+      await loop.until(() => nextPeer.receiveAll().received.subarray(-8).toString() === "who am I");
+      heard.push(nextPeer.received.subarray(0, -8));
+      nextPeer.send("the client");
+      expect(Buffer.from(await loop.of(next.read(10))).toString()).toBe("the client");
+      next.end();
+    }
+    told.splice(client, engine);
+    await loop.until(() => {
+      enginePeer.receiveAll();
+      return sender.push();
+    });
+    peer.shutdown();
+    await loop.until(() => enginePeer.receiveAll().end !== null);
+    expect(Buffer.concat([...heard, enginePeer.received]).equals(sent)).toBe(true);
+  });
+});

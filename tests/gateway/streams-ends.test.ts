@@ -1,0 +1,187 @@
+// Streams of the gateway's loop over real sockets: how they end, and what is left of them.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { FAILED } from "../../src/gateway/reactor/endpoint.ts";
+import { EPOLLIN } from "../../src/gateway/reactor/libc.ts";
+import { StreamEnded } from "../../src/gateway/stream.ts";
+import { Loop, noise, openDescriptors, type Peer } from "../support/loop.ts";
+
+let loop: Loop;
+beforeEach(() => {
+  loop = new Loop();
+});
+afterEach(() => {
+  expect(loop.faults).toEqual([]);
+  loop.close();
+});
+
+async function text(promise: Promise<Uint8Array>): Promise<string> {
+  return Buffer.from(await loop.of(promise)).toString();
+}
+
+test("a peer who neither reads nor closes is let go of", async () => {
+  let nowMs = 0;
+  const timed = new Loop({ now: () => nowMs });
+  const { client, peer } = await timed.client();
+  let isClosed = false;
+  client.onClosed = () => (isClosed = true);
+  client.write(noise(8_000_000, 1));
+  client.end();
+  await timed.rest();
+  expect([client.hasUnsent, isClosed]).toEqual([true, false]);
+  nowMs += 1_001;
+  await timed.rest();
+  expect(isClosed).toBe(true);
+  peer.close();
+  timed.close();
+});
+
+test("who holds a client hears at once that it has gone", async () => {
+  for (const leave of [(peer: Peer) => peer.close(), (peer: Peer) => peer.reset()]) {
+    const { client, peer } = await loop.client();
+    let calls = 0;
+    client.onGone(() => (calls += 1));
+    const forget = client.onGone(() => (calls += 100));
+    forget();
+    await loop.rest();
+    expect(calls).toBe(0);
+    leave(peer);
+    await loop.until(() => calls > 0);
+    client.onGone(() => (calls += 10));
+    expect(calls).toBe(11);
+    client.end();
+    client.close();
+    expect(calls).toBe(11);
+  }
+});
+
+test("who holds a client hears that somebody else has ended it", async () => {
+  const { client, peer } = await loop.client();
+  let calls = 0;
+  client.onGone(() => (calls += 1));
+  client.end();
+  expect(calls).toBe(1);
+  client.close();
+  peer.close();
+});
+
+test("a deadline ends whatever the client waits for, and may be taken back", async () => {
+  let nowMs = 0;
+  const timed = new Loop({ now: () => nowMs });
+  const [late, early] = [await timed.client(), await timed.client()];
+  late.client.setDeadline(1_000);
+  early.client.setDeadline(1_000);
+  early.client.setDeadline(null);
+  const read = late.client.read(1);
+  nowMs = 999;
+  await timed.rest();
+  expect(late.client.isEnded).toBe(false);
+  nowMs = 1_000;
+  expect(await timed.of(read.catch((error: unknown) => error))).toBeInstanceOf(StreamEnded);
+  await timed.until(() => late.peer.receiveAll().end !== null);
+  expect([late.peer.end, early.client.isEnded]).toEqual(["closed", false]);
+  early.client.end();
+  for (const { peer } of [late, early]) peer.close();
+  timed.close();
+});
+
+test("ending, closing, reading and writing twice or too late does no harm", async () => {
+  const { client, peer } = await loop.client();
+  client.end();
+  client.end();
+  client.close();
+  client.close();
+  client.write(Buffer.from("late"));
+  client.sendEnd();
+  client.ready(EPOLLIN);
+  expect(await loop.rejectionOf(client.read(1))).toBeInstanceOf(StreamEnded);
+  expect(await loop.rejectionOf(client.peekByte())).toBeInstanceOf(StreamEnded);
+  expect([client.receive(10), client.isEnded, client.hasUnsent]).toEqual([FAILED, true, false]);
+  peer.close();
+});
+
+test("a closed stream takes nothing from the connection that has its number now", async () => {
+  const first = await loop.client();
+  first.client.close();
+  await loop.rest();
+  const second = await loop.client();
+  second.peer.send("for the second");
+  await loop.until(() => second.client.hasUnread());
+  expect(first.client.receive(100)).toBe(FAILED);
+  first.client.ready(EPOLLIN);
+  first.client.write(Buffer.from("from the first"));
+  expect(await text(second.client.readSome())).toBe("for the second");
+  expect(second.peer.text).toBe("");
+  second.client.close();
+  for (const { peer } of [first, second]) peer.close();
+});
+
+test("a descriptor's number is used again only when its round is over", async () => {
+  // Both are ready in one round; the first closes the second and opens another.
+  const [first, second] = [await loop.client(), await loop.client()];
+  const rejections = [first, second].map(({ client }) => loop.rejectionOf(client.read(1)));
+  const numbers: number[] = [];
+  first.client.consume({
+    readable: () => {
+      first.client.receive(1);
+      second.client.close();
+      const opened = loop.engine();
+      numbers.push(opened.engine.fd, opened.peer.fd);
+      opened.engine.close();
+      opened.peer.close();
+    },
+    drained: () => {},
+    broken: () => {},
+  });
+  for (const { peer } of [first, second]) peer.send("x");
+  await loop.until(() => numbers.length > 0);
+  expect(numbers).not.toContain(second.client.fd);
+  first.client.close();
+  for (const rejection of rejections) expect(await rejection).toBeInstanceOf(StreamEnded);
+  for (const { peer } of [first, second]) peer.close();
+});
+
+test("an error of one connection ends it alone", async () => {
+  const [faulty, other] = [await loop.client(), await loop.client()];
+  faulty.client.consume({
+    readable: () => {
+      throw new Error("a fault");
+    },
+    drained: () => {},
+    broken: () => {},
+  });
+  const read = other.client.read(5);
+  faulty.peer.send("x");
+  other.peer.send("hello");
+  expect(await text(read)).toBe("hello");
+  await loop.until(() => faulty.peer.receiveAll().end !== null);
+  expect(loop.faults.splice(0)).toEqual([expect.objectContaining({ message: "a fault" })]);
+  other.client.close();
+  for (const { peer } of [faulty, other]) peer.close();
+});
+
+test("an error of a timer ends nothing", async () => {
+  let runs = 0;
+  loop.reactor.timers.after(0, () => {
+    throw new Error("a fault");
+  });
+  loop.reactor.timers.after(0, () => (runs += 1));
+  await loop.until(() => runs === 1);
+  expect(loop.faults.splice(0)).toHaveLength(1);
+});
+
+test("thousands of connections leave no descriptor behind", async () => {
+  const before = openDescriptors();
+  for (let count = 0; count < 3_000; count++) {
+    const { client, peer } = await loop.client();
+    const { engine, peer: enginePeer } = loop.engine();
+    if (count % 3 === 0) peer.send("x");
+    if (count % 5 === 0) peer.reset();
+    peer.close();
+    enginePeer.close();
+    if (count % 2 === 0) client.end();
+    else client.close();
+    engine.end();
+    if (count % 50 === 0) await loop.rest();
+  }
+  await loop.until(() => openDescriptors() <= before);
+});

@@ -1,0 +1,94 @@
+// The certificates that TLS sessions of the gateway show, and what clients can bind a login to.
+import { afterAll, describe, expect, test } from "bun:test";
+import { createHash, X509Certificate } from "node:crypto";
+import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { runProgram } from "../support/programs.ts";
+import { RawListener, turnsUntil } from "../support/raw-sockets.ts";
+import {
+  CertificateFolder,
+  Connection,
+  ECDSA_KEY,
+  LIBRARY,
+  openPair,
+  type Pair,
+} from "../support/tls-sessions.ts";
+
+const folder = new CertificateFolder();
+const listener = new RawListener();
+
+afterAll(() => {
+  listener.close();
+  folder.remove();
+});
+
+const BINDINGS: [string, string[], string][] = [
+  ["SHA-256", ["-newkey", "rsa:2048", "-sha256"], "sha256"],
+  ["SHA-384", ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-384", "-sha384"], "sha384"],
+  ["SHA-512", ["-newkey", "rsa:2048", "-sha512"], "sha512"],
+  ["SHA-1", ["-newkey", "rsa:2048", "-sha1"], "sha256"],
+  ["PSS and SHA-384", ["-newkey", "rsa:2048", "-sha384", "-sigopt", "rsa_padding_mode:pss"], "sha384"],
+];
+
+describe("the channel binding of a certificate", () => {
+  test.each(BINDINGS)("signed with %s is what a client computes", async (name, kind, hash) => {
+    const connection = await connectionTo(await folder.newPair(name.replaceAll(" ", "-"), kind));
+    const { raw } = connection.client.getPeerCertificate();
+    const shown = createHash(hash).update(raw).digest("hex");
+    expect(Buffer.from(connection.session.info.endPointHash).toString("hex")).toBe(shown);
+    connection.close();
+  });
+
+  test("signed with Ed25519 is none", async () => {
+    const pair = await folder.newPair("ed25519", ["-newkey", "ed25519"]);
+    const { session, free } = openPair(TlsContext.open({ ...pair, library: LIBRARY }));
+    expect(session.info.endPointHash).toHaveLength(0);
+    free();
+  });
+});
+
+test("the whole chain is shown, and the first is bound to", async () => {
+  const [above, below] = [folder.file("above"), folder.file("below")];
+  const request = ["openssl", "req", "-nodes", ...ECDSA_KEY];
+  await runProgram([
+    ...request,
+    "-x509",
+    "-subj",
+    "/CN=above",
+    "-keyout",
+    `${above}.key`,
+    "-out",
+    `${above}.crt`,
+  ]);
+  await runProgram([...request, "-subj", "/CN=below", "-keyout", `${below}.key`, "-out", `${below}.csr`]);
+  const issuer = ["-CA", `${above}.crt`, "-CAkey", `${above}.key`, "-CAcreateserial"];
+  await runProgram(["openssl", "x509", "-req", "-in", `${below}.csr`, "-out", `${below}.crt`, ...issuer]);
+  const cert = folder.read("below.crt") + folder.read("above.crt");
+  const connection = await connectionTo({ cert, key: folder.read("below.key") });
+  expect(connection.client.getPeerCertificate(true).issuerCertificate.subject.CN).toBe("above");
+  const own = createHash("sha256").update(new X509Certificate(cert).raw).digest();
+  expect(own.equals(connection.session.info.endPointHash)).toBe(true);
+  connection.close();
+});
+
+test("what cannot be shown is refused with the reason", async () => {
+  const [pair, other] = [await folder.newPair("pair"), await folder.newPair("other")];
+  const faultOf = (options: Partial<Pair & { library: string }>) => {
+    const attempt = () => TlsContext.open({ ...pair, library: LIBRARY, ...options });
+    return expect(attempt);
+  };
+  faultOf({ key: other.key }).toThrow("does not belong");
+  faultOf({ cert: "nothing" }).toThrow("certificate cannot be read");
+  faultOf({ key: "nothing" }).toThrow("key cannot be read");
+  const sealed = ["-aes256", "-passout", "pass:secret", "-out", folder.file("sealed.key")];
+  await runProgram(["openssl", "ec", "-in", folder.file("pair.key"), ...sealed]);
+  faultOf({ key: folder.read("sealed.key") }).toThrow("key cannot be read");
+  faultOf({ library: folder.file("libssl.so.3") }).toThrow();
+});
+
+/** After the handshake on both sides. */
+async function connectionTo(pair: Pair): Promise<Connection> {
+  const connection = await Connection.open(listener, TlsContext.open({ ...pair, library: LIBRARY }));
+  expect(await connection.handshake()).toBe("done");
+  await turnsUntil(() => connection.client.getPeerCertificate().raw !== undefined);
+  return connection;
+}

@@ -1,0 +1,55 @@
+// A script of PHP that goes on step by step, as a worker does that keeps its connection.
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { phpProgram } from "./programs.ts";
+
+/** Null where there is no PHP that has what databases and caches need. */
+export const PHP = phpProgram();
+
+/** Answers each line of JSON, which is an expression's source, with one of JSON: its value, or what it threw. */
+const WORKER = String.raw`
+set_error_handler(function ($level, $message) { throw new ErrorException($message); });
+while (($line = fgets(STDIN)) !== false) {
+  try {
+    $told = ["value" => eval(json_decode($line))];
+  } catch (Throwable $error) {
+    $told = ["error" => $error->getMessage(), "code" => $error->getCode()];
+  }
+  echo json_encode($told), "\n";
+}`;
+
+/** What PHP threw. */
+export class PhpError extends Error {
+  readonly code: string | number;
+
+  constructor(message: string, code: string | number) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export class PhpWorker {
+  readonly #process = Bun.spawn([PHP ?? "php", "-r", WORKER], { stdio: ["pipe", "pipe", "inherit"] });
+  readonly #asked: ((line: string) => void)[] = [];
+
+  constructor() {
+    const answers = createInterface(Readable.fromWeb(this.#process.stdout as never));
+    answers.on("line", (line) => this.#asked.shift()?.(line));
+  }
+
+  /** Runs statements, of which one returns; variables stay for the next ones. @throws PhpError. */
+  async run(source: string): Promise<unknown> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#asked.push(resolve);
+    this.#process.stdin.write(`${JSON.stringify(source)}\n`);
+    this.#process.stdin.flush();
+    const told = JSON.parse(await promise) as { value?: unknown; error?: string; code?: string | number };
+    if (told.error !== undefined) throw new PhpError(told.error, told.code ?? 0);
+    return told.value;
+  }
+
+  async close(): Promise<void> {
+    this.#process.stdin.end();
+    await this.#process.exited;
+  }
+}

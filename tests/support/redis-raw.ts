@@ -1,0 +1,95 @@
+// A connection to a cache or its gateway that says what no library would.
+import type { Socket } from "bun";
+
+const PATIENCE_MS = 20_000;
+
+export class RawRedis {
+  #socket: Socket<RawRedis> | null = null;
+  #heard = "";
+  #unsent: Buffer = Buffer.alloc(0);
+  #isEnded = false;
+  #wake: () => void = () => {};
+
+  /** @param where a port of this machine or the path of a unix socket. */
+  static async open(where: number | string): Promise<RawRedis> {
+    const raw = new RawRedis();
+    const socket = {
+      binaryType: "buffer" as const,
+      data: (_: Socket<RawRedis>, bytes: Buffer) => raw.#hear(bytes),
+      drain: () => raw.#flush(),
+      end: () => raw.#end(),
+      close: () => raw.#end(),
+      error: () => raw.#end(),
+    };
+    raw.#socket =
+      typeof where === "string"
+        ? await Bun.connect<RawRedis>({ unix: where, socket, data: raw })
+        : await Bun.connect<RawRedis>({ hostname: "127.0.0.1", port: where, socket, data: raw });
+    return raw;
+  }
+
+  /** The other side has closed. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** @param text one character a byte. */
+  write(text: string): void {
+    this.#unsent = Buffer.concat([this.#unsent, Buffer.from(text, "latin1")]);
+    this.#flush();
+  }
+
+  /** Says something and returns what is heard until it ends with a text. @throws when the other side closes before. */
+  async ask(text: string, end: string): Promise<string> {
+    this.write(text);
+    await this.#until(() => this.#heard.endsWith(end));
+    if (!this.#heard.endsWith(end)) throw new Error(`closed after ${JSON.stringify(this.#heard)}`);
+    return this.#take();
+  }
+
+  /** Says something and returns all that is heard until the other side closes. */
+  async askAll(text: string): Promise<string> {
+    this.write(text);
+    await this.#until(() => false);
+    return this.#take();
+  }
+
+  close(): void {
+    this.#socket?.end();
+    this.#end();
+  }
+
+  #take(): string {
+    const heard = this.#heard;
+    this.#heard = "";
+    return heard;
+  }
+
+  #hear(bytes: Buffer): void {
+    this.#heard += bytes.toString("latin1");
+    this.#wake();
+  }
+
+  #flush(): void {
+    const sent = this.#unsent.length === 0 ? 0 : (this.#socket?.write(this.#unsent) ?? 0);
+    this.#unsent = this.#unsent.subarray(Math.max(0, sent));
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    this.#wake();
+  }
+
+  async #until(holds: () => boolean): Promise<void> {
+    const giveUp = setTimeout(() => {
+      this.#heard += " (timed out)";
+      this.close();
+    }, PATIENCE_MS);
+    while (!holds() && !this.#isEnded) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    clearTimeout(giveUp);
+  }
+}
