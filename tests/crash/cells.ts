@@ -39,7 +39,7 @@ export const steps: Record<Action, Step[]> = {
     { name: "delete.written", ...ANSWERS },
     { name: "delete.committed", ...RUNS },
     { name: "loop.taken", ...RUNS },
-    { name: "host.remove.marked", ...RUNS },
+    { name: "host.remove.marked" },
     { name: "host.remove.stopped" },
     { name: "host.remove.emptied" },
     { name: "host.remove.forgotten" },
@@ -49,7 +49,6 @@ export const steps: Record<Action, Step[]> = {
   ],
   restart: [
     { name: "host.start.due" },
-    { name: "host.ensure.config" },
     { name: "host.start.spawned", ...RUNS },
     { name: "host.ensure.ready", ...ANSWERS },
     { name: "loop.taken" },

@@ -6,6 +6,8 @@ import type { Database } from "../../src/store/database.ts";
 import { cacheBody, until, type CacheDocument, type TestPilvi } from "../support/pilvi.ts";
 import { Connection } from "./connection.ts";
 import { expectExactly } from "./inspection.ts";
+import { killIfThere } from "./power-cut.ts";
+import { randomOf } from "./random.ts";
 
 /** What can be killed: processes of Pilvi, the store's Postgres, the engine of some cache. */
 export type Target = "control" | "host" | "both" | "up" | "store" | "engine";
@@ -154,23 +156,4 @@ async function patiently<Result>(what: string, task: () => Promise<Result | null
   await until(what, isAnswered, PATIENCE_MS);
   if (result === null) throw new Error("unreachable");
   return result;
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended by itself meanwhile.
-  }
-}
-
-/** The same numbers for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

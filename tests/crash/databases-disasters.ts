@@ -25,7 +25,7 @@ export async function killPilvi(pilvi: TestPilvi, names: ProcessName[]): Promise
   const killed = names.map((name) => pilvi.pidOf(name)).filter((pid) => pid !== undefined);
   kill(killed);
   await until("Pilvi is whole again", async () => {
-    const pids = [pilvi.pidOf("control"), pilvi.pidOf("host")];
+    const pids = (["control", "gateway", "host"] as const).map((name) => pilvi.pidOf(name));
     if (pids.some((pid) => pid === undefined || killed.includes(pid))) return false;
     const answer = await fetch(`${pilvi.url}/readyz`).catch(() => null);
     return answer?.ok ?? false;

@@ -15,7 +15,7 @@ import {
 } from "../support/databases.ts";
 import { type TestPilvi } from "../support/pilvi.ts";
 import { disasters } from "./databases-disasters.ts";
-import { Ledger } from "./databases-ledger.ts";
+import { Ledger } from "./ledger.ts";
 
 /** Enough commits between two kills to be in the middle of writing at each. */
 const COMMITS_BETWEEN = 20;

@@ -10,7 +10,16 @@ import { openDatabase, type Database } from "../../src/store/database.ts";
 import { until, type TestPilvi } from "../support/pilvi.ts";
 
 /** What a folder of an instance may hold once nothing is under way. */
-const KNOWN_FILES = new Set(["manifest.json", "lock", "engine.log", "engine.log.1", "conf", "data", "run"]);
+const KNOWN_FILES = new Set([
+  "manifest.json",
+  "manifest.json.kept",
+  "lock",
+  "engine.log",
+  "engine.log.1",
+  "conf",
+  "data",
+  "run",
+]);
 
 /** Opens a connection of the test's own to the store. */
 export async function openStore(pilvi: TestPilvi): Promise<Database> {

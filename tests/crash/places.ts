@@ -38,7 +38,7 @@ export function cellsAt<Operation extends string>(
 ): [operation: Operation, place: string, victim: Victim][] {
   const hasEngine = (operation: string, place: string) => {
     if (operation === "create") return !beforeEngine.includes(place);
-    return operation !== "delete" || ["loop.taken", "host.remove.marked"].includes(place);
+    return operation !== "delete" || place === "loop.taken";
   };
   return (Object.entries(places) as [Operation, string[]][]).flatMap(([operation, names]) =>
     names.flatMap((place) =>

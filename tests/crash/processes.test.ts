@@ -92,7 +92,7 @@ test("a host that adopts engines that run tells of no change", async () => {
 test("a `pilvi up` that is killed takes its processes along but no engine, and the next adopts them", async () => {
   const engine = enginePid();
   const [storeEngine] = pilvi.enginePids("store");
-  const children = [pilvi.pidOf("control") ?? 0, pilvi.pidOf("host") ?? 0];
+  const children = (["control", "gateway", "host"] as const).map((name) => pilvi.pidOf(name) ?? 0);
   await pilvi.crash();
   await pilvi.start();
   expect(children.filter((pid) => isAlive(pid))).toEqual([]);
@@ -103,9 +103,9 @@ test("a `pilvi up` that is killed takes its processes along but no engine, and t
 });
 
 test("children of a killed `pilvi up` end by themselves", async () => {
-  const children = [pilvi.pidOf("control") ?? 0, pilvi.pidOf("host") ?? 0];
+  const children = (["control", "gateway", "host"] as const).map((name) => pilvi.pidOf(name) ?? 0);
   await pilvi.crash();
-  await until("both have ended", () => children.every((pid) => !isAlive(pid)));
+  await until("all have ended", () => children.every((pid) => !isAlive(pid)));
   expect(await connection.get("kept")).toBe("yes");
   await pilvi.start();
   await pilvi.untilStatus(cache.id, "available");

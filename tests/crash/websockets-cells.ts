@@ -74,7 +74,7 @@ async function playCreate({ pilvi, failpoints }: Stage, place: string, victim: V
   const server = await untilServer(pilvi, made.id);
   expect(server.meta.url).toBe(made.server.meta.url);
   await until("clients are let in", () => lets(server, made.main).catch(() => false));
-  expect(pilvi.enginePids(made.id)).toHaveLength(1);
+  await until("it runs, once", () => pilvi.enginePids(made.id).length === 1);
   await deleteServer(pilvi, made.id);
 }
 

@@ -30,7 +30,7 @@ const cells: Cell[] = [
   ["rotate secret", "host.ensure.manifest", "both"],
   ["rotate secret", "host.ensure.applied", "host"],
   ["delete application", "loop.taken", "control"],
-  ["delete", "host.remove.marked", "engine"],
+  ["delete", "loop.taken", "engine"],
   ["delete", "host.remove.emptied", "both"],
 ];
 

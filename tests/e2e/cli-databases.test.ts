@@ -78,7 +78,7 @@ describe("a cluster", () => {
   test("is listed and shown with its databases and a URL for each client", async () => {
     const list = await pilvi.run("databases", "list", "--type", "platform_mysql");
     expect(list.stdout.split("\n")).toHaveLength(3);
-    expect(list.stdout).toMatch(/^shop +available +platform_mysql +m/m);
+    expect(list.stdout).toMatch(/^shop +available +awake +platform_mysql +m/m);
     const shown = await pilvi.run("databases", "show", "orders");
     const { port, password } = orders.attributes.connection;
     expect(shown.stdout).toMatch(/^Databases +main$/m);

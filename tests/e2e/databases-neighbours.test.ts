@@ -1,6 +1,7 @@
 // Clusters of two organizations on one machine: neither gets at the other's, and neither takes the other's memory.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Connection } from "mysql2/promise";
 import { CONTROL_ACCOUNT } from "../../src/host/accounts.ts";
@@ -189,6 +190,8 @@ function expectInGroup({ id, meta }: DatabaseResource): void {
   expect(Number(most)).toBe(limits.memory_bytes);
   const quota = isFirst ? read(cpu, "cpu.cfs_quota_us") : read(cpu, "cpu.max").split(" ")[0];
   expect(Number(quota)).toBe(Math.round((limits.cpus ?? 0) * 100_000));
+  const weight = readFileSync(join(cpu, "pilvi", isFirst ? "cpu.shares" : "cpu.weight"), "utf8");
+  expect(Number(weight) / (isFirst ? 1024 : 100)).toBe(2 * availableParallelism());
   const inGroup = new Set(read(memory, "cgroup.procs").split("\n").map(Number));
   expect(processesOf(pilvi, id).filter((pid) => !inGroup.has(pid))).toEqual([]);
 }

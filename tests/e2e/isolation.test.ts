@@ -105,15 +105,19 @@ test("an instance's user reads its own files and nobody else's", async () => {
   for (const path of others) expect([path, await canRead(uid, path)]).toEqual([path, !IS_ROOT]);
 });
 
-test("the process that strangers talk to owns nothing", async () => {
-  const control = pilvi.pidOf("control") ?? 0;
-  const uid = uidOf(control);
+test.each([
+  ["control", 30_000],
+  ["gateway", 30_001],
+] as const)("the %s process, which strangers talk to, owns nothing", async (name, expected) => {
+  const pid = pilvi.pidOf(name) ?? 0;
+  const uid = uidOf(pid);
   if (IS_ROOT) {
-    expect(uid).not.toBe(0);
-    expect(statusOf(control, "Groups")).toEqual([]);
-    expect(procText(control, "status")).toMatch(/^CapEff:\s+0+$/m);
+    expect(uid).toBe(expected);
+    expect(statusOf(pid, "Groups")).toEqual([]);
+    expect(procText(pid, "status")).toMatch(/^CapEff:\s+0+$/m);
   }
-  const files = ["key", "token", "log", "log/control.log"].map((part) => join(pilvi.dataDir, part));
+  const secrets = ["key", "token", "log", "log/control.log", "tls/ca.key", "tls/gateway.key"];
+  const files = secrets.map((part) => join(pilvi.dataDir, part));
   const closed = [...files, instancePath(first.id, "data"), instancePath(first.id, "manifest.json")];
   for (const path of closed) expect([path, await canRead(uid, path)]).toEqual([path, !IS_ROOT]);
 });
@@ -131,10 +135,13 @@ test("no secret is in an argument or a log", async () => {
     token,
     readFileSync(join(pilvi.dataDir, "token"), "utf8").trim(),
     readFileSync(join(pilvi.dataDir, "key"), "utf8").trim(),
+    ...["ca", "gateway"].map(
+      (name) => readFileSync(join(pilvi.dataDir, "tls", `${name}.key`), "utf8").split("\n")[1] ?? "",
+    ),
     ...[first, second].map((cache) => cache.attributes.connection.password ?? ""),
     ...[first.id, second.id, "store"].map(adminPasswordOf),
   ].filter((secret) => secret !== "");
-  expect(secrets.length).toBeGreaterThanOrEqual(8);
+  expect(secrets.length).toBeGreaterThanOrEqual(10);
   const places = [...logs(pilvi.dataDir), ...commandLines()];
   expect(places.length).toBeGreaterThan(5);
   for (const { place, text } of places) {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { loadConfig } from "../../src/config.ts";
 import { systemPrograms } from "../../src/engines/system-programs.ts";
 import {
   cacheBody,
@@ -64,6 +65,17 @@ describe("Pilvi refuses to start, with one sentence,", () => {
     const dataDir = join(closed, "data");
     if (!IS_ROOT) return await (await startPilvi({ dataDir })).close();
     const said = await refusalOf({}, dataDir);
+    expect(said).toContain(`because ${closed} is closed to them`);
+    expect(said).toEndWith(`run: chmod o+x ${closed}`);
+  });
+
+  test("when users of engines cannot get to the engines, which matters to root only", async () => {
+    const closed = join(newFolder(), "closed");
+    mkdirSync(closed, { mode: 0o700 });
+    const env = { PILVI_ENGINES_DIR: join(closed, "engines") };
+    symlinkSync(loadConfig(process.env).enginesDir, env.PILVI_ENGINES_DIR);
+    if (!IS_ROOT) return await (await startPilvi({ env })).close();
+    const said = await refusalOf(env);
     expect(said).toContain(`because ${closed} is closed to them`);
     expect(said).toEndWith(`run: chmod o+x ${closed}`);
   });

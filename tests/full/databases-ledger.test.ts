@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import { disasters } from "../crash/databases-disasters.ts";
-import { Ledger } from "../crash/databases-ledger.ts";
+import { Ledger } from "../crash/ledger.ts";
 import {
   connectMysql,
   connectPgAdmin,

@@ -1,0 +1,121 @@
+// A ledger of acknowledged writes: writers that note, outside of the engine, every write that it confirmed.
+import { expect } from "bun:test";
+import { until } from "../support/pilvi.ts";
+import { openSession, type Resource, type Session } from "./ledger-sessions.ts";
+
+const PATIENCE_MS = 60_000;
+
+/** Writes one number at a time until it is stopped, over sessions that are opened anew when they break. */
+export class Ledger {
+  readonly resource: Resource;
+  /** Every confirmed number, with when it was. */
+  readonly #acknowledged = new Map<number, number>();
+  /** Confirmed numbers that may be lost all the same. */
+  readonly #excused = new Set<number>();
+  readonly #underWay = new Set<number>();
+  readonly #writers: Promise<void>[];
+  #next = 0;
+  #isStopping = false;
+  #pause: PromiseWithResolvers<void> | null = null;
+
+  private constructor(resource: Resource, writers: number) {
+    this.resource = resource;
+    this.#writers = Array.from({ length: writers }, (_, index) => this.#write(index % 2 === 1));
+  }
+
+  /** Makes the place for the numbers and begins to write. */
+  static async begin(resource: Resource, writers = 2): Promise<Ledger> {
+    const session = await openSession(resource);
+    await session.prepare();
+    await session.end();
+    return new Ledger(resource, writers);
+  }
+
+  /** Waits until so many more writes were confirmed, which shows that they are taken. */
+  async advance(count: number): Promise<void> {
+    const goal = this.#acknowledged.size + count;
+    const what = `${this.resource.id} confirms ${count} more writes`;
+    await until(what, () => this.#acknowledged.size >= goal, PATIENCE_MS);
+  }
+
+  /** Has the writers rest until `resume`: the first of each two keeps its session, the second ends it. */
+  pause(): void {
+    this.#pause ??= Promise.withResolvers();
+  }
+
+  resume(): void {
+    this.#pause?.resolve();
+    this.#pause = null;
+  }
+
+  /** What was confirmed since then may be lost, and what may be on its way here. @param sinceMs by `performance.now()`. */
+  excuse(sinceMs: number): void {
+    for (const n of this.#underWay) this.#excused.add(n);
+    for (const [n, atMs] of this.#acknowledged) if (atMs >= sinceMs) this.#excused.add(n);
+  }
+
+  /** Checks that every confirmed number is there, and that nothing is there that nobody ever wrote. */
+  async check(): Promise<void> {
+    const acknowledged = [...this.#acknowledged.keys()];
+    const stored = new Set(await this.#stored());
+    const lost = acknowledged.filter((n) => !stored.has(n) && !this.#excused.has(n));
+    const invented = [...stored].filter((n) => n >= this.#next);
+    expect({ id: this.resource.id, lost, invented }).toEqual({
+      id: this.resource.id,
+      lost: [],
+      invented: [],
+    });
+  }
+
+  /** Ends the writers. @throws when one of them waits for an answer that does not come. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.resume();
+    let hasEnded = false;
+    void Promise.all(this.#writers).then(() => (hasEnded = true));
+    await until(`all writers of ${this.resource.id} have ended`, () => hasEnded, PATIENCE_MS);
+  }
+
+  /** A process that was just killed may not have been missed yet, so the first answer need not be the last. */
+  async #stored(): Promise<number[]> {
+    let numbers: number[] | undefined;
+    await until(
+      `the ledger in ${this.resource.id} can be read`,
+      async () => {
+        numbers = await this.#read().catch(() => undefined);
+        return numbers !== undefined;
+      },
+      PATIENCE_MS,
+    );
+    return numbers ?? [];
+  }
+
+  async #read(): Promise<number[]> {
+    const session = await openSession(this.resource);
+    return await session.numbers().finally(() => session.end());
+  }
+
+  async #write(endsAtPause: boolean): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        await this.#pause?.promise;
+        const session = await openSession(this.resource);
+        await this.#writeUntilItBreaks(session, endsAtPause).finally(() => session.end());
+      } catch {
+        // The engine is on its way down or up again. What was not confirmed may be there or not.
+        await Bun.sleep(2);
+      }
+    }
+  }
+
+  async #writeUntilItBreaks(session: Session, endsAtPause: boolean): Promise<void> {
+    while (!this.#isStopping) {
+      if (this.#pause !== null && endsAtPause) return;
+      await this.#pause?.promise;
+      const n = this.#next++;
+      this.#underWay.add(n);
+      await session.add(n).finally(() => this.#underWay.delete(n));
+      this.#acknowledged.set(n, performance.now());
+    }
+  }
+}

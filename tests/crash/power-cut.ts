@@ -1,0 +1,32 @@
+// A power cut as far as a test can make one: every process of Pilvi and every engine is killed, and `pilvi up` started again.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { processesOf } from "../support/databases.ts";
+import { until, type TestPilvi } from "../support/pilvi.ts";
+
+/** Kills everything, the host before the engines, so that it starts none of them again. */
+export async function cutPower(pilvi: TestPilvi): Promise<void> {
+  const children = (["host", "gateway", "control"] as const).map((name) => pilvi.pidOf(name));
+  for (const pid of [pilvi.pid, ...children]) killIfThere(pid);
+  await pilvi.crash();
+  await until("no engine is left", () => {
+    const left = enginesOf(pilvi);
+    for (const pid of left) killIfThere(pid);
+    return left.length === 0;
+  });
+}
+
+/** All processes of all engines. */
+function enginesOf(pilvi: TestPilvi): number[] {
+  const ids = readdirSync(join(pilvi.dataDir, "instances"));
+  return ids.flatMap((id) => processesOf(pilvi, id).concat(pilvi.enginePids(id)));
+}
+
+/** Kills a process, unless it has ended by itself meanwhile. */
+export function killIfThere(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
+  } catch {
+    // It has.
+  }
+}

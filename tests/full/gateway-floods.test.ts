@@ -1,0 +1,126 @@
+// Floods at the doors of a Pilvi, while honest clients of other instances come and go.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { besideHonest } from "../support/honest.ts";
+import { until } from "../support/pilvi.ts";
+import { ASLEEP, Siege, type Figures, type Place } from "../support/siege.ts";
+import { Stranger, tryWrongPassword } from "../support/strangers.ts";
+
+const FLOOD_MS = 10_000;
+/** Attackers who wait for their answers side by side. */
+const ATTACKERS = 400;
+/** What makes it a flood, on however slow a machine. */
+const LEAST_PER_SECOND = 100;
+const MANY_CONNECTIONS = 10_000;
+const HALF_OPEN = 5_000;
+/** What a client has to say who it is, and what a machine that is busy adds to it. */
+const DEADLINE_MS = 10_000;
+const LATEST_MS = 15_000;
+/** Memory that a flood may leave with the gateway; what later floods need is there already. */
+const PSS_SLACK_KB = 100 * 1024;
+/** However busy the machine is, an honest client is served within this. */
+const LONGEST_WAIT_MS = 5_000;
+
+let siege: Siege;
+let before: Figures;
+
+beforeAll(async () => {
+  siege = await Siege.begin();
+});
+
+afterAll(async () => {
+  await siege.end();
+});
+
+beforeEach(() => {
+  before = siege.gateway();
+});
+
+afterEach(async () => {
+  expect(await siege.awake()).toEqual(ASLEEP);
+  await until("all attackers are gone", () => siege.gateway().descriptors <= before.descriptors + 8);
+  const after = siege.gateway();
+  expect(after.pid).toBe(before.pid);
+  expect(after.pssKb - before.pssKb).toBeLessThan(PSS_SLACK_KB);
+  await until("the gateway rests", async () => (await siege.idleShare()) < 0.02);
+});
+
+/** Does it while honest clients come, who must not notice. */
+async function beside(name: string, action: () => Promise<unknown>): Promise<void> {
+  const experiences = await besideHonest(siege.neighbours, action);
+  console.log(name, JSON.stringify(siege.gateway()), JSON.stringify(experiences));
+  for (const { uses, longestMs, failures } of experiences) {
+    expect(failures).toEqual([]);
+    expect(uses).toBeGreaterThan(0);
+    expect(longestMs).toBeLessThan(LONGEST_WAIT_MS);
+  }
+}
+
+/** Goes on for a time, side by side. @returns how often it was done in a second. */
+async function flood(action: () => Promise<unknown>): Promise<number> {
+  const endsAt = performance.now() + FLOOD_MS;
+  let count = 0;
+  const attack = async (): Promise<void> => {
+    for (; performance.now() < endsAt; count += 1) await action();
+  };
+  await Promise.all(Array.from({ length: ATTACKERS }, attack));
+  return Math.round((count * 1_000) / FLOOD_MS);
+}
+
+function place(from: "targets" | "neighbours", index: number): Place {
+  const found = siege[from][index];
+  if (found === undefined) throw new Error("there is no such place");
+  return found;
+}
+
+test.each([
+  ["a Postgres that sleeps", "targets", 0],
+  ["a MySQL that sleeps", "targets", 1],
+  ["a cache that sleeps", "targets", 2],
+  ["a Postgres that honest clients use", "neighbours", 0],
+  ["a cache that honest clients use", "neighbours", 1],
+] as const)("thousands of wrong passwords for %s", async (name, from, index) => {
+  const { protocol, port } = place(from, index);
+  let perSecond = 0;
+  await beside(name, async () => {
+    perSecond = await flood(() => tryWrongPassword(protocol, port, "app"));
+  });
+  console.log(name, perSecond, "a second");
+  expect(perSecond).toBeGreaterThan(LEAST_PER_SECOND);
+});
+
+test("10,000 connections that open and close", async () => {
+  await beside("open and close", async () => {
+    let count = 0;
+    const attack = async (): Promise<void> => {
+      for (; count < MANY_CONNECTIONS; count += 1)
+        (await Stranger.open(place("targets", count % 3).port)).close();
+    };
+    await Promise.all(Array.from({ length: 50 }, attack));
+  });
+});
+
+test("5,000 connections that trickle bytes and come to no end are closed in time", async () => {
+  const letters = ["\0", "\u0010", "*"];
+  await beside("trickle", async () => {
+    const strangers: Stranger[] = [];
+    const beganAt = performance.now();
+    for (let count = 0; count < HALF_OPEN; count += 1) {
+      strangers.push(await Stranger.open(place("targets", count % 3).port));
+    }
+    const trickle = setInterval(() => {
+      for (const [index, stranger] of strangers.entries()) stranger.write(letters[index % 3] ?? "");
+    }, 2_000);
+    await Promise.all(strangers.map((stranger) => stranger.rest()));
+    clearInterval(trickle);
+    const tookMs = performance.now() - beganAt;
+    console.log("all closed after", Math.round(tookMs), "ms");
+    expect(tookMs).toBeLessThan(LATEST_MS);
+    expect(tookMs).toBeGreaterThan(DEADLINE_MS / 2);
+  });
+});
+
+test("no log has grown by it, and none has a secret", () => {
+  const logs = siege.logs();
+  expect(logs.length).toBeLessThan(500_000);
+  for (const { password } of [...siege.targets, ...siege.neighbours]) expect(logs).not.toContain(password);
+});

@@ -1,0 +1,27 @@
+// The whole crash matrix of sleep: every way there and back, stopped at every place, with every victim.
+import { afterAll, afterEach, beforeAll, describe, test } from "bun:test";
+import { play, sleepCells } from "../crash/sleep-cells.ts";
+import { sleepyKinds } from "../crash/sleepers.ts";
+import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi.ts";
+
+let pilvi: TestPilvi;
+let failpoints: Failpoints;
+
+beforeAll(async () => {
+  failpoints = new Failpoints();
+  pilvi = await startPilvi({ env: { ...failpoints.env, PILVI_WARM_SLOTS: "2" } });
+});
+
+/** What one cell leaves must not fail the next. */
+afterEach(() => failpoints.release());
+
+afterAll(async () => {
+  await pilvi.close();
+  failpoints.close();
+});
+
+describe.each(sleepyKinds())("$name", (kind) => {
+  test.each(sleepCells(kind))("%s, at %s, kill %s", (...[operation, place, victim]) =>
+    play({ pilvi, failpoints, kind }, [operation, place, victim]),
+  );
+});

@@ -1,0 +1,27 @@
+// Minutes of random kills while instances fall asleep and wake under load. `PILVI_SOAK_SEED` and `PILVI_SOAK_KILLS` repeat or lengthen it.
+import { afterAll, beforeAll, test } from "bun:test";
+import { SleepChaos } from "../crash/sleep-chaos.ts";
+import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+
+const SEED = Number(process.env.PILVI_SOAK_SEED ?? Date.now() % 2 ** 31);
+const KILLS = Number(process.env.PILVI_SOAK_KILLS ?? 200);
+const TIMEOUT_MS = 20 * 60_000;
+
+let pilvi: TestPilvi;
+
+beforeAll(async () => {
+  pilvi = await startPilvi();
+});
+
+afterAll(async () => {
+  await pilvi.close();
+});
+
+test(
+  `after ${KILLS} kills nothing confirmed is lost, nothing invented, and all sleep in the end (seed ${SEED})`,
+  async () => {
+    const targets = ["control", "host", "gateway", "both", "engine", "engine", "everything"] as const;
+    await new SleepChaos(pilvi, { seed: SEED, targets, kills: KILLS }).run();
+  },
+  TIMEOUT_MS,
+);
