@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { cpus, tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { failuresOf, withoutColors } from "./failures.mjs";
 import { processesAt } from "./processes-at.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript } from "./setup.mjs";
 
@@ -22,6 +23,8 @@ const MAX_WORKERS = 4;
 /** The programs that run now; a signal is passed on to them. */
 const running = new Set();
 const stopping = new AbortController();
+/** What failed, to be shown again at the end. */
+const failures = [];
 
 async function main() {
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
@@ -104,6 +107,8 @@ async function runJob(bun, root, files, worker) {
   process.stderr.write(
     `${output.trimEnd()}\n${name}: ${hasHiddenFailure ? "failed" : "ended"} after ${seconds} s\n\n`,
   );
+  if (hasHiddenFailure || failed > 0)
+    failures.push(...failuresOf(output).map((failure) => `${name}\n${failure}`));
   return { passed, failed: hasHiddenFailure ? 1 : failed };
 }
 
@@ -155,9 +160,7 @@ function run(program, args, options) {
 
 /** The number in Bun's last summary line for `pass` or `fail`; 0 when there is none. */
 function lastCount(output, word) {
-  // oxlint-disable-next-line no-control-regex -- colours are control characters.
-  const plain = output.replaceAll(/\u001B\[[\d;]*m/g, "");
-  const last = [...plain.matchAll(new RegExp(`^\\s*(\\d+) ${word}$`, "gm"))].at(-1);
+  const last = [...withoutColors(output).matchAll(new RegExp(`^\\s*(\\d+) ${word}$`, "gm"))].at(-1);
   return last === undefined ? 0 : Number(last[1]);
 }
 
@@ -167,15 +170,16 @@ async function cleanUp(root) {
   while (processesAt(root).length > 0 && Date.now() < untilMs) await sleep(50);
   const processes = processesAt(root);
   for (const { pid, command } of processes) {
-    process.stderr.write(`left behind: process ${pid}: ${command}\n`);
+    failures.push(`left behind: process ${pid}: ${command}`);
     process.kill(pid, "SIGKILL");
   }
   const files = readdirSync(root);
-  for (const file of files) process.stderr.write(`left behind: ${join(root, file)}\n`);
+  failures.push(...files.map((file) => `left behind: ${join(root, file)}`));
   return processes.length + files.length === 0;
 }
 
 function report({ passed, failed }) {
+  if (failures.length > 0) process.stderr.write(`failures:\n\n${failures.join("\n\n")}\n\n`);
   console.log(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }
