@@ -3,7 +3,7 @@ import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync } from
 import { dirname, join } from "node:path";
 import { codeOf, messageOf, Refusal } from "../lib/errors.ts";
 import { tryLock } from "../lib/libc.ts";
-import { closedFolder } from "./closed-folder.ts";
+import { refuseClosed } from "./closed-folder.ts";
 
 /** A process whose `pilvi up` was killed notices and ends; the next one waits for that. */
 const TAKEOVER_TIMEOUT_MS = 5_000;
@@ -35,12 +35,7 @@ export function ensureDataDir(dataDir: string): void {
   }
   if (process.getuid?.() !== 0) return;
   chmodSync(dataDir, 0o711);
-  const closed = closedFolder(dirname(dataDir));
-  if (closed === undefined) return;
-  throw new Refusal(
-    `Other users cannot get to the data directory ${dataDir}, because ${closed} is closed to them, ` +
-      `and engines run under users of their own. Set PILVI_DATA_DIR to another one, or run: chmod o+x ${closed}`,
-  );
+  refuseClosed("the data directory", dataDir, "PILVI_DATA_DIR");
 }
 
 /**

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { missingEngines } from "../engines/install/index.ts";
 import { findEngines } from "../engines/installed.ts";
-import { Refusal } from "../lib/errors.ts";
 import { CHECKOUT_DIR } from "./checkout.ts";
-import { closedFolder } from "./closed-folder.ts";
+import { refuseClosed } from "./closed-folder.ts";
 
 /**
  * Installs what is missing. What the last start could not install is not tried again, since that may take minutes.
@@ -20,7 +19,7 @@ export async function ensureEngines(
   notice: (text: string) => void,
 ): Promise<boolean> {
   const { enginesDir, dataDir } = config;
-  refuseClosedFolder(enginesDir);
+  refuseClosed("the engines in", enginesDir, "PILVI_ENGINES_DIR");
   const noteFile = join(dataDir, "missing-engines");
   const missing = await missingEngines({ enginesDir, checkoutDir: CHECKOUT_DIR });
   if (missing.length === 0) return true;
@@ -34,15 +33,6 @@ export async function ensureEngines(
   if (stillMissing.length === 0) rmSync(noteFile, { force: true });
   else writeFileSync(noteFile, stillMissing.join());
   return config.databaseUrl !== undefined || (await hasOwnPostgres(config));
-}
-
-function refuseClosedFolder(enginesDir: string): void {
-  const closed = process.getuid?.() === 0 ? closedFolder(enginesDir) : undefined;
-  if (closed === undefined) return;
-  throw new Refusal(
-    `Other users cannot get to the engines in ${enginesDir}, because ${closed} is closed to them, ` +
-      `and engines run under users of their own. Set PILVI_ENGINES_DIR to another folder, or run: chmod o+x ${closed}`,
-  );
 }
 
 /** Pilvi keeps its own data with a Postgres that no upgrade of the system takes away. */

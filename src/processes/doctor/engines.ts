@@ -5,8 +5,8 @@ import { installHint, readOsRelease } from "../../engines/install/hints.ts";
 import { postgresPackages } from "../../engines/install/postgres.ts";
 import { findEngines, isGoodEnough, type FoundEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/program-version.ts";
-import { closedFolder } from "../closed-folder.ts";
-import { fail, type Finding, ok, warn } from "./finding.ts";
+import { closedToEngines } from "../closed-folder.ts";
+import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
 
 const INSTALL = "`pilvi engines install`";
 
@@ -24,14 +24,10 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
 
 /** Engines run under users of their own, who must be able to get at the programs. */
 function placeFindings({ enginesDir }: Config): Finding[] {
-  const closed = process.getuid?.() === 0 ? closedFolder(enginesDir) : undefined;
-  if (closed === undefined) return [];
-  return [
-    fail(
-      `engines folder ${enginesDir} cannot be reached by the users that instances run as, because of ${closed}`,
-      `Run \`chmod o+x ${closed}\`, or set PILVI_ENGINES_DIR to another folder.`,
-    ),
-  ];
+  const closed = closedToEngines(enginesDir);
+  return closed === undefined
+    ? []
+    : [unreachable(`engines folder ${enginesDir}`, closed, "PILVI_ENGINES_DIR")];
 }
 
 function engineFinding(engine: FoundEngine, all: FoundEngine[], bundledPostgres: string[]): Finding {

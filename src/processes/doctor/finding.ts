@@ -18,6 +18,14 @@ export function warn(text: string, advice: string): Finding {
   return { level: "warn", text, advice };
 }
 
+/** A folder that the engines cannot get to, because of one on the way. @param setting the variable that moves it. */
+export function unreachable(text: string, closed: string, setting: string): Finding {
+  return fail(
+    `${text} cannot be reached by the users that instances run as, because of ${closed}`,
+    `Run \`chmod o+x ${closed}\`, or set ${setting} to another folder.`,
+  );
+}
+
 /** A thing that keeps Pilvi from working. */
 export function fail(text: string, advice: string): Finding {
   return { level: "fail", text, advice };

@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
 import { readOsRelease } from "../../engines/install/hints.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
-import { closedFolder } from "../closed-folder.ts";
-import { fail, type Finding, ok, warn } from "./finding.ts";
+import { closedToEngines } from "../closed-folder.ts";
+import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
 
 const TESTED_BUN_MINOR = "1.4.";
 const GIB = 2 ** 30;
@@ -57,12 +57,8 @@ function dataDirFinding(dataDir: string, nearest: string): Finding {
   } catch {
     return fail(`${text} cannot be written to`, `Change the owner of ${nearest}, or set PILVI_DATA_DIR.`);
   }
-  const closed = process.getuid?.() === 0 ? closedFolder(nearest) : undefined;
-  if (closed === undefined) return ok(text);
-  return fail(
-    `${text} cannot be reached by the users that instances run as, because of ${closed}`,
-    `Run \`chmod o+x ${closed}\`, or set PILVI_DATA_DIR to another folder.`,
-  );
+  const closed = closedToEngines(nearest);
+  return closed === undefined ? ok(text) : unreachable(text, closed, "PILVI_DATA_DIR");
 }
 
 /** The folder itself, or the lowest of its parents that exists. */
