@@ -19,11 +19,11 @@ const PERIOD_US = 100_000;
 /** All groups are below it, so that an operator finds them. */
 const PARENT = "pilvi";
 /**
- * What all engines together weigh for each processor, as a multiple of what the kernel gives any other process of a session of its
- * own. With no more than the others they would be interrupted for each byte that a busy gateway passes on, which costs a fifth of
- * what gets through; the rest of Pilvi still has a third of every processor.
+ * What all engines together weigh for each processor, as a multiple of what the kernel gives the other processes of one session.
+ * With less they would be interrupted for each byte that a busy gateway passes on; with twice as much the gateway would wait for
+ * them so long that less gets through.
  */
-const WEIGHT_PER_CPU = 2;
+const WEIGHT_PER_CPU = 1;
 
 const DISSOLVE_TIMEOUT_MS = 1_000;
 const DISSOLVE_RETRY_MS = 5;
