@@ -2,6 +2,9 @@
 import type { Entry, WakeReason } from "./link.ts";
 import type { ClientStream, Stream } from "./stream.ts";
 
+/** How long a client is held for its engine: a recovery may take minutes, and clients have limits of their own, mostly shorter ones. */
+export const HOLD_MS = 5 * 60_000;
+
 /** Thrown when an engine could not be had in time; the message may be shown to the client. */
 export class EngineUnavailable extends Error {
   constructor(message: string) {
@@ -73,3 +76,17 @@ export interface Backend {
 
 /** Serves one client of a protocol, from its first byte to its last. */
 export type Front = (client: ClientStream, backend: Backend) => Promise<void>;
+
+/**
+ * Waits for the engine with the deadline of a client put off meanwhile: it is the client who has to hurry, not an engine that a
+ * thousand of them ask at once.
+ * @param deadlineMs what the client has afterwards for what it says next.
+ * @throws whatever the wait does.
+ */
+export async function held<T>(client: ClientStream, deadlineMs: number, wait: () => Promise<T>): Promise<T> {
+  // The wait has limits of its own, which are to end it first.
+  client.setDeadline(2 * HOLD_MS);
+  const result = await wait();
+  client.setDeadline(deadlineMs);
+  return result;
+}

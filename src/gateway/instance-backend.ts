@@ -1,6 +1,6 @@
 // An instance behind the gateway: who waits for its engine, who is connected to it, and when it was used last.
 import { backoffMs } from "../lib/backoff.ts";
-import { EngineUnavailable, type Backend, type MessageWalker, type SpliceEnd } from "./backend.ts";
+import { EngineUnavailable, HOLD_MS, type Backend, type MessageWalker, type SpliceEnd } from "./backend.ts";
 import type { Entry, GatewayMessage, WakeReason } from "./link.ts";
 import type { ClientSocket } from "./reactor/client-socket.ts";
 import type { Reactor } from "./reactor/reactor.ts";
@@ -16,8 +16,6 @@ import { Waiters } from "./waiters.ts";
 import { presentable } from "./wake-reason.ts";
 import { Waking } from "./waking.ts";
 
-/** Far longer than clients wait by themselves. */
-const HOLD_MS = 5 * 60_000;
 /** How long a client waits for an engine that could not be started and may be the next time. */
 const FAILED_HOLD_MS = 5_000;
 /** How often it asks for that one meanwhile, which is tried seldom when nobody does. */

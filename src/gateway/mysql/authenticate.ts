@@ -1,5 +1,5 @@
 // Has a client prove who it is, without the engine.
-import type { Backend } from "../backend.ts";
+import { held, type Backend } from "../backend.ts";
 import type { ClientStream } from "../stream.ts";
 import { PLUGIN_AUTH } from "./capabilities.ts";
 import { accessDenied, insecureTransport } from "./errors.ts";
@@ -15,8 +15,6 @@ import { verifierOf } from "./users.ts";
 
 /** As long as MariaDB itself waits for a client to log in. */
 export const LOGIN_MS = 10_000;
-/** Longer than clients are held by the instance itself. */
-const HELD_MS = 10 * 60_000;
 
 const AUTH_SWITCH = 0xfe;
 /** Checked for users that are not there, so that it takes as long to say no to them. */
@@ -83,20 +81,12 @@ export async function authenticate(
   };
   const known = check();
   if (known !== null) return known;
-  if (token.length > 0 && (await isRunning(client, backend))) {
+  if (token.length > 0 && (await held(client, LOGIN_MS, () => backend.settled(client))) === "running") {
     await backend.refreshUsers();
     const fresh = check();
     if (fresh !== null) return fresh;
   }
   throw accessDenied(user, hostOf(client.address), token.length > 0);
-}
-
-/** Waits for an engine that starts or recovers: it is not the client who is slow then, so that its deadline waits as well. */
-async function isRunning(client: ClientStream, backend: Backend): Promise<boolean> {
-  client.setDeadline(HELD_MS);
-  const state = await backend.settled(client);
-  client.setDeadline(LOGIN_MS);
-  return state === "running";
 }
 
 /** An address without its port and brackets. */

@@ -1,5 +1,5 @@
 // Has a client prove who it is, without waking anything.
-import type { Backend } from "../backend.ts";
+import { held, type Backend } from "../backend.ts";
 import type { ClientStream } from "../stream.ts";
 import { EngineLogin, NotByPassword, type Proof } from "./engine-login.ts";
 import { EngineLost, Fatal, SQLSTATE, wrongPassword } from "./errors.ts";
@@ -20,9 +20,6 @@ import type { Startup } from "./startup-packet.ts";
 
 /** The time that a client has for each part of saying who it is. */
 export const AUTHENTICATION_MS = 10_000;
-
-/** A wait for the engine is not the client's fault; longer than the one that holds it lets anybody wait. */
-const HELD_MS = 10 * 60_000;
 
 /** What a client's proof is checked with, and the login at the engine that told that it is the one in force. */
 interface Secret {
@@ -48,7 +45,9 @@ export async function authenticate(
   client.write(Buffer.concat([negotiation(startup), authenticationSasl(mechanismsFor(endPoint))]));
   const { mechanism, text } = readInitialResponse(await readPasswordMessage(client));
   const first = readClientFirst(mechanism, text, endPoint);
-  const { verifier, login } = await findSecret(client, backend, startup);
+  const { verifier, login } = await held(client, AUTHENTICATION_MS, () =>
+    findSecret(client, backend, startup),
+  );
   try {
     const challenge = serverFirst(first, verifier, makeNonce());
     client.write(authentication(AUTHENTICATION.saslContinue, challenge));
@@ -78,14 +77,6 @@ function readInitialResponse(body: Buffer): { mechanism: string; text: string } 
 }
 
 async function findSecret(client: ClientStream, backend: Backend, startup: Startup): Promise<Secret> {
-  // It is the client who has to hurry, not an engine that a thousand of them ask at once.
-  client.setDeadline(HELD_MS);
-  const secret = await untilFound(client, backend, startup);
-  client.setDeadline(AUTHENTICATION_MS);
-  return secret;
-}
-
-async function untilFound(client: ClientStream, backend: Backend, startup: Startup): Promise<Secret> {
   const patience = new Patience(client, backend);
   for (;;) {
     if ((await backend.settled(client)) === "asleep") return secretOf(startup, verifierOf(backend, startup));

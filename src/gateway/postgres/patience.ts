@@ -1,11 +1,8 @@
 // How long a login goes on with an engine that runs, but does not take anybody yet or any more.
 import { backoffMs } from "../../lib/backoff.ts";
-import { EngineUnavailable, type Backend } from "../backend.ts";
+import { EngineUnavailable, HOLD_MS, type Backend } from "../backend.ts";
 import type { ClientStream } from "../stream.ts";
 import { isPassing } from "./errors.ts";
-
-/** A recovery after a crash may take minutes, and clients have limits of their own. */
-const PATIENCE_MS = 5 * 60_000;
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
@@ -13,7 +10,7 @@ const LONGEST_PAUSE_MS = 250;
 export class Patience {
   readonly #client: ClientStream;
   readonly #backend: Backend;
-  readonly #endsAtMs = performance.now() + PATIENCE_MS;
+  readonly #endsAtMs = performance.now() + HOLD_MS;
   #attempts = 0;
 
   constructor(client: ClientStream, backend: Backend) {

@@ -1,5 +1,5 @@
 // Makes a new connection to an engine what the client's last one was.
-import { EngineUnavailable, type Backend } from "../backend.ts";
+import { EngineUnavailable, HOLD_MS, type Backend } from "../backend.ts";
 import type { Entry } from "../link.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { knowsSetInfo } from "./client-command.ts";
@@ -7,8 +7,6 @@ import { commandBytes } from "./replies.ts";
 import { ReplyReader } from "./reply-reader.ts";
 import type { Session } from "./session.ts";
 
-/** An engine may take minutes to have much data at hand, and clients have limits of their own. */
-const PATIENCE_MS = 5 * 60_000;
 const PAUSE_MS = 20;
 
 /** The engine does not take this client; the message is the engine's own. */
@@ -24,7 +22,7 @@ export class EngineRefused extends Error {
  * @throws EngineRefused; EngineUnavailable; StreamEnded when the client has gone.
  */
 export async function attach(client: ClientStream, backend: Backend, session: Session): Promise<Stream> {
-  const giveUpAtMs = performance.now() + PATIENCE_MS;
+  const giveUpAtMs = performance.now() + HOLD_MS;
   const { login, name, libraryName, db } = session;
   const application = name === "" ? libraryName : name;
   const reason = {
