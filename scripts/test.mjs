@@ -75,11 +75,11 @@ async function runTests(bun, root) {
   return stopping.signal.aborted ? { ...total, failed: total.failed + 1 } : total;
 }
 
-/** Files of one folder of `src/` are quick and run together, every file of `tests/` by itself. */
+/** Files of one folder of `src/` are quick and run together, every file of `tests/` by itself; no job that takes long is begun last. */
 function jobsOf(files) {
   const { src = [], tests = [] } = groupBy(files, (file) => file.split(sep)[1]);
   const folders = groupBy(src, (file) => file.split(sep)[2]);
-  return [...tests.map((file) => [file]), ...Object.values(folders)];
+  return [...Object.values(folders), ...tests.map((file) => [file])];
 }
 
 /** `Object.groupBy`, which Node 18 does not have. */
