@@ -21,8 +21,7 @@ export class TlsSession {
   #native: Address | null;
   #state: "handshake" | "open" | "failed" = "handshake";
   /** What the next read will find without a word from the kernel. */
-  #ahead: "nothing" | "maybe bytes" | "the end" = "nothing";
-  #mustSendToRead = false;
+  #ahead: "nothing" | "nothing before room to send" | "maybe bytes" | "the end" = "nothing";
 
   /** @param native an SSL of OpenSSL, which this object frees. */
   constructor(ssl: OpenSsl, native: Address, endPointHash: Uint8Array) {
@@ -61,12 +60,10 @@ export class TlsSession {
       const count = this.#ssl.SSL_read(this.#native, (address + done) as Pointer, length - done);
       if (count <= 0) {
         const reason = this.#reason(count);
-        this.#mustSendToRead = reason === WANT_WRITE;
-        this.#ahead = reason < 0 && reason !== FAILED ? "nothing" : "the end";
+        this.#ahead = aheadAfter(reason);
         return done === 0 ? reason : done;
       }
       done += count;
-      this.#mustSendToRead = false;
     } while (done < length && this.#ssl.SSL_has_pending(this.#native) === 1);
     return done;
   }
@@ -108,7 +105,7 @@ export class TlsSession {
 
   /** Whether the last read could not go on before something of TLS itself is sent. */
   get mustSendToRead(): boolean {
-    return this.#mustSendToRead;
+    return this.#ahead === "nothing before room to send";
   }
 
   /** What was agreed on, after the handshake and before `free`. */
@@ -155,4 +152,10 @@ export class TlsSession {
     this.#ssl.ERR_clear_error();
     return FAILED;
   }
+}
+
+/** @param reason why a read gave nothing. */
+function aheadAfter(reason: number): "nothing" | "nothing before room to send" | "the end" {
+  if (reason === WANT_READ) return "nothing";
+  return reason === WANT_WRITE ? "nothing before room to send" : "the end";
 }
