@@ -96,9 +96,7 @@ test("a folder without a lock has no engine", () => {
 test("the end of a process that is not ours to wait for is noticed", async () => {
   const child = startHolder("exec sleep 60");
   const exited = exitOf(child.pid);
-  const startedAt = performance.now();
   child.kill("SIGKILL");
   await exited;
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
   await exitOf(child.pid);
 });

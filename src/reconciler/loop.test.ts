@@ -114,10 +114,8 @@ test("what fails is tried again later and later, and its public reason is kept",
 test("what was leased by a process that died is taken over at the start of another", async () => {
   await wish(db, "thing-1");
   await db`update work set owner = 999999, lease_until = now() + interval '1 hour'`;
-  const startedAt = performance.now();
   await start(async () => SETTLED);
   await until("it is settled", () => isSettled("thing-1"));
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
 test("a loop that runs takes over within seconds from one that dies", async () => {

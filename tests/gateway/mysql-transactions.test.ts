@@ -143,7 +143,7 @@ test("a client goes on with its transaction while the others are held, and they 
 
 test("a transaction that begins while clients are held already is gone on with", async () => {
   const connection = await open();
-  const begun = connection.query("do sleep(1); start transaction");
+  const begun = connection.query("do sleep(3); start transaction");
   await until("the engine is at it", async () => {
     const rows = await server.admin(
       "select 1 from information_schema.processlist where state = 'User sleep'",

@@ -15,7 +15,7 @@ import { Reactor, type ReactorOptions } from "../../src/gateway/reactor/reactor.
 import { SocketStream } from "../../src/gateway/reactor/socket-stream.ts";
 import { RawListener, socketPair } from "./raw-sockets.ts";
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 const [SO_SNDBUF, SO_RCVBUF, SO_LINGER] = [7, 8, 13];
 const MSG_DONTWAIT = 0x40;
 const IN_CLEAR: TlsPolicy = { session: null, mustStartTls: false };

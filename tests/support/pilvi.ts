@@ -16,6 +16,8 @@ import type { CacheResource } from "../../src/resources/caches/schema.ts";
 
 const MAIN = resolve(import.meta.dir, "../../src/main.ts");
 export const TOKEN = "test-token-of-the-default-organization";
+/** Longer than one request waits. */
+const UNTIL_STATUS_MS = 90_000;
 
 /** The processes of Pilvi that a test may kill. */
 export type ProcessName = "control" | "host" | "gateway";
@@ -153,9 +155,13 @@ export class TestPilvi {
 
   /** Waits until the cache has the status. */
   async untilStatus(id: string, status: string): Promise<CacheResource> {
-    const answer = await this.api<CacheDocument>("GET", `/caches/${id}?wait=${status}`);
-    if (answer.status === 200 && answer.body.data.attributes.status === status) return answer.body.data;
-    throw new Error(`${id} is not ${status}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    const giveUpAt = performance.now() + UNTIL_STATUS_MS;
+    for (;;) {
+      const answer = await this.api<CacheDocument>("GET", `/caches/${id}?wait=${status}`);
+      if (answer.status === 200 && answer.body.data.attributes.status === status) return answer.body.data;
+      if (answer.status !== 200 || performance.now() > giveUpAt)
+        throw new Error(`${id} is not ${status}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
   }
 
   /** Deletes the cache and waits until it is gone. */
@@ -316,7 +322,7 @@ export class Failpoints {
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
   while (!(await holds())) {

@@ -17,7 +17,7 @@ const { symbols: libc } = dlopen("libc.so.6", {
 
 const [AF_UNIX, AF_INET, SOCK_STREAM, SOCK_NONBLOCK] = [1, 2, 1, 0o4000];
 const [SOL_SOCKET, SO_SNDBUF, SHUT_WR] = [1, 7, 1];
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** A listener on a free port of 127.0.0.1. */
 export class RawListener {

@@ -1,7 +1,7 @@
 // A connection to a cache or its gateway that says what no library would.
 import type { Socket } from "bun";
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export class RawRedis {
   #socket: Socket<RawRedis> | null = null;
