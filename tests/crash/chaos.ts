@@ -3,10 +3,9 @@ import { expect } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import type { Database } from "../../src/store/database.ts";
-import { cacheBody, until, type CacheDocument, type TestPilvi } from "../support/pilvi.ts";
+import { cacheBody, type CacheDocument, killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
 import { Connection } from "./connection.ts";
 import { expectExactly } from "./inspection.ts";
-import { killIfThere } from "./power-cut.ts";
 import { randomOf } from "./random.ts";
 
 /** What can be killed: processes of Pilvi, the store's Postgres, the engine of some cache. */

@@ -1,7 +1,7 @@
 // The ways in which a running cluster can lose its processes.
 import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import { processesOf } from "../support/databases.ts";
-import { until, type ProcessName, type TestPilvi } from "../support/pilvi.ts";
+import { killIfThere, type ProcessName, type TestPilvi, until } from "../support/pilvi.ts";
 
 type Strike = (pilvi: TestPilvi, cluster: DatabaseResource) => Promise<void>;
 
@@ -34,5 +34,5 @@ export async function killPilvi(pilvi: TestPilvi, names: ProcessName[]): Promise
 
 /** Kills processes as the kernel does that is out of memory. */
 export function kill(pids: number[]): void {
-  for (const pid of pids) process.kill(pid, "SIGKILL");
+  for (const pid of pids) killIfThere(pid);
 }

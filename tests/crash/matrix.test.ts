@@ -4,14 +4,15 @@ import { randomUUID } from "node:crypto";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import type { Database } from "../../src/store/database.ts";
 import {
+  type Answer,
   cacheBody,
+  type CacheDocument,
   Failpoints,
   isAlive,
+  killIfThere,
   startPilvi,
-  until,
-  type Answer,
-  type CacheDocument,
   type TestPilvi,
+  until,
 } from "../support/pilvi.ts";
 import { cellsOf, Table, type Victim } from "./cells.ts";
 import { Connection } from "./connection.ts";
@@ -138,7 +139,7 @@ describe("a restart", () => {
 
 /** Kills, and lets go whoever is left waiting. */
 function strike(victim: Victim, pid: number | null): void {
-  if (victim === "engine" && pid !== null) process.kill(pid, "SIGKILL");
+  if (victim === "engine" && pid !== null) killIfThere(pid);
   if (victim === "both") pilvi.kill("control", "host");
   if (victim === "control" || victim === "host") pilvi.kill(victim);
   failpoints.release();

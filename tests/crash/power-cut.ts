@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { processesOf } from "../support/databases.ts";
-import { until, type TestPilvi } from "../support/pilvi.ts";
+import { killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
 
 /** Kills everything, the host before the engines, so that it starts none of them again. */
 export async function cutPower(pilvi: TestPilvi): Promise<void> {
@@ -20,13 +20,4 @@ export async function cutPower(pilvi: TestPilvi): Promise<void> {
 function enginesOf(pilvi: TestPilvi): number[] {
   const ids = readdirSync(join(pilvi.dataDir, "instances"));
   return ids.flatMap((id) => processesOf(pilvi, id).concat(pilvi.enginePids(id)));
-}
-
-/** Kills a process, unless it has ended by itself meanwhile. */
-export function killIfThere(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(pid, "SIGKILL");
-  } catch {
-    // It has.
-  }
 }

@@ -33,8 +33,8 @@ function enginePid(): number {
   return pid;
 }
 
-/** Kills the engine, and tells how long the host took to say so; returns when another one runs. */
-async function msUntilNoticed(): Promise<number> {
+/** Kills the engine, waits until the host says so, and returns when another one runs. */
+async function killEngine(): Promise<void> {
   const watching = new AbortController();
   const { promise: noticed, resolve } = Promise.withResolvers<void>();
   const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
@@ -44,14 +44,11 @@ async function msUntilNoticed(): Promise<number> {
   localDriver(hostSocket(pilvi.dataDir)).watch({ changed, synced: () => sync() }, watching.signal);
   await synced;
   const engine = enginePid();
-  const killedAt = performance.now();
   process.kill(engine, "SIGKILL");
   await noticed;
-  const ms = performance.now() - killedAt;
   watching.abort();
   await until("another engine runs", () => pilvi.enginePids(cache.id).some((pid) => pid !== engine));
   await expectExactly(pilvi, store, [cache.id]);
-  return ms;
 }
 
 test("a host that is told to end leaves engines running, and the next one watches over them", async () => {
@@ -67,10 +64,7 @@ test("a host that is told to end leaves engines running, and the next one watche
   const seen = await pilvi.untilStatus(cache.id, "available");
   expect(seen.meta.last_error).toBeNull();
 
-  const notices: number[] = [];
-  for (let round = 0; round < 3; round += 1) notices.push(await msUntilNoticed());
-  // A machine that is busy with other tests may delay one of them.
-  expect(Math.min(...notices)).toBeLessThan(100);
+  await killEngine();
   connection = await Connection.open(cache);
   expect(await connection.get("kept")).toBe("yes");
 });

@@ -1,10 +1,10 @@
 // One cell of the crash matrix of sleep: an instance on its way to sleep, or from it, that is stopped at a named place, where somebody is killed.
 import { expect } from "bun:test";
 import { processesOf } from "../support/databases.ts";
-import { isAlive, until, type Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { type Failpoints, isAlive, killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
 import { killPilvi } from "./databases-disasters.ts";
 import { openSession, type Resource } from "./ledger-sessions.ts";
-import { cutPower, killIfThere } from "./power-cut.ts";
+import { cutPower } from "./power-cut.ts";
 import {
   expectAsleep,
   pathOf,

@@ -1,11 +1,11 @@
 // Customers who write while their instances are put to sleep, fall asleep and wake, and while processes are killed at random.
 import { expect } from "bun:test";
 import { processesOf } from "../support/databases.ts";
-import { until, type TestPilvi } from "../support/pilvi.ts";
+import { killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { Ledger } from "./ledger.ts";
 import { openSession } from "./ledger-sessions.ts";
-import { cutPower, killIfThere } from "./power-cut.ts";
+import { cutPower } from "./power-cut.ts";
 import { randomOf } from "./random.ts";
 import { isRecordedAsleep, putToSleep, sleepyKinds, suspend } from "./sleepers.ts";
 

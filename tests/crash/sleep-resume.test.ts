@@ -150,17 +150,12 @@ test("sessions outlast the host, and a wake that is asked for meanwhile is done 
 test("a killed gateway costs the sessions, and neither engines nor sleep", async () => {
   const sessions = await Promise.all(awake.map(openSession));
   const engines = enginesOf([...awake, ...always]);
-  const waits: number[] = [];
   for (let round = 0; round < 3; round += 1) {
     const former = pilvi.pidOf("gateway") ?? 0;
-    const killedAt = performance.now();
     process.kill(former, "SIGKILL");
     await until("the address is given up", () => !isAlive(former));
     await until("somebody is let in", () => isLetIn(awake[0]));
-    waits.push(performance.now() - killedAt);
   }
-  // About 0.2 s by itself; a machine that is busy with other tests may delay all of them.
-  expect(Math.min(...waits)).toBeLessThan(1_000);
   for (const session of sessions) expect(await isBroken(session)).toBe(true);
   expect(enginesOf([...awake, ...always])).toEqual(engines);
   await expectAll();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../../src/store/database.ts";
-import { Failpoints, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { Failpoints, killIfThere, startPilvi, type TestPilvi, until } from "../support/pilvi.ts";
 import { Chaos } from "./chaos.ts";
 import { Connection } from "./connection.ts";
 import { expectExactly, openStore } from "./inspection.ts";
@@ -28,7 +28,7 @@ test("a store that is killed comes back, and no cache notices", async () => {
   const connection = await Connection.open(cache);
   await connection.set("kept", "yes");
   const former = pilvi.enginePids("store");
-  for (const pid of former) process.kill(pid, "SIGKILL");
+  for (const pid of former) killIfThere(pid);
   expect(await connection.get("kept")).toBe("yes");
   await until("another store runs", () => pilvi.enginePids("store").some((pid) => !former.includes(pid)));
   await pilvi.untilReady();
@@ -41,7 +41,7 @@ test("a store that is killed comes back, and no cache notices", async () => {
 test("a pid that the store noted and that is another's by now does not keep it from coming back", async () => {
   const noted = join(pilvi.dataDir, "instances", "store", "data", "postmaster.pid");
   failpoints.arm("host.start.due");
-  for (const pid of pilvi.enginePids("store")) process.kill(pid, "SIGKILL");
+  for (const pid of pilvi.enginePids("store")) killIfThere(pid);
   await failpoints.reached();
   const [, ...lines] = readFileSync(noted, "utf8").split("\n");
   // A process of the same user, as after a restart of the machine or where nobody waits for orphans.

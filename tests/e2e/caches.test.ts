@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
-import { cacheBody, startPilvi, until, type CacheDocument, type TestPilvi } from "../support/pilvi.ts";
+import {
+  cacheBody,
+  type CacheDocument,
+  killIfThere,
+  startPilvi,
+  type TestPilvi,
+  until,
+} from "../support/pilvi.ts";
 
 let pilvi: TestPilvi;
 
@@ -159,7 +166,7 @@ describe("data is kept", () => {
     const before = connect(cache);
     await before.set("kept", "yes");
     // The append-only file is synced every second; until then the kernel has it, which a killed process cannot undo.
-    for (const pid of pilvi.enginePids(cache.id)) process.kill(pid, "SIGKILL");
+    for (const pid of pilvi.enginePids(cache.id)) killIfThere(pid);
     before.disconnect();
     await until("the engine is back", async () => {
       const client = connect(cache);
@@ -202,7 +209,7 @@ test("a deleted cache leaves no process, file or open port", async () => {
 /** Kills the engine until its port is had before its next start has it. */
 async function takePort(owner: TestPilvi, id: string, port: number) {
   for (;;) {
-    for (const pid of owner.enginePids(id)) process.kill(pid, "SIGKILL");
+    for (const pid of owner.enginePids(id)) killIfThere(pid);
     try {
       return Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
     } catch {

@@ -11,7 +11,7 @@ import {
   MYSQL,
   untilCluster,
 } from "../support/databases.ts";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { killIfThere, startPilvi, type TestPilvi, until } from "../support/pilvi.ts";
 
 let pilvi: TestPilvi;
 beforeAll(async () => {
@@ -80,8 +80,11 @@ describe("a cache", () => {
     // Written down every second, which is waited for here.
     await command(cache, "WAITAOF", "1", "0", "5000");
     const [before] = pilvi.enginePids(cache.id);
-    process.kill(before ?? 0, "SIGKILL");
-    await pilvi.untilStatus(cache.id, "updating").catch(() => undefined);
+    killIfThere(before);
+    await until("another engine runs", () => {
+      const [pid] = pilvi.enginePids(cache.id);
+      return pid !== undefined && pid !== before;
+    });
     const back = await pilvi.untilStatus(cache.id, "available");
     expect(await command(back, "MGET", "earlier", "later")).toEqual(["1", "2"]);
   });

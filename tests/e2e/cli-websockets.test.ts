@@ -7,7 +7,7 @@ import type {
   WebsocketApplicationResource,
   WebsocketServerDocument,
 } from "../../src/sdk/index.ts";
-import { startPilvi, TOKEN, type TestPilvi } from "../support/pilvi.ts";
+import { killIfThere, startPilvi, type TestPilvi, TOKEN } from "../support/pilvi.ts";
 import { killListeners, Listener } from "./listener.ts";
 import { runPilvi } from "./program.ts";
 
@@ -128,7 +128,7 @@ describe("a channel", () => {
 describe("a listener", () => {
   test("connects again when its cluster was killed", async () => {
     const listener = await listen("chat", "again").subscribed();
-    for (const pid of pilvi.enginePids(chat.data.id)) process.kill(pid, "SIGKILL");
+    for (const pid of pilvi.enginePids(chat.data.id)) killIfThere(pid);
     await listener.subscribed(2);
     expect(listener.stderr).toContain("The connection is gone (code 1006). Connecting again in 1 s.\n");
     await succeed("show", "chat", "--wait");

@@ -10,7 +10,7 @@ import {
   processesOf,
   startDatabases,
 } from "../support/databases.ts";
-import { until, type TestPilvi } from "../support/pilvi.ts";
+import { killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -51,7 +51,7 @@ test.skipIf(!isRoot).each([
   const [pid = 0, ...others] = processesOf(pilvi, cluster.id);
   const { uid } = statSync(`/proc/${pid}`);
   if (type === POSTGRES) expect(sharedMemoryOf(uid).length).toBeGreaterThan(1);
-  if (isKilled) for (const each of [pid, ...others]) process.kill(each, "SIGKILL");
+  if (isKilled) for (const each of [pid, ...others]) killIfThere(each);
   await remove(cluster.id);
   expect(sharedMemoryOf(uid)).toEqual([]);
   for (const folder of GROUPS) expect(existsSync(join(folder, cluster.id))).toBe(false);

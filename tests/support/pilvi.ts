@@ -178,9 +178,7 @@ export class TestPilvi {
 
   /** Ends processes as a crash would; those that do not run just now are passed over. */
   kill(...names: ProcessName[]): void {
-    for (const pid of names.map((name) => this.pidOf(name))) {
-      if (pid !== undefined) process.kill(pid, "SIGKILL");
-    }
+    for (const name of names) killIfThere(this.pidOf(name));
   }
 
   /** Waits until the API, its store and its host answer. */
@@ -328,6 +326,15 @@ export async function until(
   while (!(await holds())) {
     if (performance.now() > giveUpAt) throw new Error(`timed out waiting until ${what}`);
     await Bun.sleep(5);
+  }
+}
+
+/** Kills a process, unless it has ended by itself meanwhile. */
+export function killIfThere(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
+  } catch {
+    // It has.
   }
 }
 
