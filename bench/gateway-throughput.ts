@@ -1,6 +1,6 @@
 // Measures how much gets through the gateway in a second, beside the same engine without anything in between, and beside PgBouncer
 // and HAProxy in front of it. All of them share the processors with the engine and the load, as they do on a real machine.
-import { freePort } from "../tests/support/pilvi.ts";
+import { freePort } from "../tests/support/ports.ts";
 import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { askUntilAnswered } from "./support/clients.ts";

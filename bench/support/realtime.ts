@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { realtime } from "../../src/engines/realtime/index.ts";
 import { ensureProgram } from "../../src/processes/program.ts";
 import type { ApplicationConfig, ProcessConfig } from "../../src/realtime/config.ts";
-import { freePort } from "../../tests/support/pilvi.ts";
+import { freePort } from "../../tests/support/ports.ts";
 import { CannotMeasure } from "./bench.ts";
 import type { RealtimeBench } from "./realtime-tools.ts";
 

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { enginePidsAt, freePort, freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { enginePidsAt, freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { freePort } from "../../tests/support/ports.ts";
 import { loadConfig } from "../config.ts";
 import type { RealtimeApplication, RealtimeSpec } from "../drivers/driver.ts";
 import { createLog } from "../lib/log.ts";

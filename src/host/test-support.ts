@@ -2,7 +2,8 @@
 import { SQL, type Socket } from "bun";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { enginePidsAt, freePort, freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { enginePidsAt, freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { freePort } from "../../tests/support/ports.ts";
 import { loadConfig } from "../config.ts";
 import type { InstanceSpec, MysqlSpec, PostgresSpec } from "../drivers/driver.ts";
 import { cacheSpec } from "../drivers/contract.ts";

@@ -4,15 +4,8 @@ import { existsSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Database } from "../../src/store/database.ts";
-import {
-  cacheBody,
-  Failpoints,
-  freePort,
-  startPilvi,
-  TestPilvi,
-  until,
-  type CacheDocument,
-} from "../support/pilvi.ts";
+import { cacheBody, Failpoints, startPilvi, TestPilvi, until, type CacheDocument } from "../support/pilvi.ts";
+import { freePort } from "../support/ports.ts";
 import { expectExactly, openStore } from "./inspection.ts";
 
 const failpoints = new Failpoints();

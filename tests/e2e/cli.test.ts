@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
-import { freePort, freshDataDir, pilviEnv, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { freshDataDir, pilviEnv, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { freePort } from "../support/ports.ts";
 import { IS_ROOT, runPilvi, spawnPilvi, type Ending } from "./program.ts";
 
 let pilvi: TestPilvi;

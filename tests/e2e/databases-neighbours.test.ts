@@ -191,7 +191,7 @@ function expectInGroup({ id, meta }: DatabaseResource): void {
   const quota = isFirst ? read(cpu, "cpu.cfs_quota_us") : read(cpu, "cpu.max").split(" ")[0];
   expect(Number(quota)).toBe(Math.round((limits.cpus ?? 0) * 100_000));
   const weight = readFileSync(join(cpu, "pilvi", isFirst ? "cpu.shares" : "cpu.weight"), "utf8");
-  expect(Number(weight) / (isFirst ? 1024 : 100)).toBe(2 * availableParallelism());
+  expect(Number(weight) / (isFirst ? 1024 : 100)).toBe(availableParallelism());
   const inGroup = new Set(read(memory, "cgroup.procs").split("\n").map(Number));
   expect(processesOf(pilvi, id).filter((pid) => !inGroup.has(pid))).toEqual([]);
 }

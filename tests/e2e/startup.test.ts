@@ -5,15 +5,8 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { systemPrograms } from "../../src/engines/system-programs.ts";
-import {
-  cacheBody,
-  freePort,
-  freshDataDir,
-  pilviEnv,
-  startPilvi,
-  TestPilvi,
-  until,
-} from "../support/pilvi.ts";
+import { cacheBody, freshDataDir, pilviEnv, startPilvi, TestPilvi, until } from "../support/pilvi.ts";
+import { freePort } from "../support/ports.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { IS_ROOT, processesAt, runPilvi, spawnPilvi } from "./program.ts";
 

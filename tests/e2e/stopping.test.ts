@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, freshDataDir, pilviEnv, startPilvi, until } from "../support/pilvi.ts";
+import { freshDataDir, pilviEnv, startPilvi, until } from "../support/pilvi.ts";
+import { freePort } from "../support/ports.ts";
 import { processesAt, spawnPilvi } from "./program.ts";
 
 const folders: string[] = [];

@@ -7,7 +7,6 @@ import { createClient } from "redis";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import {
   cacheBody,
-  freePort,
   freshDataDir,
   pilviEnv,
   startPilvi,
@@ -15,6 +14,7 @@ import {
   type CacheDocument,
   type TestPilvi,
 } from "../support/pilvi.ts";
+import { freePort } from "../support/ports.ts";
 import { validServer } from "../support/api.ts";
 import { publish, RawSocket, type ServerDocument } from "../support/websockets.ts";
 import { runCommand, runPilvi } from "./program.ts";

@@ -9,7 +9,7 @@ import { Gateway } from "../../src/gateway/gateway.ts";
 import type { Entry, GatewayMessage, HostMessage } from "../../src/gateway/link.ts";
 import { Loop, Peer } from "../support/loop.ts";
 import { ownAddress } from "../support/own-address.ts";
-import { freePort } from "../support/pilvi.ts";
+import { freePort } from "../support/ports.ts";
 
 /** A host that says what it is told to. */
 class TestHost {

@@ -6,7 +6,8 @@ import { connect, createServer } from "node:net";
 import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { libc } from "../../src/gateway/reactor/libc.ts";
 import { Loop, Peer } from "../support/loop.ts";
-import { freePort, until } from "../support/pilvi.ts";
+import { until } from "../support/pilvi.ts";
+import { freePort } from "../support/ports.ts";
 
 const DESCRIPTORS = 64;
 const CLIENTS = 200;

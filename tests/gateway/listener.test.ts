@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { addressOf, libc } from "../../src/gateway/reactor/libc.ts";
 import { Loop } from "../support/loop.ts";
-import { freePort } from "../support/pilvi.ts";
+import { freePort } from "../support/ports.ts";
 
 test("each client is told by its own address", async () => {
   const loop = new Loop();

@@ -6,7 +6,8 @@ import { ClientSocket, type TlsPolicy } from "../../src/gateway/reactor/client-s
 import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { Reactor } from "../../src/gateway/reactor/reactor.ts";
 import type { TestMariaDb } from "./mariadb.ts";
-import { freePort, until } from "./pilvi.ts";
+import { until } from "./pilvi.ts";
+import { freePort } from "./ports.ts";
 
 interface StoredUser {
   name: string;

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
+import { freePort, instancePorts } from "./ports.ts";
 
 const MAIN = resolve(import.meta.dir, "../../src/main.ts");
 export const TOKEN = "test-token-of-the-default-organization";
@@ -228,23 +229,12 @@ export function pilviEnv(dataDir: string, port: number): Record<string, string> 
     PILVI_DATA_DIR: dataDir,
     PILVI_ENGINES_DIR: loadConfig(process.env).enginesDir,
     PILVI_PORT: String(port),
-    PILVI_PORT_RANGE: portRange(),
+    PILVI_PORT_RANGE: instancePorts(),
     PILVI_BOOTSTRAP_TOKEN: TOKEN,
     PILVI_RATE_LIMIT: "0",
     // Only tests of databases want them, and building them takes the processor from all others.
     PILVI_WARM_SLOTS: "0",
   };
-}
-
-/** Ports that no other Pilvi under test on this machine gives to its instances as well. */
-function portRange(): string {
-  const worker = process.env.PILVI_TEST_WORKER;
-  // Run by hand, the number of the process has to do.
-  const [first, count] =
-    worker === undefined
-      ? [20_000 + (process.pid % 20) * 400, 400]
-      : [22_000 + Number(worker) * 1_900, 1_900];
-  return `${first}-${first + count - 1}`;
 }
 
 /** A body for `POST /caches` that is valid as it is. */
@@ -263,16 +253,6 @@ export function freshDataDir(): string {
   const folder = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-"));
   chmodSync(folder, 0o711);
   return folder;
-}
-
-/** A port of 127.0.0.1 that nobody listens on, outside of the ports that instances get. */
-export function freePort(): number {
-  for (;;) {
-    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const { port } = listener;
-    listener.stop(true);
-    if (port < 20_000 || port > 29_999) return port;
-  }
 }
 
 /** Stops a Pilvi's processes at named places, so that a test can kill them just there. */

@@ -5,7 +5,8 @@ import { postgresFront } from "../../src/gateway/postgres/index.ts";
 import { ClientSocket, type TlsPolicy } from "../../src/gateway/reactor/client-socket.ts";
 import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { Reactor } from "../../src/gateway/reactor/reactor.ts";
-import { freePort, until } from "./pilvi.ts";
+import { until } from "./pilvi.ts";
+import { freePort } from "./ports.ts";
 import type { TestPostgres } from "./postgres-engine.ts";
 
 /** What the host asks the engine before it stops it; whoever is starting has not said who it is. */

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Pusher from "pusher";
 import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../../src/realtime/config.ts";
-import { freePort, freshDataDir, until } from "./pilvi.ts";
+import { freshDataDir, until } from "./pilvi.ts";
+import { freePort } from "./ports.ts";
 
 const MAIN = resolve(import.meta.dir, "../../src/realtime/main.ts");
 

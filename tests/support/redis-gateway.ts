@@ -11,7 +11,8 @@ import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { Reactor } from "../../src/gateway/reactor/reactor.ts";
 import { redisFront } from "../../src/gateway/redis/index.ts";
 import { sha256Hex } from "../../src/lib/secrets.ts";
-import { freePort, until } from "./pilvi.ts";
+import { until } from "./pilvi.ts";
+import { freePort } from "./ports.ts";
 import { RawRedis } from "./redis-raw.ts";
 
 export const PASSWORD = "right-password";
