@@ -45,7 +45,18 @@ export function lockHolders(): Map<string, number[]> {
 
 /** The processes that hold this lock: the engine, and whatever it started. */
 export function holdersOf(lockPath: string, holders = lockHolders()): number[] {
-  return existsSync(lockPath) ? (holders.get(realpathSync(lockPath)) ?? []) : [];
+  const path = resolved(lockPath);
+  return path === null ? [] : (holders.get(path) ?? []);
+}
+
+/** The path without symbolic links; null when there is no such file, or no longer. */
+function resolved(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return null;
+  }
 }
 
 /**
