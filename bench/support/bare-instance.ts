@@ -51,7 +51,7 @@ export async function takeModels(
   await pilvi.stop();
   for (const [, { formerFolder, folder }] of models) {
     mkdirSync(folder);
-    for (const name of ["conf", "data"]) copyTree(join(formerFolder, name), join(folder, name));
+    for (const name of ["conf", "data", "tmp"]) copyTree(join(formerFolder, name), join(folder, name));
   }
   await pilvi.start();
   return new Map(models);
@@ -90,7 +90,7 @@ export class BareInstance {
     for (const path of [this.#folder, join(this.#folder, "run")]) mkdirSync(path);
     chmodSync(this.#folder, 0o711);
     chownSync(join(this.#folder, "run"), owner.uid, owner.gid);
-    for (const name of ["conf", "data"]) copyTree(join(folder, name), join(this.#folder, name));
+    for (const name of ["conf", "data", "tmp"]) copyTree(join(folder, name), join(this.#folder, name));
     this.#rewriteConfig();
     syncTree(this.#folder);
   }

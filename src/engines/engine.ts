@@ -20,6 +20,8 @@ export interface InstancePaths {
   dataDir: string;
   /** Where the engine makes its unix socket. */
   runDir: string;
+  /** For what does not outlive the engine's process; its own as well. */
+  tmpDir: string;
   /** The unix socket, for administration and for the gateway. */
   socket: string;
 }

@@ -16,6 +16,7 @@ export interface InstanceFolder {
   conf: string;
   data: string;
   run: string;
+  tmp: string;
 }
 
 /** The folder that holds one folder for each instance. */
@@ -50,6 +51,7 @@ export function instanceFolder(dataDir: string, id: string): InstanceFolder {
     conf: join(path, "conf"),
     data: join(path, "data"),
     run: join(path, "run"),
+    tmp: join(path, "tmp"),
   };
 }
 
@@ -59,6 +61,7 @@ export function enginePaths(folder: InstanceFolder, socketName: string): Instanc
     confDir: folder.conf,
     dataDir: folder.data,
     runDir: folder.run,
+    tmpDir: folder.tmp,
     socket: join(folder.run, socketName),
   };
 }
@@ -70,8 +73,8 @@ export function ensureInstanceFolder(folder: InstanceFolder): void {
 }
 
 /**
- * Makes the folders inside with their owners and modes: `conf` is read by the engine, `data` is its alone, and the
- * socket in `run` can be reached by one more process of Pilvi, through the group that the folder hands on.
+ * Makes the folders inside with their owners and modes: `conf` is read by the engine, `data` and `tmp` are its alone, and
+ * the socket in `run` can be reached by one more process of Pilvi, through the group that the folder hands on.
  * @param neighbour the user of that process.
  */
 export function ensureEngineFolders(
@@ -79,12 +82,12 @@ export function ensureEngineFolders(
   account: Account | null,
   neighbour: Account,
 ): void {
-  for (const path of [folder.conf, folder.data, folder.run])
+  for (const path of [folder.conf, folder.data, folder.run, folder.tmp])
     mkdirSync(path, { recursive: true, mode: 0o700 });
   if (account === null) return;
   chownSync(folder.conf, 0, account.gid);
   chmodSync(folder.conf, 0o750);
-  chownSync(folder.data, account.uid, account.gid);
+  for (const path of [folder.data, folder.tmp]) chownSync(path, account.uid, account.gid);
   chownSync(folder.run, account.uid, neighbour.gid);
   chmodSync(folder.run, 0o2710);
 }

@@ -19,6 +19,7 @@ const KNOWN_FILES = new Set([
   "conf",
   "data",
   "run",
+  "tmp",
 ]);
 
 /** Opens a connection of the test's own to the store. */

@@ -125,6 +125,7 @@ test("a slot of MariaDB has no user that could log in but the host's own, whom t
     (data, home) => [
       "--no-defaults",
       `--datadir=${data}`,
+      `--tmpdir=${data}`,
       "--skip-networking",
       "--socket=socket/s",
       `--pid-file=${data}/pid`,

@@ -1,5 +1,5 @@
 // The configuration file of a MariaDB, made from a spec.
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { MysqlSpec } from "../../drivers/driver.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
 import { megabytes } from "../memory.ts";
@@ -32,6 +32,9 @@ const FIXED = [
 function places({ paths, installed }: EngineContext<MysqlSpec>): string[] {
   return [
     `datadir=${paths.dataDir}`,
+    // In a shared folder each start would remove the temporary tables of all other servers of the same user. As seen from the data
+    // folder as well: a colon in a path would begin another one.
+    `tmpdir=${relative(paths.dataDir, paths.tmpDir)}`,
     // As seen from the data folder: a socket's path may be short only.
     `socket=../run/${SOCKET_NAME}`,
     // A customer has no right to read or write files of the server; this is a second door behind the first.

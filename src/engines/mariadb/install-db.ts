@@ -14,6 +14,8 @@ async function build(installed: InstalledEngine, folder: string, builder: Builde
     "--no-defaults",
     `--basedir=${base}`,
     `--datadir=${join(folder, "data")}`,
+    // As seen from the data. In a shared folder it would remove the temporary tables of another that builds at the same time.
+    "--tmpdir=..",
     "--skip-test-db",
     "--auth-root-authentication-method=socket",
     `--auth-root-socket-user=${hostUser("MariaDB")}`,
