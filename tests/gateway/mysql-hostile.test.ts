@@ -80,7 +80,7 @@ test("a login and the first commands may come together, cut anywhere", async () 
 
 describe("what comes and goes wakes nothing", () => {
   afterEach(async () => {
-    await until("nobody is served any more", () => gateway.clients === 0);
+    await until("nobody is served any more", () => gateway.clients.size === 0);
     expect(gateway.wakes).toEqual([]);
   });
 

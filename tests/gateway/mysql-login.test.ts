@@ -127,9 +127,9 @@ test("the administrator is not let in even when the host names a password for it
   const [{ name } = { name: "" }] = await server.admin<{ name: string }>(
     "select substring_index(user(), '@', 1) name",
   );
-  gateway.setUsers([{ name, verifier: nativeVerifier("secret") }]);
+  gateway.update({ users: [{ name, verifier: nativeVerifier("secret") }] });
   expect((await refusal({ user: name })).errno).toBe(1045);
-  gateway.setUsers([{ name: "app", verifier: "" }]);
+  gateway.update({ users: [{ name: "app", verifier: "" }] });
   expect((await refusal({ password: "" })).errno).toBe(1045);
 });
 
@@ -142,7 +142,7 @@ describe("a password that is changed while the engine runs", () => {
   test("is taken at once", async () => {
     const connection = await open({ password: "newer" });
     expect(await one(connection, "select current_user()")).toBe("app@%");
-    expect(gateway.usersAsked).toBe(1);
+    expect(gateway.count("users")).toBe(1);
   });
 
   test("takes the old one away at once", async () => {

@@ -272,7 +272,7 @@ test("a thousand clients that find it asleep wake it once", async () => {
     raw.close();
     return payload[0];
   });
-  await until("all are there", () => gateway.clients === 1_000);
+  await until("all are there", () => gateway.clients.size === 1_000);
   await until("it is asked for", () => gateway.wakes.length > 0);
   gateway.become("starting");
   gateway.become("running");

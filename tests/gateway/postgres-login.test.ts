@@ -148,8 +148,8 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
     expect(await ask({ user: ADMIN, password: "any" })).toBe(WRONG.replace("ann", ADMIN));
     expectUntouched();
     // Not even if the host were wrong about it: the engine asks it for no password.
-    const verifier = gateway.users.find(({ name }) => name === "ann")?.verifier ?? "";
-    gateway.setUsers([{ name: ADMIN, verifier }]);
+    const verifier = gateway.entry.users.find(({ name }) => name === "ann")?.verifier ?? "";
+    gateway.update({ users: [{ name: ADMIN, verifier }] });
     expect(await ask({ user: ADMIN, password: "one" })).toBe(WRONG.replace("ann", ADMIN));
   });
 
@@ -181,7 +181,7 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
   test("pg_isready and a bare connection wake nothing", async () => {
     await runProgram(["pg_isready", "-q", "-h", "127.0.0.1", "-p", String(gateway.port)]);
     (await RawPostgres.open(gateway.port)).close();
-    await until("all have been served", () => gateway.clients === 0);
+    await until("all have been served", () => gateway.clients.size === 0);
     expectUntouched();
   });
 });

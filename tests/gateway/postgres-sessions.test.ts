@@ -179,7 +179,7 @@ describe("sleep", () => {
   test("holds who comes while it begins, and takes them in when it is over", async () => {
     await gateway.drain();
     const coming = openPg();
-    await until("it has come", () => gateway.clients === 1);
+    await until("it has come", () => gateway.clients.size === 1);
     await gateway.fallAsleep();
     const client = await coming;
     expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);

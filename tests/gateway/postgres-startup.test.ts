@@ -217,7 +217,7 @@ describe("in clear", () => {
       expect(answer.replace(OFFER.toString("latin1"), "")).toMatch(/^N{0,2}(v.*)?(E.*)?$/s);
       client.close();
     }
-    await until("all have been served", () => gateway.clients === 0);
+    await until("all have been served", () => gateway.clients.size === 0);
   });
 });
 
