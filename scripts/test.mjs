@@ -17,8 +17,10 @@ const SETTLE_MS = 2000;
 const LEFT_BEHIND_MS = 20_000;
 const STOP_MS = 5000;
 
-/** Each has ports of its own; see `portRange` in tests/support/pilvi.ts. */
+/** Each has ports of its own; see tests/support/ports.ts. */
 const MAX_WORKERS = 4;
+
+const [mode] = process.argv.slice(2);
 
 /** The programs that run now; a signal is passed on to them. */
 const running = new Set();
@@ -59,7 +61,7 @@ function stop() {
   }
 }
 
-/** Runs the jobs on all processors; a job that has ended makes room for the next one. */
+/** Runs several jobs at a time; one that has ended makes room for the next one. */
 async function runTests(bun, root) {
   const jobs = jobsOf(testFiles());
   if (jobs.length === 0 || stopping.signal.aborted) return { passed: 0, failed: 1 };
@@ -71,7 +73,9 @@ async function runTests(bun, root) {
       total.failed += failed;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(cpus().length, MAX_WORKERS) }, worker));
+  // Most tests wait more than they work, but those of tests/full load the machine.
+  const atOnce = cpus().length + (mode === undefined ? 1 : 0);
+  await Promise.all(Array.from({ length: Math.min(atOnce, MAX_WORKERS) }, worker));
   return stopping.signal.aborted ? { ...total, failed: total.failed + 1 } : total;
 }
 
@@ -114,7 +118,6 @@ async function runJob(bun, root, files, worker) {
 
 function testFiles() {
   const fullDir = join("tests", "full") + sep;
-  const [mode] = process.argv.slice(2);
   const files = ["src", "tests"].flatMap((folder) => filesBelow(join(checkoutDir, folder)));
   return files
     .map((path) => relative(checkoutDir, path))
