@@ -2,7 +2,7 @@
 // runtime that is started again as soon as its parent hears of its end.
 import { join } from "node:path";
 import { handshakeOf } from "../tests/support/raw-websocket.ts";
-import { isAlive } from "../tests/support/pilvi.ts";
+import { isAlive } from "../tests/support/processes.ts";
 import { createServer, type TestServer } from "../tests/support/websockets.ts";
 import { processesOf } from "../tests/support/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi.ts";

@@ -2,7 +2,8 @@
 import { SQL, type Socket } from "bun";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { enginePidsAt, freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { freshDataDir, until } from "../../tests/support/pilvi.ts";
+import { enginePidsAt } from "../../tests/support/processes.ts";
 import { freePort } from "../../tests/support/ports.ts";
 import { loadConfig } from "../config.ts";
 import type { InstanceSpec, MysqlSpec, PostgresSpec } from "../drivers/driver.ts";

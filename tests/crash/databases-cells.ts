@@ -16,7 +16,8 @@ import {
 import type { Victim } from "./cells.ts";
 import { kill, killPilvi } from "./databases-disasters.ts";
 import { cellsAt, DELETE, ENSURE, LOOP, PREPARE, START } from "./places.ts";
-import { isAlive, until, type Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { until, type Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive } from "../support/processes.ts";
 
 export type Operation = "create" | "create schema" | "delete schema" | "delete";
 

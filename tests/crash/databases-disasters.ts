@@ -1,7 +1,8 @@
 // The ways in which a running cluster can lose its processes.
 import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import { processesOf } from "../support/databases.ts";
-import { killIfThere, type ProcessName, type TestPilvi, until } from "../support/pilvi.ts";
+import { type ProcessName, type TestPilvi, until } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
 
 type Strike = (pilvi: TestPilvi, cluster: DatabaseResource) => Promise<void>;
 

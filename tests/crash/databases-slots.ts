@@ -3,7 +3,8 @@ import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { connectPg, deleteCluster, orderCluster, untilCluster } from "../support/databases.ts";
-import { isAlive, until, type Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { until, type Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive } from "../support/processes.ts";
 import { killPilvi } from "./databases-disasters.ts";
 
 /** The folders of all slots of an engine, complete or not. */

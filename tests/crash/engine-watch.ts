@@ -1,6 +1,6 @@
 // Looks all the time whether an instance ever has two engines at once.
-import { readFileSync } from "node:fs";
 import { type TestPilvi } from "../support/pilvi.ts";
+import { parentOf } from "../support/processes.ts";
 
 const LOOK_INTERVAL_MS = 50;
 
@@ -37,13 +37,5 @@ export class EngineWatch {
     }
     this.#found.push(...[...seen].filter((pair) => this.#suspects.has(pair)));
     this.#suspects = seen;
-  }
-}
-
-function parentOf(pid: number): number {
-  try {
-    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  } catch {
-    return 0;
   }
 }

@@ -8,12 +8,11 @@ import {
   cacheBody,
   type CacheDocument,
   Failpoints,
-  isAlive,
-  killIfThere,
   startPilvi,
   type TestPilvi,
   until,
 } from "../support/pilvi.ts";
+import { isAlive, killIfThere } from "../support/processes.ts";
 import { cellsOf, Table, type Victim } from "./cells.ts";
 import { Connection } from "./connection.ts";
 import { expectExactly, listeningPorts, openStore } from "./inspection.ts";

@@ -2,7 +2,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { processesOf } from "../support/databases.ts";
-import { killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
+import { type TestPilvi, until } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
 
 /** Kills everything, the host before the engines, so that it starts none of them again. */
 export async function cutPower(pilvi: TestPilvi): Promise<void> {

@@ -5,7 +5,8 @@ import { localDriver } from "../../src/drivers/local/index.ts";
 import { hostSocket } from "../../src/host/layout.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import type { Database } from "../../src/store/database.ts";
-import { isAlive, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive } from "../support/processes.ts";
 import { Connection } from "./connection.ts";
 import { expectExactly, openStore } from "./inspection.ts";
 

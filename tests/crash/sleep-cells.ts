@@ -1,7 +1,8 @@
 // One cell of the crash matrix of sleep: an instance on its way to sleep, or from it, that is stopped at a named place, where somebody is killed.
 import { expect } from "bun:test";
 import { processesOf } from "../support/databases.ts";
-import { type Failpoints, isAlive, killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
+import { type Failpoints, type TestPilvi, until } from "../support/pilvi.ts";
+import { isAlive, killIfThere } from "../support/processes.ts";
 import { killPilvi } from "./databases-disasters.ts";
 import { openSession, type Resource } from "./ledger-sessions.ts";
 import { cutPower } from "./power-cut.ts";

@@ -1,7 +1,8 @@
 // Customers who write while their instances are put to sleep, fall asleep and wake, and while processes are killed at random.
 import { expect } from "bun:test";
 import { processesOf } from "../support/databases.ts";
-import { killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
+import { type TestPilvi, until } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { Ledger } from "./ledger.ts";
 import { openSession } from "./ledger-sessions.ts";

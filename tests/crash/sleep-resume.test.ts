@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { connectPg, createCluster, firstOf, POSTGRES, processesOf } from "../support/databases.ts";
-import { isAlive, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive } from "../support/processes.ts";
 import { openSession, type Resource, type Session } from "./ledger-sessions.ts";
 import { cutPower } from "./power-cut.ts";
 import { expectAsleep, putToSleep, read, sleepyKinds, untilAwake } from "./sleepers.ts";

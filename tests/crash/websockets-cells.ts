@@ -1,7 +1,8 @@
 // One cell of the crash matrix of WebSocket clusters: an operation that is stopped at a named place, where somebody is killed.
 import { expect } from "bun:test";
 import type { ApplicationResource } from "../../src/resources/websockets/schema.ts";
-import { isAlive, until, type Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { until, type Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive } from "../support/processes.ts";
 import {
   createServer,
   deleteServer,

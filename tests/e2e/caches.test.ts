@@ -5,14 +5,8 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
-import {
-  cacheBody,
-  type CacheDocument,
-  killIfThere,
-  startPilvi,
-  type TestPilvi,
-  until,
-} from "../support/pilvi.ts";
+import { cacheBody, type CacheDocument, startPilvi, type TestPilvi, until } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
 
 let pilvi: TestPilvi;
 

@@ -11,7 +11,8 @@ import {
   MYSQL,
   untilCluster,
 } from "../support/databases.ts";
-import { killIfThere, startPilvi, type TestPilvi, until } from "../support/pilvi.ts";
+import { startPilvi, type TestPilvi, until } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
 
 let pilvi: TestPilvi;
 beforeAll(async () => {

@@ -7,7 +7,8 @@ import type {
   WebsocketApplicationResource,
   WebsocketServerDocument,
 } from "../../src/sdk/index.ts";
-import { killIfThere, startPilvi, type TestPilvi, TOKEN } from "../support/pilvi.ts";
+import { startPilvi, type TestPilvi, TOKEN } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
 import { killListeners, Listener } from "./listener.ts";
 import { runPilvi } from "./program.ts";
 

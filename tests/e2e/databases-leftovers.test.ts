@@ -10,7 +10,8 @@ import {
   processesOf,
   startDatabases,
 } from "../support/databases.ts";
-import { killIfThere, type TestPilvi, until } from "../support/pilvi.ts";
+import { type TestPilvi, until } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
 
 const isRoot = process.getuid?.() === 0;
 

@@ -16,7 +16,8 @@ import {
   untilCluster,
   startDatabases,
 } from "../support/databases.ts";
-import { Failpoints, isAlive, type TestPilvi } from "../support/pilvi.ts";
+import { Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive } from "../support/processes.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;

@@ -7,7 +7,8 @@ import { Redis } from "ioredis";
 import { cacheSpec } from "../../src/drivers/contract.ts";
 import { localDriver } from "../../src/drivers/local/index.ts";
 import { hostSocket } from "../../src/host/layout.ts";
-import { isAlive, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive } from "../support/processes.ts";
 
 const PASSWORD = "a password of the test";
 

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WebsocketMetrics } from "../../src/resources/websockets/schema.ts";
-import { isAlive, startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { isAlive } from "../support/processes.ts";
 import {
   changeApplication,
   createServer,

@@ -1,5 +1,4 @@
 // Database clusters for tests: ordering them, logging into them, and looking at what the host made of them.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createConnection, type Connection, type ConnectionOptions } from "mysql2/promise";
 import { Client, type ClientConfig } from "pg";
@@ -9,6 +8,7 @@ import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import type { SchemaResource } from "../../src/resources/databases/schemas/schema.ts";
 import type { DatabaseType } from "../../src/resources/databases/types.ts";
 import { startPilvi, until, type TestPilvi } from "./pilvi.ts";
+import { parentsFirst } from "./processes.ts";
 
 /** What a single-resource answer about a cluster holds. */
 export interface ClusterDocument {
@@ -176,7 +176,7 @@ export async function untilAnswers(cluster: DatabaseResource): Promise<void> {
 /** The pids of all processes of an instance's engine, the one that the others are children of first. */
 export function processesOf(pilvi: TestPilvi, id: string): number[] {
   const lock = join(pilvi.dataDir, "instances", id, "lock");
-  return existsSync(lock) ? holdersOf(lock) : [];
+  return parentsFirst(holdersOf(lock));
 }
 
 /** Logs in as the host itself does, which the kernel vouches for, to see what no customer can. */

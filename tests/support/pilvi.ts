@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import { freePort, instancePorts } from "./ports.ts";
+import { childrenOf, commandLine, enginePidsAt, killIfThere } from "./processes.ts";
 
 const MAIN = resolve(import.meta.dir, "../../src/main.ts");
 export const TOKEN = "test-token-of-the-default-organization";
@@ -306,56 +307,5 @@ export async function until(
   while (!(await holds())) {
     if (performance.now() > giveUpAt) throw new Error(`timed out waiting until ${what}`);
     await Bun.sleep(5);
-  }
-}
-
-/** Kills a process, unless it has ended by itself meanwhile. */
-export function killIfThere(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(pid, "SIGKILL");
-  } catch {
-    // It has.
-  }
-}
-
-/** Whether a process runs; a zombie does not. */
-export function isAlive(pid: number): boolean {
-  try {
-    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
-/** The pids of the engine processes of the instance in a folder. */
-export function enginePidsAt(folder: string): number[] {
-  return allPids().filter((pid) => commandLine(pid).some((word) => word.includes(folder)));
-}
-
-function allPids(): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-}
-
-function childrenOf(parent: number): number[] {
-  return allPids().filter((pid) => isAlive(pid) && parentOf(pid) === parent);
-}
-
-function parentOf(pid: number): number {
-  try {
-    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  } catch {
-    return 0;
-  }
-}
-
-function commandLine(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8")
-      .split("\0")
-      .filter((word) => word !== "");
-  } catch {
-    return [];
   }
 }

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { enginePidsAt, freshDataDir } from "../../../tests/support/pilvi.ts";
+import { freshDataDir } from "../../../tests/support/pilvi.ts";
+import { enginePidsAt } from "../../../tests/support/processes.ts";
 import { freePort } from "../../../tests/support/ports.ts";
 import { loadConfig } from "../../config.ts";
 import { Host } from "../../host/host.ts";
