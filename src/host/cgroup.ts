@@ -60,7 +60,23 @@ export function confine(backend: CgroupBackend | null, id: string, pids: number[
   for (const folder of backend.folders(name)) mkdirSync(folder, { recursive: true });
   writeFileSync(...backend.weight(PARENT, WEIGHT_PER_CPU * availableParallelism()));
   for (const [path, value] of backend.settings(name, { memoryBytes, cpus: null })) writeFileSync(path, value);
-  for (const folder of backend.folders(name)) for (const pid of pids) enter(folder, pid);
+  for (const pid of pids) enterWithChildren(backend.folders(name), pid);
+}
+
+/** An engine may have begun to start others before this host came to it; those that it starts from now on follow it by themselves. */
+function enterWithChildren(folders: string[], pid: number): void {
+  for (const folder of folders) enter(folder, pid);
+  for (const child of childrenOf(pid)) enterWithChildren(folders, child);
+}
+
+/** None of a process that has ended meanwhile. */
+function childrenOf(pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+    return children === "" ? [] : children.split(" ").map(Number);
+  } catch {
+    return [];
+  }
 }
 
 function enter(folder: string, pid: number): void {
