@@ -4,7 +4,14 @@ import { chmodSync } from "node:fs";
 import { until } from "../../tests/support/pilvi.ts";
 import type { Host } from "./host.ts";
 import { instanceFolder } from "./layout.ts";
-import { customerCache, customerDatabase, sleepySpec, TestHosts, type TestGateway } from "./test-support.ts";
+import {
+  customerCache,
+  customerDatabase,
+  REASON,
+  sleepySpec,
+  TestHosts,
+  type TestGateway,
+} from "./test-support.ts";
 
 let hosts: TestHosts;
 let host: Host;
@@ -48,6 +55,27 @@ test("a client that comes while it drains keeps it awake", async () => {
   expect(await suspended).toBe("A client came back.");
   expect(hosts.pidsOf(spec.id)).toEqual(pids);
   expect(host.observe(spec.id)).toMatchObject({ state: "running", sleep: { state: "awake", wakes: 0 } });
+});
+
+test("a busy client that asks as soon as it is parted wakes it after a sleep that was asked for, which comes about", async () => {
+  const spec = sleepySpec("cache");
+  await host.ensure(spec);
+  gateway.onDetach = () => gateway.send({ type: "wake", id: spec.id, reason: REASON });
+  await host.suspend(spec.id);
+  await gateway.until(spec.id, "running");
+  expect(gateway.statesOf(spec.id).slice(-4)).toEqual(["draining", "asleep", "starting", "running"]);
+  expect(host.observe(spec.id)).toMatchObject({ sleep: { state: "awake", wakes: 1 } });
+});
+
+test("a client that asks as soon as it is parted keeps one awake that nobody asked to sleep", async () => {
+  const spec = sleepySpec("cache");
+  await host.ensure(spec);
+  const pids = hosts.pidsOf(spec.id);
+  gateway.onDetach = () => gateway.send({ type: "wake", id: spec.id, reason: REASON });
+  gateway.send({ type: "quiet", id: spec.id });
+  const states = () => gateway.statesOf(spec.id).slice(-3).join(" ");
+  await until("it goes on", () => states() === "running draining running");
+  expect(hosts.pidsOf(spec.id)).toEqual(pids);
 });
 
 test("clients of a cache that would lose something keep it awake", async () => {

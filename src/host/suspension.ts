@@ -44,6 +44,8 @@ export interface Sleeper {
   log: Log;
   /** Aborted when somebody needs the engine, or nobody is to have it any more. */
   signal: AbortSignal;
+  /** Aborted when nobody is to have it any more. */
+  leaving: AbortSignal;
 }
 
 /**
@@ -58,10 +60,10 @@ export async function suspend(sleeper: Sleeper, patience: Patience): Promise<voi
   const isBehindGateway = manifest.servedThrough === "gateway";
   try {
     await (isBehindGateway ? empty(sleeper, patience) : untilUnused(sleeper, patience.guardMs));
-    if (isBehindGateway) await recordAndDetach(sleeper);
+    if (isBehindGateway) await recordAndDetach(sleeper, patience);
     // A disk that does not take the manifest is found out while the engine runs, for it is handed over with none.
     else sleeper.file.note({});
-    assertUnwanted(sleeper);
+    assertGoesOn(sleeper, patience);
     await end(sleeper);
   } catch (error) {
     await stayAwake(sleeper, manifest.sleep.since);
@@ -109,14 +111,14 @@ async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
 }
 
 /** From the record on it sleeps, for whichever host comes; from the detachment on no client is cut off by its stop. */
-async function recordAndDetach(sleeper: Sleeper): Promise<void> {
+async function recordAndDetach(sleeper: Sleeper, patience: Patience): Promise<void> {
   const { engine, context } = sleeper.runnable;
   const users = (await engine.users?.(context)) ?? context.spec.users;
   sleeper.users.set(users);
-  assertUnwanted(sleeper);
+  assertGoesOn(sleeper, patience);
   await sleeper.file.changeSleep({ isAsleep: true, since: new Date().toISOString(), users });
   await failpoint("host.suspend.recorded");
-  assertUnwanted(sleeper);
+  assertGoesOn(sleeper, patience);
   if (!(await sleeper.gateway.detach(sleeper.id))) throw new PublicError(MEANWHILE);
   await failpoint("host.suspend.detached");
 }
@@ -185,7 +187,20 @@ async function unlessWanted<T>(sleeper: Sleeper, wait: Promise<T>): Promise<T> {
   return await wait;
 }
 
-function assertUnwanted({ signal, runner, process }: Sleeper): void {
-  if (signal.aborted) throw new PublicError("A client came back.");
+function assertUnwanted(sleeper: Sleeper): void {
+  if (sleeper.signal.aborted) throw new PublicError("A client came back.");
+  assertRuns(sleeper);
+}
+
+/**
+ * With nothing under way any more, a sleep that was asked for comes about: a busy client, which asks again as soon as it is parted from the
+ * engine, wakes it after.
+ */
+function assertGoesOn(sleeper: Sleeper, { isYielding }: Patience): void {
+  if (isYielding || sleeper.leaving.aborted) return assertUnwanted(sleeper);
+  assertRuns(sleeper);
+}
+
+function assertRuns({ runner, process }: Sleeper): void {
   if (runner.process !== process) throw new PublicError("The engine ended before it could be stopped.");
 }

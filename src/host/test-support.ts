@@ -25,6 +25,8 @@ export class TestGateway {
   readonly heard: HostMessage[] = [];
   /** How it answers a drain; null not at all. */
   drainAnswer: "drained" | "busy" | null = "drained";
+  /** Called before it says that all have been parted from the engine. */
+  onDetach: () => void = () => undefined;
   #socket: Socket | null = null;
   #unread = "";
   #unsent = Buffer.alloc(0);
@@ -117,6 +119,7 @@ export class TestGateway {
         if (this.drainAnswer !== null) this.send({ type: this.drainAnswer, id: message.id });
         break;
       case "detach":
+        this.onDetach();
         this.send({ type: "detached", id: message.id });
         break;
     }
