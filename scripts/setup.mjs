@@ -25,7 +25,7 @@ const BASELINE_PACKAGE = "@oven/bun-linux-x64-baseline";
 export const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** A reason not to go on that is told to the user as one sentence. */
-class SetupError extends Error {
+export class SetupError extends Error {
   constructor(message, exitCode = 1) {
     super(message);
     this.exitCode = exitCode;

@@ -1,5 +1,5 @@
 // Runs the tests and makes sure that they leave nothing behind, neither processes nor files.
-// `--full` adds the slow ones of tests/full, `--only-full` runs nothing but those.
+// `--full` adds the slow tests of tests/full and tests/attack, `--only-full` and `--attack` run one of these folders alone.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { failuresOf, withoutColors } from "./failures.mjs";
 import { processesAt } from "./processes-at.mjs";
-import { checkoutDir, ensureDependencies, findBun, runScript } from "./setup.mjs";
+import { checkoutDir, ensureDependencies, findBun, runScript, SetupError } from "./setup.mjs";
 
 const TEST_TIMEOUT_MS = 120_000;
 /** How long the pipes of a program that has ended are read on. */
@@ -20,6 +20,9 @@ const STOP_MS = 5000;
 /** Each has ports of its own; see tests/support/ports.ts. */
 const MAX_WORKERS = 4;
 
+/** The folders whose tests are slow, by the option that runs nothing else. */
+const SLOW_FOLDERS = { "--only-full": join("tests", "full"), "--attack": join("tests", "attack") };
+
 const [mode] = process.argv.slice(2);
 
 /** The programs that run now; a signal is passed on to them. */
@@ -29,6 +32,11 @@ const stopping = new AbortController();
 const failures = [];
 
 async function main() {
+  if (mode !== undefined && mode !== "--full" && !(mode in SLOW_FOLDERS))
+    throw new SetupError(
+      `There is no option ${mode}; there are --full, ${Object.keys(SLOW_FOLDERS).join(", ")}.`,
+      2,
+    );
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
   await ensureDependencies();
   const bun = await findBun();
@@ -73,10 +81,14 @@ async function runTests(bun, root) {
       total.failed += failed;
     }
   };
-  // Most tests wait more than they work, but those of tests/full load the machine.
-  const atOnce = cpus().length + (mode === undefined ? 1 : 0);
-  await Promise.all(Array.from({ length: Math.min(atOnce, MAX_WORKERS) }, worker));
+  await Promise.all(Array.from({ length: Math.min(workerCount(), MAX_WORKERS) }, worker));
   return stopping.signal.aborted ? { ...total, failed: total.failed + 1 } : total;
+}
+
+/** Most tests wait more than they work; those of tests/full load the machine, and those of tests/attack compare times on it. */
+function workerCount() {
+  if (mode === "--attack") return 1;
+  return cpus().length + (mode === undefined ? 1 : 0);
 }
 
 /** Files of one folder of `src/` are quick and run together, every file of `tests/` by itself; no job that takes long is begun last. */
@@ -117,13 +129,19 @@ async function runJob(bun, root, files, worker) {
 }
 
 function testFiles() {
-  const fullDir = join("tests", "full") + sep;
   const files = ["src", "tests"].flatMap((folder) => filesBelow(join(checkoutDir, folder)));
   return files
     .map((path) => relative(checkoutDir, path))
     .filter((path) => path.endsWith(".test.ts"))
-    .filter((path) => mode === "--full" || path.startsWith(fullDir) === (mode === "--only-full"))
+    .filter(isWanted)
     .map((path) => `.${sep}${path}`);
+}
+
+function isWanted(path) {
+  if (mode === "--full") return true;
+  const folder = SLOW_FOLDERS[mode];
+  if (folder !== undefined) return path.startsWith(folder + sep);
+  return !Object.values(SLOW_FOLDERS).some((slow) => path.startsWith(slow + sep));
 }
 
 function filesBelow(folder) {
