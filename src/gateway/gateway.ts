@@ -70,11 +70,16 @@ export class Gateway {
 
   /** Begins to listen to the host, and to whoever comes to the addresses that it tells. */
   start(): void {
-    this.#link = new HostLink(this.#reactor, this.#settings.linkSocket, (message) => this.#hear(message));
+    const { linkSocket } = this.#settings;
+    this.#link = new HostLink(this.#reactor, linkSocket, {
+      received: (message) => this.#hear(message),
+      skipped: () => this.#log.error({}, "a line of the host's is too long and was left out"),
+    });
   }
 
   #hear(message: HostMessage): void {
-    if (message.type === "entries") return this.#takeAll(message.entries);
+    if (message.type === "entries") return this.#releaseOthers(new Set(message.ids));
+    if (message.type === "synced") return this.#synced();
     if (message.type === "entry") return this.#take(message.entry, message.isAnswer === true);
     if (message.type === "gone") {
       this.#release(message.id);
@@ -98,17 +103,16 @@ export class Gateway {
     this.#tell(isAnswer && question !== undefined ? { ...message, question } : message);
   }
 
-  #takeAll(entries: Entry[]): void {
-    const present = new Set(entries.map(({ id }) => id));
+  #releaseOthers(present: Set<string>): void {
     for (const id of this.#doors.keys()) if (!present.has(id)) this.#release(id);
-    for (const entry of entries) {
-      this.#take(entry);
-      this.#doors.get(entry.id)?.backend.remind();
-    }
+  }
+
+  #synced(): void {
+    for (const { backend } of this.#doors.values()) backend.remind();
     this.#ready();
   }
 
-  #take(entry: Entry, isAnswer = true): void {
+  #take(entry: Entry, isAnswer: boolean): void {
     const door = this.#doors.get(entry.id);
     if (door === undefined) return this.#open(entry);
     const { address, port } = door.backend.entry;

@@ -102,6 +102,8 @@ export class InstanceBackend implements Backend {
   /** The host may have forgotten who waits. */
   remind(): void {
     this.#waking.askAnew();
+    // It was asked over a link that is gone, and told all it knows over this one.
+    this.#users.answered();
     this.#waiters.wakeAll();
   }
 

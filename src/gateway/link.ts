@@ -70,8 +70,10 @@ export interface Wake {
 
 /** From the host to the gateway. */
 export type HostMessage =
-  /** All instances behind the gateway; whatever is not named is not behind it any more. The first message of a link. */
-  | { type: "entries"; entries: Entry[] }
+  /** The ids of all instances behind the gateway; an instance that is not named is not behind it any more. The first message of a link. */
+  | { type: "entries"; ids: string[] }
+  /** Follows the entries of those instances, each of which is a message of its own. */
+  | { type: "synced" }
   | {
       type: "entry";
       entry: Entry;

@@ -5,8 +5,11 @@ import type { HostMessage } from "../gateway/link.ts";
 /** A line of the gateway's is far shorter; whoever sends more has lost its way. */
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** What the host has to say is far less, even of thousands of instances; a gateway that reads none of it is stuck. */
-const MAX_UNSENT_BYTES = 64 * 1024 ** 2;
+/** Lines are handed to the kernel in pieces of about this size. */
+const BATCH_BYTES = 256 * 1024;
+
+/** More than there are instances and questions about them; a gateway that reads none of it is stuck. */
+const MAX_WAITING_LINES = 200_000;
 
 const NEWLINE = 0x0a;
 
@@ -14,7 +17,11 @@ export class GatewayConnection {
   readonly #socket: Socket<unknown>;
   readonly #onLine: (line: string) => void;
   #unread: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+  /** What the kernel is to take next. */
   #unsent: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+  /** What follows it. Of an instance only the latest entry waits, so that a slow gateway costs no more than there is to know. */
+  readonly #waiting = new Map<string, { text: string; isAnswer: boolean }>();
+  #sent = 0;
 
   /** @param onLine may throw; the connection is then ended by whoever gave the bytes. */
   constructor(socket: Socket<unknown>, onLine: (line: string) => void) {
@@ -22,18 +29,29 @@ export class GatewayConnection {
     this.#onLine = onLine;
   }
 
-  send(message: HostMessage): void {
-    const line = Buffer.from(`${JSON.stringify(message)}\n`);
-    this.#unsent = this.#unsent.length === 0 ? line : Buffer.concat([this.#unsent, line]);
-    this.flush();
-    if (this.#unsent.length > MAX_UNSENT_BYTES) this.end();
+  send(message: Exclude<HostMessage, { type: "entry" }>): void {
+    this.#enqueue(`message ${this.#sent++}`, { text: JSON.stringify(message), isAnswer: false });
+  }
+
+  /** @param text the entry of an instance, as JSON. @param isAnswer whether the gateway waits for it. */
+  sendEntry(id: string, text: string, isAnswer = false): void {
+    const key = `entry ${id}`;
+    const isAwaited = isAnswer || this.#waiting.get(key)?.isAnswer === true;
+    // It moves to the end: what was said in between was said before it.
+    this.#waiting.delete(key);
+    const line = `{"type":"entry","entry":${text}${isAwaited ? ',"isAnswer":true' : ""}}`;
+    this.#enqueue(key, { text: line, isAnswer: isAwaited });
   }
 
   /** Sends what the kernel takes. */
   flush(): void {
-    if (this.#unsent.length === 0) return;
-    const taken = this.#socket.write(this.#unsent);
-    if (taken > 0) this.#unsent = this.#unsent.subarray(taken);
+    for (;;) {
+      if (this.#unsent.length === 0) this.#unsent = this.#nextBatch();
+      if (this.#unsent.length === 0) return;
+      const taken = this.#socket.write(this.#unsent);
+      if (taken > 0) this.#unsent = this.#unsent.subarray(taken);
+      if (this.#unsent.length > 0) return;
+    }
   }
 
   /** @throws when the bytes are no lines, or `onLine` throws. */
@@ -51,5 +69,21 @@ export class GatewayConnection {
 
   end(): void {
     this.#socket.terminate();
+  }
+
+  #enqueue(key: string, line: { text: string; isAnswer: boolean }): void {
+    this.#waiting.set(key, line);
+    this.flush();
+    if (this.#waiting.size > MAX_WAITING_LINES) this.end();
+  }
+
+  #nextBatch(): Buffer {
+    let batch = "";
+    for (const [key, { text }] of this.#waiting) {
+      batch += `${text}\n`;
+      this.#waiting.delete(key);
+      if (batch.length >= BATCH_BYTES) break;
+    }
+    return Buffer.from(batch);
   }
 }

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { freshDataDir, until } from "../../tests/support/pilvi.ts";
 import type { Entry, Wake } from "../gateway/link.ts";
 import { createLog } from "../lib/log.ts";
-import { GatewayLink } from "./gateway-link.ts";
+import { GatewayLink, MAX_ENTRY_BYTES } from "./gateway-link.ts";
 import { gatewaySocket } from "./layout.ts";
 import { REASON, TestGateway } from "./test-support.ts";
 
@@ -53,13 +53,18 @@ test("tells all there is first, and then what changes, once", async () => {
   link.tell(entry("a"));
   link.tell(entry("b"));
   const gateway = await TestGateway.connect(dataDir);
-  expect(gateway.heard).toEqual([{ type: "entries", entries: [entry("a"), entry("b")] }]);
+  expect(gateway.heard).toEqual([
+    { type: "entries", ids: ["a", "b"] },
+    { type: "entry", entry: entry("a") },
+    { type: "entry", entry: entry("b") },
+    { type: "synced" },
+  ]);
   link.tell(entry("a"));
   link.tell(entry("a", "asleep"));
   link.tell(entry("a", "asleep"), true);
-  await until("it was told", () => gateway.heard.length >= 3);
+  await until("it was told", () => gateway.heard.length >= 6);
   const asleep = { type: "entry", entry: entry("a", "asleep") } as const;
-  expect(gateway.heard.slice(1)).toEqual([asleep, { ...asleep, isAnswer: true }]);
+  expect(gateway.heard.slice(4)).toEqual([asleep, { ...asleep, isAnswer: true }]);
   gateway.close();
 });
 
@@ -129,7 +134,7 @@ test("a gateway that has lost the link still has its clients, until it is not ba
   const early = [link.drain("a", 1), link.detach("b")];
   const gateway = await TestGateway.connect(dataDir);
   expect(await Promise.all(early)).toEqual([false, false]);
-  expect(gateway.heard.map(({ type }) => type)).toEqual(["entries"]);
+  expect(gateway.heard.map(({ type }) => type)).toEqual(["entries", "synced"]);
   expect([await link.drain("a", 60_000), await link.detach("a")]).toEqual([true, true]);
   gateway.close();
   await until("the link was lost again", lost(2));
@@ -165,5 +170,32 @@ test("a gateway that does not answer in time has not drained", async () => {
   expect(await link.drain("a", 1)).toBe(false);
   gateway.drainAnswer = "busy";
   expect(await link.drain("a", 1_000)).toBe(false);
+  gateway.close();
+});
+
+test("an entry that is too long leaves out its instance, and the link goes on", async () => {
+  const complaints = spyOn(log, "error").mockClear();
+  const gateway = await TestGateway.connect(dataDir);
+  link.tell({ ...entry("a"), users: [{ name: "app", verifier: "x".repeat(MAX_ENTRY_BYTES) }] });
+  link.tell(entry("b"));
+  await until("the other was told", () => gateway.entries.has("b"));
+  expect(gateway.entries.has("a")).toBe(false);
+  expect(gateway.isConnected).toBe(true);
+  expect(complaints.mock.calls).toEqual([
+    [{ instance: "a" }, "an entry is too long for the gateway and was left out"],
+  ] as never);
+  gateway.close();
+});
+
+test("a gateway that reads late hears of each instance once, as it is then", async () => {
+  const users = [{ name: "app", verifier: "x".repeat(MAX_ENTRY_BYTES / 2) }];
+  const ids = Array.from({ length: 200 }, (_, index) => `db-${index}`);
+  const gateway = await TestGateway.connect(dataDir);
+  // All of it is said before the gateway can read any.
+  for (const state of ["starting", "running", "draining", "asleep"] as const)
+    for (const id of ids) link.tell({ ...entry(id, state), users });
+  await until("all was told", () => ids.every((id) => gateway.entries.get(id)?.state === "asleep"));
+  const heardMore = ids.filter((id) => gateway.statesOf(id).length > 1);
+  expect(heardMore.length).toBeLessThan(10);
   gateway.close();
 });

@@ -20,6 +20,9 @@ const DRAIN_GRACE_MS = 1_000;
 /** A gateway that was there before this host, or lost the link to it, looks for it again within this time. */
 const CONTACT_MS = 1_000;
 
+/** The longest entry of one instance, as JSON. Of one that exceeds it the gateway keeps what it knows; all others are told. */
+export const MAX_ENTRY_BYTES = 1024 ** 2;
+
 /** What is done when the gateway tells of an instance. */
 export interface GatewayEvents {
   wake(id: string, reason: WakeReason): void;
@@ -42,7 +45,8 @@ export type InstanceGateway = Pick<
 
 export class GatewayLink {
   readonly #log: Log;
-  readonly #entries = new Map<string, { entry: Entry; text: string }>();
+  /** What the gateway is to know of each instance, as JSON. */
+  readonly #entries = new Map<string, string>();
   /** Who waits for an answer about an instance; one question about one is asked at a time. */
   readonly #waiting = new Map<string, { question: number; resolve(answer: Answer): void }>();
   #questions = 0;
@@ -103,9 +107,13 @@ export class GatewayLink {
    */
   tell(entry: Entry, isAnswer = false): void {
     const text = JSON.stringify(entry);
-    if (!isAnswer && this.#entries.get(entry.id)?.text === text) return;
-    this.#entries.set(entry.id, { entry, text });
-    this.#gateway?.send({ type: "entry", entry, ...(isAnswer && { isAnswer }) });
+    if (Buffer.byteLength(text) > MAX_ENTRY_BYTES) {
+      this.#log.error({ instance: entry.id }, "an entry is too long for the gateway and was left out");
+      return;
+    }
+    if (!isAnswer && this.#entries.get(entry.id) === text) return;
+    this.#entries.set(entry.id, text);
+    this.#gateway?.sendEntry(entry.id, text, isAnswer);
   }
 
   /** Has the gateway give up the address of an instance; resolves when it does not listen there, or does not answer. */
@@ -167,7 +175,9 @@ export class GatewayLink {
       former.end();
     }
     this.#gateway = gateway;
-    gateway.send({ type: "entries", entries: [...this.#entries.values()].map(({ entry }) => entry) });
+    gateway.send({ type: "entries", ids: [...this.#entries.keys()] });
+    for (const [id, text] of this.#entries) gateway.sendEntry(id, text);
+    gateway.send({ type: "synced" });
     this.#contact.resolve();
     this.#log.info("a gateway is there");
   }

@@ -41,7 +41,9 @@ export class TestGateway {
         close: () => void (gateway.#socket = null),
       },
     });
-    await until("the host has told of its instances", () => gateway.heard.length > 0);
+    await until("the host has told of its instances", () =>
+      gateway.heard.some(({ type }) => type === "synced"),
+    );
     return gateway;
   }
 
@@ -64,10 +66,7 @@ export class TestGateway {
 
   /** The states that an instance was told to be in, one after the other. */
   statesOf(id: string): Entry["state"][] {
-    const states = this.heard.flatMap((each) => {
-      if (each.type === "entries") return each.entries;
-      return each.type === "entry" ? [each.entry] : [];
-    });
+    const states = this.heard.flatMap((each) => (each.type === "entry" ? [each.entry] : []));
     return states
       .filter((entry) => entry.id === id)
       .map(({ state }) => state)
@@ -102,8 +101,7 @@ export class TestGateway {
     this.heard.push(message);
     switch (message.type) {
       case "entries":
-        this.entries.clear();
-        for (const entry of message.entries) this.entries.set(entry.id, entry);
+        for (const id of this.entries.keys()) if (!message.ids.includes(id)) this.entries.delete(id);
         break;
       case "entry":
         this.entries.set(message.entry.id, message.entry);

@@ -40,7 +40,7 @@ class TestHost {
   }
 
   say(...messages: HostMessage[]): void {
-    this.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+    this.write(linesOf(...messages));
   }
 
   write(text: string): void {
@@ -107,6 +107,19 @@ function entryOf(id: string, port: number, change: Partial<Entry> = {}): Entry {
   };
 }
 
+/** All that a host says first. */
+function greeting(...entries: Entry[]): HostMessage[] {
+  return [
+    { type: "entries", ids: entries.map(({ id }) => id) },
+    ...entries.map((entry) => ({ type: "entry", entry }) as const),
+    { type: "synced" },
+  ];
+}
+
+function linesOf(...messages: HostMessage[]): string {
+  return messages.map((message) => `${JSON.stringify(message)}\n`).join("");
+}
+
 /** Whether a client is answered at a port. */
 async function isServed(port: number): Promise<boolean> {
   let peer: Peer;
@@ -145,7 +158,7 @@ async function isFree(port: number): Promise<boolean> {
 test("messages are understood wherever they are cut", async () => {
   const ports = [freePort(), freePort(), freePort()];
   const entries = ports.map((port, index) => entryOf(`böse-${index}`, port, { lastError: "Größe: 1 €" }));
-  const text = Buffer.from(`${JSON.stringify({ type: "entries", entries })}\n`);
+  const text = Buffer.from(linesOf(...greeting(...entries)));
   for (let at = 0; at < text.length; at += 97) {
     host.gateway?.write(text.subarray(at, at + 97));
     await loop.turn();
@@ -157,7 +170,7 @@ test("messages are understood wherever they are cut", async () => {
 test("messages that come together are heeded one after the other", async () => {
   const [first, second] = [freePort(), freePort()];
   host.say(
-    { type: "entries", entries: [] },
+    ...greeting(),
     { type: "entry", entry: entryOf("one", first) },
     { type: "entry", entry: entryOf("two", second) },
     { type: "gone", id: "one" },
@@ -168,10 +181,12 @@ test("messages that come together are heeded one after the other", async () => {
 });
 
 test("each answer tells which question it is to", async () => {
-  host.say(
-    { type: "entries", entries: [entryOf("one", freePort(), { state: "draining" })] },
-    { type: "drain", id: "one", withinMs: 1_000, question: 1 },
-  );
+  host.say(...greeting(entryOf("one", freePort(), { state: "draining" })), {
+    type: "drain",
+    id: "one",
+    withinMs: 1_000,
+    question: 1,
+  });
   await loop.until(() => host.has("drained", "one"));
   host.say({ type: "detach", id: "one", question: 2 });
   await loop.until(() => host.has("detached", "one"));
@@ -187,24 +202,32 @@ test("a message of many thousand instances is taken in", async () => {
     verifier: "0".repeat(64),
   }));
   const port = freePort();
-  host.say({ type: "entries", entries: [entryOf("one", port, { users })] });
+  host.say(...greeting(entryOf("one", port, { users })));
   await loop.until(() => readies === 1);
   expect(await isServed(port)).toBe(true);
 });
 
 test("a line that cannot be heeded leaves the others as they are", async () => {
   const port = freePort();
-  host.write(
-    `not JSON\n{"type":"entry"}\n${JSON.stringify({ type: "entries", entries: [entryOf("one", port)] })}\n`,
-  );
+  host.write(`not JSON\n{"type":"entry"}\n${linesOf(...greeting(entryOf("one", port)))}`);
   await loop.until(() => readies === 1);
   expect(loop.faults.length).toBe(2);
   expect(await isServed(port)).toBe(true);
 });
 
+test("a line of the host's that is too long leaves out its instance alone", async () => {
+  const [first, second] = [freePort(), freePort()];
+  const users = [{ name: "app", verifier: "x".repeat(6 * 1024 ** 2) }];
+  host.say(...greeting(entryOf("one", first, { users }), entryOf("two", second)));
+  await loop.until(() => readies === 1);
+  expect(complaints).toEqual(["a line of the host's is too long and was left out"]);
+  expect([await isServed(first), await isServed(second)]).toEqual([false, true]);
+  expect(host.connections).toBe(1);
+});
+
 test("an address is free when the host hears that it was released", async () => {
   const port = freePort();
-  host.say({ type: "entries", entries: [entryOf("one", port)] });
+  host.say(...greeting(entryOf("one", port)));
   await loop.until(() => readies === 1);
   const peer = Peer.connect(port);
   peer.send("PING\r\n");
@@ -218,12 +241,12 @@ test("an address is free when the host hears that it was released", async () => 
 
 test("a link that was lost is found again, and what is not named any more is given up", async () => {
   const [first, second] = [freePort(), freePort()];
-  host.say({ type: "entries", entries: [entryOf("one", first), entryOf("two", second)] });
+  host.say(...greeting(entryOf("one", first), entryOf("two", second)));
   await loop.until(() => readies === 1);
   host.gateway?.terminate();
   await loop.until(() => host.connections === 2);
   expect([await isServed(first), await isServed(second)]).toEqual([true, true]);
-  host.say({ type: "entries", entries: [entryOf("two", second)] });
+  host.say(...greeting(entryOf("two", second)));
   await loop.until(() => readies === 2);
   expect([await isServed(first), await isServed(second)]).toEqual([false, true]);
 });
@@ -232,7 +255,7 @@ test("an address that somebody else has is told of, and had as soon as it is fre
   const [port, other] = [freePort(), freePort()];
   const server = createServer().listen(port, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  host.say({ type: "entries", entries: [entryOf("one", port), entryOf("two", other)] });
+  host.say(...greeting(entryOf("one", port), entryOf("two", other)));
   host.say({ type: "attend", id: "one" }, { type: "attend", id: "two" });
   await loop.until(() => host.has("attending", "two"));
   expect(complaints).toEqual(["an address cannot be had"]);
@@ -244,12 +267,9 @@ test("an address that somebody else has is told of, and had as soon as it is fre
 
 test("an instance that has got another address is served there alone", async () => {
   const [former, next] = [freePort(), freePort()];
-  host.say({ type: "entries", entries: [entryOf("one", former)] });
+  host.say(...greeting(entryOf("one", former)));
   await loop.until(() => readies === 1);
-  host.say(
-    { type: "entry", entry: entryOf("one", next) },
-    { type: "entries", entries: [entryOf("one", next)] },
-  );
+  host.say({ type: "entry", entry: entryOf("one", next) }, ...greeting(entryOf("one", next)));
   await loop.until(() => readies === 2);
   expect([await isServed(former), await isServed(next)]).toEqual([false, true]);
 });
@@ -257,7 +277,7 @@ test("an instance that has got another address is served there alone", async () 
 test("whoever came from another machine is parted when the address is for this machine only", async () => {
   const port = freePort();
   const elsewhere = await ownAddress();
-  host.say({ type: "entries", entries: [entryOf("one", port, { address: "0.0.0.0" })] });
+  host.say(...greeting(entryOf("one", port, { address: "0.0.0.0" })));
   await loop.until(() => readies === 1);
   const [near, far] = [openClient("127.0.0.1", port), openClient(elsewhere.address, port)];
   await loop.until(() => near.answers > 0 && far.answers > 0);

@@ -99,8 +99,9 @@ export class ModelGateway {
   hear(message: HostMessage): void {
     switch (message.type) {
       case "entries":
-        for (const entry of message.entries) this.#update(entry);
-        if (message.entries.length === 0) this.#close();
+        if (message.ids.length === 0) this.#close();
+        break;
+      case "synced":
         if (this.isWanted && this.state !== "running") this.ask();
         break;
       case "entry":

@@ -8,19 +8,30 @@ import { dial } from "./sockets.ts";
 /** A host that was killed is back within some hundred milliseconds. */
 const RETRY_MS = 20;
 const LINE_END = 10;
+/** An entry is a quarter of it at most, and the ids of as many instances as there are ports have room in it. */
+const MAX_LINE_BYTES = 4 * 1024 ** 2;
+
+/** What is done when the host says something. */
+export interface HostLinkEvents {
+  received(message: HostMessage): void;
+  /** A line was longer than any that is kept; the ones after it are taken as ever. */
+  skipped(): void;
+}
 
 export class HostLink {
   readonly #reactor: Reactor;
   readonly #path: string;
-  readonly #received: (message: HostMessage) => void;
+  readonly #events: HostLinkEvents;
   #socket: SocketStream | null = null;
+  /** What has come of a line whose end has not. */
   #partial: Uint8Array[] = [];
+  #partialBytes = 0;
 
   /** @param path the host's unix socket for gateways. */
-  constructor(reactor: Reactor, path: string, received: (message: HostMessage) => void) {
+  constructor(reactor: Reactor, path: string, events: HostLinkEvents) {
     this.#reactor = reactor;
     this.#path = path;
-    this.#received = received;
+    this.#events = events;
     this.#connect();
   }
 
@@ -34,7 +45,7 @@ export class HostLink {
     if (typeof dialled === "string") return this.#connectLater();
     const socket = new SocketStream(this.#reactor, dialled.fd);
     this.#socket = socket;
-    this.#partial = [];
+    this.#forgetPartial();
     const end = () => this.#ended(socket);
     socket.consume({ readable: () => this.#read(socket), drained: () => {}, broken: end });
   }
@@ -56,7 +67,7 @@ export class HostLink {
     if (length <= 0) return this.#ended(socket);
     // All lines first: whoever is told of one may use the chunk. One that cannot be heeded leaves the others as they are.
     for (const line of this.#linesIn(length)) {
-      this.#reactor.attempt(() => this.#received(JSON.parse(line) as HostMessage));
+      this.#reactor.attempt(() => this.#events.received(JSON.parse(line) as HostMessage));
     }
   }
 
@@ -66,12 +77,25 @@ export class HostLink {
     for (;;) {
       const end = chunk.indexOf(LINE_END, start);
       if (end < 0 || end >= length) break;
-      this.#partial.push(chunk.slice(start, end));
-      lines.push(Buffer.concat(this.#partial).toString("utf8"));
-      this.#partial = [];
+      this.#keep(start, end);
+      if (this.#partialBytes > MAX_LINE_BYTES) this.#events.skipped();
+      else lines.push(Buffer.concat(this.#partial).toString("utf8"));
+      this.#forgetPartial();
       start = end + 1;
     }
-    if (start < length) this.#partial.push(chunk.slice(start, length));
+    if (start < length) this.#keep(start, length);
     return lines;
+  }
+
+  /** Of a line that is too long nothing is kept but how long it is. */
+  #keep(start: number, end: number): void {
+    this.#partialBytes += end - start;
+    if (this.#partialBytes > MAX_LINE_BYTES) this.#partial = [];
+    else this.#partial.push(chunk.slice(start, end));
+  }
+
+  #forgetPartial(): void {
+    this.#partial = [];
+    this.#partialBytes = 0;
   }
 }
