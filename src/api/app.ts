@@ -13,6 +13,7 @@ import { openApiDocument } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { aliveProbe, metricsPage, readyProbe, type ReadinessChecks } from "./probes.ts";
 import { RateLimiter } from "./rate-limit.ts";
+import { pathOf } from "./request-url.ts";
 import { StatusWaiters } from "./wait.ts";
 
 export interface AppOptions {
@@ -53,7 +54,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const limiter = new RateLimiter(options.rateLimitPerMinute, options.now);
 
   const names = options.hostnames.map((name) => name.toLowerCase());
-  const app = new Hono<RequestNotes>();
+  const app = new Hono<RequestNotes>({ getPath: pathOf });
   app.use("*", frame(log, metrics, names));
   app.onError(errorHandler(log));
   app.notFound(() => {

@@ -6,6 +6,7 @@ import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import { API_ROOT } from "./address.ts";
 import type { RequestNotes } from "./execute.ts";
 import type { OpenApiDocument } from "./openapi.ts";
+import { urlOf } from "./request-url.ts";
 import { PAGE_POLICY } from "./security.ts";
 
 const page = (title: string, head: string, body: string) => `<!doctype html>
@@ -62,7 +63,7 @@ export function docsRoutes(document: OpenApiDocument): Hono<RequestNotes> {
   app.get("/openapi.json", (context) => {
     context.set("route", "/openapi.json");
     // The address that the client used is the one that works for it.
-    const { origin } = new URL(context.req.url);
+    const { origin } = urlOf(context.req.raw);
     return context.json({ ...document, servers: [{ url: origin + API_ROOT }] });
   });
   for (const [path, contentType, body] of pages) {

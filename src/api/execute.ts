@@ -9,6 +9,7 @@ import { ApiError, forbidden } from "./errors.ts";
 import type { Operation, Reply } from "./operation.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { readInput } from "./request-input.ts";
+import { urlOf } from "./request-url.ts";
 import type { StatusWaiters } from "./wait.ts";
 
 /** What the shell notes about a request while it is answered. */
@@ -34,7 +35,7 @@ export function executorOf(operation: Operation, shell: Shell) {
     context.set("tokenId", principal.tokenId);
     countRequest(context, shell.limiter, principal.tokenId);
     if (!can(principal, operation.ability)) throw forbidden();
-    const url = new URL(context.req.url);
+    const url = urlOf(context.req.raw);
     const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
     const input = await readInput(operation, context.req.raw, { url, address, params, principal });
     const reply = await operation.handle({

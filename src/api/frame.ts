@@ -18,11 +18,11 @@ export function frame(log: Log, metrics: Metrics, hostnames: readonly string[]) 
     context.header("X-Request-Id", requestId);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) context.header(name, value);
     try {
-      checkHost(context.req.header("host") ?? new URL(context.req.url).host, hostnames);
+      checkHost(context.req.header("host"), hostnames);
       await next();
     } catch (error) {
       // The router maps what handlers throw; this is for what is thrown here.
-      context.res = answerError(context, apiErrorOf(error));
+      context.res = answerFault(error, context, log);
     }
     const durationMs = performance.now() - startedAtMs;
     const { method } = context.req;
@@ -38,16 +38,15 @@ export function frame(log: Log, metrics: Metrics, hostnames: readonly string[]) 
 
 /** Answers with an error, and logs the cause of one that is our own fault. */
 export function errorHandler(log: Log) {
-  return (error: Error, context: Context<RequestNotes>): Response => {
-    const apiError = apiErrorOf(error);
-    if (apiError.status >= 500) {
-      log.error(
-        { error: apiError.cause ?? apiError, requestId: context.get("requestId") },
-        "a request failed",
-      );
-    }
-    return answerError(context, apiError);
-  };
+  return (error: Error, context: Context<RequestNotes>): Response => answerFault(error, context, log);
+}
+
+function answerFault(error: unknown, context: Context<RequestNotes>, log: Log): Response {
+  const apiError = apiErrorOf(error);
+  if (apiError.status >= 500) {
+    log.error({ error: apiError.cause ?? apiError, requestId: context.get("requestId") }, "a request failed");
+  }
+  return answerError(context, apiError);
 }
 
 function answerError(context: Context, error: ApiError): Response {

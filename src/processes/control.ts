@@ -7,6 +7,7 @@ import { localDriver } from "../drivers/local/index.ts";
 import type { Certificate } from "../engines/engine.ts";
 import { CONTROL_ACCOUNT } from "../host/accounts.ts";
 import { hostSocket } from "../host/layout.ts";
+import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import type { Vault } from "../lib/secrets.ts";
 import { Loop } from "../reconciler/loop.ts";
@@ -57,6 +58,7 @@ export async function controlCommand(config: Config): Promise<number> {
     };
     // Strangers' bytes are parsed from here on, by a user who owns nothing.
     becomeUser(CONTROL_ACCOUNT);
+    forbidNewPrivileges();
     const stopping = stopRequested();
     // Whatever the start has come to may be left as it is, for the next one to go on with.
     const stop = await Promise.race([startControl(config, belongings, log), stopping.then(() => undefined)]);

@@ -42,6 +42,10 @@ function instancePath(id: string, ...parts: string[]): string {
   return join(pilvi.dataDir, "instances", id, ...parts);
 }
 
+test.each(["host", "gateway", "control"] as const)("the %s and its children gain no privileges", (name) => {
+  expect(statusOf(pilvi.pidOf(name) ?? 0, "NoNewPrivs")).toEqual([1]);
+});
+
 describe("every instance", () => {
   test("has a user of its own when root runs Pilvi, and its user otherwise", () => {
     const uids = [first.id, second.id, "store"].map((id) => uidOf(pidOf(id)));
