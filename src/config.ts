@@ -4,6 +4,17 @@ import { isAbsolute, join, resolve } from "node:path";
 import { isIP } from "node:net";
 import { z } from "zod";
 import { Refusal } from "./lib/errors.ts";
+import {
+  address,
+  bearerToken,
+  byteSize,
+  databaseUrl,
+  flag,
+  hostName,
+  port,
+  portRange,
+  wholeNumber,
+} from "./lib/setting-fields.ts";
 
 /** All settings of a Pilvi, with their defaults filled in. */
 export interface Config {
@@ -36,6 +47,16 @@ export interface Config {
   warmSlots: number;
   /** Whether webhooks may go to addresses that are not public, such as those of this machine. */
   allowPrivateWebhooks: boolean;
+  /** What one organization may have at most; 0 is no limit. */
+  quotas: {
+    resources: number;
+    caches: number;
+    databases: number;
+    websockets: number;
+    memoryBytes: number;
+    storageBytes: number;
+    connections: number;
+  };
 }
 
 /** What a client on the command line needs to know. */
@@ -50,42 +71,6 @@ export interface ClientConfig {
   /** Whether the URL is one of this machine; the stored token is meant for no other. */
   isLocal: boolean;
 }
-
-const port = z
-  .string()
-  .regex(/^\d+$/, "must be a whole number")
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 65_535, "must be from 1 to 65535");
-
-const portRange = z
-  .string()
-  .regex(/^\d+-\d+$/, "must be two port numbers with a hyphen between them, such as 20000-29999")
-  .transform((text) => {
-    const [first = 0, last = 0] = text.split("-").map(Number);
-    return { first, last };
-  })
-  .refine(({ first, last }) => first >= 1024 && last <= 65_535, "must lie within 1024-65535")
-  .refine(({ first, last }) => first <= last, "must begin with the lower port");
-
-const flag = z.enum(["0", "1"], "must be 0 or 1").transform((value) => value === "1");
-
-const address = z
-  .string()
-  .transform((text) => (text === "localhost" ? "127.0.0.1" : text))
-  .refine((text) => isIP(text) !== 0, "must be an IP address");
-
-const hostName = z.string().regex(/^[A-Za-z0-9._:-]+$/, "must be a host name or an IP address");
-
-const databaseUrl = z
-  .string()
-  .refine(
-    (text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol),
-    "must be a URL that begins with postgres://",
-  );
-
-const bearerToken = z
-  .string()
-  .regex(/^[A-Za-z0-9._~+/=|-]+$/, "has characters that a bearer token cannot have");
 
 const clientUrl = z
   .string()
@@ -102,11 +87,7 @@ const environment = z.object({
   PILVI_DATABASE_URL: databaseUrl.optional(),
   PILVI_BIND: address.default("127.0.0.1"),
   PILVI_PUBLIC_HOST: hostName.optional(),
-  PILVI_RATE_LIMIT: z
-    .string()
-    .regex(/^\d+$/, "must be a whole number, 0 for no limit")
-    .default("600")
-    .transform(Number),
+  PILVI_RATE_LIMIT: wholeNumber.default(600),
   PILVI_PORT_RANGE: portRange.default({ first: 20_000, last: 29_999 }),
   PILVI_WARM_SLOTS: z
     .string()
@@ -117,6 +98,13 @@ const environment = z.object({
   PILVI_TLS_KEY: z.string().optional(),
   PILVI_INSECURE: flag.default(false),
   PILVI_WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  PILVI_QUOTA_RESOURCES: wholeNumber.default(2_000),
+  PILVI_QUOTA_CACHES: wholeNumber.default(0),
+  PILVI_QUOTA_DATABASES: wholeNumber.default(0),
+  PILVI_QUOTA_WEBSOCKETS: wholeNumber.default(0),
+  PILVI_QUOTA_MEMORY: byteSize.default(16 * 1024 ** 4),
+  PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
+  PILVI_QUOTA_CONNECTIONS: wholeNumber.default(1_000_000),
   PILVI_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error")
     .default("info"),
@@ -238,6 +226,15 @@ function configOf(env: Environment): Config {
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,
+    quotas: {
+      resources: env.PILVI_QUOTA_RESOURCES,
+      caches: env.PILVI_QUOTA_CACHES,
+      databases: env.PILVI_QUOTA_DATABASES,
+      websockets: env.PILVI_QUOTA_WEBSOCKETS,
+      memoryBytes: env.PILVI_QUOTA_MEMORY,
+      storageBytes: env.PILVI_QUOTA_STORAGE,
+      connections: env.PILVI_QUOTA_CONNECTIONS,
+    },
   };
 }
 

@@ -12,6 +12,7 @@ import {
   withExamples,
 } from "./cli/index.ts";
 import type { Config } from "./config.ts";
+import { parseByteSize } from "./lib/byte-size.ts";
 import { codeOf, messageOf, Refusal } from "./lib/errors.ts";
 
 interface TokenOptions {
@@ -19,6 +20,10 @@ interface TokenOptions {
   abilities: string[];
   expires?: string;
   organization: string;
+  maxResources?: number;
+  maxMemory?: number;
+  maxStorage?: number;
+  maxConnections?: number;
   json?: true;
 }
 
@@ -101,6 +106,10 @@ function addTokens(pilvi: Command): void {
     )
     .option("--expires <when>", "after 12h, 30d or 1y, or on a date such as 2027-01-31", expiry)
     .option("--organization <name>", "whose resources it is for", "default")
+    .option("--max-resources <number>", "how many resources it may order", limit)
+    .option("--max-memory <size>", "how much memory they may have in all, such as 2gb", sizeLimit)
+    .option("--max-storage <size>", "with how much on the disk it may order no more, such as 50gb", sizeLimit)
+    .option("--max-connections <number>", "how many connections its clusters may have in all", limit)
     .option("--json", "print JSON")
     .action(async (options: TokenOptions) => {
       const { tokenCreate } = await import("./processes/token.ts");
@@ -109,6 +118,7 @@ function addTokens(pilvi: Command): void {
   withExamples(create, [
     "pilvi token create --name laptop",
     "pilvi token create --name dashboard --abilities caches:read,databases:read --expires 30d",
+    "pilvi token create --name students --organization school --max-resources 20 --max-memory 8gb",
   ]);
   const list = tokens
     .command("list")
@@ -135,6 +145,17 @@ function words(text: string): string[] {
   const list = text.split(",").map((word) => word.trim());
   if (list.includes("")) throw new InvalidArgumentError("An ability is empty.");
   return list;
+}
+
+function limit(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number, 1 or more.");
+}
+
+function sizeLimit(text: string): number {
+  const bytes = parseByteSize(text);
+  if (bytes !== undefined && bytes > 0) return bytes;
+  throw new InvalidArgumentError("It must be a size such as 500mb or 2.5gb.");
 }
 
 function expiry(text: string): string {

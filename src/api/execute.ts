@@ -34,7 +34,7 @@ export function executorOf(operation: Operation, shell: Shell) {
     const principal = await authenticate(shell.db, shell.log, context.req.header("authorization"));
     context.set("tokenId", principal.tokenId);
     countRequest(context, shell.limiter, principal.tokenId);
-    if (!can(principal, operation.ability)) throw forbidden();
+    if (operation.ability !== null && !can(principal, operation.ability)) throw forbidden();
     const url = urlOf(context.req.raw);
     const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
     const input = await readInput(operation, context.req.raw, { url, address, params, principal });

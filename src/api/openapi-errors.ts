@@ -92,7 +92,7 @@ export function documentedErrors(operation: Operation): ZodOpenApiResponsesObjec
   const applies: [status: number, name: string, applies: boolean][] = [
     [400, "BadRequest", hasBody || hasQuery || operation.includes !== undefined],
     [401, "Unauthenticated", true],
-    [403, "Forbidden", true],
+    [403, "Forbidden", operation.ability !== null],
     [404, "NotFound", operation.params !== undefined],
     [409, "Conflict", operation.isIdempotent === true || operation.canConflict === true],
     [413, "TooLarge", hasBody],

@@ -76,7 +76,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     operationId: operation.operationId,
     tags: [operation.tag],
     summary: operation.summary,
-    description: `${operation.description}\n\nThe token needs the ability \`${operation.ability}\`.`,
+    description: `${operation.description}\n\n${abilityText(operation)}`,
     ...(operation.deprecated && { deprecated: true }),
     requestParams: {
       ...(operation.params && { path: operation.params }),
@@ -93,6 +93,10 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     }),
     responses: { ...successOf(operation), ...documentedErrors(operation) },
   };
+}
+
+function abilityText({ ability }: Operation): string {
+  return ability === null ? "Every valid token may." : `The token needs the ability \`${ability}\`.`;
 }
 
 function successOf({ success, isIdempotent, deprecated }: Operation): ZodOpenApiResponsesObject {

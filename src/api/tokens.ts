@@ -17,12 +17,21 @@ export function newToken(): string {
   return PREFIX + newPassword(RANDOM_CHARACTERS);
 }
 
+/** What the resources that a token orders may take in all; what is left out has no limit of its own. */
+export interface TokenLimits {
+  resources?: number | undefined;
+  memoryBytes?: number | undefined;
+  storageBytes?: number | undefined;
+  connections?: number | undefined;
+}
+
 /** A token to be made. */
 export interface NewToken {
   organizationName: string;
   name: string;
   abilities: string[];
   expiresAt?: Date;
+  limits?: TokenLimits;
   /** A plaintext of the caller's choice. */
   token?: string;
 }
@@ -37,6 +46,11 @@ export interface TokenRow {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  /** Null is none. */
+  maxResources: number | null;
+  maxMemoryBytes: number | null;
+  maxStorageBytes: number | null;
+  maxConnections: number | null;
 }
 
 /**
@@ -80,7 +94,9 @@ export async function createToken(
 export async function listTokens(db: Database): Promise<TokenRow[]> {
   return await db<TokenRow[]>`
     select t.id, t.name, o.name as "organizationName", t.abilities, t.created_at as "createdAt",
-           t.expires_at as "expiresAt", t.revoked_at as "revokedAt", t.last_used_at as "lastUsedAt"
+           t.expires_at as "expiresAt", t.revoked_at as "revokedAt", t.last_used_at as "lastUsedAt",
+           t.max_resources::float8 as "maxResources", t.max_memory_bytes::float8 as "maxMemoryBytes",
+           t.max_storage_bytes::float8 as "maxStorageBytes", t.max_connections::float8 as "maxConnections"
     from tokens t join organizations o on o.id = t.organization_id
     order by t.id`;
 }
@@ -146,13 +162,18 @@ interface TokenValues {
   token: string;
   abilities: string[];
   expiresAt?: Date;
+  limits?: TokenLimits;
 }
 
 /** @returns no row when a token with this text exists, revoked or not. */
 async function insertToken(tx: Transaction, values: TokenValues): Promise<unknown[]> {
+  const { resources, memoryBytes, storageBytes, connections } = values.limits ?? {};
   return await tx`
-    insert into tokens (id, organization_id, name, token_hash, abilities, expires_at)
+    insert into tokens (
+      id, organization_id, name, token_hash, abilities, expires_at,
+      max_resources, max_memory_bytes, max_storage_bytes, max_connections)
     values (${values.id}, ${values.organizationId}, ${values.name}, ${sha256Hex(values.token)},
-            ${tx.array(values.abilities, "text")}, ${values.expiresAt ?? null})
+            ${tx.array(values.abilities, "text")}, ${values.expiresAt ?? null},
+            ${resources ?? null}, ${memoryBytes ?? null}, ${storageBytes ?? null}, ${connections ?? null})
     on conflict (token_hash) do nothing returning id`;
 }

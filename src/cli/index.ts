@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { addCaches } from "./caches/index.ts";
 import { addDatabases } from "./databases/index.ts";
+import { addOrganization } from "./organization/index.ts";
 import type { Session } from "./session.ts";
 import { addWebsockets } from "./websockets/index.ts";
 
@@ -9,9 +10,10 @@ export { CommandFailure, endingOf } from "./failure.ts";
 export { processIo } from "./io.ts";
 export { type DatabaseProgram, openSession, withExamples } from "./session.ts";
 
-/** Adds the commands of every kind of resource. */
+/** Adds the commands of every kind of resource, and of the organization that they belong to. */
 export function addResourceCommands(program: Command, session: Session): void {
   addCaches(program, session);
   addDatabases(program, session);
   addWebsockets(program, session);
+  addOrganization(program, session);
 }

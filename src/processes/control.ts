@@ -12,7 +12,7 @@ import { createLog, type Log } from "../lib/log.ts";
 import type { Vault } from "../lib/secrets.ts";
 import { Loop } from "../reconciler/loop.ts";
 import { lookAgain, lookForMissing, type Sight } from "../reconciler/queue.ts";
-import { kinds } from "../resources/index.ts";
+import { allOperations, kinds, recordUnknownAllocations } from "../resources/index.ts";
 import type { KindContext } from "../resources/kind.ts";
 import { WatchedSightings } from "../resources/shared/sightings.ts";
 import { sleepFigures } from "../resources/shared/sleep-figures.ts";
@@ -86,6 +86,7 @@ async function startControl(config: Config, belongings: Belongings, log: Log): P
   await migrate(db, migrations);
   await ensureKeyFits(db, vault, config.keyFile);
   await ensureHostRow(db, belongings.hostId);
+  await recordUnknownAllocations(db);
   await ensureToken(db, { plaintext: belongings.token, name: "first" });
   if (config.bootstrapToken !== undefined) {
     await ensureToken(db, { plaintext: config.bootstrapToken, name: "bootstrap" });
@@ -136,6 +137,7 @@ function contextOf(
     isTls: config.tls !== undefined,
     portRange: config.portRange,
     bind: config.bind,
+    quotas: config.quotas,
   };
 }
 
@@ -143,7 +145,7 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
   const app = await createApp({
     db: context.db,
     log,
-    operations: kinds.flatMap((kind) => kind.operations(context)),
+    operations: allOperations(context),
     hostnames: [config.host, config.publicHost],
     isPublic: !isLoopback(config.host),
     rateLimitPerMinute: config.rateLimitPerMinute,

@@ -17,6 +17,12 @@ export interface TokenOptions {
   /** Such as `12h`, `30d`, `1y` or an ISO date; never when left out. */
   expires?: string | undefined;
   organization: string;
+  maxResources?: number;
+  /** Bytes. */
+  maxMemory?: number;
+  /** Bytes. */
+  maxStorage?: number;
+  maxConnections?: number;
   json: boolean;
 }
 
@@ -31,10 +37,21 @@ export function tokenCreate(config: Config, options: TokenOptions): Promise<numb
       name,
       abilities,
       ...(expiresAt === undefined ? {} : { expiresAt }),
+      limits: {
+        resources: options.maxResources,
+        memoryBytes: options.maxMemory,
+        storageBytes: options.maxStorage,
+        connections: options.maxConnections,
+      },
     });
-    if (json)
-      print(JSON.stringify({ id, name, organization, abilities, expires_at: expiresAt ?? null, token }));
-    else print(token);
+    const limits = {
+      max_resources: options.maxResources ?? null,
+      max_memory_bytes: options.maxMemory ?? null,
+      max_storage_bytes: options.maxStorage ?? null,
+      max_connections: options.maxConnections ?? null,
+    };
+    const made = { id, name, organization, abilities, expires_at: expiresAt ?? null, ...limits, token };
+    print(json ? JSON.stringify(made) : token);
   });
 }
 
@@ -120,6 +137,10 @@ function asJson(token: TokenRow) {
     expires_at: token.expiresAt,
     revoked_at: token.revokedAt,
     last_used_at: token.lastUsedAt,
+    max_resources: token.maxResources,
+    max_memory_bytes: token.maxMemoryBytes,
+    max_storage_bytes: token.maxStorageBytes,
+    max_connections: token.maxConnections,
   };
 }
 

@@ -1,7 +1,28 @@
 // All kinds of resources that this Pilvi offers.
+import type { Operation } from "../api/operation.ts";
+import type { Database } from "../store/database.ts";
 import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";
-import type { ResourceKind } from "./kind.ts";
+import type { KindContext, ResourceKind } from "./kind.ts";
+import { recordAllocation, unknownAllocations } from "./shared/allocations.ts";
+import { organizationOperation } from "./shared/organization.ts";
 import { websockets } from "./websockets/index.ts";
 
 export const kinds: ResourceKind[] = [caches, databases, websockets];
+
+/** The operations of all kinds, and those that belong to none. */
+export function allOperations(context: KindContext): Operation[] {
+  return [...kinds.flatMap((kind) => kind.operations(context)), organizationOperation(context)];
+}
+
+/**
+ * Records what resources of an earlier release take of the quotas, which only the code that knows the sizes can tell. Killed
+ * halfway, it goes on with the rest at the next start.
+ */
+export async function recordUnknownAllocations(db: Database): Promise<void> {
+  for (const { id, kind: name } of await unknownAllocations(db)) {
+    const kind = kinds.find((each) => each.name === name);
+    const allocation = (await kind?.allocationOf(db, id)) ?? null;
+    if (allocation !== null) await recordAllocation(db, id, allocation);
+  }
+}

@@ -4,7 +4,7 @@ import type { Operation } from "../api/operation.ts";
 import type { Driver, Observation } from "../drivers/driver.ts";
 import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Queryable } from "../store/database.ts";
 
 /** How instances were when the driver told of them last: from memory, so that asking neither waits nor wakes anything. */
 export interface Sightings {
@@ -12,6 +12,27 @@ export interface Sightings {
   of(id: string): Observation | undefined;
   /** Takes in what an order of our own was answered, which the driver may be telling everybody just now. */
   noteAnswer(seen: Observation): void;
+}
+
+/** What an organization may have at most; 0 is no limit. */
+export interface Quotas {
+  /** Of all kinds together. */
+  resources: number;
+  caches: number;
+  databases: number;
+  websockets: number;
+  /** The memory that the sizes of all its resources stand for. */
+  memoryBytes: number;
+  /** On the disk of the host, as measured. */
+  storageBytes: number;
+  /** Of its database and WebSocket clusters. */
+  connections: number;
+}
+
+/** What one resource takes of the quotas by its order. */
+export interface Allocation {
+  memoryBytes: number;
+  connections: number;
 }
 
 /** What a kind's routes and reconciler work with. */
@@ -29,6 +50,7 @@ export interface KindContext {
   portRange: { first: number; last: number };
   /** The address that public instances listen on. */
   bind: string;
+  quotas: Quotas;
 }
 
 /** One kind of resource: its operations of the API and the loop that makes them true. */
@@ -37,6 +59,8 @@ export interface ResourceKind {
   name: string;
   operations(context: KindContext): Operation[];
   reconcile(context: KindContext): Reconcile;
+  /** What a resource of any organization takes of its quotas; null for one that is not there. */
+  allocationOf(db: Queryable, id: string): Promise<Allocation | null>;
   /** What Prometheus can be told of all resources of the kind; left out by a kind that has nothing to tell. */
   figures?: FigureSource<KindContext>;
 }

@@ -2,6 +2,7 @@
 import { Caches } from "./caches.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Databases } from "./databases.ts";
+import { Organization } from "./organization.ts";
 import { Websockets } from "./websockets.ts";
 
 /**
@@ -14,11 +15,13 @@ export class PilviClient {
   readonly caches: Caches;
   readonly databases: Databases;
   readonly websockets: Websockets;
+  readonly organization: Organization;
 
   constructor(options: ConnectionOptions) {
     const connection = new Connection(options);
     this.caches = new Caches(connection);
     this.databases = new Databases(connection);
     this.websockets = new Websockets(connection);
+    this.organization = new Organization(connection);
   }
 }

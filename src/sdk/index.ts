@@ -6,6 +6,7 @@ export type {
   SchemaResource,
   SchemaStatus,
 } from "../resources/databases/schema.ts";
+export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
 export type {
   ApplicationResource as WebsocketApplicationResource,
   ServerResource as WebsocketServerResource,
@@ -34,6 +35,7 @@ export type {
   SchemaPage,
 } from "./databases.ts";
 export type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
+export type { OrganizationDocument } from "./organization.ts";
 export { PilviError, PilviUnreachable } from "./errors.ts";
 export type {
   NewWebsocketApplication,

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { loadClientConfig, loadConfig } from "../../src/config.ts";
+import { byteSizeText } from "../../src/lib/byte-size.ts";
 import { kinds } from "../../src/resources/index.ts";
 import { anchors, markdown, markdownFiles, prose, settingRows } from "./markdown.ts";
 import { ROOT } from "./source.ts";
@@ -31,6 +32,13 @@ const DEFAULTS: Record<string, string> = {
   PILVI_TLS_KEY: NONE,
   PILVI_INSECURE: "`0`",
   PILVI_WEBHOOK_ALLOW_PRIVATE: "`0`",
+  PILVI_QUOTA_RESOURCES: `\`${config.quotas.resources}\``,
+  PILVI_QUOTA_CACHES: `\`${config.quotas.caches}\``,
+  PILVI_QUOTA_DATABASES: `\`${config.quotas.databases}\``,
+  PILVI_QUOTA_WEBSOCKETS: `\`${config.quotas.websockets}\``,
+  PILVI_QUOTA_MEMORY: `\`${byteSizeText(config.quotas.memoryBytes)}\``,
+  PILVI_QUOTA_STORAGE: `\`${byteSizeText(config.quotas.storageBytes)}\``,
+  PILVI_QUOTA_CONNECTIONS: `\`${config.quotas.connections}\``,
   PILVI_LOG_LEVEL: `\`${config.logLevel}\``,
   PILVI_URL: `\`${loadClientConfig({}).url}\``,
   PILVI_TOKEN: "`token` in the data directory",

@@ -10,7 +10,7 @@ const MAX_LINES = 300;
 const SLICE_FILES = ["schema", "store", "routes", "reconciler", "index"];
 const DRIVER_TYPES = "the driver types";
 const LINK_TYPES = "the types of gateway/link.ts";
-const SCHEMA_TYPES = "the types of resources/*/schema.ts";
+const SCHEMA_TYPES = "the types of resources/*/schema.ts and organization-schema.ts";
 const EVERYTHING = "everything";
 
 /** What each part of `src/` may import besides itself; ARCHITECTURE.md has the same table. */
@@ -25,7 +25,7 @@ const RULES: Record<string, string[]> = {
   reconciler: ["lib", "store"],
   api: ["lib", "store"],
   "resources/kind.ts": ["lib", "store", "api", "reconciler", DRIVER_TYPES],
-  "resources/index.ts": ["resources/kind.ts", "resources/*"],
+  "resources/index.ts": ["resources/kind.ts", "resources/shared", "resources/*", "store", "api"],
   "resources/shared": ["lib", "store", "api", "reconciler", "resources/kind.ts", DRIVER_TYPES],
   "resources/*": ["lib", "store", "api", "reconciler", "resources/kind.ts", "resources/shared", DRIVER_TYPES],
   sdk: [SCHEMA_TYPES],
@@ -69,7 +69,9 @@ function isAllowed(from: string, { target = "", isTypeOnly }: Import): boolean {
   }
   if (target === "src/drivers/driver.ts") return isTypeOnly && allowed.includes(DRIVER_TYPES);
   if (target === "src/gateway/link.ts") return isTypeOnly && allowed.includes(LINK_TYPES);
-  return isTypeOnly && allowed.includes(SCHEMA_TYPES) && /^src\/resources\/[^/]+\/schema\.ts$/.test(target);
+  return (
+    isTypeOnly && allowed.includes(SCHEMA_TYPES) && /^src\/resources\/[^/]+\/(\w+-)?schema\.ts$/.test(target)
+  );
 }
 
 /** What is wrong with the imports of a file below `src/`, as sentences. */

@@ -1,13 +1,13 @@
 // A whole API for tests: a real store, a real server on a free port, and a client that speaks for a token.
 import { randomBytes } from "node:crypto";
 import { createApp, type App, type AppOptions } from "../../src/api/app.ts";
-import { createToken } from "../../src/api/tokens.ts";
+import { createToken, type TokenLimits } from "../../src/api/tokens.ts";
 import type { Driver, Offer } from "../../src/drivers/driver.ts";
 import { WatchedSightings } from "../../src/resources/shared/sightings.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { Vault } from "../../src/lib/secrets.ts";
-import { kinds } from "../../src/resources/index.ts";
-import type { KindContext } from "../../src/resources/kind.ts";
+import { allOperations, kinds } from "../../src/resources/index.ts";
+import type { KindContext, Quotas } from "../../src/resources/kind.ts";
 import type { Database } from "../../src/store/database.ts";
 import { freshDatabase } from "./postgres.ts";
 
@@ -23,14 +23,24 @@ export interface TestApi {
   offer: Offer;
   /** What the driver's watch has told; tests tell it themselves. */
   sightings: WatchedSightings;
-  newToken(abilities: string[], organizationName?: string): Promise<string>;
+  newToken(abilities: string[], organizationName?: string, limits?: TokenLimits): Promise<string>;
   request(path: string, init?: RequestInit & { token?: string | null; json?: unknown }): Promise<Response>;
   stop(): Promise<void>;
 }
 
+const NO_QUOTAS: Quotas = {
+  resources: 0,
+  caches: 0,
+  databases: 0,
+  websockets: 0,
+  memoryBytes: 0,
+  storageBytes: 0,
+  connections: 0,
+};
+
 /** Starts an API; stop it when the test file is done. */
 export async function startApi(
-  options: Partial<AppOptions> & { portRange?: KindContext["portRange"] } = {},
+  options: Partial<AppOptions> & { portRange?: KindContext["portRange"]; quotas?: Partial<Quotas> } = {},
 ): Promise<TestApi> {
   const db = await freshDatabase();
   await db`insert into hosts (id, name) values ('host-1', 'test')`;
@@ -54,11 +64,12 @@ export async function startApi(
     isTls: false,
     portRange: options.portRange ?? { first: 21_000, last: 21_999 },
     bind: "127.0.0.1",
+    quotas: { ...NO_QUOTAS, ...options.quotas },
   };
   const app = await createApp({
     db,
     log: createLog("test", "silent"),
-    operations: kinds.flatMap((kind) => kind.operations(context)),
+    operations: allOperations(context),
     hostnames: ["cloud.example"],
     isPublic: false,
     rateLimitPerMinute: 0,
@@ -68,8 +79,8 @@ export async function startApi(
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch, idleTimeout: 120 });
   const origin = `http://127.0.0.1:${server.port}`;
   const kindNames = kinds.map(({ name }) => name);
-  const newToken = async (abilities: string[], organizationName = "default") =>
-    (await createToken(db, kindNames, { organizationName, name: "test", abilities })).token;
+  const newToken = async (abilities: string[], organizationName = "default", limits: TokenLimits = {}) =>
+    (await createToken(db, kindNames, { organizationName, name: "test", abilities, limits })).token;
   const token = await newToken(["*"]);
   return {
     db,

@@ -24,8 +24,11 @@ const USERNAME = "pilvi";
 
 let server: Promise<{ socketPath: string; folder: string }> | undefined;
 
-/** An empty, migrated database on the server of this process, which is started when the first one is asked for. */
-export async function freshDatabase(): Promise<Database> {
+/**
+ * An empty, migrated database on the server of this process, which is started when the first one is asked for.
+ * @param known fewer migrations, for the store of an earlier release.
+ */
+export async function freshDatabase(known = migrations): Promise<Database> {
   server ??= startServer();
   const { socketPath } = await server;
   const name = `test_${randomUUID().replaceAll("-", "")}`;
@@ -34,7 +37,7 @@ export async function freshDatabase(): Promise<Database> {
   await admin.unsafe(`create database ${name}`);
   await admin.close();
   const db = openDatabase({ ...address, database: name });
-  await migrate(db, migrations);
+  await migrate(db, known);
   return db;
 }
 

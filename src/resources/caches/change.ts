@@ -3,7 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import { recordAudit } from "../../api/audit.ts";
 import type { FieldErrors, OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
+import { reallocate } from "../shared/quotas.ts";
 import { enqueueChange, lockInstance, refuseDeleting } from "../shared/wish.ts";
+import { allocationFields, allocationOf } from "./allocation.ts";
 import { variantFaults, type CacheChange } from "./schema.ts";
 import { specOf } from "./spec.ts";
 import { findCache, updateCache, type CacheRow, type CacheSettings } from "./store.ts";
@@ -23,7 +25,7 @@ export async function checkChange(
 
 /**
  * Writes the change; what the driver is not told of needs nothing to be done by anyone.
- * @throws ApiError 404, or 409 when the cache is being deleted.
+ * @throws ApiError 404, 409 when the cache is being deleted, or 422 when the change exceeds a quota.
  */
 export async function changeCache(
   context: KindContext,
@@ -40,6 +42,13 @@ export async function changeCache(
     }
     const about = { kind: CACHES.kind, id: cache.id, details: body };
     await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    const order = {
+      kind: CACHES.kind,
+      id: cache.id,
+      allocation: allocationOf(changed),
+      fields: allocationFields,
+    };
+    await reallocate(tx, context.quotas, principal, order);
     return (await findCache(tx, organizationId, cache.id)) ?? changed;
   });
 }

@@ -2,6 +2,7 @@
 import type { OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { createInstance, newLogin } from "../shared/create.ts";
+import { allocationFields, allocationOf } from "./allocation.ts";
 import { isValkeyType, type NewCache } from "./schema.ts";
 import { findCache, insertCache, type CacheRow } from "./store.ts";
 
@@ -11,7 +12,7 @@ export async function createCache(
   request: OperationRequest<NewCache>,
 ): Promise<{ row: CacheRow; isReplayed: boolean }> {
   const { body } = request;
-  return await createInstance(context, request, {
+  return await createInstance<CacheRow>(context, request, {
     kind: "caches",
     prefix: "cache",
     insert: (tx, values) =>
@@ -27,5 +28,7 @@ export async function createCache(
         hibernationTimeout: body.hibernation_timeout,
       }),
     find: findCache,
+    allocationOf,
+    allocationFields,
   });
 }

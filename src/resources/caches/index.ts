@@ -1,10 +1,16 @@
 // The kind `caches`: Valkey and Redis.
 import type { ResourceKind } from "../kind.ts";
+import { allocationOf } from "./allocation.ts";
 import { reconcileCache } from "./reconciler.ts";
 import { cacheOperations } from "./routes.ts";
+import { loadCache } from "./store.ts";
 
 export const caches: ResourceKind = {
   name: "caches",
   operations: cacheOperations,
   reconcile: reconcileCache,
+  async allocationOf(db, id) {
+    const cache = await loadCache(db, id);
+    return cache && allocationOf(cache);
+  },
 };

@@ -4,7 +4,9 @@ import { recordAudit } from "../../api/audit.ts";
 import { invalid } from "../../api/errors.ts";
 import type { OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
+import { reallocate } from "../shared/quotas.ts";
 import { enqueueChange, lockInstance, refuseDeleting } from "../shared/wish.ts";
+import { allocationFieldsOf, allocationOf } from "./allocation.ts";
 import { configVariants, type DatabaseConfig } from "./configs/index.ts";
 import type { DatabaseChange } from "./schema.ts";
 import { specOf } from "./spec.ts";
@@ -14,7 +16,8 @@ export const CLUSTERS = { kind: "databases", noun: "database cluster", find: fin
 
 /**
  * Writes the change; what the driver is not told of needs nothing to be done by anyone.
- * @throws ApiError 404, 409 when the cluster is being deleted, or 422 naming all that is wrong with the config.
+ * @throws ApiError 404, 409 when the cluster is being deleted, or 422 naming all that is wrong with the config, or the
+ *   quota that it exceeds.
  */
 export async function changeDatabase(
   context: KindContext,
@@ -32,6 +35,12 @@ export async function changeDatabase(
     }
     const about = { kind: CLUSTERS.kind, id: cluster.id, details: { config } };
     await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    await reallocate(tx, context.quotas, principal, {
+      kind: CLUSTERS.kind,
+      id: cluster.id,
+      allocation: allocationOf(changed),
+      fields: allocationFieldsOf(config),
+    });
     return (await findDatabase(tx, organizationId, cluster.id)) ?? changed;
   });
 }

@@ -5,6 +5,7 @@ import type { Offer } from "../../drivers/driver.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
 import { createInstance, newLogin } from "../shared/create.ts";
+import { allocationFieldsOf, allocationOf } from "./allocation.ts";
 import { configVariants } from "./configs/index.ts";
 import { chooseEngine, engineFaults } from "./engines.ts";
 import type { NewDatabase } from "./schema.ts";
@@ -23,7 +24,8 @@ export async function createDatabase(
   const engine = chooseEngine(type, version, offer);
   // The check found one a moment ago, but an operator may have removed it since.
   if (engine === undefined) throw invalid(engineFaults(type, version, offer));
-  return await createInstance(context, request, {
+  const completeConfig = configVariants[type].complete(config ?? {});
+  return await createInstance<DatabaseRow>(context, request, {
     kind: "databases",
     prefix: "db",
     async insert(tx, values) {
@@ -33,7 +35,7 @@ export async function createDatabase(
         type,
         engineName: engine.name,
         version: engine.version,
-        config: configVariants[type].complete(config ?? {}),
+        config: completeConfig,
       });
       if (!hasDefault) return row;
       const schema = await insertSchema(tx, {
@@ -44,5 +46,7 @@ export async function createDatabase(
       return { ...row, schemas: schema === undefined ? [] : [schema] };
     },
     find: findDatabase,
+    allocationOf,
+    allocationFields: allocationFieldsOf(completeConfig),
   });
 }

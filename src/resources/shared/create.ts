@@ -7,8 +7,9 @@ import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
-import type { KindContext } from "../kind.ts";
+import type { Allocation, KindContext } from "../kind.ts";
 import { canListen, takePort } from "./ports.ts";
+import { allocate, type AllocationFields } from "./quotas.ts";
 import type { CloudRegion } from "./regions.ts";
 import type { InstanceKind, InstanceLogin, InstanceValues } from "./rows.ts";
 
@@ -27,9 +28,15 @@ export interface InstanceCreation<Row> {
   prefix: string;
   insert(tx: Transaction, values: InstanceValues): Promise<Row>;
   find(tx: Transaction, organizationId: string, id: string): Promise<Row | undefined>;
+  /** What it takes of the quotas, and the fields that decide on that. */
+  allocationOf(row: Row): Allocation;
+  allocationFields: AllocationFields;
 }
 
-/** Makes the instance that was asked for, or finds the one that the same Idempotency-Key made before. */
+/**
+ * Makes the instance that was asked for, or finds the one that the same Idempotency-Key made before.
+ * @throws ApiError 422 when it exceeds a quota.
+ */
 export async function createInstance<Row>(
   context: KindContext,
   request: OperationRequest<NewInstance>,
@@ -56,6 +63,8 @@ export async function createInstance<Row>(
       });
       await enqueue(tx, { kind, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
       await recordAudit(tx, { principal, requestId, action: "create", kind, id, details: body });
+      const order = { kind, id, allocation: creation.allocationOf(row), fields: creation.allocationFields };
+      await allocate(tx, context.quotas, principal, order);
       await failpoint("create.written");
       return row;
     },

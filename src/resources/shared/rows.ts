@@ -4,6 +4,7 @@ import type { Page } from "../../api/pagination.ts";
 import type { Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
+import { deleteAllocation } from "./allocations.ts";
 import type { CloudRegion } from "./regions.ts";
 
 /** Kinds whose resources are instances of an engine; being constants, they may stand in a statement as they are. */
@@ -158,5 +159,6 @@ export async function eraseRow(tx: Transaction, kind: InstanceKind, id: string):
   await tx`delete from ${tx.unsafe(tableOf(kind))} where id = ${id}`;
   await tx`delete from ports where resource_id = ${id}`;
   await forgetResource(tx, id);
+  await deleteAllocation(tx, id);
   await notify(tx, "status", id);
 }

@@ -2,6 +2,8 @@
 import { recordAudit } from "../../api/audit.ts";
 import type { OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
+import { reallocate } from "../shared/quotas.ts";
+import { allocationFields, allocationOf } from "./allocation.ts";
 import { splitEvenly } from "./applications/store.ts";
 import type { ServerChange } from "./schema.ts";
 import { findServer, renameServer, resizeServer, type ServerRow } from "./store.ts";
@@ -9,10 +11,10 @@ import { enqueueServer, lockServer, refuseDeleting } from "./wish.ts";
 
 /**
  * Writes the change; a name needs nothing to be done by anyone.
- * @throws ApiError 404, or 409 when the cluster is being deleted.
+ * @throws ApiError 404, 409 when the cluster is being deleted, or 422 when the change exceeds a quota.
  */
 export async function changeServer(
-  { db }: KindContext,
+  { db, quotas }: KindContext,
   { principal, requestId, body, params }: OperationRequest<ServerChange, unknown, { id: string }>,
 ): Promise<ServerRow> {
   const { organizationId } = principal;
@@ -27,6 +29,9 @@ export async function changeServer(
     }
     const about = { kind: "websockets", id: server.id, details: body };
     await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    const allocation = allocationOf({ maxConnections: body.max_connections ?? server.maxConnections });
+    const order = { kind: "websockets" as const, id: server.id, allocation, fields: allocationFields };
+    await reallocate(tx, quotas, principal, order);
     return (await findServer(tx, organizationId, server.id)) ?? server;
   });
 }

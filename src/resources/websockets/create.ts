@@ -2,6 +2,7 @@
 import type { OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { createInstance } from "../shared/create.ts";
+import { allocationFields, allocationOf } from "./allocation.ts";
 import { newApplicationValues } from "./applications/create.ts";
 import { newApplication } from "./applications/schema.ts";
 import { insertApplication } from "./applications/store.ts";
@@ -16,7 +17,7 @@ export async function createServer(
   request: OperationRequest<NewServer>,
 ): Promise<{ row: ServerRow; isReplayed: boolean }> {
   const { type, max_connections: maxConnections } = request.body;
-  return await createInstance(context, request, {
+  return await createInstance<ServerRow>(context, request, {
     kind: "websockets",
     prefix: "ws",
     async insert(tx, values) {
@@ -29,5 +30,7 @@ export async function createServer(
       return { ...row, applications: [application] };
     },
     find: findServer,
+    allocationOf,
+    allocationFields,
   });
 }

@@ -1,0 +1,51 @@
+// `pilvi organization`: whose token is used, and what there is of the quotas.
+import type { Command } from "commander";
+import type { OrganizationDocument } from "../../sdk/index.ts";
+import { withJson } from "../options.ts";
+import { jsonText, type Session, withExamples } from "../session.ts";
+import { table } from "../table.ts";
+
+/** Adds the command. */
+export function addOrganization(program: Command, session: Session): void {
+  const command = program
+    .command("organization")
+    .description("show the organization of the token, and what is used of the quotas");
+  withJson(command).action(async ({ json }: { json?: true }) => {
+    const document = await (await session.client()).organization.get();
+    session.io.out(json === true ? jsonText(document) : organizationText(document));
+  });
+  withExamples(command, [
+    "pilvi organization",
+    "pilvi organization --json | jq .data.meta.quotas.resources.used",
+  ]);
+}
+
+interface Amount {
+  limit: number | null;
+  used: number;
+}
+
+/** Its name, and a row for each quota. */
+function organizationText({ data: { id, attributes, meta } }: OrganizationDocument): string {
+  const head = table([
+    ["Organization", attributes.name],
+    ["Id", id],
+    ["Token", meta.token.name],
+  ]);
+  const own: Record<string, Amount> = meta.token.quotas;
+  const rows = Object.entries(meta.quotas).map(([name, amount]: [string, Amount]) =>
+    [[name.replace("_bytes", "")], cellsOf(name, amount), cellsOf(name, own[name])].flat(),
+  );
+  return `${head}\n${table([["QUOTA", "USED", "LIMIT", "TOKEN USED", "TOKEN LIMIT"], ...rows])}`;
+}
+
+function cellsOf(name: string, amount: Amount | undefined): [used: string, limit: string] {
+  if (amount === undefined) return ["", ""];
+  const { limit, used } = amount;
+  const text = name.endsWith("_bytes") ? mebibytes : String;
+  return [text(used), limit === null ? "none" : text(limit)];
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 ** 2)} MiB`;
+}

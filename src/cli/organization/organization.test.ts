@@ -1,0 +1,50 @@
+// Tests of `pilvi organization` against a server that speaks the documented shape.
+import { afterEach, expect, test } from "bun:test";
+import type { OrganizationDocument } from "../../sdk/index.ts";
+import { closeServers, serve } from "../test-server.ts";
+import { fakeIo, runCommand } from "../test-support.ts";
+
+afterEach(closeServers);
+
+const amount = (used: number, limit: number | null = null) => ({ used, limit });
+const document: OrganizationDocument = {
+  data: {
+    id: "org-1",
+    type: "organizations",
+    attributes: { name: "default", slug: "default" },
+    meta: {
+      quotas: {
+        resources: amount(3, 2000),
+        caches: amount(3),
+        databases: amount(0),
+        websockets: amount(0),
+        memory_bytes: amount(262_144_000, 1_073_741_824),
+        storage_bytes: amount(0),
+        connections: amount(0),
+      },
+      token: {
+        id: "token-1",
+        name: "laptop",
+        quotas: {
+          resources: amount(1, 5),
+          memory_bytes: amount(0),
+          storage_bytes: amount(0),
+          connections: amount(0),
+        },
+      },
+    },
+  },
+};
+
+test("organization shows quotas of both beside each other, and with --json the document", async () => {
+  const url = serve({ "GET /meta/organization": () => Response.json(document) });
+  const io = fakeIo();
+  await runCommand(io, url, "organization");
+  expect(io.stdout).toMatch(/^Organization +default\nId +org-1\nToken +laptop$/m);
+  expect(io.stdout).toMatch(/^resources +3 +2000 +1 +5$/m);
+  expect(io.stdout).toMatch(/^caches +3 +none$/m);
+  expect(io.stdout).toMatch(/^memory +250 MiB +1024 MiB +0 MiB +none$/m);
+  const json = fakeIo();
+  await runCommand(json, url, "organization", "--json");
+  expect(JSON.parse(json.stdout)).toEqual(document);
+});

@@ -1,0 +1,18 @@
+// What a database cluster takes of its organization's quotas.
+import type { Allocation } from "../kind.ts";
+import type { AllocationFields } from "../shared/quotas.ts";
+import type { DatabaseConfig } from "./configs/index.ts";
+import { resourcesOf } from "./resources.ts";
+import type { DatabaseRow } from "./store.ts";
+
+/** The fields that a customer can change to take less. */
+export function allocationFieldsOf(config: DatabaseConfig): AllocationFields {
+  const size = "cu_max" in config ? "config.cu_max" : "config.size";
+  return { memory: size, connections: size };
+}
+
+/** The memory and the connections that the order stands for. */
+export function allocationOf({ type, config }: Pick<DatabaseRow, "type" | "config">): Allocation {
+  const { memoryBytes, maxConnections } = resourcesOf(type, config);
+  return { memoryBytes, connections: maxConnections };
+}

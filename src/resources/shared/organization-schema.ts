@@ -1,0 +1,65 @@
+// What an organization looks like in an answer.
+import { z } from "zod";
+
+const amount = (description: string, example: number) =>
+  z
+    .object({
+      limit: z.int().min(0).nullable().meta({ description: "Null is no limit.", example }),
+      used: z.int().min(0).meta({ description: "What counts at the moment.", example: 3 }),
+    })
+    .meta({ description });
+
+const memoryBytes = amount("Bytes of memory that the sizes of all resources stand for.", 17_592_186_044_416);
+const storageBytes = amount(
+  "Bytes on the disk, as the host measured them last. Above the limit nothing new is made.",
+  1_099_511_627_776,
+);
+const connections = amount("Connections that database and WebSocket clusters may have.", 1_000_000);
+
+const quotas = z
+  .object({
+    resources: amount("Resources of all kinds.", 2_000),
+    caches: amount("Caches.", 500),
+    databases: amount("Database clusters.", 500),
+    websockets: amount("WebSocket clusters.", 500),
+    memory_bytes: memoryBytes,
+    storage_bytes: storageBytes,
+    connections,
+  })
+  .meta({ id: "Quotas", description: "A resource counts until nothing is left of it." });
+
+const tokenQuotas = z
+  .object({
+    resources: amount("Resources of all kinds.", 20),
+    memory_bytes: memoryBytes,
+    storage_bytes: storageBytes,
+    connections,
+  })
+  .meta({
+    id: "TokenQuotas",
+    description: "Limits of the token alone, for the resources that it created or made larger.",
+  });
+
+/** An organization as answers show it. */
+export const organizationResource = z
+  .object({
+    id: z.string().meta({ example: "org-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
+    type: z.literal("organizations"),
+    attributes: z.object({
+      name: z.string().meta({ example: "default" }),
+      slug: z.string().meta({ description: "The name as a part of an address.", example: "default" }),
+    }),
+    meta: z.object({
+      quotas,
+      token: z
+        .object({
+          id: z.string().meta({ example: "token-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
+          name: z.string().meta({ example: "laptop" }),
+          quotas: tokenQuotas,
+        })
+        .meta({ description: "The token that asks." }),
+    }),
+  })
+  .meta({ id: "Organization" });
+
+export type OrganizationResource = z.output<typeof organizationResource>;

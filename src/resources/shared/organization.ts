@@ -1,0 +1,88 @@
+// `GET /meta/organization`: whose token asks, and what there is of its quotas.
+import type { Principal } from "../../api/auth.ts";
+import { JSON_API } from "../../api/jsonapi.ts";
+import { operation, type Operation } from "../../api/operation.ts";
+import { z } from "zod";
+import type { Database } from "../../store/database.ts";
+import type { KindContext, Quotas } from "../kind.ts";
+import { usageOfOrganization, usageOfToken } from "./allocations.ts";
+import { organizationResource, type OrganizationResource } from "./organization-schema.ts";
+import { usedOf } from "./quotas.ts";
+
+/** The operation. */
+export function organizationOperation({ db, quotas }: KindContext): Operation {
+  return operation({
+    method: "GET",
+    path: "/meta/organization",
+    operationId: "getOrganization",
+    tag: "Meta",
+    summary: "Get the organization",
+    description: "The organization of the token, with the quotas of both and what is used of them.",
+    ability: null,
+    success: {
+      status: 200,
+      description: "The organization.",
+      schema: z.object({ data: organizationResource }),
+      contentType: JSON_API,
+    },
+    async handle({ principal }) {
+      return { document: { data: await describe(db, quotas, principal) } };
+    },
+  });
+}
+
+async function describe(
+  db: Database,
+  quotas: Quotas,
+  { organizationId, tokenId }: Principal,
+): Promise<OrganizationResource> {
+  const [[organization], usage, token] = await Promise.all([
+    db<{ name: string }[]>`select name from organizations where id = ${organizationId}`,
+    usageOfOrganization(db, organizationId),
+    usageOfToken(db, tokenId),
+  ]);
+  const name = organization?.name ?? "";
+  const used = usedOf(usage);
+  const { resources, ...ofToken } = usedOf(token.usage);
+  return {
+    id: organizationId,
+    type: "organizations",
+    attributes: { name, slug: slugOf(name) },
+    meta: {
+      quotas: {
+        resources: amount(quotas.resources, used.resources),
+        caches: amount(quotas.caches, used.caches),
+        databases: amount(quotas.databases, used.databases),
+        websockets: amount(quotas.websockets, used.websockets),
+        ...shared(quotas, used),
+      },
+      token: {
+        id: tokenId,
+        name: token.name,
+        quotas: { resources: amount(token.limits.resources, resources), ...shared(token.limits, ofToken) },
+      },
+    },
+  };
+}
+
+type Shared<Value> = Record<"memoryBytes" | "storageBytes" | "connections", Value>;
+
+function shared(limits: Shared<number | null>, used: Shared<number>) {
+  return {
+    memory_bytes: amount(limits.memoryBytes, used.memoryBytes),
+    storage_bytes: amount(limits.storageBytes, used.storageBytes),
+    connections: amount(limits.connections, used.connections),
+  };
+}
+
+function amount(limit: number | null, used: number) {
+  return { limit: limit === 0 ? null : limit, used };
+}
+
+/** Lowercase letters and digits with hyphens between. */
+function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+}

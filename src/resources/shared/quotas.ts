@@ -1,0 +1,170 @@
+// Holds organizations and tokens to their quotas, in the transaction that takes of them.
+import type { Principal } from "../../api/auth.ts";
+import { invalid } from "../../api/errors.ts";
+import type { FieldErrors } from "../../api/operation.ts";
+import { addFault } from "../../api/validation.ts";
+import { byteSizeText } from "../../lib/byte-size.ts";
+import type { Transaction } from "../../store/database.ts";
+import type { Allocation, Quotas } from "../kind.ts";
+import {
+  insertAllocation,
+  lockAllocation,
+  updateAllocation,
+  usageOfOrganization,
+  usageOfToken,
+  type Usage,
+} from "./allocations.ts";
+import type { InstanceKind } from "./rows.ts";
+
+/** The fields of a request that decide how much of a quota it takes. */
+export type AllocationFields = Record<keyof TakenByOrder, string>;
+
+type TakenByOrder = { memory: number; connections: number };
+
+/** A resource with what it is to take. */
+export interface AllocationOrder {
+  kind: InstanceKind;
+  id: string;
+  allocation: Allocation;
+  fields: AllocationFields;
+}
+
+/** One thing that is limited. */
+export type QuotaName = keyof Quotas;
+
+/** How each is told: what it is, its unit, the operator's setting, and the option of a token; in the order of an answer. */
+export const QUOTA_TEXTS: Record<
+  QuotaName,
+  { noun: string; isBytes?: true; setting: string; option?: string }
+> = {
+  resources: { noun: "resources", setting: "PILVI_QUOTA_RESOURCES", option: "--max-resources" },
+  caches: { noun: "caches", setting: "PILVI_QUOTA_CACHES" },
+  databases: { noun: "database clusters", setting: "PILVI_QUOTA_DATABASES" },
+  websockets: { noun: "WebSocket clusters", setting: "PILVI_QUOTA_WEBSOCKETS" },
+  memoryBytes: { noun: "memory", isBytes: true, setting: "PILVI_QUOTA_MEMORY", option: "--max-memory" },
+  storageBytes: { noun: "storage", isBytes: true, setting: "PILVI_QUOTA_STORAGE", option: "--max-storage" },
+  connections: { noun: "connections", setting: "PILVI_QUOTA_CONNECTIONS", option: "--max-connections" },
+};
+
+/** What is had of everything that is limited. */
+export function usedOf(usage: Usage): Quotas {
+  return { ...usage, resources: usage.caches + usage.databases + usage.websockets };
+}
+
+/**
+ * Takes what a new resource needs; the last step of its transaction.
+ * @throws ApiError 422 that names each quota which it exceeds.
+ */
+export async function allocate(
+  tx: Transaction,
+  quotas: Quotas,
+  principal: Principal,
+  order: AllocationOrder,
+): Promise<void> {
+  await insertAllocation(tx, principal, order);
+  const { kind, allocation, fields } = order;
+  await refuseExcess(tx, quotas, principal, {
+    resources: { wanted: 1, field: "type" },
+    [kind]: { wanted: 1, field: "type" },
+    storageBytes: { wanted: 0, field: "type" },
+    ...takenBy(allocation, fields),
+  });
+}
+
+/**
+ * Takes what a changed resource needs more, or gives back what it needs less; the last step of its transaction. A resource
+ * that grows counts for the token that has it grow, or a token could go round its limits with a resource of another one.
+ * @throws ApiError 422 that names each quota which it exceeds.
+ */
+export async function reallocate(
+  tx: Transaction,
+  quotas: Quotas,
+  principal: Principal,
+  order: AllocationOrder,
+): Promise<void> {
+  const { id, allocation, fields } = order;
+  const former = await lockAllocation(tx, id);
+  if (former === undefined) return await allocate(tx, quotas, principal, order);
+  const growth = {
+    memoryBytes: allocation.memoryBytes - former.memoryBytes,
+    connections: allocation.connections - former.connections,
+  };
+  if (growth.memoryBytes === 0 && growth.connections === 0) return;
+  const isLarger = growth.memoryBytes > 0 || growth.connections > 0;
+  await updateAllocation(tx, id, allocation, isLarger ? principal.tokenId : null);
+  if (isLarger) await refuseExcess(tx, quotas, principal, takenBy(growth, fields));
+}
+
+/** How much more is wanted of a quota, and the field that says so. */
+type Wanted = Partial<Record<QuotaName, { wanted: number; field: string }>>;
+
+function takenBy({ memoryBytes, connections }: Allocation, fields: AllocationFields): Wanted {
+  return {
+    ...(memoryBytes > 0 && { memoryBytes: { wanted: memoryBytes, field: fields.memory } }),
+    ...(connections > 0 && { connections: { wanted: connections, field: fields.connections } }),
+  };
+}
+
+/** The sums have the order in them already, and nobody else can change them before the transaction ends. */
+async function refuseExcess(
+  tx: Transaction,
+  quotas: Quotas,
+  { organizationId, tokenId }: Principal,
+  wanted: Wanted,
+): Promise<void> {
+  const errors: FieldErrors = {};
+  const ofOrganization = usedOf(await usageOfOrganization(tx, organizationId));
+  for (const name of exceeded(quotas, ofOrganization, wanted)) {
+    const raise = `have the operator raise ${QUOTA_TEXTS[name].setting}`;
+    addExcess(errors, {
+      owner: "organization",
+      raise,
+      limit: quotas[name],
+      used: ofOrganization[name],
+      name,
+      wanted,
+    });
+  }
+  const { usage, limits } = await usageOfToken(tx, tokenId);
+  const ofToken = usedOf(usage);
+  for (const name of exceeded(limits, ofToken, wanted)) {
+    const raise = `use a token that was made with a larger ${QUOTA_TEXTS[name].option}`;
+    const limit = { ...quotas, ...limits }[name] ?? 0;
+    addExcess(errors, { owner: "token", raise, limit, used: ofToken[name], name, wanted });
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+}
+
+/** The quotas that are exceeded by what is had in all. Storage is measured and not ordered: it may be as large as its limit. */
+function exceeded(
+  limits: { [Name in QuotaName]?: number | null },
+  used: Quotas,
+  wanted: Wanted,
+): QuotaName[] {
+  return (Object.keys(wanted) as QuotaName[]).filter((name) => {
+    const limit = limits[name] ?? 0;
+    return limit !== 0 && used[name] > limit;
+  });
+}
+
+interface Excess {
+  owner: string;
+  raise: string;
+  limit: number;
+  /** With what is wanted. */
+  used: number;
+  name: QuotaName;
+  wanted: Wanted;
+}
+
+function addExcess(errors: FieldErrors, { owner, raise, limit, used, name, wanted }: Excess): void {
+  const { noun, isBytes } = QUOTA_TEXTS[name];
+  const { wanted: amount = 0, field = "type" } = wanted[name] ?? {};
+  const text = (value: number) => (isBytes ? byteSizeText(value) : String(value));
+  const asked = amount > 1 ? `, and this takes ${text(amount)} more` : "";
+  addFault(
+    errors,
+    field,
+    `The ${owner} may have ${text(limit)} ${isBytes ? "of " : ""}${noun} and has ${text(used - amount)}${asked}. Delete something, or ${raise}.`,
+  );
+}

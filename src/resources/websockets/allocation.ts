@@ -1,0 +1,15 @@
+// What a WebSocket cluster takes of its organization's quotas.
+import type { Allocation } from "../kind.ts";
+import type { AllocationFields } from "../shared/quotas.ts";
+import type { ServerRow } from "./store.ts";
+
+/** The fields that a customer can change to take less. */
+export const allocationFields: AllocationFields = {
+  memory: "max_connections",
+  connections: "max_connections",
+};
+
+/** An order for a cluster names connections and no memory. */
+export function allocationOf({ maxConnections }: Pick<ServerRow, "maxConnections">): Allocation {
+  return { memoryBytes: 0, connections: maxConnections };
+}
