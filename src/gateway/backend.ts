@@ -13,6 +13,14 @@ export class EngineUnavailable extends Error {
   }
 }
 
+/** Thrown when an instance has as many clients as it may. */
+export class TooManyClients extends Error {
+  constructor() {
+    super("the instance has as many clients as it may");
+    this.name = "TooManyClients";
+  }
+}
+
 /** Follows what a client sends to the engine, so that it is never cut within a message or a transaction. */
 export interface MessageWalker {
   /**

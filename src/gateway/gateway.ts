@@ -2,7 +2,9 @@
 import { postgresFront } from "./postgres/index.ts";
 import { mysqlFront } from "./mysql/index.ts";
 import { redisFront } from "./redis/index.ts";
-import type { Front } from "./backend.ts";
+import { TooManyClients, type Front } from "./backend.ts";
+import { ConnectionLimits } from "./connection-limits.ts";
+import { FAREWELLS } from "./farewells.ts";
 import { InstanceBackend } from "./instance-backend.ts";
 import type { Entry, GatewayMessage, HostMessage, Protocol } from "./link.ts";
 import type { Log } from "../lib/line-log.ts";
@@ -14,15 +16,10 @@ import { Listener } from "./reactor/listener.ts";
 import type { Reactor } from "./reactor/reactor.ts";
 import type { Timer } from "./reactor/timers.ts";
 import { isLoopbackPeer, outOfReach } from "./reach.ts";
-import { Strangers } from "./strangers.ts";
 import { Tidying } from "./tidying.ts";
 
 const FRONTS: Record<Protocol, Front> = { postgres: postgresFront, mysql: mysqlFront, redis: redisFront };
 
-/** Sockets that have not said who they are yet; beyond this one of them has to go for each that comes. */
-const MAX_STRANGERS = 8_192;
-/** How much of its descriptors the gateway has for them; the rest is for customers, who need two each. */
-const STRANGERS_SHARE = 0.5;
 /** How soon an address is tried again that somebody else has. */
 const LISTEN_RETRY_MS = 500;
 
@@ -53,8 +50,8 @@ export class Gateway {
   readonly #log: Log;
   #link: HostLink | null = null;
   readonly #doors = new Map<string, Door>();
-  readonly #strangers = new Strangers<ClientSocket>(
-    Math.min(MAX_STRANGERS, Math.floor(openFileLimit() * STRANGERS_SHARE)),
+  readonly #limits = new ConnectionLimits<ClientSocket>(openFileLimit(), (client, id) =>
+    this.#dismiss(client, id),
   );
   readonly #tidying: Tidying;
   readonly #ready: () => void;
@@ -66,6 +63,10 @@ export class Gateway {
     this.#settings = settings;
     this.#log = log;
     this.#ready = ready;
+    reactor.relief = {
+      room: () => this.#limits.room(this.#doors.size),
+      relieve: (sockets) => this.#limits.relieve(sockets, this.#doors.size),
+    };
   }
 
   /** Begins to listen to the host, and to whoever comes to the addresses that it tells. */
@@ -175,9 +176,17 @@ export class Gateway {
     });
     door.clients.add(client);
     const { id } = door.backend.entry;
-    this.#strangers.add(id, client);
-    client.onIdentified = () => this.#strangers.remove(id, client);
+    this.#limits.arrived(id, client);
+    client.onIdentified = () => {
+      if (!this.#limits.identified(id, client, door.backend.entry.maxConnections)) throw new TooManyClients();
+    };
     void this.#serve(door, client);
+  }
+
+  /** Ends the connection of a customer for whom there is no room any more. */
+  #dismiss(client: ClientSocket, id: string): void {
+    const door = this.#doors.get(id);
+    client.dismiss(door === undefined ? new Uint8Array() : FAREWELLS[door.backend.entry.protocol]);
   }
 
   async #serve(door: Door, client: ClientSocket): Promise<void> {
@@ -190,7 +199,7 @@ export class Gateway {
       client.end();
       door.backend.left(client);
       door.clients.delete(client);
-      this.#strangers.remove(entry.id, client);
+      this.#limits.left(entry.id, client);
       this.#tidying.note();
     }
   }

@@ -31,6 +31,8 @@ export interface Entry {
   lastError: string | null;
   /** All who may log in, as they were when the engine was asked last. */
   users: EntryUser[];
+  /** How many clients may be logged in, or wait to be: what the engine takes, and for a database some who wait in line. */
+  maxConnections: number;
   /** Seconds without use after which it is to sleep; null is never. */
   sleepAfterSeconds: number | null;
   /** How long the parts of its latest start took, in milliseconds: to a process, and from there to one that takes connections. */

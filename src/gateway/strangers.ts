@@ -25,7 +25,7 @@ export class Strangers<Client extends Closable> {
     const crowd = this.#crowds.get(door) ?? new Set();
     this.#crowds.set(door, crowd.add(client));
     this.#size += 1;
-    if (this.#size > this.#most) this.#dropOne();
+    if (this.#size > this.#most) this.dropOne();
   }
 
   /** It has said who it is, or is gone. May be called again. */
@@ -37,7 +37,7 @@ export class Strangers<Client extends Closable> {
   }
 
   /** The one that has stood longest where most are, so that a crowd at one door keeps nobody from the others. */
-  #dropOne(): void {
+  dropOne(): void {
     let fullest: [string, Set<Client>] | null = null;
     for (const each of this.#crowds) if (each[1].size > (fullest?.[1].size ?? 0)) fullest = each;
     if (fullest === null) return;

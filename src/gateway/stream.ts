@@ -52,6 +52,11 @@ export interface ClientStream extends Stream {
    * @throws StreamEnded when it fails.
    */
   startTls(alpn?: readonly string[]): Promise<void>;
+  /**
+   * Says that the client has proved who it is, and so takes one of the connections that its instance may have. May be called again.
+   * @throws TooManyClients
+   */
+  identified(): void;
   /** Ends the connection after so long, unless it is called again before; null takes the deadline away. */
   setDeadline(ms: number | null): void;
 }

@@ -1,5 +1,6 @@
 // What the gateway is told of an instance, made from all that the host knows of it.
 import { engineFor } from "../engines/index.ts";
+import { MAX_CLIENTS } from "../engines/redis/config.ts";
 import type { InstanceUser } from "../drivers/driver.ts";
 import type { Entry, EntryState, Protocol } from "../gateway/link.ts";
 import type { Condition, State } from "./condition.ts";
@@ -26,6 +27,9 @@ const STATES: Record<State, EntryState | null> = {
   asleep: "asleep",
   draining: "draining",
 };
+
+/** Clients of a database beyond what its engine takes: a crowd that comes while it wakes, and those who wait for others to leave. */
+const MAX_IN_LINE = 1_000;
 
 /** What an entry is made of. */
 export interface EntryParts {
@@ -59,6 +63,7 @@ export function entryOf(parts: EntryParts): Entry | null {
     state,
     lastError: condition.lastError,
     users,
+    maxConnections: "maxConnections" in spec ? spec.maxConnections + MAX_IN_LINE : MAX_CLIENTS,
     sleepAfterSeconds: "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null,
     latestStart,
   };

@@ -44,6 +44,7 @@ function entry(id: string, state: Entry["state"] = "running"): Entry {
     state,
     lastError: null,
     users: [],
+    maxConnections: 100,
     sleepAfterSeconds: null,
     latestStart: null,
   };

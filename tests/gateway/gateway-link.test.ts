@@ -101,6 +101,7 @@ function entryOf(id: string, port: number, change: Partial<Entry> = {}): Entry {
     state: "asleep",
     lastError: null,
     users: [],
+    maxConnections: 100,
     sleepAfterSeconds: null,
     latestStart: null,
     ...change,

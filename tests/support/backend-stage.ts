@@ -108,6 +108,7 @@ export class BackendStage {
       state: "asleep",
       lastError: null,
       users: [],
+      maxConnections: 100,
       sleepAfterSeconds: 60,
       latestStart: { startMs: 3, readyMs: 4 },
     };

@@ -48,7 +48,15 @@ export abstract class FrontGateway {
     const where = { address: "127.0.0.1", port: this.port };
     this.backend = new InstanceBackend(
       this.#reactor,
-      { ...where, lastError: null, users: [], sleepAfterSeconds: null, latestStart: null, ...entry },
+      {
+        ...where,
+        lastError: null,
+        users: [],
+        maxConnections: 100,
+        sleepAfterSeconds: null,
+        latestStart: null,
+        ...entry,
+      },
       (message) => {
         this.#heard.set(message.type, this.count(message.type) + 1);
         this.hear(message);

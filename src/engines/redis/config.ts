@@ -27,6 +27,9 @@ const CUSTOMER_RULES = [
   "+role",
 ];
 
+/** Connections that an engine takes. */
+export const MAX_CLIENTS = 10_000;
+
 /** The unix socket's name in the run folder. */
 export const SOCKET_NAME = "engine.sock";
 
@@ -54,7 +57,7 @@ function settings(context: EngineContext<CacheSpec>): string[] {
     `aclfile ${quoted(join(paths.confDir, "users.acl"))}`,
     `maxmemory ${limits.memoryBytes}`,
     `maxmemory-policy ${spec.evictionPolicy}`,
-    "maxclients 10000",
+    `maxclients ${MAX_CLIENTS}`,
     ...persistence(context),
     "enable-debug-command no",
     "enable-module-command no",

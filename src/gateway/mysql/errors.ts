@@ -3,6 +3,7 @@ import { PayloadReader } from "./payload-reader.ts";
 
 const ERR = 0xff;
 const STATE_MARK = 0x23;
+const TOO_MANY_CONNECTIONS = 1040;
 
 /** An error that a client is told, and with which its connection ends. */
 export class Refusal extends Error {
@@ -52,6 +53,11 @@ export function insecureTransport(): Refusal {
   );
 }
 
+/** What MariaDB itself says. */
+export function tooManyConnections(): Refusal {
+  return new Refusal(TOO_MANY_CONNECTIONS, "08004", "Too many connections");
+}
+
 /**
  * An engine that cannot be had now. Codes from 2000 on are those of client libraries, and 1040 says that closing connections
  * would help; 1053 is what a server says that goes away or is not there yet, and its state 08S01, a failed link, is
@@ -85,7 +91,6 @@ export function parseError(payload: Uint8Array): Refusal {
   return new Refusal(code, decoder.decode(text.subarray(1, 6)), decoder.decode(text.subarray(6)));
 }
 
-const TOO_MANY_CONNECTIONS = 1040;
 const SERVER_SHUTDOWN = 1053;
 
 function stateOf(code: number): string {

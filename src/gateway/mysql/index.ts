@@ -1,11 +1,11 @@
 // Serves clients that speak the MySQL protocol: greets at once, checks passwords, and wakes the engine for those who know one.
-import { EngineUnavailable, type Backend, type Front } from "../backend.ts";
+import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
 import { StreamEnded } from "../stream.ts";
 import { Answers } from "./answers.ts";
 import { authenticate, LOGIN_MS, readHandshakeResponse, readToken, type Candidate } from "./authenticate.ts";
 import { usersWithPasswords } from "./change-user.ts";
 import { traitsOf } from "./engine-traits.ts";
-import { badHandshake, errorPayload, Refusal, unavailable } from "./errors.ts";
+import { badHandshake, errorPayload, Refusal, tooManyConnections, unavailable } from "./errors.ts";
 import { greetingPayload } from "./greeting.ts";
 import { logIn, type Session } from "./login.ts";
 import { newSalt } from "./native-password.ts";
@@ -39,6 +39,7 @@ async function serve(candidate: Candidate, backend: Backend): Promise<void> {
   const response = await readHandshakeResponse(candidate);
   const token = await readToken(candidate, response);
   const passwordHash = await authenticate(candidate, backend, response.user, token);
+  client.identified();
   client.setDeadline(null);
   await pass(candidate, backend, threadId, await logIn(client, backend, response, passwordHash));
 }
@@ -69,6 +70,7 @@ async function pass(
  */
 function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
+  if (error instanceof TooManyClients) return tooManyConnections();
   if (error instanceof EngineUnavailable) return unavailable(error.message);
   if (error instanceof MalformedPayload) return badHandshake();
   if (error instanceof StreamEnded || error instanceof NotThisProtocol) return null;

@@ -10,6 +10,7 @@ export const SQLSTATE = {
   adminShutdown: "57P01",
   crashShutdown: "57P02",
   cannotConnectNow: "57P03",
+  tooManyConnections: "53300",
   internalError: "XX000",
 } as const;
 
@@ -35,6 +36,11 @@ export class Fatal extends Error {
 /** What Postgres answers to whoever gives a wrong password, or the name of a role that does not exist. */
 export function wrongPassword(user: string): Fatal {
   return new Fatal(SQLSTATE.invalidPassword, `password authentication failed for user "${user}"`);
+}
+
+/** What Postgres itself says. */
+export function tooManyClients(): Fatal {
+  return new Fatal(SQLSTATE.tooManyConnections, "sorry, too many clients already");
 }
 
 /** The engine's own error at a login. */

@@ -1,9 +1,9 @@
 // Serves a client of Postgres: encryption, proof of the password, login at the engine, then byte by byte.
-import { EngineUnavailable, type Backend, type Front } from "../backend.ts";
+import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
 import { StreamEnded, type ClientStream } from "../stream.ts";
 import { authenticate, AUTHENTICATION_MS } from "./authenticate.ts";
 import { CancelKeys, type ClientKey } from "./cancel-keys.ts";
-import { EngineRefusal, Fatal, SQLSTATE } from "./errors.ts";
+import { EngineRefusal, Fatal, SQLSTATE, tooManyClients } from "./errors.ts";
 import { cancelRequest } from "./messages.ts";
 import { Session } from "./session.ts";
 import { readPurpose } from "./startup.ts";
@@ -28,6 +28,7 @@ export const postgresFront: Front = async (client, backend) => {
 /** What a client is told of an error that ends its session; null for a fault of the gateway's own. */
 function lastWords(error: unknown): Fatal | EngineRefusal | null {
   if (error instanceof Fatal || error instanceof EngineRefusal) return error;
+  if (error instanceof TooManyClients) return tooManyClients();
   if (!(error instanceof EngineUnavailable)) return null;
   // Frameworks know by these words that another attempt makes sense.
   return new Fatal(SQLSTATE.cannotConnectNow, `failed to connect to upstream: ${error.message}`);
@@ -50,6 +51,7 @@ async function open(client: ClientStream, backend: Backend): Promise<Session | n
   const { startup } = purpose;
   if (client.mustStartTls && client.tls === null) throw new Fatal(SQLSTATE.invalidAuthorization, TLS_ONLY);
   const authenticated = await authenticate(client, backend, startup);
+  client.identified();
   client.setDeadline(null);
   return await Session.begin(client, backend, cancelKeys, startup, authenticated);
 }

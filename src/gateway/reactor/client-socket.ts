@@ -25,8 +25,10 @@ const HANDSHAKE_WAITS = { "want-read": WANT_READ, "want-write": WANT_WRITE } as 
 export class ClientSocket extends SocketStream implements ClientStream {
   readonly address: string;
   readonly acceptedAtMs: number;
-  /** Called when the client has said who it is and may stay. */
+  /** Called when the client has said who it is; throws when it may not stay. */
   onIdentified: (() => void) | null = null;
+  /** When it or its engine said something last, by the time of the loop, in milliseconds. */
+  usedAtMs: number;
   readonly #policy: TlsPolicy;
   #tls: TlsInfo | null = null;
   #tlsAtMs: number | null = null;
@@ -36,6 +38,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
     super(reactor, fd);
     this.address = address;
     this.acceptedAtMs = reactor.timers.now();
+    this.usedAtMs = this.acceptedAtMs;
     this.#policy = policy;
   }
 
@@ -95,10 +98,20 @@ export class ClientSocket extends SocketStream implements ClientStream {
     this.#tlsAtMs = this.nowMs;
   }
 
+  identified(): void {
+    this.usedAtMs = this.nowMs;
+    this.onIdentified?.();
+  }
+
+  /** Ends the connection at once, with last words when they are sure to be heard as such. */
+  dismiss(words: Uint8Array): void {
+    if (!this.hasUnsent) this.write(words);
+    this.close();
+  }
+
   setDeadline(ms: number | null): void {
     this.#deadline?.cancel();
     this.#deadline = ms === null ? null : this.reactor.timers.after(ms, () => this.end());
-    if (ms === null) this.onIdentified?.();
   }
 
   override close(): void {

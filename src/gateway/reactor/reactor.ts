@@ -27,6 +27,13 @@ export interface ReactorOptions {
   onFault?: (error: unknown) => void;
 }
 
+/** Who is called when more sockets are open than there is room for. */
+export interface Relief {
+  room(): number;
+  /** Closes some, or has them closed soon. */
+  relieve(sockets: number): void;
+}
+
 const EVENTS_AT_ONCE = 256;
 /** struct epoll_event has 12 bytes on x86-64, where it is packed, and 16 elsewhere. */
 const EVENT_BYTES = process.arch === "x64" ? 12 : 16;
@@ -50,7 +57,15 @@ export class Reactor {
   /** Closed when a round is over: before that, events of a descriptor could be taken for those of a later one with its number. */
   #discarded: number[] = [];
   #isStopping = false;
+  #sockets = 0;
+  /** Asked when a round is over. */
+  relief: Relief | null = null;
   readonly #runTimers = () => this.timers.run();
+  readonly #relieve = () => {
+    if (this.relief === null || this.#sockets <= this.relief.room()) return;
+    this.relief.relieve(this.#sockets);
+    drainMicrotasks();
+  };
 
   constructor({ now = () => performance.now(), onFault = () => {} }: ReactorOptions = {}) {
     this.timers = new Timers(now);
@@ -73,8 +88,19 @@ export class Reactor {
     this.#control(EPOLL_CTL_DEL, fd, 0);
   }
 
-  /** Closes a descriptor that is not watched any more. */
+  /** How many sockets were adopted and not discarded. */
+  get sockets(): number {
+    return this.#sockets;
+  }
+
+  /** Counts a socket whose descriptor is given back by `discard`. */
+  adopt(): void {
+    this.#sockets += 1;
+  }
+
+  /** Closes the descriptor of an adopted socket that is not watched any more. */
   discard(fd: number): void {
+    this.#sockets -= 1;
     this.#discarded.push(fd);
   }
 
@@ -103,6 +129,7 @@ export class Reactor {
     }
     this.attempt(this.#runTimers);
     drainMicrotasks();
+    this.attempt(this.#relieve);
     for (const fd of this.#discarded) libc.close(fd);
     this.#discarded = [];
   }

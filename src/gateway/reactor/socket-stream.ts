@@ -39,11 +39,12 @@ export class SocketStream implements Stream, Watcher {
   constructor(reactor: Reactor, fd: number) {
     this.reactor = reactor;
     this.fd = fd;
+    reactor.adopt();
     this.#interest = new Interest(reactor, fd, this);
     try {
       this.#updateInterest();
     } catch (error) {
-      libc.close(fd);
+      reactor.discard(fd);
       throw error;
     }
   }
@@ -64,6 +65,11 @@ export class SocketStream implements Stream, Watcher {
 
   get isSecured(): boolean {
     return this.secured !== null;
+  }
+
+  /** Whether somebody else takes what arrives, such as a splice. */
+  get isAttached(): boolean {
+    return this.#consumer !== null;
   }
 
   get hasUnsent(): boolean {

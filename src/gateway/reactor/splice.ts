@@ -137,6 +137,7 @@ export class Splice {
   /** Bytes have come; the clock is read once for all who want to know when. */
   #note(nowMs: number): void {
     this.#latestByteAtMs = nowMs;
+    this.#client.usedAtMs = nowMs;
     if (this.#isUse) this.#owner.used(nowMs);
   }
 

@@ -47,7 +47,7 @@ export class Conversation {
   /**
    * Answers until an engine is needed, or there is one anyway.
    * @returns null when the client is to be closed.
-   * @throws EngineRefused; EngineUnavailable; StreamEnded.
+   * @throws EngineRefused; EngineUnavailable; StreamEnded; TooManyClients.
    */
   async run(): Promise<Attached | null> {
     for (;;) {
@@ -102,6 +102,7 @@ export class Conversation {
 
   #change(next: Session): void {
     const wasStranger = this.#session.login === null;
+    if (wasStranger && next.login !== null) this.#client.identified();
     this.#session = next;
     if (wasStranger !== (next.login === null)) this.#client.setDeadline(wasStranger ? null : LOGIN_MS);
   }
@@ -120,6 +121,7 @@ export class Conversation {
     const pending = this.#inbox.view();
     // What is use asks for the engine as such, since one that only happens to run may be about to be stopped.
     if (new CommandWalker().walk(pending, pending.length)) return null;
+    this.#client.identified();
     this.#flush();
     const engine = await attachIfRunning(this.#backend, this.#session);
     return engine === null ? null : this.#attached(engine, login);

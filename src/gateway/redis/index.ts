@@ -1,10 +1,10 @@
 // The front of caches: RESP2 and RESP3, with clients that stay connected while their cache sleeps.
-import { EngineUnavailable, type Backend, type Front } from "../backend.ts";
+import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
 import { StreamEnded, type ClientStream } from "../stream.ts";
 import { EngineRefused } from "./attach.ts";
 import { Conversation, LOGIN_MS } from "./conversation.ts";
 import { park } from "./parking.ts";
-import { errorReply } from "./replies.ts";
+import { errorReply, TOO_MANY_CLIENTS } from "./replies.ts";
 import { newSession, type Session } from "./session.ts";
 
 /** The first byte of a TLS handshake (RFC 8446, 5.1), which no command begins with. */
@@ -54,6 +54,7 @@ async function serve(client: ClientStream, backend: Backend): Promise<void> {
  */
 function farewellOf(error: unknown): string {
   if (error instanceof StreamEnded) return "";
+  if (error instanceof TooManyClients) return TOO_MANY_CLIENTS;
   if (error instanceof EngineUnavailable) return errorReply(`LOADING ${error.message}`);
   if (error instanceof EngineRefused) return errorReply(error.message);
   throw error;

@@ -10,6 +10,9 @@ export function errorReply(message: string): string {
   return `-${message.replaceAll(/[\r\n]/g, " ")}\r\n`;
 }
 
+/** What the engine itself says. */
+export const TOO_MANY_CLIENTS = errorReply("ERR max number of clients reached");
+
 export function bulkReply(text: string): string {
   return `$${text.length}\r\n${text}\r\n`;
 }
