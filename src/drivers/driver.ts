@@ -128,6 +128,8 @@ export interface RealtimeApplication {
 export interface RealtimeWebhook {
   url: string;
   eventTypes: RealtimeEventType[];
+  /** Whether a request may have several events. */
+  isBatched: boolean;
   filter?: { channelNameStartsWith?: string; channelNameEndsWith?: string };
 }
 

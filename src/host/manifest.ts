@@ -111,6 +111,7 @@ const application = z.object({
     z.object({
       url: z.string(),
       eventTypes: z.array(z.string()),
+      isBatched: z.boolean().default(false),
       filter: z
         .object({ channelNameStartsWith: z.string().optional(), channelNameEndsWith: z.string().optional() })
         .optional(),

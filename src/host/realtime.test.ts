@@ -187,8 +187,13 @@ test("says that its port is taken, and runs when it is free", async () => {
 
 test("is read back from its manifest as it was wished for", async () => {
   const webhooks: RealtimeApplication["webhooks"] = [
-    { url: "https://example.com", eventTypes: ["cache_miss"], filter: { channelNameStartsWith: "a" } },
-    { url: "https://example.com", eventTypes: ["member_added"] },
+    {
+      url: "https://example.com",
+      eventTypes: ["cache_miss"],
+      isBatched: true,
+      filter: { channelNameStartsWith: "a" },
+    },
+    { url: "https://example.com", eventTypes: ["member_added"], isBatched: false },
   ];
   const spec = specOf({ webhooks, allowedOrigins: ["*"] });
   await (await startHost()).ensure(spec);

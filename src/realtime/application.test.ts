@@ -60,6 +60,22 @@ describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "prese
       expect(network.takeEvents()).not.toContainEqual(["cache_miss", channel]);
     });
 
+    test("tells the application once that there is none, until it has published", () => {
+      const network = new TestCluster();
+      const misses = () => network.takeEvents().filter(([name]) => name === "cache_miss");
+      const subscriber = () => {
+        const client = network.connected();
+        client.subscribes(channel, member);
+        return client.takeNames().at(-1);
+      };
+      expect([subscriber(), subscriber(), subscriber()]).toEqual(Array(3).fill("pusher:cache_miss"));
+      expect(misses()).toEqual([["cache_miss", channel]]);
+      applicationOf(network).publish(channel, "one", "1");
+      jest.setSystemTime(Date.now() + CACHE_TTL_SECONDS * 1_000);
+      expect([subscriber(), subscriber()]).toEqual(Array(2).fill("pusher:cache_miss"));
+      expect(misses()).toEqual([["cache_miss", channel]]);
+    });
+
     test("remembers what was published when nobody was there", () => {
       const network = new TestCluster();
       applicationOf(network).publish(channel, "one", "1");
@@ -152,6 +168,18 @@ describe("the count of subscribers", () => {
     expect(first.take().at(-1)?.data).toEqual({ subscription_count: 1 });
     first.disconnects();
     jest.advanceTimersByTime(10_000);
-    expect(network.takeEvents().at(-1)).toEqual(["channel_vacated", "news"]);
+    expect(network.takeEvents().slice(-2)).toEqual([
+      ["subscription_count", "news", 0],
+      ["channel_vacated", "news"],
+    ]);
+  });
+
+  test("of presence channels is not told, also when nobody is left", () => {
+    const network = new TestCluster({ subscriptionCountEnabled: true });
+    const client = network.connected();
+    client.subscribes("presence-a", { user_id: 1 });
+    client.disconnects();
+    const names = network.takeEvents().map(([name]) => name);
+    expect(names).toEqual(["channel_occupied", "member_added", "member_removed", "channel_vacated"]);
   });
 });

@@ -103,6 +103,7 @@ export class Application {
   vacate(channel: Channel): void {
     if (channel.countTimer !== null) clearTimeout(channel.countTimer);
     this.#channels.delete(channel.name);
+    if (!channel.kind.isPresence) this.events.subscriptionCount(channel.name, 0);
     this.events.channelVacated(channel.name);
   }
 
@@ -123,6 +124,7 @@ export class Application {
     const kind = channel?.kind ?? channelKindOf(channelName);
     if (kind?.isCache === true) this.lastEvents.set(channelName, name, data);
     if (channel === undefined) return;
+    channel.isMissTold = false;
     const frame = eventFrame(channelName, name, data);
     const sender = exceptSocketId === undefined ? undefined : this.connections.get(exceptSocketId);
     if (sender?.channels.has(channelName) !== true) return this.broadcast(channel, frame);

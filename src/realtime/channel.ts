@@ -17,6 +17,8 @@ export class Channel {
   readonly members = new Map<string, Member>();
   /** When the count was last told, in milliseconds; only of interest for large channels. */
   countToldAt = 0;
+  /** Whether the application was told, since its last event, that there is none for new subscribers. */
+  isMissTold = false;
   /** The pending telling of a count that has changed since. */
   countTimer: ReturnType<typeof setTimeout> | null = null;
 

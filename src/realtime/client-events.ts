@@ -20,26 +20,27 @@ export function relayClientEvent(
   const channel = application.channel(name);
   if (channel === undefined) return;
   const userId = connection.channels.get(name) ?? undefined;
-  const written = writeOrNull(() => ({
-    frame: eventFrame(name, event, data, userId),
-    text: typeof data === "string" ? data : JSON.stringify(data ?? null),
-  }));
-  if (written === null) return connection.complain("Client event rejected - the data is nested too deeply");
-  connection.transport.publishToOthers(channel.topic, written.frame);
+  const text = textOf(data);
+  if (text === null) return connection.complain("Client event rejected - the data is nested too deeply");
+  connection.transport.publishToOthers(channel.topic, eventFrame(name, event, text, userId));
   application.counters.sent += channel.subscriptionCount - 1;
   application.events.clientEvent({
     channel: name,
     event,
-    data: written.text,
+    data: text ?? "null",
     socketId: connection.socketId,
     ...(userId === undefined ? {} : { userId }),
   });
 }
 
-/** What is nested deeply enough can be read, but not written again. */
-function writeOrNull<T>(write: () => T): T | null {
+/**
+ * The data as receivers get it, which is a text as in every event: what is not a text already becomes JSON.
+ * @returns undefined when there is no data, and null for what can be read but is nested too deeply to be written again.
+ */
+function textOf(data: unknown): string | undefined | null {
+  if (data === undefined || typeof data === "string") return data;
   try {
-    return write();
+    return JSON.stringify(data);
   } catch {
     return null;
   }
@@ -49,7 +50,7 @@ function faultOf({ application, channels }: Connection, name: string): string | 
   if (!application.config.clientEventsEnabled)
     return "To send client events, you must enable this feature for the application (client_events_enabled).";
   const kind = channelKindOf(name);
-  if (kind === null || !kind.isPrivate || kind.isEncrypted || kind.userId !== null)
+  if (kind === null || !kind.isPrivate || kind.userId !== null)
     return "Client event rejected - only supported on private and presence channels";
   if (!channels.has(name)) return `No current subscription to channel ${name}, or subscription in progress`;
   return null;

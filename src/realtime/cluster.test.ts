@@ -33,20 +33,44 @@ describe("a handshake", () => {
     [{ query: `${CLIENT}&protocol=3` }, 4007],
     [{ query: `${CLIENT}&protocol=8` }, 4007],
     [{ query: `${CLIENT}&protocol=999999999` }, 4007],
-    [{ query: CLIENT }, 4008],
-    [{ query: `${CLIENT}&protocol=` }, 4008],
+    [{ query: "client=js&version=latest" }, 4006],
+    [{ query: "client=js" }, 4008],
+    [{ query: "client=js&protocol=" }, 4008],
     [{ query: "" }, 4008],
-  ])("with %p is refused with %i, the error event first", (options, code) => {
+  ])("with %p is refused with %i", (options, code) => {
     const client = new TestCluster().connect(options);
     expect(client.connection).toBeNull();
     expect(client.closed?.code).toBe(code);
-    expect(client.take()).toEqual([
-      { event: "pusher:error", data: { code, message: client.closed?.reason } },
-    ]);
   });
 
-  test.each([5, 6, 7])("of protocol %i is accepted", (protocol) => {
+  test.each([
+    ["protocol=4", 1],
+    ["protocol=5", 1],
+    ["client=js&version=1.9", 1],
+    ["protocol=6", 0],
+    ["protocol=7&client=js", 0],
+    ["protocol=8", 0],
+    ["", 1],
+  ])("of %p is told of a refusal by the close frame and %i error events", (query, count) => {
+    const client = new TestCluster({ maxConnections: 0 }).connect({ query });
+    const { code, reason: message } = client.closed ?? {};
+    expect(code).toBeWithin(4004, 4009);
+    expect(client.take()).toEqual(
+      Array.from({ length: count }, () => ({ event: "pusher:error", data: { code, message } })),
+    );
+  });
+
+  test.each([4, 5, 6, 7])("of protocol %i is accepted", (protocol) => {
     expect(new TestCluster().connect({ query: `protocol=${protocol}` }).closed).toBeNull();
+  });
+
+  test.each([
+    [CLIENT, 7],
+    [`${CLIENT}&protocol=`, 7],
+    ["version=2&client=js", 7],
+    ["client=js&version=1.12.2", 5],
+  ])("with %p and no protocol speaks what that version of a client does", (query, protocol) => {
+    expect(new TestCluster().connect({ query }).connection?.protocol).toBe(protocol);
   });
 
   test("of a page of another origin is refused with 4009", () => {
@@ -85,9 +109,8 @@ describe("the limit of connections", () => {
     const clients = Array.from({ length: 5 }, () => network.connected());
     network.configure({ maxConnections: 3 });
     expect(codes(clients)).toEqual([undefined, undefined, undefined, 4200, 4200]);
-    expect(clients[4]?.take()).toEqual([
-      { event: "pusher:error", data: { code: 4200, message: "Server is going away, please reconnect" } },
-    ]);
+    expect(clients[4]?.closed?.reason).toBe("Server is going away, please reconnect");
+    expect(clients[4]?.take()).toEqual([]);
   });
 
   test("of the cluster when it is lowered sends the last of all applications away", () => {
@@ -124,10 +147,7 @@ describe("a new configuration", () => {
     const without = network.connect();
     network.configure({ allowedOrigins: ["example.com"] });
     expect(codes([allowed, refused, without])).toEqual([undefined, 4009, 4009]);
-    expect(refused.take().at(-1)).toEqual({
-      event: "pusher:error",
-      data: { code: 4009, message: "Origin not allowed" },
-    });
+    expect(refused.closed?.reason).toBe("Origin not allowed");
   });
 
   test("closes connections of an application that is gone with 4001, and no others", () => {

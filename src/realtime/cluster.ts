@@ -5,7 +5,13 @@ import { Connection, refuse } from "./connection.ts";
 import { spreadOut } from "./drain.ts";
 import type { ApplicationEvents } from "./events.ts";
 import { readHandshake } from "./protocol/handshake.ts";
-import { APPLICATION_UNKNOWN, ORIGIN_REFUSED, OVER_QUOTA, RECONNECT } from "./protocol/close-codes.ts";
+import {
+  APPLICATION_UNKNOWN,
+  ORIGIN_REFUSED,
+  OVER_QUOTA,
+  RECONNECT,
+  type CloseReason,
+} from "./protocol/close-codes.ts";
 import { connectionEstablished } from "./protocol/frames.ts";
 import { isOriginAllowed } from "./protocol/origins.ts";
 import { newSocketId } from "./protocol/socket-id.ts";
@@ -73,14 +79,19 @@ export class Cluster {
    */
   accept(transport: Transport, { path, query, origin }: Handshake): Connection | null {
     const handshake = readHandshake(path, query);
-    if ("refusal" in handshake) return turnAway(transport, handshake.refusal);
+    const { protocol } = handshake;
+    const turnAway = (reason: CloseReason) => {
+      refuse(transport, reason, protocol);
+      return null;
+    };
+    if ("refusal" in handshake) return turnAway(handshake.refusal);
     const application = this.#byKey.get(handshake.key);
-    if (this.#isClosing) return turnAway(transport, RECONNECT);
-    if (application === undefined) return turnAway(transport, APPLICATION_UNKNOWN);
+    if (this.#isClosing) return turnAway(RECONNECT);
+    if (application === undefined) return turnAway(APPLICATION_UNKNOWN);
     const { config, connections } = application;
-    if (!isOriginAllowed(config.allowedOrigins, origin)) return turnAway(transport, ORIGIN_REFUSED);
-    if (!this.#hasRoomFor(application, 1)) return turnAway(transport, OVER_QUOTA);
-    const connection = new Connection(application, transport, newSocketId(), origin);
+    if (!isOriginAllowed(config.allowedOrigins, origin)) return turnAway(ORIGIN_REFUSED);
+    if (!this.#hasRoomFor(application, 1)) return turnAway(OVER_QUOTA);
+    const connection = new Connection(application, transport, { socketId: newSocketId(), origin, protocol });
     connections.set(connection.socketId, connection);
     connection.send(connectionEstablished(connection.socketId, config.activityTimeoutSeconds));
     return connection;
@@ -132,9 +143,4 @@ export class Cluster {
       connections.size + more <= config.maxConnections && this.connectionCount + more <= this.#maxConnections
     );
   }
-}
-
-function turnAway(transport: Transport, reason: Parameters<typeof refuse>[1]): null {
-  refuse(transport, reason);
-  return null;
 }

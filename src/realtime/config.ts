@@ -54,6 +54,8 @@ export interface ApplicationSecret {
 export interface WebhookConfig {
   url: string;
   eventTypes: WebhookEventType[];
+  /** Whether a request may have several events. */
+  isBatched: boolean;
   filter?: { channelNameStartsWith?: string; channelNameEndsWith?: string };
 }
 

@@ -3,12 +3,17 @@ import type { Application } from "./application.ts";
 import { relayClientEvent } from "./client-events.ts";
 import type { CloseReason } from "./protocol/close-codes.ts";
 import { Memberships } from "./memberships.ts";
-import { errorFrame, PONG } from "./protocol/frames.ts";
+import { errorFrame, PING, PONG } from "./protocol/frames.ts";
 import { MAX_CLIENT_EVENTS_PER_SECOND } from "./protocol/limits.ts";
+import type { MemberIdentity } from "./protocol/members.ts";
 import { readMessage } from "./protocol/messages.ts";
 import { subscribe, unsubscribe, unsubscribeAll } from "./subscriptions.ts";
 import type { Transport } from "./transport.ts";
 import { signIn } from "./users.ts";
+
+/** Versions of the protocol in which clients began to answer `pusher:ping`, and to be told by the close frame alone. */
+const FIRST_WITH_PINGS = 5;
+const FIRST_WITH_CLOSE_CODES = 6;
 
 export class Connection {
   readonly application: Application;
@@ -16,10 +21,12 @@ export class Connection {
   readonly socketId: string;
   /** Of the page that connected; null when the client is none. */
   readonly origin: string | null;
+  /** The version of the protocol that it speaks. */
+  readonly protocol: number;
   /** The channels it subscribes to. */
   readonly channels = new Memberships();
-  /** Who signed in, or null. */
-  user: { id: string; info: unknown; watchlist: string[] } | null = null;
+  /** Who signed in, on presence channels as `member` or refused with its text; or null. */
+  user: { id: string; member: MemberIdentity | string; watchlist: string[] } | null = null;
   /** These times are of the steady clock, since the other one may be set while nobody is silent. */
   readonly openedAt = performance.now();
   /** When anything was last received, in milliseconds. */
@@ -30,11 +37,16 @@ export class Connection {
   #eventSecond = 0;
   #eventCount = 0;
 
-  constructor(application: Application, transport: Transport, socketId: string, origin: string | null) {
+  constructor(
+    application: Application,
+    transport: Transport,
+    { socketId, origin, protocol }: { socketId: string; origin: string | null; protocol: number },
+  ) {
     this.application = application;
     this.transport = transport;
     this.socketId = socketId;
     this.origin = origin;
+    this.protocol = protocol;
   }
 
   /** Acts on a text frame; whatever is in it, this does not throw. */
@@ -66,6 +78,12 @@ export class Connection {
     this.pingedAt = null;
   }
 
+  /** Asks whether it is alive, in both ways there are: some clients answer only one of them. */
+  ping(): void {
+    if (this.protocol >= FIRST_WITH_PINGS) this.send(PING);
+    this.transport.ping();
+  }
+
   send(frame: string): void {
     this.transport.send(frame);
     this.application.counters.sent += 1;
@@ -79,7 +97,7 @@ export class Connection {
   /** Tells the client why, and closes the connection. */
   refuse(reason: CloseReason): void {
     if (this.isClosed) return;
-    refuse(this.transport, reason);
+    refuse(this.transport, reason, this.protocol);
     this.closed();
   }
 
@@ -103,8 +121,8 @@ export class Connection {
   }
 }
 
-/** Sends the error event first, which older clients go by, and then closes. */
-export function refuse(transport: Transport, { code, message }: CloseReason): void {
-  if (code >= 4000) transport.send(errorFrame(code, message));
+/** Closes. Clients of older protocols go by an error event, which they get first. @param protocol its version. */
+export function refuse(transport: Transport, { code, message }: CloseReason, protocol: number): void {
+  if (code >= 4000 && protocol < FIRST_WITH_CLOSE_CODES) transport.send(errorFrame(code, message));
   transport.close(code, message);
 }

@@ -7,15 +7,16 @@ export interface ApplicationEvents {
   memberAdded(channel: string, userId: string): void;
   memberRemoved(channel: string, userId: string): void;
   clientEvent(event: ClientEvent): void;
+  /** Once until the next event of the channel, however many subscribe. */
   cacheMiss(channel: string): void;
-  /** At most every 5 s for a channel of more than 100 subscribers. */
+  /** At most every 5 s for a channel of more than 100 subscribers; 0 when the last one leaves. */
   subscriptionCount(channel: string, count: number): void;
 }
 
 export interface ClientEvent {
   channel: string;
   event: string;
-  /** As the client sent it: a text stays itself, anything else is JSON. */
+  /** As the receivers get it: a text stays itself, anything else is JSON. */
   data: string;
   socketId: string;
   /** The sender's, on a presence channel. */

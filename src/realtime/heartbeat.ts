@@ -1,7 +1,6 @@
 // Asks silent connections whether they are alive, and closes those that do not answer.
 import type { Cluster } from "./cluster.ts";
 import { PONG_MISSING } from "./protocol/close-codes.ts";
-import { PING } from "./protocol/frames.ts";
 
 /** How often connections are looked at. */
 export const HEARTBEAT_INTERVAL_MS = 1_000;
@@ -12,7 +11,7 @@ export const HEARTBEAT_INTERVAL_MS = 1_000;
  */
 const PONG_TIMEOUT_MS = 27_000;
 
-/** Only what was received counts: what is sent to a dead client says nothing. @param now of the steady clock, in milliseconds. */
+/** Any frame that was received counts, also a ping or a pong of RFC 6455; what is sent to a dead client says nothing. @param now of the steady clock, in milliseconds. */
 export function beat(cluster: Cluster, now = performance.now()): void {
   for (const { config, connections } of cluster.applications()) {
     const silentAt = now - config.pingIntervalSeconds * 1_000;
@@ -20,7 +19,7 @@ export function beat(cluster: Cluster, now = performance.now()): void {
       if (connection.heardAt > silentAt) continue;
       if (connection.pingedAt === null) {
         connection.pingedAt = now;
-        connection.send(PING);
+        connection.ping();
       } else if (now - connection.pingedAt >= PONG_TIMEOUT_MS) {
         connection.refuse(PONG_MISSING);
       }

@@ -92,15 +92,18 @@ function join(connection: Connection, channel: Channel, userId: string | null): 
   transport.join(channel.topic);
   connection.channels.add(channel.name, userId);
   channel.subscriptionCount += 1;
-  if (channel.kind.isCache) sendLastEvent(connection, channel.name);
+  if (channel.kind.isCache) sendLastEvent(connection, channel);
   application.countChanged(channel);
 }
 
-function sendLastEvent(connection: Connection, name: string): void {
+function sendLastEvent(connection: Connection, channel: Channel): void {
   const { application } = connection;
+  const { name } = channel;
   const last = application.lastEvents.get(name);
   if (last !== undefined) return connection.send(eventFrame(name, last.name, last.data));
   connection.send(cacheMiss(name));
+  if (channel.isMissTold) return;
+  channel.isMissTold = true;
   application.events.cacheMiss(name);
 }
 

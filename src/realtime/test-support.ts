@@ -112,6 +112,8 @@ export class TestClient implements Transport {
   connection: Connection | null = null;
   /** How it was closed by the server. */
   closed: { code: number; reason: string } | null = null;
+  /** Pings of RFC 6455 that it got. */
+  pings = 0;
   /** What the client pretends not to have read. */
   buffered = 0;
   readonly #network: TestCluster;
@@ -166,6 +168,10 @@ export class TestClient implements Transport {
   send(frame: string): void {
     if (this.closed !== null) throw new Error(`sent after it was closed: ${frame}`);
     this.#frames.push(JSON.parse(frame) as Frame);
+  }
+
+  ping(): void {
+    this.pings += 1;
   }
 
   close(code: number, reason: string): void {

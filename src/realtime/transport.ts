@@ -4,6 +4,8 @@
 export interface Transport {
   /** Sends a text frame. */
   send(frame: string): void;
+  /** Sends a ping of RFC 6455, which every client answers. */
+  ping(): void;
   /**
    * Closes with a code and a reason. What was sent before still arrives, and nothing that is published afterwards; a client that
    * does not read or does not answer is given up within seconds.

@@ -3,12 +3,13 @@ import type { Connection } from "./connection.ts";
 import { TERMINATED, UNAUTHORIZED } from "./protocol/close-codes.ts";
 import { signinSuccess, watchlistEvents } from "./protocol/frames.ts";
 import { MAX_WATCHLIST_LENGTH } from "./protocol/limits.ts";
-import { objectOf, userIdOf } from "./protocol/members.ts";
+import { identityOf, objectOf, userIdOf } from "./protocol/members.ts";
 import type { Message } from "./protocol/messages.ts";
 import { isAuthorized, userText } from "./protocol/signatures.ts";
 
 /** Told to a client whose user watches too many; the sign-in holds. */
 const WATCHLIST_TOO_LONG = 4302;
+const WATCHLIST_CUT = `A user can watch at most ${MAX_WATCHLIST_LENGTH} users; the first ${MAX_WATCHLIST_LENGTH} are watched`;
 
 /** Signs a connection's user in, or closes it when it cannot prove who it is. */
 export function signIn(
@@ -24,12 +25,11 @@ export function signIn(
   if (!isProven || data === null || id === null || isAnother) return connection.refuse(UNAUTHORIZED);
   connection.send(signinSuccess(userData));
   if (connection.user !== null) return;
-  const watchlist = watchlistOf(data.watchlist);
-  const isTooLong = watchlist.length > MAX_WATCHLIST_LENGTH;
-  connection.user = { id, info: data.user_info, watchlist: isTooLong ? [] : watchlist };
+  const wanted = watchlistOf(data.watchlist);
+  const watchlist = wanted.slice(0, MAX_WATCHLIST_LENGTH);
+  connection.user = { id, member: identityOf(id, data.user_info), watchlist };
   application.users.add(connection);
-  if (isTooLong)
-    connection.complain(`A user can watch at most ${MAX_WATCHLIST_LENGTH} users`, WATCHLIST_TOO_LONG);
+  if (wanted.length > watchlist.length) connection.complain(WATCHLIST_CUT, WATCHLIST_TOO_LONG);
 }
 
 function watchlistOf(value: unknown): string[] {

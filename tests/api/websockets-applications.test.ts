@@ -231,6 +231,7 @@ test("what the driver is asked for has everything that the server must know", as
           {
             url: "https://example.com/hooks",
             eventTypes: ["member_added"],
+            isBatched: false,
             filter: { channelNameEndsWith: "-room" },
           },
         ],

@@ -106,7 +106,9 @@ test("webhooks tell a customer's server what happened", async () => {
     "cache_miss",
     "subscription_count",
   ] as const;
-  const server = await start({ webhooks: [{ url: receiver.url, eventTypes: [...eventTypes] }] });
+  const server = await start({
+    webhooks: [{ url: receiver.url, eventTypes: [...eventTypes], isBatched: false }],
+  });
   const auth = new AuthServer(server.pusher());
   try {
     const ann = client(server.port, auth.options({ id: "ann" }));
@@ -141,6 +143,11 @@ test("webhooks tell a customer's server what happened", async () => {
       user_id: "ann",
     });
     expect(receiver.events).toContainEqual({ name: "member_removed", channel, user_id: "ann" });
+    expect(receiver.events).toContainEqual({
+      name: "subscription_count",
+      channel: "news",
+      subscription_count: 0,
+    });
     expect(new Set(namesOf(receiver))).toEqual(new Set(eventTypes));
   } finally {
     await auth.close();

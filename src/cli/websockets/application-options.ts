@@ -19,6 +19,7 @@ export interface ApplicationOptions {
   maxConnections?: number;
   webhook?: string[];
   webhookEvents: string[];
+  webhookBatch?: boolean;
   webhookPrefix?: string;
   webhookSuffix?: string;
   /** False with `--no-webhooks`, else true. */
@@ -44,6 +45,7 @@ export function withApplicationOptions(command: Command): Command {
         .argParser(words)
         .default(USUAL_EVENTS, USUAL_EVENTS.join(",")),
     )
+    .option("--webhook-batch", "several events may come in one request")
     .option("--webhook-prefix <text>", "only of channels whose names begin like this")
     .option("--webhook-suffix <text>", "only of channels whose names end like this")
     .option("--no-webhooks", "nobody is told");
@@ -51,11 +53,9 @@ export function withApplicationOptions(command: Command): Command {
 
 /** Ends the program as wrongly used when something is said of webhooks but not where they go. */
 export function requireWebhook(command: Command, { webhook }: ApplicationOptions): void {
-  const said = ["webhookEvents", "webhookPrefix", "webhookSuffix"];
+  const said = ["webhookEvents", "webhookBatch", "webhookPrefix", "webhookSuffix"];
   if (webhook !== undefined || !said.some((name) => command.getOptionValueSource(name) === "cli")) return;
-  command.error("error: --webhook-events, --webhook-prefix and --webhook-suffix need --webhook", {
-    exitCode: 2,
-  });
+  command.error("error: --webhook-events, -batch, -prefix and -suffix need --webhook", { exitCode: 2 });
 }
 
 /** What of an application was said; what was not is undefined. */
@@ -74,15 +74,18 @@ export function changeOf(options: ApplicationOptions): WebsocketApplicationChang
   return Object.fromEntries(said) as WebsocketApplicationChange;
 }
 
-function webhooksOf({ webhook, webhookEvents, webhookPrefix, webhookSuffix }: ApplicationOptions) {
+function webhooksOf(options: ApplicationOptions) {
+  const { webhook, webhookEvents, webhookBatch, webhookPrefix, webhookSuffix } = options;
   const filter = {
     ...(webhookPrefix !== undefined && { channel_name_starts_with: webhookPrefix }),
     ...(webhookSuffix !== undefined && { channel_name_ends_with: webhookSuffix }),
   };
+  const isFiltered = Object.keys(filter).length > 0;
   return webhook?.map((url) => ({
     url,
     event_types: webhookEvents,
-    ...(Object.keys(filter).length > 0 && { filter }),
+    batch_enabled: webhookBatch,
+    filter: isFiltered ? filter : undefined,
   }));
 }
 

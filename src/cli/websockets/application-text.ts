@@ -67,13 +67,15 @@ function originsText({ allowed_origins: origins }: Attributes): string {
   return origins.length === 0 ? "all" : origins.join(", ");
 }
 
-function webhookText({ url, event_types: types, filter }: Attributes["webhooks"][number]): string {
+function webhookText(webhook: Attributes["webhooks"][number]): string {
+  const { url, event_types: types, batch_enabled: isBatched, filter } = webhook;
   const { channel_name_starts_with: start, channel_name_ends_with: end } = filter ?? {};
   const names = [
     ...(start === undefined ? [] : [`beginning with ${start}`]),
     ...(end === undefined ? [] : [`ending with ${end}`]),
   ];
-  return `${url}: ${types.join(", ")}${names.length === 0 ? "" : ` (channels ${names.join(" and ")})`}`;
+  const channels = names.length === 0 ? "" : ` (channels ${names.join(" and ")})`;
+  return `${url}: ${types.join(", ")}${channels}${isBatched === true ? ", in batches" : ""}`;
 }
 
 function yesOrNo(isYes: boolean): string {

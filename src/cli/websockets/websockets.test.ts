@@ -91,7 +91,8 @@ describe("an application", () => {
   test("is created with what was said", async () => {
     const options =
       "--origin https://example.com --origin *.example.org --no-client-events --ping-interval 30 --max-connections 20";
-    const webhook = "--webhook https://example.com/hooks --webhook-events cache_miss --webhook-prefix cache-";
+    const webhook =
+      "--webhook https://example.com/hooks --webhook-events cache_miss --webhook-batch --webhook-prefix cache-";
     const args = `apps create ${id} website ${options} ${webhook}`.split(" ");
     const { stdout } = await run(serve(routes), ...args);
     expect(bodies).toEqual([
@@ -105,6 +106,7 @@ describe("an application", () => {
           {
             url: "https://example.com/hooks",
             event_types: ["cache_miss"],
+            batch_enabled: true,
             filter: { channel_name_starts_with: "cache-" },
           },
         ],

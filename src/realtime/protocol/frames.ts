@@ -66,8 +66,8 @@ export function watchlistEvents(events: { name: "online" | "offline"; user_ids: 
   return JSON.stringify({ event: "pusher_internal:watchlist_events", data: JSON.stringify({ events }) });
 }
 
-/** An event of the application; `data` is passed on unchanged. @param userId the sender's, of a client event on a presence channel. */
-export function eventFrame(channel: string, name: string, data: unknown, userId?: string): string {
+/** An event of the application or of a client; without `data` the frame has none. @param userId the sender's, of a client event on a presence channel. */
+export function eventFrame(channel: string, name: string, data: string | undefined, userId?: string): string {
   return userId === undefined
     ? JSON.stringify({ event: name, channel, data })
     : JSON.stringify({ event: name, channel, data, user_id: userId });

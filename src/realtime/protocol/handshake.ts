@@ -7,23 +7,53 @@ import {
   type CloseReason,
 } from "./close-codes.ts";
 
-/** Earlier ones have `data` as an object, which no client of today expects. */
-const OLDEST_PROTOCOL = 5;
+/** The documentation has ended support of those before. */
+const OLDEST_PROTOCOL = 4;
 const NEWEST_PROTOCOL = 7;
+/** What clients speak that name their version but no protocol: the major version 2 came when protocol 5 was new. */
+const INFERRED = { fromMajor: 2, protocol: NEWEST_PROTOCOL, before: 5 };
 
 const PREFIX = "/app/";
 /** How the query of nearly all clients begins, which saves looking closer. */
 const USUAL = `protocol=${NEWEST_PROTOCOL}&`;
 
-/** @returns the key of the application, or why the client is turned away. */
-export function readHandshake(path: string, query: string): { key: string } | { refusal: CloseReason } {
+/** What a URL asks for. */
+export interface WantedConnection {
+  /** The key of the application. */
+  key: string;
+  /** The version of the protocol. */
+  protocol: number;
+}
+
+/** Why a client is turned away, and how it is told. */
+export interface RefusedHandshake {
+  refusal: CloseReason;
+  /** 0 when the client does not say a version that exists. */
+  protocol: number;
+}
+
+/** Reads the path and the query, the latter without its question mark. */
+export function readHandshake(path: string, query: string): WantedConnection | RefusedHandshake {
+  const protocol = query.startsWith(USUAL) ? NEWEST_PROTOCOL : protocolOf(query);
   const key = path.slice(PREFIX.length);
-  if (!path.startsWith(PREFIX) || key === "" || key.includes("/")) return { refusal: PATH_UNKNOWN };
-  if (query.startsWith(USUAL)) return { key };
-  const protocol = /(?:^|&)protocol=([^&]*)/.exec(query)?.[1];
-  if (protocol === undefined || protocol === "") return { refusal: VERSION_MISSING };
-  if (!/^\d{1,9}$/.test(protocol)) return { refusal: VERSION_INVALID };
-  const version = Number(protocol);
-  if (version < OLDEST_PROTOCOL || version > NEWEST_PROTOCOL) return { refusal: VERSION_UNSUPPORTED };
-  return { key };
+  if (!path.startsWith(PREFIX) || key === "" || key.includes("/"))
+    return { refusal: PATH_UNKNOWN, protocol: typeof protocol === "number" ? protocol : 0 };
+  if (typeof protocol !== "number") return { refusal: protocol, protocol: 0 };
+  const isKnown = protocol >= OLDEST_PROTOCOL && protocol <= NEWEST_PROTOCOL;
+  return isKnown ? { key, protocol } : { refusal: VERSION_UNSUPPORTED, protocol };
+}
+
+function protocolOf(query: string): number | CloseReason {
+  const protocol = parameterOf(query, "protocol");
+  if (protocol !== "") return /^\d{1,9}$/.test(protocol) ? Number(protocol) : VERSION_INVALID;
+  const version = parameterOf(query, "version");
+  if (version === "") return VERSION_MISSING;
+  const major = /^(\d{1,9})(?:\.|$)/.exec(version)?.[1];
+  if (major === undefined) return VERSION_INVALID;
+  return Number(major) >= INFERRED.fromMajor ? INFERRED.protocol : INFERRED.before;
+}
+
+/** Empty when the query does not have it. */
+function parameterOf(query: string, name: string): string {
+  return new RegExp(`(?:^|&)${name}=([^&]*)`).exec(query)?.[1] ?? "";
 }

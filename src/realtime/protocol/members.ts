@@ -14,18 +14,18 @@ export interface MemberIdentity {
  */
 export function memberOf(
   channelData: string | undefined,
-  user: { id: string; info: unknown } | null,
+  user: { member: MemberIdentity | string } | null,
 ): MemberIdentity | string {
-  if (channelData === undefined)
-    return user === null ? "channel_data must be given" : checked(user.id, user.info);
+  if (channelData === undefined) return user === null ? "channel_data must be given" : user.member;
   const data = objectOf(channelData);
   if (data === null) return "channel_data must be a JSON object";
   const userId = userIdOf(data.user_id);
   if (userId === null) return `user_id must be a text of 1 to ${MAX_USER_ID_LENGTH} characters or a number`;
-  return checked(userId, data.user_info);
+  return identityOf(userId, data.user_info);
 }
 
-function checked(userId: string, userInfo: unknown): MemberIdentity | string {
+/** The identity, or what is wrong as a sentence. */
+export function identityOf(userId: string, userInfo: unknown): MemberIdentity | string {
   const json = userInfo === undefined ? "" : jsonOf(userInfo);
   if (json === null || Buffer.byteLength(json) > MAX_USER_INFO_BYTES)
     return `user_info must be at most ${MAX_USER_INFO_BYTES} bytes`;

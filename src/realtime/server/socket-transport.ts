@@ -22,6 +22,10 @@ export class SocketTransport implements Transport {
     if (this.#socket.sendText(frame) <= 0) this.#backlog.bytes += frame.length;
   }
 
+  ping(): void {
+    this.#socket.ping();
+  }
+
   close(code: number, reason: string): void {
     // Leaves all topics, and ends the socket some 4 s later whatever the client does; `terminate` would do nothing any more.
     this.#socket.close(code, reason);

@@ -30,7 +30,7 @@ function start(url: string, allowPrivate: boolean, answers: string[][] = [["127.
       );
     },
   });
-  made.webhooks.configure([{ url, eventTypes: ["cache_miss"] }]);
+  made.webhooks.configure([{ url, eventTypes: ["cache_miss"], isBatched: false }]);
   made.webhooks.cacheMiss("a");
   made.clock.advance(50);
   return { ...made, counters: made.webhooks.counters, looked };

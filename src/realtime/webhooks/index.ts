@@ -14,7 +14,7 @@ import { Webhook } from "./webhook.ts";
 
 export type { WebhookCounters } from "./batch.ts";
 
-/** Events of this time go out together. */
+/** Events of this time go out together to a webhook that has asked for it. */
 const BATCH_MS = 50;
 /** A client that reconnects in this time has not left, as with Pusher. */
 const DEPARTURE_MS = 3000;
@@ -45,9 +45,9 @@ export interface WebhooksOptions {
 }
 
 /**
- * Events of 50 ms (at most 100, or 256 KB) make one request a webhook, with those in it that it wants. A 2xx is a success; anything else
- * is tried again after 1 to 60 s for 5 minutes. Each webhook has a queue of its own with up to 1,000 batches or 4 MB, whose oldest
- * is dropped when it is full.
+ * Each event makes one request a webhook that wants it; to a batched one, the events of 50 ms (at most 100, or 256 KB) go together. A 2xx
+ * is a success; anything else is tried again after 1 to 60 s for 5 minutes. Each webhook has a queue of its own with up to 10,000 requests
+ * or 4 MB, whose oldest is dropped when it is full.
  *
  * Delivery is at least once: the customer may see a batch twice, when the answer was lost or the process ended before it came. A
  * batch is in the spool before its first attempt, so a kill of the process loses no more than the events of the last 50 ms and

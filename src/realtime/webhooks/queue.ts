@@ -11,7 +11,7 @@ import type { Spool } from "./spool.ts";
 export const GIVE_UP_AFTER_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
-const MAX_BATCHES = 1000;
+const MAX_BATCHES = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** What the queues of an application share. */

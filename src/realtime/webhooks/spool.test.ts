@@ -29,7 +29,11 @@ function newFile(): string {
 function live(spoolFile: string, paths: string[]) {
   const made = startWebhooks({ spoolFile });
   made.webhooks.configure(
-    paths.map((path): WebhookConfig => ({ url: server.url(path), eventTypes: ["cache_miss"] })),
+    paths.map((path): WebhookConfig => ({
+      url: server.url(path),
+      eventTypes: ["cache_miss"],
+      isBatched: true,
+    })),
   );
   const miss = (channel: string) => {
     made.webhooks.cacheMiss(channel);
@@ -106,7 +110,7 @@ test("the 5 minutes go on over a restart, with an attempt at least", async () =>
   const second = startWebhooks({ spoolFile: file });
   second.clock.advance(10 * 60_000);
   await second.webhooks.resume();
-  second.webhooks.configure([{ url: server.url("/a"), eventTypes: ["cache_miss"] }]);
+  second.webhooks.configure([{ url: server.url("/a"), eventTypes: ["cache_miss"], isBatched: true }]);
   await until(() => second.webhooks.counters.dropped === 1);
   expect(second.webhooks.counters.failed).toBe(1);
   await second.webhooks.close();

@@ -42,7 +42,7 @@ export class Webhook {
     if (this.#bytes + bytes > MAX_BATCH_BYTES) this.flush();
     this.#events.push(event);
     this.#bytes += bytes;
-    if (this.#events.length >= MAX_BATCH_EVENTS) this.flush();
+    if (!this.#config.isBatched || this.#events.length >= MAX_BATCH_EVENTS) this.flush();
   }
 
   /** Ends the present batch and hands it over for delivery. */

@@ -30,7 +30,7 @@ function start(...configs: (Partial<WebhookConfig> & { path?: string })[]) {
 }
 
 function webhook({ path, ...config }: Partial<WebhookConfig> & { path?: string } = {}): WebhookConfig {
-  return { url: server.url(path), eventTypes: ALL, ...config };
+  return { url: server.url(path), eventTypes: ALL, isBatched: true, ...config };
 }
 
 test("all events have the bodies of Pusher, in one signed request", async () => {
@@ -74,6 +74,20 @@ test("all events have the bodies of Pusher, in one signed request", async () => 
   });
   await webhooks.close();
   expect(webhooks.counters).toEqual({ delivered: 1, failed: 0, dropped: 0 });
+});
+
+test("a webhook that asks for no batches gets each event in a request of its own, at once and in order", async () => {
+  const { webhooks } = start({ isBatched: false });
+  webhooks.channelOccupied("presence-a");
+  webhooks.memberAdded("presence-a", "7");
+  webhooks.memberAdded("presence-a", "8");
+  await server.until(3);
+  await webhooks.close();
+  expect(server.received.map(({ events }) => events)).toEqual([
+    [{ name: "channel_occupied", channel: "presence-a" }],
+    [{ name: "member_added", channel: "presence-a", user_id: "7" }],
+    [{ name: "member_added", channel: "presence-a", user_id: "8" }],
+  ]);
 });
 
 test("each webhook gets its own types and channels only", async () => {

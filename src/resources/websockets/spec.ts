@@ -41,12 +41,12 @@ function applicationOf(application: ApplicationRow, vault: Vault): RealtimeAppli
   };
 }
 
-function webhookOf({ url, event_types: eventTypes, filter }: Webhook): RealtimeWebhook {
-  if (filter === undefined) return { url, eventTypes };
+function webhookOf({ url, event_types: eventTypes, batch_enabled, filter }: Webhook): RealtimeWebhook {
+  const webhook = { url, eventTypes, isBatched: batch_enabled ?? false };
+  if (filter === undefined) return webhook;
   const { channel_name_starts_with: start, channel_name_ends_with: end } = filter;
   return {
-    url,
-    eventTypes,
+    ...webhook,
     filter: {
       ...(start !== undefined && { channelNameStartsWith: start }),
       ...(end !== undefined && { channelNameEndsWith: end }),

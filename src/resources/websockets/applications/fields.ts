@@ -45,6 +45,10 @@ const webhook = z
       .min(1)
       .max(webhookEventTypes.length)
       .meta({ description: "What it is told of.", example: ["channel_occupied", "channel_vacated"] }),
+    batch_enabled: z.boolean().optional().meta({
+      description: "Whether a request may have several events; each has one when left out.",
+      example: true,
+    }),
     filter: z
       .object({
         channel_name_starts_with: channelNamePart.optional().meta({ example: "presence-" }),
