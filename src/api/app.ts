@@ -5,7 +5,7 @@ import type { Database } from "../store/database.ts";
 import { API_ROOT } from "./address.ts";
 import { docsRoutes } from "./docs.ts";
 import { ApiError, notFound } from "./errors.ts";
-import { executorOf, type RequestNotes, type Shell } from "./execute.ts";
+import { executorOf, type Caller, type RequestNotes, type Shell } from "./execute.ts";
 import { errorHandler, frame } from "./frame.ts";
 import { pruneKeys } from "./idempotency.ts";
 import { Metrics } from "./metrics.ts";
@@ -36,7 +36,7 @@ export interface AppOptions {
 
 export interface App {
   /** For `Bun.serve`, with an `idleTimeout` above 60 s, because `?wait=` holds answers for so long. */
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request, caller?: Caller): Response | Promise<Response>;
   /** Takes the figures of other parts of the process. */
   metrics: Metrics;
   /** Lets held requests go and stops what runs in the background. */
@@ -66,7 +66,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.get("/metrics", metricsPage(db, metrics, log, !options.isPublic));
   app.route("/", docsRoutes(openApiDocument(operations)));
   return {
-    fetch: (request) => app.fetch(request),
+    fetch: (request, caller = {}) => app.fetch(request, caller),
     metrics,
     close: async () => {
       stopPruning();

@@ -12,8 +12,15 @@ import { readInput } from "./request-input.ts";
 import { urlOf } from "./request-url.ts";
 import type { StatusWaiters } from "./wait.ts";
 
+/** Whoever a request comes from, as the server knows it. */
+export interface Caller {
+  /** Called when the request has come with a valid token. */
+  prove?(): void;
+}
+
 /** What the shell notes about a request while it is answered. */
 export interface RequestNotes {
+  Bindings: Caller;
   Variables: { requestId: string; route: string; tokenId: string | undefined };
 }
 
@@ -32,6 +39,7 @@ export function executorOf(operation: Operation, shell: Shell) {
     const params = context.req.param() as Record<string, string>;
     addDeprecation(context, operation, params);
     const principal = await authenticate(shell.db, shell.log, context.req.header("authorization"));
+    context.env.prove?.();
     context.set("tokenId", principal.tokenId);
     countRequest(context, shell.limiter, principal.tokenId);
     if (operation.ability !== null && !can(principal, operation.ability)) throw forbidden();

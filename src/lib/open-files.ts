@@ -2,13 +2,28 @@
 import { readFileSync } from "node:fs";
 import { limitOpenFiles } from "./libc.ts";
 
-/** The limit of this process and of those that it starts; infinite when there is none. */
-export function openFileLimit(): number {
-  const limit = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-  return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
+interface Limits {
+  inForce: number;
+  /** What any process may raise its own to. */
+  highest: number;
 }
 
-/** Lets this process have as many files open, where it has the right to; a higher limit stays as it is. */
+function limits(): Limits {
+  const line = /^Max open files\s+(\S+)\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"));
+  const [inForce, highest] = [line?.[1], line?.[2]].map((limit) =>
+    limit === undefined || limit === "unlimited" ? Number.POSITIVE_INFINITY : Number(limit),
+  );
+  return { inForce: inForce ?? Infinity, highest: highest ?? Infinity };
+}
+
+/** The limit of this process and of those that it starts; infinite when there is none. */
+export function openFileLimit(): number {
+  return limits().inForce;
+}
+
+/** Lets this process have as many files open, or as many as it has the right to; a higher limit stays as it is. */
 export function raiseOpenFileLimit(count: number): void {
-  if (openFileLimit() < count) limitOpenFiles(count);
+  const { inForce, highest } = limits();
+  if (inForce >= count || limitOpenFiles(count)) return;
+  limitOpenFiles(highest);
 }

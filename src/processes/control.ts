@@ -20,17 +20,15 @@ import { isServed } from "../resources/shared/status.ts";
 import { openDatabase } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { migrations } from "../store/migrations.ts";
+import { prepareApiServer, serveApi } from "./api-server.ts";
 import { ensureDataDir } from "./data-dir.ts";
 import { readCertificate } from "./certificate.ts";
 import { firstToken, hostId, openVault } from "./identity.ts";
 import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
 import { ensureKeyFits, ensureHostRow } from "./registration.ts";
 import { ensureStore, openStore, STORE_ID, storeAddress } from "./store-instance.ts";
-import { portRefusal } from "./port-refusal.ts";
 import { becomeUser } from "./privileges.ts";
 
-/** Long enough for held answers, which `?wait=` makes last up to 60 s. */
-const IDLE_TIMEOUT_SECONDS = 120;
 /** What answers under way may still take when the process is asked to end. */
 const DRAIN_MS = 1_000;
 
@@ -56,6 +54,7 @@ export async function controlCommand(config: Config): Promise<number> {
       token: await firstToken(config),
       hostId: hostId(config),
     };
+    prepareApiServer();
     // Strangers' bytes are parsed from here on, by a user who owns nothing.
     becomeUser(CONTROL_ACCOUNT);
     forbidNewPrivileges();
@@ -101,7 +100,7 @@ async function startControl(config: Config, belongings: Belongings, log: Log): P
   await loop.start();
   const watching = new AbortController();
   watchInstances(context, sightings, watching.signal, log);
-  const server = serve(config, belongings.certificate, app);
+  const server = serveApi(config, belongings.certificate, app);
   return async () => {
     watching.abort();
     await Promise.all([app.close(), Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])]);
@@ -186,21 +185,4 @@ function watchInstances(
 function sightOf(seen: Observation): Sight {
   if (isServed(seen)) return "as-wished";
   return seen.crashes > 0 ? "broken" : "on-its-way";
-}
-
-function serve(config: Config, certificate: Certificate | null, app: App): Bun.Server<undefined> {
-  try {
-    return Bun.serve({
-      hostname: config.host,
-      port: config.port,
-      idleTimeout: IDLE_TIMEOUT_SECONDS,
-      fetch: (request) => app.fetch(request),
-      // Bun's own answer to what is thrown beyond the application shows code.
-      development: false,
-      error: () => Response.json({ message: "Something went wrong here." }, { status: 500 }),
-      ...(certificate === null ? {} : { tls: certificate }),
-    });
-  } catch (error) {
-    throw portRefusal(config, error);
-  }
 }

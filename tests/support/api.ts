@@ -76,7 +76,12 @@ export async function startApi(
     readiness: {},
     ...options,
   });
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch, idleTimeout: 120 });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => app.fetch(request),
+    idleTimeout: 120,
+  });
   const origin = `http://127.0.0.1:${server.port}`;
   const kindNames = kinds.map(({ name }) => name);
   const newToken = async (abilities: string[], organizationName = "default", limits: TokenLimits = {}) =>

@@ -1,0 +1,62 @@
+// The connections that a server of this process has accepted, as the kernel knows them: Bun tells of none that has not asked yet.
+import { readdirSync } from "node:fs";
+import { CString, dlopen, FFIType, ptr, type Pointer } from "bun:ffi";
+
+const { i32, u32, ptr: pointer } = FFIType;
+const SHUT_RDWR = 2;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const SOCKADDR_BYTES = 28;
+const TEXT_BYTES = 46;
+
+const { symbols: libc } = dlopen("libc.so.6", {
+  getsockname: { args: [i32, pointer, pointer], returns: i32 },
+  getpeername: { args: [i32, pointer, pointer], returns: i32 },
+  inet_ntop: { args: [i32, pointer, pointer, u32], returns: pointer },
+  shutdown: { args: [i32, i32], returns: i32 },
+});
+
+/** A connection of a client. */
+export interface AcceptedSocket {
+  fd: number;
+  /** Where the client is, in the form of `Server.requestIP`. */
+  address: string;
+  port: number;
+}
+
+const name = new DataView(new ArrayBuffer(SOCKADDR_BYTES));
+const length = new Uint32Array(1);
+const text = new Uint8Array(TEXT_BYTES);
+
+/** All connections to a port of this process. It takes some milliseconds for each thousand descriptors. */
+export function acceptedSockets(port: number): AcceptedSocket[] {
+  const found: AcceptedSocket[] = [];
+  for (const entry of readdirSync("/proc/self/fd")) {
+    const fd = Number(entry);
+    if (!ask(libc.getsockname, fd) || name.getUint16(2) !== port) continue;
+    // A socket that listens has no peer.
+    if (ask(libc.getpeername, fd)) found.push({ fd, address: addressText(), port: name.getUint16(2) });
+  }
+  return found;
+}
+
+/** Ends a connection; its owner hears of that as of a client's own farewell, and gives the descriptor back. */
+export function hangUp(fd: number): void {
+  libc.shutdown(fd, SHUT_RDWR);
+}
+
+function ask(call: typeof libc.getsockname, fd: number): boolean {
+  length[0] = SOCKADDR_BYTES;
+  if (call(fd, ptr(name), ptr(length)) !== 0) return false;
+  // What stands in the place of the port is, of a unix socket, the beginning of its path.
+  const family = name.getUint16(0, true);
+  return family === AF_INET || family === AF_INET6;
+}
+
+function addressText(): string {
+  if (name.getUint16(0, true) === AF_INET) {
+    return `${name.getUint8(4)}.${name.getUint8(5)}.${name.getUint8(6)}.${name.getUint8(7)}`;
+  }
+  const ipv6 = new Uint8Array(name.buffer, 8, 16);
+  return new CString(libc.inet_ntop(AF_INET6, ptr(ipv6), ptr(text), TEXT_BYTES) as Pointer).toString();
+}

@@ -1,0 +1,139 @@
+// Which connections a server of Bun's keeps when more come than it may have, with real sockets.
+import { afterEach, expect, test } from "bun:test";
+import type { Server, Socket } from "bun";
+import { acceptedSockets } from "./accepted-sockets.ts";
+import { ServerConnections } from "./server-connections.ts";
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** A server that knows whoever asks for `/known`, and never answers `/held`. */
+function serve(bounds: { all: number; unproved: number }): { port: number; connections: ServerConnections } {
+  const started: { connections: ServerConnections | null } = { connections: null };
+  const server: Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const call = started.connections?.begin(server.requestIP(request));
+      const { pathname } = new URL(request.url);
+      if (pathname !== "/stranger") call?.prove();
+      if (pathname === "/held") await new Promise(() => undefined);
+      call?.end();
+      return new Response("here");
+    },
+  });
+  const connections = new ServerConnections(Number(server.port), bounds);
+  started.connections = connections;
+  closers.push(() => void server.stop(true));
+  return { port: Number(server.port), connections };
+}
+
+interface Client {
+  socket: Socket<Client>;
+  isClosed: boolean;
+  heard: string;
+}
+
+async function come(port: number, text: string): Promise<Client> {
+  const client: Partial<Client> = { isClosed: false, heard: "" };
+  const end = () => {
+    client.isClosed = true;
+  };
+  client.socket = await Bun.connect<Client>({
+    hostname: "127.0.0.1",
+    port,
+    data: client as Client,
+    socket: {
+      data: (_, bytes) => {
+        client.heard += bytes.toString();
+      },
+      end,
+      close: end,
+    },
+  });
+  client.socket.write(text);
+  closers.push(() => client.socket?.terminate());
+  return client as Client;
+}
+
+const asking = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const HALF = "GET / HTTP/1.1\r\nHost: lo";
+
+async function crowd(port: number, count: number, text: string): Promise<Client[]> {
+  const clients: Client[] = [];
+  for (let index = 0; index < count; index += 1) clients.push(await come(port, text));
+  return clients;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const giveUpAt = performance.now() + 30_000;
+  while (!holds()) {
+    if (performance.now() > giveUpAt) throw new Error("timed out");
+    await Bun.sleep(1);
+  }
+}
+
+const open = (clients: Client[]) => clients.filter(({ isClosed }) => !isClosed).length;
+const answered = (clients: Client[]) => clients.every(({ heard }) => heard.endsWith("here"));
+
+test("a connection is seen before it has asked, with the address that a request has", async () => {
+  const { port } = serve({ all: 10, unproved: 10 });
+  const client = await come(port, HALF);
+  await until(() => acceptedSockets(port).length === 1);
+  const [socket] = acceptedSockets(port);
+  expect({ address: socket?.address, port: socket?.port }).toEqual({
+    address: "127.0.0.1",
+    port: client.socket.localPort,
+  });
+});
+
+test("nobody goes while there is room", async () => {
+  const { port, connections } = serve({ all: 20, unproved: 20 });
+  const clients = await crowd(port, 10, HALF);
+  await until(() => acceptedSockets(port).length === 10);
+  expect(connections.look()).toBe(10);
+  expect(open(clients)).toBe(10);
+});
+
+test.each(["", HALF, asking("/stranger")])(
+  "those go first that have proved nothing, and of them the first (%p)",
+  async (text) => {
+    const { port, connections } = serve({ all: 16, unproved: 16 });
+    const known = await crowd(port, 6, asking("/known"));
+    const waiting = await crowd(port, 4, asking("/held"));
+    await until(() => answered(known));
+    // The order in which they came is only seen by looking.
+    const early = await crowd(port, 6, text);
+    connections.look();
+    const late = await crowd(port, 6, text);
+    if (text === asking("/stranger")) await until(() => answered(late));
+    await until(() => acceptedSockets(port).length === 22 - early.length + open(early));
+    connections.look();
+    await until(() => open(early) === 0);
+    expect([open(known), open(waiting)]).toEqual([6, 4]);
+    expect(open(late)).toBeGreaterThan(0);
+  },
+);
+
+test("when all are known, those go first that wait for nothing", async () => {
+  const { port, connections } = serve({ all: 8, unproved: 8 });
+  const waiting = await crowd(port, 6, asking("/held"));
+  const idle = await crowd(port, 6, asking("/known"));
+  await until(() => answered(idle));
+  expect(connections.look()).toBe(7);
+  await until(() => open(idle) === 1);
+  expect(open(waiting)).toBe(6);
+});
+
+test("strangers have a bound of their own", async () => {
+  const { port, connections } = serve({ all: 1_000, unproved: 8 });
+  const known = await crowd(port, 20, asking("/known"));
+  await until(() => answered(known));
+  const strangers = await crowd(port, 12, HALF);
+  await until(() => acceptedSockets(port).length === 32);
+  expect(connections.look()).toBe(27);
+  await until(() => open(strangers) === 7);
+  expect(open(known)).toBe(20);
+});
