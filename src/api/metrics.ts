@@ -13,6 +13,10 @@ export interface FigureFamily {
   help: string;
   type: "gauge" | "counter";
   labels: string[];
+  /** Those of the labels that name resources; who may not know of them gets the sum of all. */
+  idLabels: string[];
+  /** Whether such a sum means nothing, so that the figures are left out instead. */
+  isNeverSummed?: boolean;
 }
 
 /** One figure with what it is about. */
@@ -26,12 +30,23 @@ export interface LabelledFigure {
 /** Figures that are looked up together when somebody asks for the metrics. */
 export interface FigureSource<Context> {
   families: FigureFamily[];
-  read(context: Context): Promise<LabelledFigure[]>;
+  /** @param organizationId whose resources are wanted; all when left out. */
+  read(context: Context, organizationId?: string): Promise<LabelledFigure[]>;
+}
+
+/** Which figures somebody may see: all, all without the ids of resources, or those of the resources of one organization. */
+export type MetricsView = "all" | "without ids" | { organizationId: string };
+
+/** Figures of a source that knows its context. */
+interface OpenSource {
+  families: FigureFamily[];
+  read(organizationId?: string): Promise<LabelledFigure[]>;
 }
 
 /** The metrics of one process. */
 export class Metrics {
   readonly #registry = new Registry();
+  readonly #sources: OpenSource[] = [];
   readonly #requests: Counter<"method" | "route" | "status">;
   readonly #durations: Histogram<"method" | "route" | "status">;
 
@@ -78,31 +93,42 @@ export class Metrics {
    * are left out, for the others are wanted just then.
    */
   addFigures<Context>({ families, read }: FigureSource<Context>, context: Context): void {
-    let reading: Promise<LabelledFigure[]> | undefined;
-    const readOnce = () => {
-      reading ??= read(context)
-        .catch(() => [])
-        .finally(() => (reading = undefined));
-      return reading;
-    };
-    for (const { name, help, type, labels } of families) {
-      const collect = async () => {
-        const told = await readOnce();
-        metric.reset();
-        for (const each of told) if (each.name === name) metric.inc(each.labels, each.value);
-      };
-      const options = { name, help, labelNames: labels, registers: [], collect };
-      const metric: Gauge | Counter = type === "gauge" ? new Gauge(options) : new Counter(options);
-      this.#registry.registerMetric(metric);
-    }
+    this.#sources.push({ families, read: (organizationId) => read(context, organizationId) });
   }
 
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  /** All figures as text. */
-  async text(): Promise<string> {
-    return await this.#registry.metrics();
+  /** The figures that may be seen, as text. What the process counts for all organizations is not told to one of them. */
+  async text(view: MetricsView): Promise<string> {
+    const organizationId = typeof view === "object" ? view.organizationId : undefined;
+    // A registry of its own for each answer, so that answers at the same time never have figures of each other.
+    const figures = new Registry();
+    await Promise.all(
+      this.#sources.map(async ({ families, read }) => {
+        const told = await read(organizationId).catch(() => []);
+        for (const family of families) addFamily(figures, family, told, view === "without ids");
+      }),
+    );
+    const ofProcess = organizationId === undefined ? await this.#registry.metrics() : "";
+    return [ofProcess, await figures.metrics()].filter((text) => text !== "").join("\n");
+  }
+}
+
+function addFamily(
+  registry: Registry,
+  { name, help, type, labels, idLabels, isNeverSummed = false }: FigureFamily,
+  told: LabelledFigure[],
+  isWithoutIds: boolean,
+): void {
+  if (isWithoutIds && isNeverSummed) return;
+  const labelNames = isWithoutIds ? labels.filter((label) => !idLabels.includes(label)) : labels;
+  const options = { name, help, labelNames, registers: [registry] };
+  const metric: Gauge | Counter = type === "gauge" ? new Gauge(options) : new Counter(options);
+  for (const figure of told) {
+    if (figure.name !== name) continue;
+    const values = labelNames.map((label) => [label, figure.labels[label] ?? ""]);
+    metric.inc(Object.fromEntries(values), figure.value);
   }
 }

@@ -6,7 +6,8 @@ import type { Database } from "../store/database.ts";
 import { authenticate, can } from "./auth.ts";
 import { forbidden } from "./errors.ts";
 import type { RequestNotes } from "./execute.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Metrics, MetricsView } from "./metrics.ts";
+import { isDefaultOrganization } from "./tokens.ts";
 
 /** Checks by name; one that fails throws. */
 export type ReadinessChecks = Record<string, () => unknown>;
@@ -35,17 +36,26 @@ export function readyProbe(db: Database, checks: ReadinessChecks, log: Log) {
   };
 }
 
-/** Answers the metrics; `isOpen` tells whether anyone who gets here may see them. */
+/**
+ * Answers the metrics that a token may see: those of its organization, or all for one of the default organization. `isOpen`
+ * tells whether anyone who gets here may see them without ids: engines of all tenants are neighbours on loopback.
+ */
 export function metricsPage(db: Database, metrics: Metrics, log: Log, isOpen: boolean) {
   return async (context: Context<RequestNotes>): Promise<Response> => {
     context.set("route", "/metrics");
-    if (!isOpen) {
-      const principal = await authenticate(db, log, context.req.header("authorization"));
-      if (!can(principal, "metrics:read")) throw forbidden();
-    }
+    const header = context.req.header("authorization");
+    const view = isOpen && header === undefined ? "without ids" : await viewOf(db, log, header);
     context.header("Content-Type", metrics.contentType);
-    return context.body(await metrics.text());
+    return context.body(await metrics.text(view));
   };
+}
+
+async function viewOf(db: Database, log: Log, header: string | undefined): Promise<MetricsView> {
+  const principal = await authenticate(db, log, header);
+  if (!can(principal, "metrics:read")) throw forbidden();
+  const { organizationId } = principal;
+  const isDefault = await isDefaultOrganization(db, organizationId);
+  return isDefault ? "all" : { organizationId };
 }
 
 const PROBE_TIMEOUT_MS = 5000;

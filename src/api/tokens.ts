@@ -146,6 +146,12 @@ export async function ensureToken(db: Database, wish: { plaintext: string; name:
   });
 }
 
+/** Whether it is the organization of the operator, whose tokens may see figures of all. */
+export async function isDefaultOrganization(db: Database, id: string): Promise<boolean> {
+  const rows = await db`select from organizations where id = ${id} and name = ${DEFAULT_ORGANIZATION}`;
+  return rows.length > 0;
+}
+
 async function organizationOf(tx: Transaction, name: string): Promise<string> {
   // The update changes nothing; it makes a row that exists already come back.
   const [row] = await tx<{ id: string }[]>`

@@ -93,7 +93,7 @@ async function startControl(config: Config, belongings: Belongings, log: Log): P
   const sightings = new WatchedSightings();
   const context = contextOf(config, belongings, { db, driver, sightings });
   const app = await createControlApp(config, context, log);
-  app.metrics.addFigures(sleepFigures, sightings);
+  app.metrics.addFigures(sleepFigures, { sightings, db });
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const reconcilers = new Map(kinds.map((kind) => [kind.name, kind.reconcile(context)]));
   const loop = new Loop({ db, openSession, hostId: context.hostId, reconcilers, log });

@@ -214,7 +214,7 @@ test("figures count who sleeps, and tell of wakes, from memory", async () => {
   api.sightings.note(observed(cache, "asleep", { state: "asleep" }));
   api.sightings.note(observed(cluster, "running", { wakes: 3, lastWake: WAKE }));
   api.sightings.note(observed("ws-1", "running", null));
-  const told = (await sleepFigures.read(api.sightings)).map(
+  const told = (await sleepFigures.read(api)).map(
     ({ name, labels, value }) => `${name} ${Object.values(labels).join(" ")} ${value}`,
   );
   expect(told.sort()).toEqual(

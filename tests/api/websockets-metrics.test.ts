@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Driver, MetricsQuery } from "../../src/drivers/driver.ts";
 import { PublicError } from "../../src/lib/errors.ts";
+import { sleepFigures } from "../../src/resources/shared/sleep-figures.ts";
 import { serverFigures } from "../../src/resources/websockets/figures.ts";
 import type { WebsocketMetrics } from "../../src/resources/websockets/schema.ts";
 import { writeServerStatus } from "../../src/resources/websockets/store.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { startApi, validCache, validServer, type TestApi } from "../support/api.ts";
+import { observed } from "../support/resources-api.ts";
 import { APPLICATIONS, asker, newServer, SERVERS } from "../support/websockets-api.ts";
 
 const SEEN = { engine: null, limits: null } as never;
@@ -19,6 +21,7 @@ let asked: [string, MetricsQuery][];
 beforeAll(async () => {
   api = await startApi();
   api.app.metrics.addFigures(serverFigures, api.context);
+  api.app.metrics.addFigures(sleepFigures, api);
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
@@ -32,7 +35,8 @@ beforeEach(async () => {
 const ask = asker(() => api);
 const metrics = (address: string) => ask<WebsocketMetrics & { errors?: object }>(address);
 const becomeAvailable = () => api.db.begin((tx) => writeServerStatus(tx, server, "available", SEEN));
-const page = async () => await (await fetch(`${api.origin}/metrics`)).text();
+const page = async (token: string | null = api.token) =>
+  await (await api.request("/metrics", { token })).text();
 const drive = (parts: Partial<Driver>) => Object.assign(api.context.driver, parts);
 
 const driverMetrics: Driver["metrics"] = async (id, query) => {
@@ -137,5 +141,41 @@ describe("Prometheus", () => {
     api.context.db = (() => Promise.reject(new Error("store gone"))) as never;
     expect(await page()).toContain("pilvi_held_requests 0");
     api.context.db = db;
+  });
+
+  test("without a token reads sums and no id, and another organization its own figures alone", async () => {
+    const token = await api.newToken(["*"], "elsewhere");
+    const response = await api.request(SERVERS, { token, json: validServer });
+    const { id } = ((await response.json()) as { data: { id: string } }).data;
+    await api.db`update websocket_servers set status = 'available' where id in (${server}, ${id})`;
+    await api.db`update websocket_servers set status = 'creating' where id not in (${server}, ${id})`;
+    const cache = await ask<{ data: { id: string } }>("/api/caches", { json: validCache });
+    api.sightings.note(observed(cache.body.data.id, "asleep", { state: "asleep", wakes: 4 }));
+    drive({
+      figures: async (of) => ({
+        whole: { connections: 3 },
+        parts: [{ id: `wsa-of-${of}`, figures: { messagesSent: 5 } }],
+      }),
+    });
+    const open = await page(null);
+    expect(open).not.toMatch(/\b(ws|wsa|cache|db)-/);
+    expect(open).toContain("\npilvi_websocket_server_connections 6\n");
+    expect(open).toContain("\npilvi_websocket_messages_sent_total 10\n");
+    expect(open).toContain('\npilvi_wakes_total{kind="caches"} 4\n');
+    const reader = await api.newToken(["metrics:read"], "elsewhere");
+    const own = await page(reader);
+    expect(own).toContain(`\npilvi_websocket_server_connections{server="${id}"} 3\n`);
+    expect(own).not.toContain(server);
+    expect(own).not.toContain(cache.body.data.id);
+    expect(own).toContain('pilvi_sleeping{kind="caches"} 0');
+    expect(own).not.toContain("pilvi_http_requests_total");
+    const all = await page(await api.newToken(["metrics:read"]));
+    for (const each of [id, server, cache.body.data.id]) expect(all).toContain(`"${each}"`);
+  });
+
+  test("with a token that is unknown or lacks the ability reads nothing", async () => {
+    expect((await api.request("/metrics", { token: "unknown" })).status).toBe(401);
+    const token = await api.newToken(["caches:read"]);
+    expect((await api.request("/metrics", { token })).status).toBe(403);
   });
 });

@@ -92,7 +92,7 @@ test("do not reach this machine unless the operator allows it", async () => {
   calls = [];
   const socket = await occupy("room-3");
   await until("it was given up", async () => {
-    const text = await (await fetch(`${pilvi.url}/metrics`)).text();
+    const text = await pilvi.metrics();
     return /pilvi_websocket_webhooks_dropped_total\{.*\} [1-9]/.test(text);
   });
   expect(calls).toEqual([]);

@@ -146,7 +146,7 @@ test("metrics and figures are told", async () => {
   const { connection_count: count, message_rate: rate } = await read(`/websocket-servers/${made.id}`);
   expect(count.average[0]).toBeGreaterThanOrEqual(0);
   expect(rate.data).toHaveLength(count.data.length);
-  const text = await (await fetch(`${pilvi.url}/metrics`)).text();
+  const text = await pilvi.metrics();
   expect(text).toMatch(
     new RegExp(`pilvi_websocket_connections{server="${made.id}",application="${made.main.id}"} 1\\n`),
   );

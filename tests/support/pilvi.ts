@@ -122,6 +122,12 @@ export class TestPilvi {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
+  /** What Prometheus is told, with the ids of resources. */
+  async metrics(): Promise<string> {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    return await (await fetch(`${this.url}/metrics`, { headers })).text();
+  }
+
   /** Asks the API and reads the answer; a body is sent as JSON. */
   async api<T = unknown>(
     method: string,

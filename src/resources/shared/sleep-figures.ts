@@ -1,6 +1,7 @@
 // What Prometheus is told of sleep: from memory, so that whoever asks wakes nothing.
 import type { FigureFamily, FigureSource, LabelledFigure } from "../../api/metrics.ts";
 import type { Observation } from "../../drivers/driver.ts";
+import type { Database } from "../../store/database.ts";
 import type { InstanceKind } from "./rows.ts";
 import type { WatchedSightings } from "./sightings.ts";
 
@@ -12,6 +13,7 @@ const SLEEPING: FigureFamily = {
   help: "Caches and database clusters that sleep.",
   type: "gauge",
   labels: ["kind"],
+  idLabels: [],
 };
 
 const WAKES: FigureFamily = {
@@ -19,6 +21,7 @@ const WAKES: FigureFamily = {
   help: "How often a cache or database cluster was woken.",
   type: "counter",
   labels: ["kind", "id"],
+  idLabels: ["id"],
 };
 
 const LAST_WAKE: FigureFamily = {
@@ -26,19 +29,28 @@ const LAST_WAKE: FigureFamily = {
   help: "How long the parts of the last wake took, for the client that caused it.",
   type: "gauge",
   labels: ["kind", "id", "span"],
+  idLabels: ["id"],
+  isNeverSummed: true,
 };
 
+/** What the figures are made of. */
+interface SleepContext {
+  sightings: Pick<WatchedSightings, "all">;
+  db: Database;
+}
+
 /** The figures of all instances that may sleep, as they were seen last. */
-export const sleepFigures: FigureSource<Pick<WatchedSightings, "all">> = {
+export const sleepFigures: FigureSource<SleepContext> = {
   families: [SLEEPING, WAKES, LAST_WAKE],
-  async read(sightings) {
+  async read({ sightings, db }, organizationId) {
+    const own = organizationId === undefined ? undefined : await idsOf(db, organizationId);
     const told: LabelledFigure[] = [];
     const sleeping: Record<string, number> = Object.fromEntries(
       Object.values(KINDS).map((kind) => [kind, 0]),
     );
     for (const seen of sightings.all()) {
       const kind = kindOf(seen);
-      if (kind === undefined) continue;
+      if (kind === undefined || own?.has(seen.id) === false) continue;
       if (seen.state === "asleep") sleeping[kind] = (sleeping[kind] ?? 0) + 1;
       told.push(...figuresOf(kind, seen));
     }
@@ -46,6 +58,14 @@ export const sleepFigures: FigureSource<Pick<WatchedSightings, "all">> = {
     return [...told, ...counts.map(([kind, value]) => ({ name: SLEEPING.name, labels: { kind }, value }))];
   },
 };
+
+/** The ids of an organization's instances that may sleep. */
+async function idsOf(db: Database, organizationId: string): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
+    select id from caches where organization_id = ${organizationId}
+    union all select id from databases where organization_id = ${organizationId}`;
+  return new Set(rows.map(({ id }) => id));
+}
 
 function kindOf({ id }: Observation): InstanceKind | undefined {
   return Object.entries(KINDS).find(([prefix]) => id.startsWith(`${prefix}-`))?.[1];

@@ -52,22 +52,24 @@ const SERVER_CONNECTIONS: FigureFamily = {
   help: "Clients that are connected to a WebSocket cluster.",
   type: "gauge",
   labels: ["server"],
+  idLabels: ["server"],
 };
 
 function ofApplication(type: FigureFamily["type"], name: string, help: string): FigureFamily {
-  return { name: `pilvi_websocket_${name}`, help, type, labels: ["server", "application"] };
+  const labels = ["server", "application"];
+  return { name: `pilvi_websocket_${name}`, help, type, labels, idLabels: labels };
 }
 
-/** Asks all clusters that run. One that does not answer is left out. */
+/** Asks all clusters that run, or those of one organization. One that does not answer is left out. */
 export const serverFigures: FigureSource<KindContext> = {
   families: [SERVER_CONNECTIONS, ...Object.values(OF_APPLICATIONS)],
   read,
 };
 
-async function read({ db, driver, hostId }: KindContext): Promise<LabelledFigure[]> {
+async function read({ db, driver, hostId }: KindContext, organizationId?: string): Promise<LabelledFigure[]> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const told: LabelledFigure[] = [];
-  await forEachLimited(await runningServers(db, hostId), AT_ONCE, async (server) => {
+  await forEachLimited(await runningServers(db, hostId, organizationId), AT_ONCE, async (server) => {
     if (signal.aborted) return;
     try {
       const { whole, parts } = await driver.figures(server, signal);

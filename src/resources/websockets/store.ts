@@ -72,11 +72,18 @@ export async function loadServer(db: Queryable, id: string): Promise<ServerRow |
   return (await findRow<ServerRow>(db, SELECT, id)) ?? null;
 }
 
-/** The ids of all clusters on a host that were `available` at last. */
-export async function runningServers(db: Database, hostId: string): Promise<string[]> {
+/** The ids of the clusters on a host, of one organization or of all, that were `available` at last. */
+export async function runningServers(
+  db: Database,
+  hostId: string,
+  organizationId?: string,
+): Promise<string[]> {
+  const wanted = organizationId ?? null;
   const rows = await db<{ id: string }[]>`
     select id from websocket_servers
-    where host_id = ${hostId} and status in ('available', 'updating') order by id`;
+    where host_id = ${hostId} and status in ('available', 'updating')
+      and (${wanted}::text is null or organization_id = ${wanted})
+    order by id`;
   return rows.map(({ id }) => id);
 }
 
