@@ -24,7 +24,6 @@ export class SocketStream implements Stream, Watcher {
   #isPaused = false;
   #isNudged = false;
   readonly #unsent = new Outbox();
-  /** Its owner has ended it. */
   #isEnding = false;
   /** The peer has said while nobody read that it sends nothing any more. */
   #isPeerDone = false;
@@ -32,7 +31,8 @@ export class SocketStream implements Stream, Watcher {
   #isBroken = false;
   #isClosed = false;
   #lingerTimer: Timer | null = null;
-  #readAtMs: number | null = null;
+  /** When a read was fulfilled for the first time; null before. */
+  readAtMs: number | null = null;
   /** Called when the descriptor is given back. */
   onClosed: (() => void) | null = null;
 
@@ -56,11 +56,6 @@ export class SocketStream implements Stream, Watcher {
 
   get nowMs(): number {
     return this.reactor.timers.now();
-  }
-
-  /** When a read was fulfilled for the first time; null before. */
-  get readAtMs(): number | null {
-    return this.#readAtMs;
   }
 
   get isSecured(): boolean {
@@ -213,7 +208,7 @@ export class SocketStream implements Stream, Watcher {
       if (count < 0) break;
       if (!waits.read.take(count)) continue;
       waits.read = null;
-      this.#readAtMs ??= this.nowMs;
+      this.readAtMs ??= this.nowMs;
     }
     // Nothing more arrives at a connection that is broken.
     if (this.#isBroken) waits.failRead();
