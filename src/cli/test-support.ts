@@ -95,7 +95,7 @@ export function sampleCache(
     },
     relationships: { environments: { data: [] } },
     meta: {
-      engine: { name: "valkey", version: "8.0.6" },
+      engine: { name: "valkey", version: "8.0.6", warning: null },
       limits: { memory_bytes: 262_144_000 },
       sleep: { state: "awake", since: "2026-03-15T08:18:54.000Z", wakes: 0, last_wake: null, pending: false },
       last_error: lastError,

@@ -156,6 +156,14 @@ export interface Limits {
   enforcedBy: "cgroup-v2" | "cgroup-v1" | "engine";
 }
 
+/** An engine as it runs. */
+export interface ObservedEngine {
+  name: EngineName;
+  version: string;
+  /** That it lacks security fixes, or gets none any more, as a sentence that may be shown to anyone; null when all is well. */
+  warning: string | null;
+}
+
 /** What can be seen of an instance. */
 export interface Observation {
   id: string;
@@ -168,7 +176,7 @@ export interface Observation {
   /** When the state was reached, ISO 8601. */
   since: string;
   /** The engine that really runs, once it was chosen. */
-  engine: { name: EngineName; version: string } | null;
+  engine: ObservedEngine | null;
   limits: Limits | null;
   /** Why the last start failed, as a sentence that may be shown to anyone. */
   lastError: string | null;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findEngines } from "./installed.ts";
+import { commandOf, findEngines } from "./installed.ts";
 import { compareVersions, parseVersion } from "./program-version.ts";
 
 const systemPath = process.env.PATH;
@@ -55,6 +55,19 @@ test("engines of the store are told with their paths and environment, the newest
     env: { LD_LIBRARY_PATH: join(home, "usr/lib/x") },
   });
   expect(second?.version).toBe("8.0.9");
+});
+
+test("an engine that is known to have holes comes after one without, whatever their versions", async () => {
+  const patched = { package: { version: "8.1.1+dfsg1-3+deb13u3", release: "trixie" } };
+  const loader = { loader: "usr/lib/x/ld-linux-x86-64.so.2" };
+  addToStore("valkey-8.1.9", valkeyNote("8.1.9"));
+  addToStore("valkey-8.1.1", { ...valkeyNote("8.1.1"), ...patched, ...loader });
+  const [first, second] = await foundBelow(root);
+  const home = join(enginesDir, "valkey-8.1.1");
+  expect(first).toMatchObject({ version: "8.1.1", env: {}, ...patched });
+  const own = [join(home, loader.loader), "--inhibit-cache", "--library-path", join(home, "usr/lib/x")];
+  expect(first && commandOf(first)).toEqual([...own, join(home, "usr/bin/valkey-server")]);
+  expect(second?.version).toBe("8.1.9");
 });
 
 test("what is unfinished or broken is passed over", async () => {

@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { EngineName, ForeignEngine } from "../drivers/driver.ts";
 import { askVersion, compareVersions } from "./program-version.ts";
+import { compareDebianVersions } from "./safety/debian-version.ts";
+import { type DistributionPackage, verdictOn } from "./safety/verdict.ts";
 import { enginesInStore } from "./store-folder.ts";
 import { systemPrograms, type SystemProgram } from "./system-programs.ts";
 
@@ -22,6 +24,15 @@ export interface InstalledEngine {
   env: Record<string, string>;
   /** What the program runs, when it is an interpreter; an absolute path. */
   script?: string;
+  /** What the program is started by, with its options, when it brings a C library of its own. */
+  loader?: string[];
+  /** The distribution's package that it came out of, where that is known. */
+  package?: DistributionPackage;
+}
+
+/** The words that the program is started with, before its own arguments. */
+export function commandOf({ loader = [], program }: InstalledEngine): string[] {
+  return [...loader, program];
 }
 
 /** One that was found by looking for it, while Pilvi's own needs no looking for. */
@@ -53,12 +64,20 @@ const remembered = z.record(
 type Remembered = z.infer<typeof remembered>;
 
 /**
- * The engines of this machine: those of Pilvi's own store first, then those of the system, and newer versions before older ones.
- * So the first one of a name is the one to take. What cannot be run is passed over.
+ * The engines of this machine: those of Pilvi's own store first, then those of the system; of each, those that are known to have
+ * holes last, and newer versions before older ones. So the first one of a name is the one to take. What cannot be run is passed over.
  */
 export async function findEngines(enginesDir: string): Promise<FoundEngine[]> {
   const engines = [...enginesInStore(enginesDir), ...(await enginesOfSystem(enginesDir))];
-  return engines.sort((a, b) => a.origin.localeCompare(b.origin) || compareVersions(b.version, a.version));
+  const today = new Date();
+  const unsafe = new Set(engines.filter((engine) => verdictOn(engine, today).isUnsafe));
+  return engines.sort(
+    (a, b) =>
+      a.origin.localeCompare(b.origin) ||
+      Number(unsafe.has(a)) - Number(unsafe.has(b)) ||
+      compareVersions(b.version, a.version) ||
+      compareDebianVersions(b.package?.version ?? "", a.package?.version ?? ""),
+  );
 }
 
 /** Those of the engines of this machine that Pilvi can run instances with, in the same order. */
@@ -96,7 +115,7 @@ async function recognise(
 ): Promise<[string, Remembered[string]] | undefined> {
   const before = known[path];
   if (before?.size === size && before.mtimeMs === mtimeMs) return [path, before];
-  const answer = await askVersion(path, {});
+  const answer = await askVersion([path], {});
   return answer === undefined ? undefined : [path, { size, mtimeMs, ...answer }];
 }
 

@@ -19,13 +19,13 @@ const PATTERNS: [ForeignEngine, RegExp][] = [
   ["mysql", /Ver (\d+(?:\.\d+)+)/],
 ];
 
-/** Runs `program --version` with nothing but `env`; undefined when it does not run or is no engine. */
+/** Runs the command with `--version` and nothing but `env`; undefined when it does not run or is no engine. */
 export async function askVersion(
-  program: string,
+  command: string[],
   env: Record<string, string>,
 ): Promise<ProgramVersion | undefined> {
   try {
-    const child = Bun.spawn([program, "--version"], {
+    const child = Bun.spawn([...command, "--version"], {
       env,
       cwd: "/",
       stdin: "ignore",

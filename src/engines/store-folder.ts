@@ -15,6 +15,10 @@ export const engineNote = z.object({
   version: z.string(),
   program: z.string(),
   libraryDirs: z.array(z.string()),
+  /** The loader of the C library that came along; left out by an engine that runs with the system's. */
+  loader: z.string().optional(),
+  /** The distribution's package that it came out of; left out where that was not noted, or there is none. */
+  package: z.object({ version: z.string(), release: z.string() }).optional(),
 });
 
 export type EngineNote = z.infer<typeof engineNote>;
@@ -36,15 +40,30 @@ export function libraryEnv(home: string, libraryDirs: string[]): Record<string, 
   return { LD_LIBRARY_PATH: libraryDirs.map((folder) => join(home, folder)).join(":") };
 }
 
+/** The words before the program's path, for an engine that brings a C library of its own: only its own loader fits that. */
+export function loaderCommand(
+  home: string,
+  { loader, libraryDirs }: Pick<EngineNote, "loader" | "libraryDirs">,
+) {
+  if (loader === undefined) return [];
+  const folders = libraryDirs.map((folder) => join(home, folder)).join(":");
+  return [join(home, loader), "--inhibit-cache", "--library-path", folders];
+}
+
 function engineOf(home: string, note: EngineNote): FoundEngine {
-  return {
+  const loader = loaderCommand(home, note);
+  const engine: FoundEngine = {
     name: note.name,
     version: note.version,
     origin: "store",
     program: join(home, note.program),
     home,
-    env: libraryEnv(home, note.libraryDirs),
+    // A loader is told of the folders by itself, so that nothing that the engine starts inherits them.
+    env: loader.length === 0 ? libraryEnv(home, note.libraryDirs) : {},
   };
+  if (loader.length > 0) engine.loader = loader;
+  if (note.package !== undefined) engine.package = note.package;
+  return engine;
 }
 
 function noteIn(home: string): EngineNote | undefined {

@@ -1,6 +1,15 @@
 // How an instance is at present; whoever listens is told whenever that changes.
 import type { InstanceSpec, Observation, Sleep } from "../drivers/driver.ts";
 import type { EngineContext } from "../engines/engine.ts";
+import type { InstalledEngine } from "../engines/installed.ts";
+import { verdictOn } from "../engines/safety/verdict.ts";
+
+/** What an instance is run with; null as long as no engine was chosen. */
+interface Engines {
+  context: EngineContext<InstanceSpec> | null;
+  /** The engine that runs, or is to. */
+  installed: InstalledEngine | null;
+}
 
 /** The states that an instance can be seen in. */
 export type State = Observation["state"];
@@ -27,13 +36,13 @@ export class Condition {
     return this.#since;
   }
 
-  /** What can be seen of the instance; the context is null as long as no engine was chosen. */
-  observe(id: string, context: EngineContext<InstanceSpec> | null, sleep: Sleep | null): Observation {
+  /** What can be seen of the instance. */
+  observe(id: string, { context, installed }: Engines, sleep: Sleep | null): Observation {
     return {
       id,
       state: this.#state,
       since: this.#since.toISOString(),
-      engine: context && { name: context.installed.name, version: context.installed.version },
+      engine: installed && observed(installed),
       limits: context?.limits ?? null,
       lastError: this.lastError,
       crashes: this.crashes,
@@ -66,4 +75,9 @@ export class Condition {
     this.lastError = reason;
     this.become("failed");
   }
+}
+
+function observed(installed: InstalledEngine): Observation["engine"] {
+  const { name, version } = installed;
+  return { name, version, warning: verdictOn(installed).warning };
 }

@@ -1,11 +1,12 @@
 // Chooses the engine program of an instance and gathers all that its files and commands are made of.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { EngineName, InstanceSpec, Limits } from "../drivers/driver.ts";
 import type { Certificate, Engine, EngineContext } from "../engines/engine.ts";
 import { runnableEngines, type EngineSources } from "../engines/index.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
+import { verdictOn } from "../engines/safety/verdict.ts";
 import { PublicError } from "../lib/errors.ts";
 import { replaceFile } from "../lib/files.ts";
 import type { CgroupBackend } from "./cgroup.ts";
@@ -60,12 +61,16 @@ export function newestOfEachMajor(engines: InstalledEngine[]): InstalledEngine[]
 /** The first of the acceptable engines that is installed, to be kept for the instance's life. */
 export async function chooseEngine(settings: HostSettings, spec: InstanceSpec): Promise<Manifest["engine"]> {
   const version = "version" in spec ? spec.version : null;
+  const fitting = (name: EngineName) => (engine: InstalledEngine) =>
+    engine.name === name && (version === null || majorOf(name, engine.version) === version);
+  const candidates: InstalledEngine[] = [];
   for (const name of spec.engines) {
-    const fits = (engine: InstalledEngine) =>
-      engine.name === name && (version === null || majorOf(name, engine.version) === version);
-    const installed = (await installedEngines(settings, fits)).find(fits);
-    if (installed !== undefined) return { name, major: majorOf(name, installed.version) };
+    const candidate = (await installedEngines(settings, fitting(name))).find(fitting(name));
+    if (candidate !== undefined) candidates.push(candidate);
   }
+  // An engine that is known to have holes is better than none, and worse than another that serves the same clients.
+  const chosen = candidates.find((engine) => !verdictOn(engine).isUnsafe) ?? candidates[0];
+  if (chosen !== undefined) return { name: chosen.name, major: majorOf(chosen.name, chosen.version) };
   const wanted = [spec.engines.join(" or "), version].filter((word) => word !== null).join(" ");
   throw new PublicError(`${wanted} is not installed on this host. Run: pilvi engines install`);
 }
@@ -124,4 +129,28 @@ async function pinnedEngine(settings: HostSettings, pin: Manifest["engine"]): Pr
   const installed = (await installedEngines(settings, fits)).find(fits);
   if (installed !== undefined) return installed;
   throw new PublicError(`${pin.name} ${pin.major} is not installed on this host. Run: pilvi engines install`);
+}
+
+/** The installed engine that a process runs, whoever started it; null when it cannot be told. */
+export async function engineOfProcess(settings: HostSettings, pid: number): Promise<InstalledEngine | null> {
+  const file = programOf(pid);
+  if (file === null) return null;
+  // The program of an engine with a loader of its own is that loader, which is in the engine's folder as well.
+  const isIt = ({ origin, home, program }: InstalledEngine) =>
+    origin === "store" ? file.startsWith(`${resolved(home)}/`) : file === resolved(program);
+  return (await installedEngines(settings, isIt)).find(isIt) ?? null;
+}
+
+/** The path of what a process executes, also when it was deleted since. */
+function programOf(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, "");
+  } catch {
+    // It has ended, or is of a user whose processes are nobody's business.
+    return null;
+  }
+}
+
+function resolved(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }

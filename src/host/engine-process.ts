@@ -2,6 +2,7 @@
 import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { InstanceSpec } from "../drivers/driver.ts";
 import type { Account, Engine, EngineContext } from "../engines/engine.ts";
+import { commandOf } from "../engines/installed.ts";
 import { codeOf, PublicError } from "../lib/errors.ts";
 import { exitOf } from "./exits.ts";
 import type { InstanceFolder } from "./layout.ts";
@@ -28,7 +29,7 @@ export async function startEngine(
   for (const path of engine.pidFiles?.(context) ?? []) rmSync(path, { force: true });
   const logFd = openNewLog(folder.log);
   try {
-    const child = Bun.spawn([context.installed.program, ...engine.args(context)], {
+    const child = Bun.spawn([...commandOf(context.installed), ...engine.args(context)], {
       cwd: folder.data,
       env: { ...context.installed.env, ...engine.env, TZ: "UTC" },
       detached: true,

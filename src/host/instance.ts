@@ -66,7 +66,9 @@ export class Instance {
   }
 
   observe(): Observation {
-    return this.#condition.observe(this.id, this.#runner.runnable?.context ?? null, this.sleep.observe());
+    const { runnable, installed } = this.#runner;
+    const engines = { context: runnable?.context ?? null, installed };
+    return this.#condition.observe(this.id, engines, this.sleep.observe());
   }
 
   /** Whether an engine of this instance runs that is known. */

@@ -3,12 +3,13 @@ import { statSync } from "node:fs";
 import type { InstanceSpec } from "../drivers/driver.ts";
 import { engineFor } from "../engines/index.ts";
 import { CannotSave, type Engine, type EngineContext } from "../engines/engine.ts";
+import type { InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { neighbourOf } from "./accounts.ts";
 import { ensureFirstData } from "./build-aside.ts";
 import { confine, dissolve, limit } from "./cgroup.ts";
-import { contextOf, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
+import { contextOf, engineOfProcess, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
 import {
   endEngine,
   findEngine,
@@ -54,6 +55,8 @@ export class Runner {
   /** What the folders and files were made for; while that is what is to run, they need not be made again. */
   #prepared: EngineContext<InstanceSpec> | null = null;
   #process: EngineProcess | null = null;
+  /** What a process is, that was found; null where nobody can tell. */
+  #foundAs: InstalledEngine | null = null;
   /** Whether the data was made for the engine that runs, and nobody, not even we, has changed anything in it. */
   #isDataNew = false;
 
@@ -69,6 +72,12 @@ export class Runner {
   /** The engine with its context, once it was chosen. */
   get runnable(): Runnable | null {
     return this.#runnable;
+  }
+
+  /** The engine that runs, or would run next: a better one that was installed since takes over at the next start. */
+  get installed(): InstalledEngine | null {
+    const found = this.#process?.wasFound === true ? this.#foundAs : null;
+    return found ?? this.#runnable?.context.installed ?? null;
   }
 
   /** Finds out what the manifest is run with. @throws PublicError when this host has not got it. */
@@ -120,6 +129,7 @@ export class Runner {
     const { id, settings, folder, leaving } = this.#parts;
     // Also one that was found: whoever started it may have been killed before this was done.
     const pids = running.wasFound ? holdersOf(folder.lock) : [running.pid];
+    if (running.wasFound) this.#foundAs = await engineOfProcess(settings, running.pid);
     confine(settings.cgroups, id, pids, context.limits);
     const start = { exited: running.exited, isFresh: !running.wasFound };
     const readiness = await untilReady(engine, context, folder, start, leaving);

@@ -3,7 +3,9 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { missingEngines } from "../engines/install/index.ts";
-import { findEngines } from "../engines/installed.ts";
+import { findEngines, usableEngines } from "../engines/installed.ts";
+import { verdictOn } from "../engines/safety/verdict.ts";
+import { newestOfEachMajor } from "../host/context.ts";
 import { CHECKOUT_DIR } from "./checkout.ts";
 import { refuseClosed } from "./closed-folder.ts";
 
@@ -33,6 +35,15 @@ export async function ensureEngines(
   if (stillMissing.length === 0) rmSync(noteFile, { force: true });
   else writeFileSync(noteFile, stillMissing.join());
   return config.databaseUrl !== undefined || (await hasOwnPostgres(config));
+}
+
+/** Tells which of the engines that instances are run with lack security fixes. */
+export async function tellOfUnsafe({ enginesDir }: Config, notice: (text: string) => void): Promise<void> {
+  const engines = newestOfEachMajor(await usableEngines(enginesDir));
+  const unsafe = engines.filter((engine) => verdictOn(engine).isUnsafe);
+  if (unsafe.length === 0) return;
+  const names = unsafe.map(({ name, version }) => `${name} ${version}`).join(", ");
+  notice(`These engines lack security fixes: ${names}. \`pilvi doctor\` says more.`);
 }
 
 /** Pilvi keeps its own data with a Postgres that no upgrade of the system takes away. */

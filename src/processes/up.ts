@@ -7,7 +7,7 @@ import { codeOf, Refusal } from "../lib/errors.ts";
 import { readCertificate } from "./certificate.ts";
 import { Child } from "./child.ts";
 import { ensureDataDir, lockDataDir } from "./data-dir.ts";
-import { ensureEngines } from "./engine-setup.ts";
+import { ensureEngines, tellOfUnsafe } from "./engine-setup.ts";
 import { portRefusal } from "./port-refusal.ts";
 import { ensureProgram } from "./program.ts";
 import { readyText } from "./ready-text.ts";
@@ -38,6 +38,7 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
     // Ctrl-C during the start counts as well.
     await Promise.race([startAll(children, stop), stopped]);
     if (!stop.aborted) say(readyText(config));
+    if (!stop.aborted) await tellOfUnsafe(config, complain);
     await stopped;
     say("stopping Pilvi");
     return 0;

@@ -267,7 +267,7 @@ describe("what a run writes", () => {
     expect((await show(id)).body.data.attributes.status).toBe("deleting");
     await api.request(`/api/databases/clusters/${cluster}`, { method: "DELETE" });
     const limits = { memoryBytes: 1, enforcedBy: "engine" as const };
-    const engine = { name: "postgres" as const, version: "18.1" };
+    const engine = { name: "postgres" as const, version: "18.1", warning: null };
     await api.db.begin((tx) => writeDatabaseStatus(tx, cluster, "available", { engine, limits }));
     await api.db.begin((tx) => writeDatabaseStatus(tx, cluster, "available", { engine: null, limits: null }));
     expect(await loadDatabase(api.db, cluster)).toMatchObject({ status: "deleting", engine, limits });

@@ -5,7 +5,8 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { systemPrograms } from "../../src/engines/system-programs.ts";
-import { cacheBody, freshDataDir, pilviEnv, startPilvi, TestPilvi, until } from "../support/pilvi.ts";
+import { clusterBody, MYSQL } from "../support/databases.ts";
+import { freshDataDir, pilviEnv, startPilvi, TestPilvi, until } from "../support/pilvi.ts";
 import { freePort } from "../support/ports.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { IS_ROOT, processesAt, runPilvi, spawnPilvi } from "./program.ts";
@@ -20,6 +21,10 @@ function newFolder(): string {
   const folder = freshDataDir();
   folders.push(folder);
   return folder;
+}
+
+function systemHas(pattern: RegExp): boolean {
+  return systemPrograms("").some(({ path }) => pattern.test(path));
 }
 
 /** Runs `pilvi up`, which must end by itself, with one sentence and nothing left running. */
@@ -153,7 +158,7 @@ test("the key is needed for what was sealed with it", async () => {
   await pilvi.close();
 });
 
-test("a missing engine takes away its types of caches and nothing else", async () => {
+test("a missing engine takes away its types and nothing else", async () => {
   const enginesDir = join(newFolder(), "engines");
   mkdirSync(enginesDir);
   const { PILVI_ENGINES_DIR: installed = "" } = pilviEnv("/", 1);
@@ -162,12 +167,15 @@ test("a missing engine takes away its types of caches and nothing else", async (
   }
   // Without apt nothing can be installed.
   const env = { PATH: "/nonexistent", PILVI_ENGINES_DIR: enginesDir };
-  const systemHasValkey = systemPrograms("").some(({ path }) => path.endsWith("/valkey-server"));
   const pilvi = await startPilvi({ env });
-  const refused = await pilvi.api<{ errors?: { type: string[] } }>("POST", "/caches", cacheBody());
-  expect(refused.status).toBe(systemHasValkey ? 201 : 422);
-  if (!systemHasValkey)
-    expect(refused.body.errors?.type[0]).toContain("No engine for platform_valkey is installed");
+  const order = clusterBody({ type: MYSQL });
+  const refused = await pilvi.api<{ errors?: { type: string[] } }>("POST", "/databases/clusters", order);
+  const hasMysql = systemHas(/\/(mariadbd|mysqld)$/);
+  expect(refused.status).toBe(hasMysql ? 201 : 422);
+  if (!hasMysql) expect(refused.body.errors?.type[0]).toContain("No engine for platform_mysql is installed");
+  // Redis does what clients of a Valkey want of it.
+  const valkey = await pilvi.createCache();
+  expect(valkey.meta.engine?.name).toBe(systemHas(/\/valkey-server$/) ? "valkey" : "redis");
   const redis = await pilvi.createCache({ type: "hosted_redis", size: "250mb" });
   expect(redis.meta.engine?.name).toBe("redis");
   await pilvi.stop();
@@ -177,7 +185,7 @@ test("a missing engine takes away its types of caches and nothing else", async (
   again.kill();
   expect(await again.exited).toBe(0);
   const said = await new Response(again.stderr).text();
-  expect(said).toMatch(/^Not installed: .*\. Try again with: pilvi engines install\n$/);
+  expect(said).toMatch(/^Not installed: .*\. Try again with: pilvi engines install\n/);
   await pilvi.close();
 });
 

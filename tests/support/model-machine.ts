@@ -147,6 +147,10 @@ export class ModelRunner implements EngineRunner {
     return this.#runnable;
   }
 
+  get installed() {
+    return this.#runnable?.context.installed ?? null;
+  }
+
   async choose({ spec, engine: { name } }: Manifest): Promise<Runnable> {
     await this.#life.of(null);
     if (this.#chosenFor === spec && this.#runnable !== null) return this.#runnable;

@@ -39,7 +39,7 @@ function cluster(
     },
     relationships: { databases: { data: [] } },
     meta: {
-      engine: { name: "postgres", version: "18.4" },
+      engine: { name: "postgres", version: "18.4", warning: null },
       sleep: { state: "awake", since: "2026-03-15T08:18:54.000Z", wakes: 0, last_wake: null, pending: false },
       last_error: null,
       overdue: false,

@@ -5,7 +5,7 @@ interface Described {
   id: string;
   attributes: { name: string; status: string; type: string; region: string; created_at: string };
   meta: {
-    engine: { name: string; version: string } | null;
+    engine: { name: string; version: string; warning: string | null } | null;
     last_error: string | null;
     overdue: boolean;
   };
@@ -22,6 +22,7 @@ export function headRows({ id, attributes, meta }: Described): string[][] {
     ["Type", type],
     ["Region", region],
     ["Engine", engineText(meta.engine)],
+    ...(meta.engine === null || meta.engine.warning === null ? [] : [["Warning", meta.engine.warning]]),
     ["Created", createdAt],
   ];
 }

@@ -31,7 +31,7 @@ export function cluster(
       port,
       url: `ws://127.0.0.1:${port}`,
       http_url: `http://127.0.0.1:${port}`,
-      engine: { name: "realtime", version: "0.1.0" },
+      engine: { name: "realtime", version: "0.1.0", warning: null },
       sleep: { state: "awake" },
       last_error: null,
       overdue: false,

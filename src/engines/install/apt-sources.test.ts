@@ -1,6 +1,12 @@
 // Parses sources as Debian, Ubuntu, containers and third parties write them.
 import { expect, test } from "bun:test";
-import { distributionSources, parseDeb822, parseOneLine, renderSources } from "./apt-sources.ts";
+import {
+  distributionSources,
+  parseDeb822,
+  parseOneLine,
+  renderSources,
+  sourcesOfRelease,
+} from "./apt-sources.ts";
 
 const DEBIAN_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -60,7 +66,7 @@ Components: main
   ]);
 });
 
-test("the distribution's archive is kept, with its backports, and third parties are not", () => {
+test("the distribution's archive is kept, and third parties are not", () => {
   const sources = parseOneLine(`
 deb [signed-by=${DEBIAN_KEYS}] http://a.example/debian bookworm main non-free
 deb http://a.example/debian-security bookworm-security main
@@ -72,7 +78,7 @@ deb cdrom:[Debian] bookworm main
   expect(distributionSources(sources, "bookworm")).toEqual([
     {
       uris: ["http://a.example/debian"],
-      suites: ["bookworm", "bookworm-backports"],
+      suites: ["bookworm"],
       components: ["main"],
       signedBy: DEBIAN_KEYS,
     },
@@ -85,7 +91,7 @@ deb cdrom:[Debian] bookworm main
   ]);
 });
 
-test("Ubuntu's universe is kept, and backports are not listed twice", () => {
+test("Ubuntu's universe is kept, and backports, which get no security support, are not", () => {
   const [source] = distributionSources(
     parseOneLine("deb http://a.example/ubuntu noble main restricted universe"),
     "noble",
@@ -94,10 +100,33 @@ test("Ubuntu's universe is kept, and backports are not listed twice", () => {
   const deb822 = parseDeb822(
     "Types: deb\nURIs: http://a.example/ubuntu\nSuites: noble noble-updates noble-backports\nComponents: main\n",
   );
-  expect(distributionSources(deb822, "noble")[0]?.suites).toEqual([
-    "noble",
-    "noble-updates",
-    "noble-backports",
+  expect(distributionSources(deb822, "noble")[0]?.suites).toEqual(["noble", "noble-updates"]);
+});
+
+test("another release comes from the same archive, signed with the keys that are given", () => {
+  const sources = distributionSources(
+    parseOneLine(`
+deb [signed-by=${DEBIAN_KEYS}] http://a.example/debian bookworm bookworm-updates main
+deb [signed-by=${DEBIAN_KEYS}] http://a.example/debian bookworm-updates main
+deb http://a.example/debian-security bookworm-security main
+`),
+    "bookworm",
+  );
+  const keyring = "/engines/.keyring.tmp/keys.gpg";
+  expect(sourcesOfRelease(sources, { from: "bookworm", to: "trixie", keyring })).toEqual([
+    { uris: ["http://a.example/debian"], suites: ["trixie"], components: ["main"], signedBy: keyring },
+    {
+      uris: ["http://a.example/debian"],
+      suites: ["trixie-updates"],
+      components: ["main"],
+      signedBy: keyring,
+    },
+    {
+      uris: ["http://a.example/debian-security"],
+      suites: ["trixie-security"],
+      components: ["main"],
+      signedBy: keyring,
+    },
   ]);
 });
 

@@ -1,4 +1,4 @@
-// Derives the package sources to use from those that the system has: the distribution's own archive, and its backports.
+// Derives the package sources to use from those that the system has: the distribution's own archive, which gets security fixes.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../lib/errors.ts";
@@ -59,7 +59,7 @@ export function parseDeb822(text: string): AptSource[] {
 }
 
 /**
- * The distribution's own ones of the sources, with the backports of the same archive added.
+ * The distribution's own ones of the sources. Backports are left out: nobody sees to their security.
  * @param codename the release's name, such as `bookworm`.
  */
 export function distributionSources(sources: AptSource[], codename: string): AptSource[] {
@@ -68,9 +68,24 @@ export function distributionSources(sources: AptSource[], codename: string): Apt
     const suites = source.suites.filter((suite) => isOfRelease(suite, codename));
     const uris = source.uris.filter((uri) => !uri.startsWith("cdrom:"));
     if (components.length === 0 || suites.length === 0 || uris.length === 0 || isForeign(source)) return [];
-    const backports = suites.includes(codename) ? [`${codename}-backports`] : [];
-    return [{ ...source, uris, components, suites: [...new Set([...suites, ...backports])] }];
+    return [{ ...source, uris, components, suites }];
   });
+}
+
+/**
+ * The sources of another release of the same distribution.
+ * @param sources those of the system's own release, `from`.
+ * @param keyring the file with the keys that sign the other release.
+ */
+export function sourcesOfRelease(
+  sources: AptSource[],
+  { from, to, keyring }: { from: string; to: string; keyring: string },
+): AptSource[] {
+  return sources.map(({ suites, ...source }) => ({
+    ...source,
+    suites: suites.map((suite) => to + suite.slice(from.length)),
+    signedBy: keyring,
+  }));
 }
 
 /** Writes sources in the deb822 style. Signatures are always checked: no option that could turn this off is taken over. */
@@ -90,7 +105,7 @@ export function renderSources(sources: AptSource[], architecture: string): strin
 }
 
 function isOfRelease(suite: string, codename: string): boolean {
-  return ["", "-updates", "-security", "-backports"].some((pocket) => suite === codename + pocket);
+  return ["", "-updates", "-security"].some((pocket) => suite === codename + pocket);
 }
 
 /** Archives of third parties use the release's name too, but are signed with keys of their own. */

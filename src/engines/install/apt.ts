@@ -19,39 +19,47 @@ export const DEBIAN_ARCHITECTURE = process.arch === "x64" ? "amd64" : process.ar
 /** The C library has to fit the system's loader: a second one beside it makes every program crash. */
 const SYSTEM_ONLY = new Set(["libc6", "libc-bin"]);
 
+export interface AptOptions {
+  /** Takes nothing of the system for installed, so that all that a program needs is resolved, the C library too. */
+  isBare?: boolean;
+}
+
 /** A private apt. */
 export class Apt {
   readonly #folder: string;
   readonly #archives: string;
+  readonly #isBare: boolean;
   /** What went wrong with the package lists, which explains why a package is not found later. */
   #listsFault: string | undefined;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, isBare: boolean) {
     this.#folder = folder;
+    this.#isBare = isBare;
     this.#archives = join(folder, "archives");
   }
 
   /** @param folder an empty folder for all that apt writes. */
-  static async create(folder: string, sources: AptSource[]): Promise<Apt> {
-    const apt = new Apt(folder);
+  static async create(folder: string, sources: AptSource[], options: AptOptions = {}): Promise<Apt> {
+    const { isBare = false } = options;
+    const apt = new Apt(folder, isBare);
     for (const part of ["state/lists/partial", "cache/archives/partial", "sources", "archives"]) {
       await mkdir(join(folder, part), { recursive: true });
     }
     await writeFile(join(folder, "sources", "pilvi.sources"), renderSources(sources, DEBIAN_ARCHITECTURE));
-    await writeFile(join(folder, "apt.conf"), configOf(folder));
+    await writeFile(join(folder, "status"), "");
+    await writeFile(join(folder, "apt.conf"), configOf(folder, isBare));
     return apt;
   }
 
   /** Fetches the lists of packages; a source that cannot be had is only noted. */
   async update(): Promise<void> {
     const { stderr } = await this.#get("update");
-    const faults = stderr.split("\n").filter((line) => /^[EW]: /.test(line));
-    const fault = faults.find((line) => !line.includes("-backports")) ?? faults[0];
+    const fault = stderr.split("\n").find((line) => /^[EW]: /.test(line));
     this.#listsFault = fault?.slice("E: ".length).trim();
   }
 
   /**
-   * The packages that the system lacks for these, and these themselves.
+   * The packages that the system lacks for these, and these themselves; all that they need, for a bare one.
    * @throws Error when they cannot be had.
    */
   async resolve(packages: string[]): Promise<DebianPackage[]> {
@@ -61,10 +69,24 @@ export class Apt {
       "--no-install-recommends",
       ...packages,
     );
-    const lacking = parseSimulation(stdout).filter(({ name }) => !SYSTEM_ONLY.has(name));
+    const lacking = parseSimulation(stdout).filter(({ name }) => this.#isBare || !SYSTEM_ONLY.has(name));
     if (code === 0 && lacking.length > 0) return lacking;
     const reason = /^E: (.*)$/m.exec(stderr)?.[1] ?? `apt has nothing to install for ${packages.join(", ")}`;
     throw new Error(this.#listsFault ?? reason);
+  }
+
+  /**
+   * The newest version of one package, also when the system has it.
+   * @throws Error when there is none.
+   */
+  async find(name: string): Promise<DebianPackage> {
+    const { stdout } = await this.#get("download", "--print-uris", name);
+    const [, file = ""] = /^'[^']*' (\S+\.deb) /m.exec(stdout) ?? [];
+    const [, version, architecture] = /^[^_]+_([^_]+)_([^_]+)\.deb$/.exec(file) ?? [];
+    if (version === undefined || architecture === undefined) {
+      throw new Error(this.#listsFault ?? `apt does not find the package ${name}`);
+    }
+    return { name, version: version.replaceAll("%3a", ":"), architecture };
   }
 
   /** Downloads all of them in one go; what is missing afterwards is found by `archiveOf`. */
@@ -101,7 +123,7 @@ export function parseSimulation(output: string): DebianPackage[] {
   }));
 }
 
-function configOf(folder: string): string {
+function configOf(folder: string, isBare: boolean): string {
   return [
     // Hooks of the system would act on the system's own lists and caches.
     "#clear APT::Update::Pre-Invoke;",
@@ -109,7 +131,7 @@ function configOf(folder: string): string {
     "#clear APT::Update::Post-Invoke-Success;",
     `Dir::State "${folder}/state";`,
     `Dir::State::lists "lists/";`,
-    `Dir::State::status "/var/lib/dpkg/status";`,
+    `Dir::State::status "${isBare ? join(folder, "status") : "/var/lib/dpkg/status"}";`,
     `Dir::Cache "${folder}/cache";`,
     `Dir::Cache::archives "archives/";`,
     // Containers often turn these two off, and without them each call reads all lists anew.

@@ -1,15 +1,14 @@
 // Installs engines out of the distribution's signed packages, into the store instead of the system.
-import { existsSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, Refusal } from "../../lib/errors.ts";
 import { Apt, type DebianPackage } from "./apt.ts";
-import { distributionSources, readSystemSources } from "./apt-sources.ts";
-import { finishEngine } from "./finish.ts";
+import { type AptSource, distributionSources, readSystemSources, sourcesOfRelease } from "./apt-sources.ts";
 import type { OsRelease } from "./hints.ts";
-import type { DebianRecipe } from "./recipes.ts";
+import type { DebianRecipe, Release } from "./recipes.ts";
 import { type EngineReport, failedReport } from "./report.ts";
 import { mustRun } from "./run.ts";
+import { neededPackages, unpack, type Origin } from "./unpack.ts";
 
 interface Surroundings {
   enginesDir: string;
@@ -17,33 +16,84 @@ interface Surroundings {
   progress: (line: string) => void;
 }
 
+/** The package with the keys of all releases of Debian that get fixes; it is itself signed by those of the system's release. */
+const KEYRING_PACKAGE = "debian-archive-keyring";
+const KEYRING_FILE = "usr/share/keyrings/debian-archive-keyring.gpg";
+
 /** Installs what it can; each engine has its own report. */
 export async function installFromDebian(
   recipes: DebianRecipe[],
   surroundings: Surroundings,
 ): Promise<EngineReport[]> {
   const { enginesDir, os, progress } = surroundings;
-  const fail = (reason: string) => recipes.map(({ name }) => failedReport(name, reason, os));
   if (Bun.which("apt-get") === null || Bun.which("dpkg-deb") === null) {
-    return fail("This system does not install its programs with apt.");
+    return failed(recipes, "This system does not install its programs with apt.", os);
   }
-  const codename = os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "";
-  const sources = distributionSources(await readSystemSources(), codename);
+  const release = os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "";
+  const sources = distributionSources(await readSystemSources(), release);
   if (sources.length === 0)
-    return fail("The archive of the distribution is not among the system's apt sources.");
+    return failed(recipes, "The archive of the distribution is not among the system's apt sources.", os);
 
   progress("fetching package lists");
-  const folder = join(enginesDir, ".apt.tmp");
-  const apt = await Apt.create(folder, sources);
+  const apt = await Apt.create(join(enginesDir, ".apt.tmp"), sources);
   await apt.update();
-  return installWith(apt, recipes, surroundings);
+  const own: Origin = { apt, release, isForeign: false };
+  const reports = await installFrom(
+    own,
+    recipes.filter((recipe) => newerFor(recipe, os) === undefined),
+    surroundings,
+  );
+  for (const newer of new Set(recipes.flatMap((recipe) => newerFor(recipe, os) ?? []))) {
+    const itsRecipes = recipes.filter((recipe) => newerFor(recipe, os) === newer);
+    reports.push(...(await installFromNewer(newer, own, sources, itsRecipes, surroundings)));
+  }
+  return reports;
 }
 
-async function installWith(
-  apt: Apt,
+/** The release that an engine has to come from, when the system's own is older. */
+function newerFor({ newer }: DebianRecipe, os: OsRelease): Release | undefined {
+  return newer !== undefined && os.ID === newer.id && Number(os.VERSION_ID) < newer.versionId
+    ? newer
+    : undefined;
+}
+
+async function installFromNewer(
+  { codename }: Release,
+  own: Origin,
+  sources: AptSource[],
+  recipes: DebianRecipe[],
+  surroundings: Surroundings,
+): Promise<EngineReport[]> {
+  const { enginesDir, os, progress } = surroundings;
+  try {
+    progress(`fetching package lists of ${codename}`);
+    const keyring = await fetchKeyring(own.apt, enginesDir);
+    const its = sourcesOfRelease(sources, { from: own.release, to: codename, keyring });
+    const apt = await Apt.create(join(enginesDir, `.apt-${codename}.tmp`), its, { isBare: true });
+    await apt.update();
+    return await installFrom({ apt, release: codename, isForeign: true }, recipes, surroundings);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    return failed(recipes, sentence(error), os);
+  }
+}
+
+/** The keyring of the system may be older than the release whose keys are wanted. */
+async function fetchKeyring(apt: Apt, enginesDir: string): Promise<string> {
+  const keyring = await apt.find(KEYRING_PACKAGE);
+  await apt.download([keyring]);
+  const folder = join(enginesDir, ".keyring.tmp");
+  await mkdir(folder);
+  await mustRun(["dpkg-deb", "--extract", apt.archiveOf(keyring), folder], enginesDir);
+  return join(folder, KEYRING_FILE);
+}
+
+async function installFrom(
+  origin: Origin,
   recipes: DebianRecipe[],
   { enginesDir, os, progress }: Surroundings,
 ): Promise<EngineReport[]> {
+  const { apt, isForeign } = origin;
   const packages = new Map<DebianRecipe, DebianPackage[]>();
   const failures: EngineReport[] = [];
   const noting = async (recipe: DebianRecipe, work: () => Promise<void>) => {
@@ -51,12 +101,15 @@ async function installWith(
       await work();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      failures.push(failedReport(recipe.name, `${messageOf(error).replace(/\.$/, "")}.`, os));
+      failures.push(failedReport(recipe.name, sentence(error), os));
     }
   };
 
   for (const recipe of recipes) {
-    await noting(recipe, async () => void packages.set(recipe, await apt.resolve(recipe.packages)));
+    await noting(recipe, async () => {
+      const resolved = await apt.resolve(recipe.packages);
+      packages.set(recipe, isForeign ? neededPackages(recipe, resolved) : resolved);
+    });
   }
   if (packages.size > 0) {
     progress(`downloading ${[...packages.keys()].map(({ name }) => name).join(", ")}`);
@@ -66,8 +119,7 @@ async function installWith(
   const installed: EngineReport[] = [];
   const unpacking = [...packages].map(([recipe, itsPackages]) =>
     noting(recipe, async () => {
-      const archives = itsPackages.map((one) => apt.archiveOf(one));
-      const version = await unpack(recipe, archives, enginesDir);
+      const version = await unpack(recipe, itsPackages, origin, enginesDir);
       progress(`${recipe.name} ${version} installed`);
       installed.push({ name: recipe.name, state: "installed", version });
     }),
@@ -76,23 +128,10 @@ async function installWith(
   return [...installed, ...failures];
 }
 
-async function unpack(recipe: DebianRecipe, archives: string[], enginesDir: string): Promise<string> {
-  const folder = join(enginesDir, `${recipe.name}.tmp`);
-  await mkdir(folder);
-  for (const archive of archives) await mustRun(["dpkg-deb", "--extract", archive, folder], enginesDir);
-  const { name, program } = recipe;
-  return finishEngine({ name, folder, program, libraryDirs: await libraryDirs(folder) }, enginesDir);
+function failed(recipes: DebianRecipe[], reason: string, os: OsRelease): EngineReport[] {
+  return recipes.map(({ name }) => failedReport(name, reason, os));
 }
 
-/** The folders that the system's loader would search, in the unpacked packages: those of this machine's triplet. */
-async function libraryDirs(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const parent of ["usr/lib", "lib"]) {
-    if (!existsSync(join(folder, parent))) continue;
-    const entries = await readdir(join(folder, parent));
-    found.push(
-      ...entries.filter((entry) => entry.endsWith("-linux-gnu")).map((entry) => join(parent, entry)),
-    );
-  }
-  return found;
+function sentence(error: unknown): string {
+  return `${messageOf(error).replace(/\.$/, "")}.`;
 }

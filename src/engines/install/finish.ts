@@ -1,10 +1,11 @@
-// The last step of every installation: try the engine, write its note, and give its folder the final name.
+// The last step of every installation: try the engine, judge it, write its note, and give its folder the final name.
 import { existsSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import { askVersion } from "../program-version.ts";
-import { libraryEnv, NOTE_FILE, type EngineNote } from "../store-folder.ts";
+import { type DistributionPackage, verdictOn } from "../safety/verdict.ts";
+import { libraryEnv, loaderCommand, NOTE_FILE, type EngineNote } from "../store-folder.ts";
 import { mustRun } from "./run.ts";
 
 /** An engine that was put into a folder under a name that ends in `.tmp`. */
@@ -14,24 +15,37 @@ export interface UnfinishedEngine {
   /** The server program and the folders with libraries, relative to the folder. */
   program: string;
   libraryDirs: string[];
+  /** The loader of the C library that came along, relative to the folder. */
+  loader?: string;
+  package?: DistributionPackage;
 }
 
 /**
  * Makes the engine one of the store's.
  * @returns its version.
- * @throws Error when the program does not run.
+ * @throws Error when the program does not run, or comes out of a package that has known holes.
  */
 export async function finishEngine(engine: UnfinishedEngine, enginesDir: string): Promise<string> {
-  const { name, folder, program, libraryDirs } = engine;
+  const { folder, ...rest } = engine;
+  const { name, program, libraryDirs } = rest;
   // Every instance has a user of its own, who must be able to read all of it; packages do not need to be set-uid here.
   await mustRun(["chmod", "-R", "u+rwX,go+rX,go-w,a-s", folder], enginesDir);
-  const answer = await askVersion(join(folder, program), libraryEnv(folder, libraryDirs));
+  const loader = loaderCommand(folder, rest);
+  const env = loader.length === 0 ? libraryEnv(folder, libraryDirs) : {};
+  const answer = await askVersion([...loader, join(folder, program)], env);
   if (answer?.name !== name) throw new Error(`the ${name} that was unpacked does not run on this system`);
 
-  const note: EngineNote = { name, version: answer.version, program, libraryDirs };
+  const { version } = answer;
+  if (engine.package !== undefined) {
+    const { warning, isUnsafe } = verdictOn({ ...rest, version, origin: "store" });
+    if (isUnsafe) throw new Error(warning ?? "it has known holes");
+  }
+  const note: EngineNote = { ...rest, version };
   await writeFile(join(folder, NOTE_FILE), `${JSON.stringify(note, undefined, 2)}\n`, { mode: 0o644 });
-  const home = join(enginesDir, `${name}-${answer.version}`);
+  // A patched package has the version of the one before, which instances may run with meanwhile.
+  const label = engine.package?.version.replace(/^\d+:/, "") ?? version;
+  const home = join(enginesDir, `${name}-${label}`);
   if (existsSync(home)) await rm(home, { recursive: true });
   await rename(folder, home);
-  return answer.version;
+  return version;
 }

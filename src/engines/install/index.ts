@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { type InstalledEngine, usableEngines } from "../installed.ts";
+import { verdictOn } from "../safety/verdict.ts";
 import { installFromDebian } from "./debian.ts";
 import { readOsRelease } from "./hints.ts";
 import { withFolderLocked } from "./lock.ts";
@@ -38,7 +39,7 @@ const DISK_FAULTS: Record<string, string> = {
 };
 
 /**
- * Installs the engines that are missing. An engine that cannot be installed does not stop the others; its report says why.
+ * Installs the engines that are missing, or are there with known holes only. An engine that cannot be installed does not stop the others; its report says why.
  * @throws Refusal when there is no Postgres for the control plane, or when the folder cannot be written to.
  */
 export async function installEngines(options: InstallOptions): Promise<InstallReport> {
@@ -77,13 +78,13 @@ async function survey(
   const missing = wanted.filter((name) =>
     name === "postgres"
       ? missingPostgres(engines, options).length > 0 || storedPostgres(engines).length === 0
-      : !engines.some((engine) => engine.name === name),
+      : !engines.some((engine) => engine.name === name && !verdictOn(engine).isUnsafe),
   );
   const present = wanted.flatMap((name): EngineReport[] => {
     if (name === "postgres") {
       return storedPostgres(engines).map(({ version }) => ({ name, state: "present", version }));
     }
-    const engine = engines.find((one) => one.name === name);
+    const engine = missing.includes(name) ? undefined : engines.find((one) => one.name === name);
     return engine === undefined ? [] : [{ name, state: "present", version: engine.version }];
   });
   return { present, missing };

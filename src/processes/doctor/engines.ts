@@ -5,6 +5,8 @@ import { installHint, readOsRelease } from "../../engines/install/hints.ts";
 import { postgresPackages } from "../../engines/install/postgres.ts";
 import { findEngines, isGoodEnough, type FoundEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/program-version.ts";
+import { verdictOn } from "../../engines/safety/verdict.ts";
+import { majorOf } from "../../host/context.ts";
 import { closedToEngines } from "../closed-folder.ts";
 import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
 
@@ -35,6 +37,8 @@ function engineFinding(engine: FoundEngine, all: FoundEngine[], bundledPostgres:
   const text = `${name} ${version} (${origin}, ${program})`;
   if (!isGoodEnough(engine))
     return warn(`${text} is too old to be used`, `Install a newer one with ${INSTALL}.`);
+  const { warning } = verdictOn(engine);
+  if (warning !== null) return warn(`${text}: ${warning.replace(/\.$/, "")}`, adviceOn(engine, all));
   // Only the first of a name is taken for new instances; the others are kept for those that were made with them.
   if (all.find((one) => one.name === name) !== engine) return ok(text);
   const newer = all.find((one) => one.name === name && compareVersions(one.version, version) > 0);
@@ -48,6 +52,19 @@ function engineFinding(engine: FoundEngine, all: FoundEngine[], bundledPostgres:
   const bundled = bundledPostgres.find((one) => name === "postgres" && one.split(".")[0] === major);
   const isOutdated = bundled !== undefined && compareVersions(version, bundled) < 0;
   return isOutdated ? warn(`${text} is older than ${bundled}`, `Install it with ${INSTALL}.`) : ok(text);
+}
+
+/** What to do about an engine that lacks security fixes. */
+function adviceOn(engine: FoundEngine, all: FoundEngine[]): string {
+  const { name, version, origin, home } = engine;
+  if (origin === "system") return `Update it with the system's packages, or install another with ${INSTALL}.`;
+  const next = all.find((one) => one.name === name && majorOf(name, one.version) === majorOf(name, version));
+  if (next !== undefined && next !== engine) {
+    return `${next.version} takes its place at each instance's next start. Remove ${home} when no instance uses it any more.`;
+  }
+  return name === "postgres"
+    ? "Update Pilvi, whose packages carry it, as soon as they have a newer one."
+    : `Install a newer one with ${INSTALL}.`;
 }
 
 /** The control plane runs on the Postgres of the store unless it was given another one. */

@@ -6,7 +6,7 @@ import type { CacheType } from "./sizes.ts";
 
 /** The engines that will do for a type, the preferred one first. */
 export function enginesFor(type: CacheType): [EngineName, ...EngineName[]] {
-  return isValkeyType(type) ? ["valkey"] : ["redis", "valkey"];
+  return isValkeyType(type) ? ["valkey", "redis"] : ["redis", "valkey"];
 }
 
 /** Tells why no cache of a type can be made here, as a sentence, or undefined when it can. */

@@ -35,7 +35,7 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
     },
     relationships: { environments: { data: [] } },
     meta: {
-      engine: cache.engine,
+      engine: seen?.engine ?? cache.engine,
       limits: cache.limits && { memory_bytes: cache.limits.memoryBytes },
       sleep: renderSleep(seen, through),
       last_error: cache.lastError ?? sleepErrorOf(seen),

@@ -42,7 +42,7 @@ export function renderDatabase(
       databases: { data: database.schemas.map(({ id }) => ({ id, type: "databaseSchemas" })) },
     },
     meta: {
-      engine: database.engine,
+      engine: seen?.engine ?? database.engine,
       sleep: renderSleep(seen, through),
       last_error: database.lastError ?? sleepErrorOf(seen),
       overdue: database.isOverdue,

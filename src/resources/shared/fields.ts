@@ -66,10 +66,20 @@ export function inlineCredential(example: string) {
  */
 export function metaFields(noun: string, engineExample: { name: string; version: string }) {
   return {
-    engine: z.object({ name: z.string(), version: z.string() }).nullable().meta({
-      description: "The engine that really runs; null until it was chosen.",
-      example: engineExample,
-    }),
+    engine: z
+      .object({
+        name: z.string(),
+        version: z.string(),
+        warning: z.string().nullable().meta({
+          description:
+            "That the engine lacks security fixes, or gets none any more; null when all is well. The operator of the host can change that.",
+        }),
+      })
+      .nullable()
+      .meta({
+        description: "The engine that really runs; null until it was chosen.",
+        example: { ...engineExample, warning: null },
+      }),
     last_error: z
       .string()
       .nullable()

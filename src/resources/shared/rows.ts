@@ -58,6 +58,9 @@ const TABLES: Record<InstanceKind, string> = {
   websockets: "websocket_servers",
 };
 
+/** Rows of earlier versions were not told of warnings. */
+const ENGINE = `jsonb_build_object('warning', null) || r.engine`;
+
 /** The name of a kind's table. */
 export function tableOf(kind: InstanceKind): string {
   return TABLES[kind];
@@ -70,7 +73,7 @@ export function tableOf(kind: InstanceKind): string {
 export function selectOf(kind: InstanceKind, columns: string): string {
   return `
     select r.id, r.organization_id as "organizationId", r.host_id as "hostId", r.name, r.region, r.port,
-           r.status, r.engine, r.limits, ${CREATED_AT} as "createdAt", w.last_error as "lastError",
+           r.status, ${ENGINE} as engine, r.limits, ${CREATED_AT} as "createdAt", w.last_error as "lastError",
            coalesce(w.deadline_at < now(), false) as "isOverdue", ${columns}
     from ${tableOf(kind)} r left join work w on w.kind = '${kind}' and w.id = r.id`;
 }

@@ -1,0 +1,67 @@
+// Judges engines as they come from upstream, from packages and from the system.
+import { expect, test } from "bun:test";
+import { FLOORS } from "./floors.ts";
+import { verdictOn, type JudgedEngine } from "./verdict.ts";
+
+const TODAY = new Date("2026-11-22");
+const FINE = { warning: null, isUnsafe: false };
+
+function verdict(engine: Omit<JudgedEngine, "origin"> & Partial<JudgedEngine>, today = TODAY) {
+  return verdictOn({ origin: "store", ...engine }, today);
+}
+
+function redis(version: string) {
+  return verdict({ name: "redis", version: "7.0.15", package: { version, release: "bookworm" } });
+}
+
+test("an engine below the lowest version without known holes is unsafe", () => {
+  const { warning, isUnsafe } = verdict({ name: "valkey", version: "8.0.1" });
+  expect(warning).toBe("Valkey 8.0.1 lacks security fixes of 8.0.11.");
+  expect(isUnsafe).toBe(true);
+  expect(verdict({ name: "valkey", version: "8.0.11" })).toEqual(FINE);
+});
+
+test("a package is judged by its own version, since distributions patch in place", () => {
+  expect(redis("5:7.0.15-1~deb12u10")).toEqual(FINE);
+  expect(redis("5:7.0.15-1~deb12u9")).toMatchObject({
+    warning: expect.stringContaining("lacks security fixes of 5:7.0.15-1~deb12u10"),
+    isUnsafe: true,
+  });
+});
+
+test("a package gets fixes as long as its release does", () => {
+  const made = { version: "8.1.1+dfsg1-3+deb13u3", release: "trixie" };
+  expect(verdict({ name: "valkey", version: "8.1.1", package: made })).toEqual(FINE);
+  const later = verdict({ name: "valkey", version: "8.1.1", package: made }, new Date("2030-07-01"));
+  expect(later.warning).toContain("gets no security fixes any more since 2030-06-30");
+});
+
+test("a program of the system, or of a release that is not known, may have been patched", () => {
+  const may = { warning: expect.stringContaining("unless the distribution has patched it"), isUnsafe: false };
+  expect(verdict({ name: "redis", version: "7.0.15", origin: "system" })).toEqual(may);
+  const noble = { version: "7.2.5+dfsg1-2ubuntu4", release: "noble" };
+  expect(verdict({ name: "valkey", version: "7.2.5", package: noble })).toEqual(may);
+});
+
+test("a version gets fixes until the last day of its support", () => {
+  const postgres = { name: "postgres", version: "14.25" };
+  expect(verdict(postgres, new Date("2026-11-12T23:00:00Z"))).toEqual(FINE);
+  expect(verdict(postgres, new Date("2026-11-13"))).toEqual({
+    warning: "Postgres 14.25 gets no security fixes any more since 2026-11-12.",
+    isUnsafe: true,
+  });
+});
+
+test("a line that is newer than all known ones is fine, and one in between was given up", () => {
+  expect(verdict({ name: "valkey", version: "10.0.0" })).toEqual(FINE);
+  expect(verdict({ name: "redis", version: "6.0.16" }).isUnsafe).toBe(true);
+});
+
+test("the newest line of each engine comes first in the table, and each floor is of its own line", () => {
+  const byNumber = new Intl.Collator("en", { numeric: true });
+  for (const [index, floor] of FLOORS.entries()) {
+    const next = FLOORS[index + 1];
+    if (next?.name === floor.name) expect(byNumber.compare(floor.line, next.line)).toBeGreaterThan(0);
+    if (floor.lowest !== null) expect(floor.lowest.startsWith(`${floor.line}.`)).toBe(true);
+  }
+});

@@ -1,0 +1,97 @@
+// Says whether an engine is known to have holes, or gets no fixes any more, from the table of floors.
+import type { ForeignEngine } from "../../drivers/driver.ts";
+import { compareVersions } from "../program-version.ts";
+import { compareDebianVersions } from "./debian-version.ts";
+import { type Floor, FLOORS, RELEASE_ENDS } from "./floors.ts";
+
+/** A package of a distribution, as it is installed. */
+export interface DistributionPackage {
+  /** In full, as dpkg has it. */
+  version: string;
+  /** The codename of the release that it is made for, such as `bookworm`. */
+  release: string;
+}
+
+/** What an engine is judged by. */
+export interface JudgedEngine {
+  name: string;
+  version: string;
+  origin: "store" | "system" | "pilvi";
+  /** Where it came out of a package that Pilvi knows of. */
+  package?: DistributionPackage;
+}
+
+/** What is to be said of an engine's safety. */
+export interface Verdict {
+  /** A sentence for anyone to read; null when nothing is amiss. */
+  warning: string | null;
+  /** Known to have holes, so that any other engine that will do is to be preferred. */
+  isUnsafe: boolean;
+}
+
+const FINE: Verdict = { warning: null, isUnsafe: false };
+
+/** @param today the day that support is judged by. */
+export function verdictOn(engine: JudgedEngine, today = new Date()): Verdict {
+  const lines = FLOORS.filter(({ name }) => name === engine.name);
+  const floor = lines.find(({ line }) => engine.version === line || engine.version.startsWith(`${line}.`));
+  if (floor === undefined) return ofUnknownLine(engine, lines);
+  const lowestPackage = floor.packages?.[engine.package?.release ?? ""];
+  if (engine.package !== undefined && lowestPackage !== undefined) {
+    return ofPackage(engine, engine.package, lowestPackage, today);
+  }
+  return ofUpstream(engine, floor, today);
+}
+
+function ofPackage(
+  engine: JudgedEngine,
+  { version, release }: DistributionPackage,
+  lowest: string,
+  today: Date,
+): Verdict {
+  if (compareDebianVersions(version, lowest) < 0) {
+    return {
+      warning: `${textOf(engine)} is the package ${version}, which lacks security fixes of ${lowest}.`,
+      isUnsafe: true,
+    };
+  }
+  return ofSupport(engine, RELEASE_ENDS[release] ?? null, today);
+}
+
+function ofUpstream(engine: JudgedEngine, { lowest, supportedUntil }: Floor, today: Date): Verdict {
+  const ended = ofSupport(engine, supportedUntil, today);
+  if (lowest === null || compareVersions(engine.version, lowest) >= 0) return ended;
+  const end = ended.warning === null ? "" : ` and gets none any more since ${supportedUntil}`;
+  return held(engine, `${textOf(engine)} lacks security fixes of ${lowest}${end}`);
+}
+
+function ofSupport(engine: JudgedEngine, until: string | null, today: Date): Verdict {
+  if (until === null || today.toISOString().slice(0, 10) <= until) return FINE;
+  return held(engine, `${textOf(engine)} gets no security fixes any more since ${until}`);
+}
+
+/** A line that is newer than all that are known is taken for a new one, any other for one that was given up. */
+function ofUnknownLine(engine: JudgedEngine, lines: Floor[]): Verdict {
+  const [newest] = lines;
+  if (newest === undefined || compareVersions(engine.version, newest.line) > 0) return FINE;
+  return held(engine, `${textOf(engine)} is of a version that gets no security fixes any more`);
+}
+
+/** Distributions patch in place, which the version of a program does not tell. */
+function held(engine: JudgedEngine, claim: string): Verdict {
+  const isPatchable = engine.origin === "system" || engine.package !== undefined;
+  if (!isPatchable) return { warning: `${claim}.`, isUnsafe: true };
+  return { warning: `${claim}, unless the distribution has patched it.`, isUnsafe: false };
+}
+
+function textOf({ name, version }: JudgedEngine): string {
+  return `${NAMES[name as ForeignEngine] ?? name} ${version}`;
+}
+
+const NAMES: Record<ForeignEngine, string> = {
+  valkey: "Valkey",
+  redis: "Redis",
+  postgres: "Postgres",
+  mysql: "MySQL",
+  mariadb: "MariaDB",
+};
