@@ -4,13 +4,13 @@ import type {
   Exposure,
   Figures,
   InstanceSpec,
-  InstanceUser,
   Limits,
   MetricsQuery,
   Series,
 } from "../drivers/driver.ts";
 import { PublicError } from "../lib/errors.ts";
 import type { InstalledEngine } from "./installed.ts";
+import type { UserList } from "./users.ts";
 
 /** The folders and files of one instance. */
 export interface InstancePaths {
@@ -78,11 +78,18 @@ export interface Usage {
   idleSeconds: number | null;
   /** How many connections there have been since its start, the host's own included. */
   connections: number;
+  /** How many of them it took to tell this. */
+  ownConnections: number;
 }
 
 /** An engine would lose what it holds if it were ended: its owner is to hear of that. */
 export class CannotSave extends PublicError {
   override name = "CannotSave";
+}
+
+/** A customer made more than the host reads of an engine, or larger; the message says of what, for the customer. */
+export class BeyondBounds extends PublicError {
+  override name = "BeyondBounds";
 }
 
 /** A client's transaction keeps a running engine from being brought to its spec, for longer than is waited. */
@@ -143,8 +150,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    * @throws CannotSave when it would lose what it holds.
    */
   busyReason?(context: EngineContext<S>): Promise<string | null>;
-  /** Tells all who may log in, with what verifies their passwords; left out by an engine that has those of the spec only. */
-  users?(context: EngineContext<S>): Promise<InstanceUser[]>;
+  /**
+   * Tells who may log in, with what verifies their passwords, and how many more there are than are kept; left out by an engine
+   * that has those of the spec only.
+   */
+  users?(context: EngineContext<S>): Promise<UserList>;
   /** Tells how it is used by clients that connect to it themselves; left out by an engine that none do of those that sleep. */
   usage?(context: EngineContext<S>): Promise<Usage>;
   /** The line of the log that says that it will not end since it cannot save; left out by an engine that always ends. */

@@ -13,7 +13,7 @@ import type { ClientStream, Stream } from "./stream.ts";
 import { Use } from "./use.ts";
 import { UsersRefresh } from "./users-refresh.ts";
 import { Waiters } from "./waiters.ts";
-import { presentable } from "./wake-reason.ts";
+import { presentableReason } from "./wake-reason.ts";
 import { Waking } from "./waking.ts";
 
 /** How long a client waits for an engine that could not be started and may be the next time. */
@@ -173,7 +173,7 @@ export class InstanceBackend implements Backend {
       attempts = 1;
       const { state } = this.#entry;
       if (state === "failed") giveUpAtMs = Math.min(giveUpAtMs, this.#nowMs + FAILED_HOLD_MS);
-      if (state !== "starting") this.#waking.ask(client as ClientSocket, presentable(reason));
+      if (state !== "starting") this.#waking.ask(client as ClientSocket, presentableReason(reason));
       await this.#change(client, giveUpAtMs, state === "failed" ? FAILED_ASK_MS : Infinity);
     }
   }

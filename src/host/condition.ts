@@ -3,6 +3,7 @@ import type { InstanceSpec, Observation, Sleep } from "../drivers/driver.ts";
 import type { EngineContext } from "../engines/engine.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { verdictOn } from "../engines/safety/verdict.ts";
+import { presentableSentence } from "../lib/presentable.ts";
 
 /** What an instance is run with; null as long as no engine was chosen. */
 interface Engines {
@@ -15,8 +16,8 @@ interface Engines {
 export type State = Observation["state"];
 
 export class Condition {
-  /** Why the last start failed, for anyone to read. */
-  lastError: string | null = null;
+  #lastError: string | null = null;
+  #notice: string | null = null;
   /** How often the engine ended without having been asked to. */
   crashes = 0;
   #state: State = "absent";
@@ -25,6 +26,23 @@ export class Condition {
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
+  }
+
+  /** Why the last start failed, for anyone to read. */
+  get lastError(): string | null {
+    return this.#lastError;
+  }
+
+  set lastError(reason: string | null) {
+    // It may quote an engine, and so what a customer has written.
+    this.#lastError = reason === null ? null : presentableSentence(reason);
+  }
+
+  /** What its owner should know although it runs: it is seen as the last error while there is no other. */
+  set notice(notice: string | null) {
+    if (this.#notice === notice) return;
+    this.#notice = notice;
+    this.#onChange();
   }
 
   get state(): State {
@@ -44,7 +62,7 @@ export class Condition {
       since: this.#since.toISOString(),
       engine: installed && observed(installed),
       limits: context?.limits ?? null,
-      lastError: this.lastError,
+      lastError: this.lastError ?? this.#notice,
       crashes: this.crashes,
       sleep,
     };

@@ -10,9 +10,10 @@ export class Disuse {
     const usage = await engine.usage?.(context);
     const nowMs = performance.now();
     if (usage === undefined) return 0;
-    // One connection is that of this question; others may have come and gone.
-    const hasCome = this.#connections === null || usage.connections !== this.#connections + 1;
-    this.#connections = usage.connections;
+    // Some connections are those of this question; others may have come and gone.
+    const { connections, ownConnections } = usage;
+    const hasCome = this.#connections === null || connections !== this.#connections + ownConnections;
+    this.#connections = connections;
     if (hasCome) this.#usedAtMs = nowMs;
     else if (usage.idleSeconds !== null)
       this.#usedAtMs = Math.max(this.#usedAtMs, nowMs - usage.idleSeconds * 1_000);

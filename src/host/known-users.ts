@@ -1,32 +1,42 @@
 // Who may log in to an instance, as its engine said last.
 import type { InstanceUser } from "../drivers/driver.ts";
+import { boundedUsers, type UserList } from "../engines/users.ts";
 
 /** However often it is asked, an engine is asked no more often than this. */
 const SHORTEST_PAUSE_MS = 250;
 
+/** What is known of users is made of. */
+export interface KnownUsersParts {
+  /** Has the engine tell; null when it does not run or does not answer, which changes nothing. */
+  ask(): Promise<UserList | null>;
+  /** The users of the spec. */
+  own(): InstanceUser[];
+  /** Called after each time the engine was asked, whether it told or not. */
+  onAnswer(): void;
+  /** Called with how many users are left out since there are too many, or they are too large, whenever they are known anew. */
+  onLeftOut(leftOut: number): void;
+}
+
 export class KnownUsers {
-  readonly #ask: () => Promise<InstanceUser[] | null>;
-  readonly #onAnswer: () => void;
+  readonly #parts: KnownUsersParts;
   #list: InstanceUser[] = [];
   #asking: Promise<void> | null = null;
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param ask has the engine tell; null when it does not run or does not answer, which changes nothing.
-   * @param onAnswer is called after each time, whether it told or not.
-   */
-  constructor(ask: () => Promise<InstanceUser[] | null>, onAnswer: () => void) {
-    this.#ask = ask;
-    this.#onAnswer = onAnswer;
+  constructor(parts: KnownUsersParts) {
+    this.#parts = parts;
   }
 
   get list(): InstanceUser[] {
     return this.#list;
   }
 
-  /** They are known from elsewhere. */
-  set(users: InstanceUser[]): void {
-    this.#list = users;
+  /** They are known from elsewhere. @returns what is kept of them. */
+  set(list: UserList): UserList {
+    const kept = boundedUsers(list, this.#parts.own());
+    this.#list = kept.users;
+    this.#parts.onLeftOut(kept.leftOut);
+    return kept;
   }
 
   /** Asks the engine; whoever wants the same while that is to come gets the same answer. */
@@ -40,8 +50,9 @@ export class KnownUsers {
     // Who asks from here on may know of a change that this answer does not have.
     this.#asking = null;
     this.#askedAt = performance.now();
-    this.#list = (await this.#ask()) ?? this.#list;
-    this.#onAnswer();
+    const told = await this.#parts.ask();
+    if (told !== null) this.set(told);
+    this.#parts.onAnswer();
   }
 }
 

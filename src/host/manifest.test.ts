@@ -1,8 +1,10 @@
 // What is read of an instance's manifest, whatever a power cut left of it.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { InstanceUser } from "../drivers/driver.ts";
+import { MAX_USERS } from "../engines/users.ts";
 import { noteManifest, readManifest, writeManifest } from "./manifest.ts";
 import { sleepySpec } from "./test-support.ts";
 import { manifestFor } from "./wishes.ts";
@@ -31,4 +33,58 @@ test("one that is not there is none, and one that makes no sense is left alone",
     writeFileSync(path, text);
     expect(() => readManifest(path)).toThrow("cannot be understood");
   }
+});
+
+describe("a manifest that an earlier release wrote with all users of an engine", () => {
+  const spec = sleepySpec("postgres");
+  const former = manifestFor(spec, { name: "postgres", major: "18" }, null);
+  const path = join(tmpdir(), `pilvi-manifest-${process.pid}.json`);
+  afterAll(() => rmSync(path, { force: true }));
+
+  /** Reads a manifest in the form of that release. */
+  function readWith(users: InstanceUser[]) {
+    const { lastWake, wakes, since } = former.sleep;
+    writeFileSync(
+      path,
+      JSON.stringify({ ...former, sleep: { isAsleep: true, since, users, lastWake, wakes } }),
+    );
+    return readManifest(path);
+  }
+
+  test("keeps users within the bounds", () => {
+    const users = [
+      { name: "app", verifier: "of the engine" },
+      { name: "other", verifier: "x" },
+    ];
+    expect(readWith(users)?.sleep).toMatchObject({ isAsleep: true, users, usersLeftOut: 0 });
+  });
+
+  test.each([
+    ["one verifier of 220 MB", () => [{ name: "a", verifier: "x".repeat(220_000_000) }]],
+    [
+      "a hundred thousand users",
+      () =>
+        Array.from({ length: 100_000 }, (_, index) => ({
+          name: `"sleep":{"users":[${index}`,
+          verifier: "x".repeat(133),
+        })),
+    ],
+  ])("keeps the published login alone when there is %s", (_, users) => {
+    const read = readWith(users());
+    expect(read?.sleep.users).toEqual(spec.users);
+    expect(read?.sleep.usersLeftOut).toBeGreaterThan(0);
+    expect({ ...read, sleep: null }).toEqual({ ...former, sleep: null });
+  });
+
+  test("keeps as many as there may be when some more are in a file of usual size", () => {
+    const users = Array.from({ length: 5_000 }, (_, index) => ({ name: `user-${index}`, verifier: "x" }));
+    const read = readWith(users);
+    expect(read?.sleep.users).toHaveLength(MAX_USERS);
+    expect(read?.sleep.usersLeftOut).toBe(5_000 - MAX_USERS + 1);
+  });
+
+  test("is left alone when it is too long for another reason", () => {
+    writeFileSync(path, `{"spec":"${"x".repeat(10_000_000)}"}`);
+    expect(() => readManifest(path)).toThrow("cannot be understood");
+  });
 });

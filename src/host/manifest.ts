@@ -1,5 +1,5 @@
 // The manifest of an instance: what it is to be, kept beside its data, enough to start it with no control plane.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { z } from "zod";
 import type {
   EngineName,
@@ -9,8 +9,10 @@ import type {
   Wake,
   WakeReason,
 } from "../drivers/driver.ts";
+import { boundedUsers } from "../engines/users.ts";
 import { codeOf } from "../lib/errors.ts";
 import { keepFile, keptPath, replaceFile } from "../lib/files.ts";
+import { readBounded } from "./manifest-text.ts";
 
 /** What the host keeps of an instance's sleep. */
 export interface SleepRecord {
@@ -20,6 +22,8 @@ export interface SleepRecord {
   since: string;
   /** All who may log in, as the engine said when it fell asleep; null when it never did. */
   users: InstanceUser[] | null;
+  /** How many more there were than are kept. */
+  usersLeftOut: number;
   lastWake: Wake | null;
   wakes: number;
 }
@@ -42,7 +46,14 @@ export interface Manifest {
 
 /** That of an instance that never slept. */
 export function neverAsleep(): SleepRecord {
-  return { isAsleep: false, since: new Date().toISOString(), users: null, lastWake: null, wakes: 0 };
+  return {
+    isAsleep: false,
+    since: new Date().toISOString(),
+    users: null,
+    usersLeftOut: 0,
+    lastWake: null,
+    wakes: 0,
+  };
 }
 
 /** As long as names of any engine, and of any client, need to be. */
@@ -151,6 +162,7 @@ const manifestSchema = z.object({
       isAsleep: z.boolean(),
       since: z.string(),
       users: z.array(user).nullable(),
+      usersLeftOut: z.number().int().default(0),
       lastWake: wakeSchema.nullable(),
       wakes: z.number().int(),
     })
@@ -164,12 +176,20 @@ const manifestSchema = z.object({
  */
 export function readManifest(path: string): Manifest | null {
   try {
-    const text = readFileSync(path, "utf8");
-    return manifestSchema.parse(JSON.parse(text === "" ? readFileSync(keptPath(path), "utf8") : text));
+    const text = readBounded(path) || readBounded(keptPath(path));
+    return withBoundedUsers(manifestSchema.parse(JSON.parse(text)));
   } catch (error) {
     if (codeOf(error) === "ENOENT" && !existsSync(path)) return null;
     throw new Error(`the manifest ${path} cannot be understood`, { cause: error });
   }
+}
+
+/** Earlier releases kept all users that an engine told of. */
+function withBoundedUsers(manifest: Manifest): Manifest {
+  const { spec, sleep } = manifest;
+  if (sleep.users === null) return manifest;
+  const { users, leftOut } = boundedUsers({ users: sleep.users, leftOut: sleep.usersLeftOut }, spec.users);
+  return { ...manifest, sleep: { ...sleep, users, usersLeftOut: leftOut } };
 }
 
 /** Replaces the manifest; a power cut may undo it. */

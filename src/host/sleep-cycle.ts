@@ -1,5 +1,6 @@
 // Sleep and wake of one instance: what is kept of them, what the gateway is told, and what was asked for and is to come.
-import type { InstanceUser, Sleep, Wake } from "../drivers/driver.ts";
+import type { Sleep, Wake } from "../drivers/driver.ts";
+import { leftOutSentence, type UserList } from "../engines/users.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Mutex } from "../lib/mutex.ts";
@@ -49,10 +50,12 @@ export class SleepCycle {
 
   constructor(parts: SleepCycleParts) {
     this.#parts = parts;
-    this.#users = new KnownUsers(
-      () => this.#askUsers(),
-      () => this.tell(true),
-    );
+    this.#users = new KnownUsers({
+      ask: () => this.#askUsers(),
+      own: () => parts.file.manifest?.spec.users ?? [],
+      onAnswer: () => this.tell(true),
+      onLeftOut: (leftOut) => (parts.condition.notice = leftOutSentence(leftOut)),
+    });
   }
 
   /** Null for an instance that is not behind the gateway. */
@@ -165,7 +168,8 @@ export class SleepCycle {
   loaded(): void {
     const { manifest } = this.#parts.file;
     if (manifest === null) return;
-    this.#users.set(manifest.sleep.users ?? manifest.spec.users);
+    const { users, usersLeftOut } = manifest.sleep;
+    this.#users.set({ users: users ?? manifest.spec.users, leftOut: usersLeftOut });
     this.tell();
   }
 
@@ -175,7 +179,8 @@ export class SleepCycle {
     if (manifest === null) return;
     const isWoken = former?.sleep.isAsleep === true && !manifest.sleep.isAsleep;
     if (isWoken) this.#waking = { at: new Date(), isOwn: true };
-    this.#users.set(withUsersOf(manifest.spec, former === null ? null : this.#users.list));
+    const users = withUsersOf(manifest.spec, former === null ? null : this.#users.list);
+    this.#users.set({ users, leftOut: manifest.sleep.usersLeftOut });
     this.tell();
   }
 
@@ -266,7 +271,7 @@ export class SleepCycle {
     }
   }
 
-  async #askUsers(): Promise<InstanceUser[] | null> {
+  async #askUsers(): Promise<UserList | null> {
     const { runner, condition, log } = this.#parts;
     const isAsked = condition.state === "running" || condition.state === "draining";
     if (!isAsked || runner.runnable === null) return null;

@@ -100,6 +100,7 @@ describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
       isAsleep: true,
       since: new Date().toISOString(),
       users: spec.users,
+      usersLeftOut: 0,
       lastWake: null,
       wakes: 3,
     };

@@ -1,5 +1,5 @@
 // How an instance falls asleep: step by step, and awake as before when a step cannot be done.
-import { CannotSave } from "../engines/engine.ts";
+import { BeyondBounds, CannotSave } from "../engines/engine.ts";
 import { PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
@@ -113,10 +113,10 @@ async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
 /** From the record on it sleeps, for whichever host comes; from the detachment on no client is cut off by its stop. */
 async function recordAndDetach(sleeper: Sleeper, patience: Patience): Promise<void> {
   const { engine, context } = sleeper.runnable;
-  const users = (await engine.users?.(context)) ?? context.spec.users;
-  sleeper.users.set(users);
+  const told = (await engine.users?.(context)) ?? { users: context.spec.users, leftOut: 0 };
+  const { users, leftOut: usersLeftOut } = sleeper.users.set(told);
   assertGoesOn(sleeper, patience);
-  await sleeper.file.changeSleep({ isAsleep: true, since: new Date().toISOString(), users });
+  await sleeper.file.changeSleep({ isAsleep: true, since: new Date().toISOString(), users, usersLeftOut });
   await failpoint("host.suspend.recorded");
   assertGoesOn(sleeper, patience);
   if (!(await sleeper.gateway.detach(sleeper.id))) throw new PublicError(MEANWHILE);
@@ -171,7 +171,7 @@ async function busyReason({ runnable: { engine, context }, condition }: Sleeper)
   try {
     return (await engine.busyReason?.(context)) ?? null;
   } catch (error) {
-    if (error instanceof CannotSave) throw tellOwner(condition, error);
+    if (error instanceof CannotSave || error instanceof BeyondBounds) throw tellOwner(condition, error);
     throw new PublicError("The engine did not tell whether it is in use.", error);
   }
 }

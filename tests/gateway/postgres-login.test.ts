@@ -144,6 +144,13 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
     expectUntouched();
   });
 
+  test("a wrong password takes as many questions about users as a user that does not exist", async () => {
+    await ask({ password: "two" });
+    expect(gateway.questions).toBe(1);
+    await ask({ user: "nobody" });
+    expect(gateway.questions).toBe(2);
+  });
+
   test("the administrator is nobody from outside", async () => {
     expect(await ask({ user: ADMIN, password: "any" })).toBe(WRONG.replace("ann", ADMIN));
     expectUntouched();

@@ -156,7 +156,7 @@ export class ModelRunner implements EngineRunner {
     if (this.#chosenFor === spec && this.#runnable !== null) return this.#runnable;
     const engine: Partial<Engine> = {
       name,
-      users: () => this.#takingTime(() => spec.users),
+      users: () => this.#takingTime(() => ({ users: spec.users, leftOut: 0 })),
       busyReason: () => this.#takingTime(() => this.#machine.busyReason),
       isReady: () =>
         this.#takingTime(() => this.#machine.live?.isReady === true && !this.#machine.live.isStopping),

@@ -13,6 +13,8 @@ const BUSY = `select from pg_stat_activity
 export class PostgresGateway extends FrontGateway {
   /** Does what the host does when it is asked to wake the engine. */
   onWake: () => void | Promise<void> = () => this.#wake();
+  /** How often it has asked for the users. */
+  questions = 0;
   readonly #server: TestPostgres;
   #changes = Promise.resolve();
   #isWanted = false;
@@ -60,7 +62,10 @@ export class PostgresGateway extends FrontGateway {
   }
 
   protected hear(message: GatewayMessage): void {
-    if (message.type === "users") queueMicrotask(() => void this.#tellUsers());
+    if (message.type === "users") {
+      this.questions += 1;
+      queueMicrotask(() => void this.#tellUsers());
+    }
     if (message.type !== "wake") return;
     this.wakes.push(message.reason);
     this.#isWanted = true;

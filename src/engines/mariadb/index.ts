@@ -1,12 +1,16 @@
 // How the host runs a MariaDB, which serves the MySQL protocol where MySQL itself is not installed.
 import { join } from "node:path";
 import type { Limits, MysqlSpec } from "../../drivers/driver.ts";
+import { presentable } from "../../lib/presentable.ts";
 import type { Engine } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
 import { applySpec, isReady } from "./admin.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
 import { firstData } from "./install-db.ts";
 import { busyReason, users } from "./sessions.ts";
+
+/** Of an error in the log, which may quote what a customer chose. */
+const MAX_REASON_CHARACTERS = 300;
 
 export const mariadb: Engine<MysqlSpec> = {
   name: "mariadb",
@@ -41,6 +45,7 @@ function explain(logTail: string): string {
   }
   if (/No space left on device|Error(?:code)?:? 28\b/.test(logTail)) return "The disk of the host is full.";
   const error = /\[ERROR\] (.*)/.exec(logTail);
-  if (error !== null) return `MariaDB ended before it was ready: ${error[1]}`;
+  if (error !== null)
+    return `MariaDB ended before it was ready: ${presentable(error[1] ?? "", MAX_REASON_CHARACTERS)}`;
   return "MariaDB ended before it was ready; its log on the host says why.";
 }

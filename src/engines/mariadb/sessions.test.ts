@@ -85,6 +85,7 @@ test("accounts that can log in through the gateway, and no others", async () => 
   await server.admin("create user sealed identified by 'one' require ssl");
   await server.admin("create user unsealed identified by 'one' require none");
   await server.admin("create user locked identified by 'one' account lock");
-  const names = (await users(context())).map(({ name }) => name);
+  const { users: told } = await users(context());
+  const names = told.map(({ name }) => name);
   expect(names.toSorted()).toEqual(["app", "plain", "unsealed"]);
 });

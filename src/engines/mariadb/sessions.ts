@@ -2,8 +2,10 @@
 import type { SQL } from "bun";
 import type { InstanceUser, MysqlSpec } from "../../drivers/driver.ts";
 import { PublicError } from "../../lib/errors.ts";
+import { presentable } from "../../lib/presentable.ts";
 import type { EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
+import { MAX_USERS, MAX_VERIFIER_BYTES, type UserList } from "../users.ts";
 import { asAdmin } from "./admin.ts";
 
 /** Accounts that come with the server, or are the host's own. */
@@ -17,6 +19,12 @@ const STALE_MS = 110;
 
 /** How often the list is asked for; whoever reads it all the time keeps it from being made anew. */
 const ATTEMPTS = 20;
+
+/** Of a list that a customer can make as long as it likes, so much is read: our own thread, and one that is busy. */
+const READ_ROWS = 2;
+
+/** Prepared transactions can be listed all at once only, so no more of them are than these. */
+const MAX_LISTED = 100;
 
 interface Thread {
   isOwn: number;
@@ -33,15 +41,29 @@ interface OpenTable {
 /** See `Engine.busyReason`. The host may ask for something else at the same time. An event that runs is a thread of its own. @throws when it does not answer. */
 export async function busyReason(context: EngineContext<MysqlSpec>): Promise<string | null> {
   return await asAdmin(context, async (db) => {
+    await db.unsafe(`set session sql_select_limit = ${READ_ROWS}`);
     const thread = (await threads(db)).find(({ isOwn }) => !isOwn);
     if (thread !== undefined) return sentenceFor(thread);
     const [table] = await db.unsafe<OpenTable[]>(
       "show open tables where in_use > 0 and `database` <> 'mysql'",
     );
-    if (table !== undefined) return `A client has locked the table "${table.Database}.${table.Table}".`;
-    const [prepared] = await db.unsafe<{ data: string }[]>("xa recover format='sql'");
-    return prepared === undefined ? null : `The prepared transaction ${prepared.data} waits for its end.`;
+    if (table !== undefined)
+      return `A client has locked the table "${presentable(table.Database)}.${presentable(table.Table)}".`;
+    return await preparedReason(db);
   });
+}
+
+/** Prepared transactions that no client is connected to any more are among those of no thread. */
+async function preparedReason(db: SQL): Promise<string | null> {
+  const [count] = await db.unsafe<{ total: number }[]>(
+    "select cast(count(*) as int) as total from information_schema.innodb_trx where trx_mysql_thread_id = 0",
+  );
+  const total = count?.total ?? 0;
+  if (total > MAX_LISTED) return `${total} prepared transactions wait for their end.`;
+  const [prepared] = await db.unsafe<{ data: string }[]>("xa recover format='sql'");
+  return prepared === undefined
+    ? null
+    : `The prepared transaction ${presentable(prepared.data)} waits for its end.`;
 }
 
 /**
@@ -58,7 +80,7 @@ async function threads(db: SQL): Promise<Thread[]> {
       left join information_schema.innodb_trx t on t.trx_mysql_thread_id = p.id
       where (p.id = connection_id() or p.user not in (${hostUser("MariaDB")}, ${NOBODY}))
         and p.command <> 'Daemon' and (p.command <> 'Sleep' or t.trx_id is not null)
-      order by p.id`;
+      order by isOwn desc, p.id`;
     if (found.some(({ isOwn, isInTransaction }) => isOwn && isInTransaction)) {
       await db.unsafe("commit");
       return found;
@@ -74,7 +96,7 @@ async function threads(db: SQL): Promise<Thread[]> {
  * log in there, so it would be woken for nothing.
  * @throws when it does not answer.
  */
-export async function users(context: EngineContext<MysqlSpec>): Promise<InstanceUser[]> {
+export async function users(context: EngineContext<MysqlSpec>): Promise<UserList> {
   return await asAdmin(context, async (db) => {
     const rows = await db<InstanceUser[]>`
       select user as name, json_value(priv, '$.authentication_string') as verifier
@@ -84,15 +106,18 @@ export async function users(context: EngineContext<MysqlSpec>): Promise<Instance
         and json_value(priv, '$.authentication_string') like '*%'
         and coalesce(json_value(priv, '$.account_locked'), 'false') not in ('true', '1')
         and coalesce(json_value(priv, '$.ssl_type'), '0') = '0'
-      order by user, host = 'localhost'`;
+        and octet_length(json_value(priv, '$.authentication_string')) <= ${MAX_VERIFIER_BYTES}
+      order by user, host = 'localhost'
+      limit ${MAX_USERS + 1}`;
     // Of two with the same name the later stays.
     const byName = new Map(rows.map(({ name, verifier }) => [name, verifier.toUpperCase()]));
     for (const name of SYSTEM_USERS) byName.delete(name);
-    return [...byName].map(([name, verifier]) => ({ name, verifier }));
+    // Customers make no users here. Of more than are kept, how many there are is not worth another question.
+    return { users: [...byName].map(([name, verifier]) => ({ name, verifier })), leftOut: 0 };
   });
 }
 
 function sentenceFor({ user, command, isInTransaction }: Thread): string {
   const does = isInTransaction ? "is in the middle of a transaction" : `is busy (${command})`;
-  return `The user "${user}" ${does}.`;
+  return `The user "${presentable(user)}" ${does}.`;
 }

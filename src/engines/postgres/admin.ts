@@ -50,7 +50,7 @@ export async function applySpec(context: EngineContext<PostgresSpec>, isDataNew:
 }
 
 async function bringTo({ users, databases }: PostgresSpec, db: SQL, isDataNew: boolean): Promise<void> {
-  const present = isDataNew ? FIRST_NAMES : await namesIn(db);
+  const present = isDataNew ? FIRST_NAMES : await namesIn(db, { users, databases });
   const logins = users.map(({ name, verifier }) => {
     const verb = present.roles.has(name) ? "alter" : "create";
     return `${verb} role ${identifier(name)} login password ${literal(verifier)}`;
@@ -68,10 +68,18 @@ async function bringTo({ users, databases }: PostgresSpec, db: SQL, isDataNew: b
   }
 }
 
-async function namesIn(db: SQL): Promise<Names> {
+/** Which of the names of the spec are there. Of others there may be any number, which are not read. */
+async function namesIn(
+  db: SQL,
+  { users, databases }: Pick<PostgresSpec, "users" | "databases">,
+): Promise<Names> {
+  const roleNames = JSON.stringify(users.map(({ name }) => name));
+  const databaseNames = JSON.stringify(databases.map(({ name }) => name));
   const rows = await db<{ name: string; isRole: boolean }[]>`
     select rolname as name, true as "isRole" from pg_roles
-    union all select datname, false from pg_database`;
+    where rolname::text in (select json_array_elements_text(${roleNames}::text::json))
+    union all select datname, false from pg_database
+    where datname::text in (select json_array_elements_text(${databaseNames}::text::json))`;
   const of = (isRole: boolean) =>
     new Set(rows.filter((row) => row.isRole === isRole).map(({ name }) => name));
   return { roles: of(true), databases: of(false) };

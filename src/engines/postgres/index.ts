@@ -1,12 +1,16 @@
 // How the host runs a Postgres.
 import { join } from "node:path";
 import type { Limits, PostgresSpec } from "../../drivers/driver.ts";
+import { presentable } from "../../lib/presentable.ts";
 import { grantedMemory } from "../memory.ts";
 import type { Engine } from "../engine.ts";
 import { applySpec, isReady } from "./admin.ts";
 import { configFiles, socketName } from "./config.ts";
 import { firstData } from "./initdb.ts";
 import { busyReason, users } from "./sessions.ts";
+
+/** Of an error in the log, which may quote what a customer chose. */
+const MAX_REASON_CHARACTERS = 300;
 
 export const postgres: Engine<PostgresSpec> = {
   name: "postgres",
@@ -44,6 +48,7 @@ function explain(logTail: string): string {
   if (taken !== null) return "The port is in use by another program on this machine.";
   if (logTail.includes("No space left on device")) return "The disk of the host is full.";
   const fatal = /(?:FATAL|PANIC): {1,2}(.*)/.exec(logTail);
-  if (fatal !== null) return `Postgres ended before it was ready: ${fatal[1]}.`;
+  if (fatal !== null)
+    return `Postgres ended before it was ready: ${presentable(fatal[1] ?? "", MAX_REASON_CHARACTERS)}.`;
   return "Postgres ended before it was ready; its log on the host says why.";
 }

@@ -1,6 +1,8 @@
 // What the host asks of a running Postgres before it sleeps: who must not be parted from it, and who may log in.
 import type { InstanceUser, PostgresSpec } from "../../drivers/driver.ts";
+import { presentable } from "../../lib/presentable.ts";
 import type { EngineContext } from "../engine.ts";
+import { MAX_USERS, MAX_VERIFIER_BYTES, type UserList } from "../users.ts";
 import { asAdmin, OWN_DATABASE } from "./admin.ts";
 import { ADMIN_NAME } from "./config.ts";
 
@@ -34,20 +36,35 @@ export async function busyReason(context: EngineContext<PostgresSpec>): Promise<
       limit 1`;
     if (session !== undefined) return sentenceFor(session);
     const [prepared] = await db<{ name: string }[]>`select gid as name from pg_prepared_xacts limit 1`;
-    return prepared === undefined ? null : `The prepared transaction "${prepared.name}" waits for its end.`;
+    if (prepared === undefined) return null;
+    return `The prepared transaction "${presentable(prepared.name)}" waits for its end.`;
   });
 }
 
-/** All roles that can prove a password with SCRAM. @throws when it does not answer. */
-export async function users(context: EngineContext<PostgresSpec>): Promise<InstanceUser[]> {
+/**
+ * The roles that can prove a password with SCRAM, those of the spec first, then the oldest. Before version 18 a verifier may have
+ * any size; the size of one is known without reading it, and a long one is not read.
+ * @throws when it does not answer.
+ */
+export async function users(context: EngineContext<PostgresSpec>): Promise<UserList> {
+  const own = JSON.stringify(context.spec.users.map(({ name }) => name));
   return await asAdmin(context, OWN_DATABASE, async (db) => {
     const rows = await db<InstanceUser[]>`
       select rolname as name, rolpassword as verifier
       from pg_authid
-      where rolcanlogin and rolpassword like 'SCRAM-SHA-256$%' and rolname <> ${ADMIN_NAME}
-        and (rolvaliduntil is null or rolvaliduntil > now())
-      order by rolname`;
-    return rows.map(({ name, verifier }) => ({ name, verifier }));
+      where rolcanlogin and rolname <> ${ADMIN_NAME} and (rolvaliduntil is null or rolvaliduntil > now())
+        and case when octet_length(rolpassword) <= ${MAX_VERIFIER_BYTES}
+          then rolpassword like 'SCRAM-SHA-256$%' else false end
+      order by rolname::text in (select json_array_elements_text(${own}::text::json)) desc, oid
+      limit ${MAX_USERS}`;
+    const [count] = await db<{ total: number }[]>`
+      select count(*)::int as total
+      from pg_authid
+      where rolcanlogin and rolname <> ${ADMIN_NAME} and (rolvaliduntil is null or rolvaliduntil > now())
+        and case when octet_length(rolpassword) <= ${MAX_VERIFIER_BYTES}
+          then rolpassword like 'SCRAM-SHA-256$%' else rolpassword is not null end`;
+    const found = rows.map(({ name, verifier }) => ({ name, verifier }));
+    return { users: found, leftOut: Math.max(0, (count?.total ?? 0) - found.length) };
   });
 }
 
@@ -57,5 +74,6 @@ function sentenceFor({ kind, user, application, address, state }: Activity): str
     ? "is in the middle of a transaction"
     : "runs a query";
   const from = address === null ? "" : ` at ${address}`;
-  return `The client ${application ? `"${application}" ` : ""}of the user "${user ?? ""}"${from} ${does}.`;
+  const client = application ? `"${presentable(application)}" ` : "";
+  return `The client ${client}of the user "${presentable(user ?? "")}"${from} ${does}.`;
 }

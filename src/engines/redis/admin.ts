@@ -1,11 +1,10 @@
 // What the host asks of a running Redis or Valkey: whether it answers, who uses it, and what it must not be stopped in.
 import type { CacheSpec } from "../../drivers/driver.ts";
+import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { CannotSave, type EngineContext, type Usage } from "../engine.ts";
+import { eachClient, fieldsOf, type Client } from "./client-list.ts";
 import { ADMIN_NAME } from "./config.ts";
-
-/** A line of `CLIENT LIST`, by the names of its fields. */
-type Client = Record<string, string>;
 
 /** What keeps a client from being parted, in the order in which it is told; what a client waits for comes first. */
 const TIES: [does: string, isSo: (client: Client) => boolean][] = [
@@ -43,53 +42,41 @@ export async function isReady(context: EngineContext<CacheSpec>): Promise<boolea
 
 /** See `Engine.busyReason`. @throws when it does not answer. */
 export async function busyReason(context: EngineContext<CacheSpec>): Promise<string | null> {
-  return await asAdmin(context, async (client) => {
-    const info = fieldsOf(await textOf(client, "INFO", ["persistence"]), "\r\n", ":");
-    // It would end all the same, without a word. One that keeps snapshots refuses to, so how its last one went is no matter.
-    if (info.aof_last_write_status === "err")
-      throw new CannotSave("The cache cannot write its keys to the disk.");
-    for (const each of await clientsOf(client)) {
-      const tie = TIES.find(([, isSo]) => isSo(each));
-      if (tie !== undefined) return `${nameOf(each)} ${tie[0]}.`;
-    }
-    return WRITES.find(([field]) => info[field] === "1")?.[1] ?? null;
+  const info = await infoOf(context, "persistence");
+  // It would end all the same, without a word. One that keeps snapshots refuses to, so how its last one went is no matter.
+  if (info.aof_last_write_status === "err")
+    throw new CannotSave("The cache cannot write its keys to the disk.");
+  let reason: string | null = null;
+  await eachClient(context, (client) => {
+    const tie = TIES.find(([, isSo]) => isSo(client));
+    if (tie !== undefined) reason = `${nameOf(client)} ${tie[0]}.`;
+    return tie !== undefined;
   });
+  return reason ?? WRITES.find(([field]) => info[field] === "1")?.[1] ?? null;
 }
 
 /** See `Engine.usage`. @throws when it does not answer. */
 export async function usage(context: EngineContext<CacheSpec>): Promise<Usage> {
-  return await asAdmin(context, async (client) => {
-    const idle = (await clientsOf(client)).map((each) => Number(each.idle));
-    const info = fieldsOf(await textOf(client, "INFO", ["stats"]), "\r\n", ":");
-    return {
-      idleSeconds: idle.length === 0 ? null : Math.min(...idle),
-      connections: Number(info.total_connections_received),
-    };
+  let idleSeconds: number | null = null;
+  await eachClient(context, ({ idle }) => {
+    idleSeconds = Math.min(idleSeconds ?? Infinity, Number(idle));
+    return false;
   });
+  const info = await infoOf(context, "stats");
+  return { idleSeconds, connections: Number(info.total_connections_received), ownConnections: 2 };
 }
 
-/** All clients but the host itself. */
-async function clientsOf(client: Bun.RedisClient): Promise<Client[]> {
-  const lines = (await textOf(client, "CLIENT", ["LIST"])).trim().split("\n");
-  return lines.map((line) => fieldsOf(line, " ", "=")).filter(({ user }) => user !== ADMIN_NAME);
-}
-
-async function textOf(client: Bun.RedisClient, command: string, args: string[]): Promise<string> {
-  return String(await client.send(command, args));
-}
-
-function fieldsOf(text: string, between: string, sign: string): Record<string, string> {
-  const pairs = text.split(between).map((pair): [string, string] => {
-    const end = pair.indexOf(sign);
-    return [pair.slice(0, Math.max(0, end)), pair.slice(end + 1)];
-  });
-  return Object.fromEntries(pairs);
+async function infoOf(context: EngineContext<CacheSpec>, section: string): Promise<Record<string, string>> {
+  return await asAdmin(context, async (client) =>
+    fieldsOf(String(await client.send("INFO", [section])), "\r\n", ":"),
+  );
 }
 
 /** Who comes through the unix socket has no address of its own. */
 function nameOf({ user, name, addr = "" }: Client): string {
   const from = addr.startsWith("/") ? "" : ` at ${addr}`;
-  return `The client ${name === undefined || name === "" ? "" : `"${name}" `}of the user "${user}"${from}`;
+  const client = name === undefined || name === "" ? "" : `"${presentable(name)}" `;
+  return `The client ${client}of the user "${presentable(user ?? "")}"${from}`;
 }
 
 function isPositive(field: string | undefined): boolean {

@@ -26,6 +26,8 @@ interface Secret {
   verifier: Verifier;
   /** Null while the engine does not run, and for users that do not exist. */
   login: EngineLogin | null;
+  /** Whether the engine was asked for its users since the client came. */
+  isFresh: boolean;
 }
 
 /** A client that has proved who it is, and the login at the engine that has begun for it. */
@@ -45,15 +47,14 @@ export async function authenticate(
   client.write(Buffer.concat([negotiation(startup), authenticationSasl(mechanismsFor(endPoint))]));
   const { mechanism, text } = readInitialResponse(await readPasswordMessage(client));
   const first = readClientFirst(mechanism, text, endPoint);
-  const { verifier, login } = await held(client, AUTHENTICATION_MS, () =>
-    findSecret(client, backend, startup),
-  );
+  const secret = await held(client, AUTHENTICATION_MS, () => findSecret(client, backend, startup));
+  const { login } = secret;
   try {
-    const challenge = serverFirst(first, verifier, makeNonce());
+    const challenge = serverFirst(first, secret.verifier, makeNonce());
     client.write(authentication(AUTHENTICATION.saslContinue, challenge));
     const answer = await readPasswordMessage(client);
     const final = readClientFinal(first, challenge, answer.toString("latin1"));
-    const proof = await check(backend, startup, verifier, final);
+    const proof = await check(backend, startup, secret, final);
     return { proof, login };
   } catch (error) {
     login?.engine.end();
@@ -79,7 +80,8 @@ function readInitialResponse(body: Buffer): { mechanism: string; text: string } 
 async function findSecret(client: ClientStream, backend: Backend, startup: Startup): Promise<Secret> {
   const patience = new Patience(client, backend);
   for (;;) {
-    if ((await backend.settled(client)) === "asleep") return secretOf(startup, verifierOf(backend, startup));
+    if ((await backend.settled(client)) === "asleep")
+      return secretOf(startup, verifierOf(backend, startup), false);
     try {
       return await askEngine(backend, startup);
     } catch (error) {
@@ -90,29 +92,33 @@ async function findSecret(client: ClientStream, backend: Backend, startup: Start
 
 /** While an engine runs its users may change at any time, and it alone knows what is in force. */
 async function askEngine(backend: Backend, startup: Startup): Promise<Secret> {
-  const known = verifierOf(backend, startup) ?? (await newVerifierOf(backend, startup));
+  const old = verifierOf(backend, startup);
+  const known = old ?? (await newVerifierOf(backend, startup));
+  let isFresh = old === null;
   // An engine without a word about a user may know it all the same, as its own administrator: that is nobody from outside.
-  if (known === null) return secretOf(startup, null);
+  if (known === null) return secretOf(startup, null, isFresh);
   // The engine is asked all the same when somebody has proved to know this password.
-  if (backend.isCrowded) return { verifier: known, login: null };
+  if (backend.isCrowded) return { verifier: known, login: null, isFresh };
   const engine = await backend.connectIfRunning();
   if (engine === null) throw new EngineLost();
   try {
     const login = await EngineLogin.begin(engine, startup);
-    if (isSameHashing(known, login.hashing)) return { verifier: known, login };
+    if (isSameHashing(known, login.hashing)) return { verifier: known, login, isFresh };
+    isFresh = true;
     const current = await newVerifierOf(backend, startup);
-    if (current !== null && isSameHashing(current, login.hashing)) return { verifier: current, login };
+    if (current !== null && isSameHashing(current, login.hashing))
+      return { verifier: current, login, isFresh };
     login.engine.end();
-    return secretOf(startup, null);
+    return secretOf(startup, null, isFresh);
   } catch (error) {
-    if (error instanceof NotByPassword) return secretOf(startup, null);
+    if (error instanceof NotByPassword) return secretOf(startup, null, isFresh);
     throw error;
   }
 }
 
 /** Users that do not exist are told apart from others by nothing but the failure of their proof. */
-function secretOf({ user }: Startup, verifier: Verifier | null): Secret {
-  return { verifier: verifier ?? mockVerifier(user), login: null };
+function secretOf({ user }: Startup, verifier: Verifier | null, isFresh: boolean): Secret {
+  return { verifier: verifier ?? mockVerifier(user), login: null, isFresh };
 }
 
 function verifierOf({ entry }: Backend, { user }: Startup): Verifier | null {
@@ -129,11 +135,13 @@ async function newVerifierOf(backend: Backend, startup: Startup): Promise<Verifi
 async function check(
   backend: Backend,
   startup: Startup,
-  verifier: Verifier,
+  { verifier, isFresh }: Secret,
   final: ClientFinal,
 ): Promise<Proof> {
   const known = proofOf(verifier, final);
   if (known !== null) return known;
+  // Each refusal asks for the users once, whether there is such a user or not, and so takes as long.
+  if (isFresh) throw wrongPassword(startup.user);
   // A new password may have been hashed with the salt of the old one.
   const newer = await newVerifierOf(backend, startup);
   const proof = newer !== null && isSameHashing(newer, verifier) ? proofOf(newer, final) : null;

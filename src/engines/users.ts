@@ -1,0 +1,62 @@
+// How many users of an instance are kept outside of its engine, and how large each of them may be.
+import type { InstanceUser } from "../drivers/driver.ts";
+
+/** How many users of one instance are kept; a customer may make any number of them by SQL. */
+export const MAX_USERS = 2_000;
+
+/** The longest name that is kept, in bytes; no engine takes a longer one. */
+const MAX_NAME_BYTES = 512;
+
+/** The longest verifier that is kept, in bytes: the limit of Postgres itself from version 18 on. A usual one has 133. */
+export const MAX_VERIFIER_BYTES = 512;
+
+/** What all users of one instance may take together as JSON, in bytes: the usual 2,000, or fewer with longer names. */
+const MAX_TOTAL_BYTES = 640 * 1024;
+
+/** Who may log in to an instance, as far as it is kept. */
+export interface UserList {
+  users: InstanceUser[];
+  /** How many more there are. */
+  leftOut: number;
+}
+
+/**
+ * The users that are kept of those that came from an engine or a file.
+ * @param own those of the spec, which come first. Where users are left out, one of these that is not among the others is there
+ *   with the verifier of the spec, so that the published password goes on waking the instance.
+ */
+export function boundedUsers({ users, leftOut }: UserList, own: InstanceUser[]): UserList {
+  const fitting = users.filter(isFitting);
+  const ownNames = new Set(own.map(({ name }) => name));
+  const { first = [], later = [] } = Object.groupBy(fitting, ({ name }) =>
+    ownNames.has(name) ? "first" : "later",
+  );
+  const kept = within([...first, ...later]);
+  if (leftOut === 0 && kept.length === users.length) return { users: kept, leftOut };
+  const missing = own.filter(({ name }) => first.every((user) => user.name !== name));
+  const cut = within([...first, ...missing, ...later]);
+  return { users: cut, leftOut: leftOut + users.length - (cut.length - missing.length) };
+}
+
+/** Says that users are left out, for the customer; null when none are. */
+export function leftOutSentence(leftOut: number): string | null {
+  if (leftOut === 0) return null;
+  const subject = leftOut === 1 ? "1 user is" : `${leftOut} users are`;
+  return (
+    `${subject} left out and cannot log in: at most ${MAX_USERS} users of a cluster can, ` +
+    `each with a password hash of at most ${MAX_VERIFIER_BYTES} bytes.`
+  );
+}
+
+function isFitting({ name, verifier }: InstanceUser): boolean {
+  return Buffer.byteLength(name) <= MAX_NAME_BYTES && Buffer.byteLength(verifier) <= MAX_VERIFIER_BYTES;
+}
+
+function within(users: InstanceUser[]): InstanceUser[] {
+  let bytes = 0;
+  const end = users.findIndex((user) => {
+    bytes += Buffer.byteLength(JSON.stringify(user)) + 1;
+    return bytes > MAX_TOTAL_BYTES;
+  });
+  return users.slice(0, Math.min(end === -1 ? users.length : end, MAX_USERS));
+}
