@@ -39,7 +39,7 @@ export async function startRealtime(bench: RealtimeBench): Promise<RealtimeServe
   const child = Bun.spawn(["taskset", "-c", SERVER_CORE, ...command], {
     stdio: ["ignore", log, log],
     cwd: folder,
-    env: realtime.env ?? {},
+    env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
   });
   const application = { appId: "10001", key: "bench-key", secret: Bun.randomUUIDv7() };
   const server = { name: "Pilvi", pid: child.pid, port: config.port, ...application, stop: stopOf(child) };

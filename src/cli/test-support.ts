@@ -96,7 +96,12 @@ export function sampleCache(
     relationships: { environments: { data: [] } },
     meta: {
       engine: { name: "valkey", version: "8.0.6", warning: null },
-      limits: { memory_bytes: 262_144_000 },
+      limits: {
+        memory_bytes: 262_144_000,
+        total_memory_bytes: 926_941_184,
+        max_processes: 64,
+        enforced_by: "cgroup-v2",
+      },
       sleep: { state: "awake", since: "2026-03-15T08:18:54.000Z", wakes: 0, last_wake: null, pending: false },
       last_error: lastError,
       overdue: false,

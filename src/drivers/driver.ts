@@ -148,12 +148,20 @@ export type InstanceSpec = CacheSpec | PostgresSpec | MysqlSpec | RealtimeSpec;
 
 /** What is really in force for an instance, which may be less than what was wished for. */
 export interface Limits {
+  /** What a customer can use: all of it for a cluster of databases, keys and values of a cache. */
   memoryBytes: number;
+  /** The most that all its processes may take together, with what the engine needs beside; absent when that is `memoryBytes`. */
+  totalMemoryBytes?: number;
+  /** How many processes and threads it may have. */
+  maxProcesses?: number;
   /** Absent where the processor is not limited. */
   cpus?: number;
   maxConnections?: number;
-  /** What holds the instance to it: the kernel, or only the engine's own settings. */
-  enforcedBy: "cgroup-v2" | "cgroup-v1" | "engine";
+  /**
+   * What holds the instance to it: the kernel all its processes together, the kernel each of its processes by itself (`rlimit`, memory
+   * alone), or only the engine's own settings.
+   */
+  enforcedBy: "cgroup-v2" | "cgroup-v1" | "rlimit" | "engine";
 }
 
 /** An engine as it runs. */

@@ -160,7 +160,9 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   /** The line of the log that says that it will not end since it cannot save; left out by an engine that always ends. */
   staysLine?: RegExp;
   /** What the engine wants in its environment; left out when nothing. */
-  env?: Record<string, string>;
+  env?(context: EngineContext<S>): Record<string, string>;
+  /** What the kernel adds to the size of its first process, see `setOomScore`; that of customers when left out. */
+  oomScore?(spec: S): number;
   /** Asks for a clean end with all data kept. */
   stopSignal: "SIGTERM" | "SIGINT";
   /** How long a clean end may take before the engine is killed, in milliseconds. */

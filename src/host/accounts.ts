@@ -14,6 +14,15 @@ export const GATEWAY_ACCOUNT: Account = { uid: FIRST_UID + 1, gid: FIRST_UID + 1
 /** The user of instances without a port, of which there is one: the store. */
 const PORTLESS_ACCOUNT: Account = { uid: FIRST_UID + 2, gid: FIRST_UID + 2 };
 
+/** The user that first data is made as, and that data belongs to until an instance gets it. Nobody else is it. */
+export const BUILD_ACCOUNT: Account = { uid: FIRST_UID + 3, gid: FIRST_UID + 3 };
+
+/** Ports give a uid each, of which these are others': systemd's for services, `nobody`, and the number that stands for no user. */
+const FOREIGN_UIDS = { first: 61_184, last: 65_535 };
+/** Beyond all ports, and below the uids that users are given for containers of their own. */
+const INSTEAD_OF_FOREIGN = FIRST_UID + 65_536;
+const LAST_UID = INSTEAD_OF_FOREIGN + FOREIGN_UIDS.last - FOREIGN_UIDS.first;
+
 /** Whether processes can be given users of their own here. */
 export function canSwitchUsers(): boolean {
   return process.getuid?.() === 0;
@@ -23,8 +32,18 @@ export function canSwitchUsers(): boolean {
 export function accountOf(spec: InstanceSpec): Account | null {
   if (!canSwitchUsers()) return null;
   if (spec.exposure.port === null) return PORTLESS_ACCOUNT;
-  const id = FIRST_UID + spec.exposure.port;
+  const id = uidOfPort(spec.exposure.port);
   return { uid: id, gid: id };
+}
+
+/** The uid of the instance with the port; no two ports have the same, and none has one that anybody else is known to have. */
+export function uidOfPort(port: number): number {
+  const uid = FIRST_UID + port;
+  return isForeign(uid) ? INSTEAD_OF_FOREIGN + uid - FOREIGN_UIDS.first : uid;
+}
+
+function isForeign(uid: number): boolean {
+  return uid >= FOREIGN_UIDS.first && uid <= FOREIGN_UIDS.last;
 }
 
 /** Who else reaches the unix socket of an instance: the gateway those of customers, the control plane its store's. */
@@ -34,5 +53,5 @@ export function neighbourOf({ exposure }: InstanceSpec): Account {
 
 /** Whether the user is the one of a single instance with a port. */
 export function isInstanceUid(uid: number): boolean {
-  return uid > PORTLESS_ACCOUNT.uid && uid <= FIRST_UID + 65_535;
+  return uid > BUILD_ACCOUNT.uid && uid <= LAST_UID && !isForeign(uid);
 }

@@ -1,14 +1,15 @@
 // Builds a data directory aside, as a user with a name, and moves it to its place in one step when it is complete.
-import { chownSync, existsSync, lchownSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { InstanceSpec } from "../drivers/driver.ts";
-import type { Account, Builder, Engine, EngineContext, FirstData } from "../engines/engine.ts";
+import type { Builder, Engine, EngineContext, FirstData } from "../engines/engine.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
-
-/** `initdb` wants a user with a name, which an instance's own does not have; every Linux has this one. */
-const NOBODY: Account = { uid: 65_534, gid: 65_534 };
+import { chownTree } from "../lib/files.ts";
+import { CUSTOMER_OOM_SCORE, setOomScore } from "../lib/oom-score.ts";
+import { BUILD_ACCOUNT } from "./accounts.ts";
+import { buildUser, isBuildUserShared } from "./build-user.ts";
 
 /** Work that nobody waits for yields to everything else on the machine. */
 const IDLE_PRIORITY = ["nice", "-n", "19"];
@@ -18,8 +19,8 @@ const WORK_DIR = "build.";
 
 /** How a build is done. */
 export interface BuildOptions {
-  /** Whether another user than the host's own is to build, and to own what was built. */
-  asNobody: boolean;
+  /** Takes in each program that builds, before it has begun to do much. */
+  confine(pid: number): void;
   /** Whether somebody waits for it. */
   isUrgent: boolean;
   /** Ends the build. */
@@ -40,6 +41,7 @@ export async function ensureFirstData(
   { firstData }: Engine,
   { installed, paths, account }: EngineContext<InstanceSpec>,
   slots: BuiltBefore,
+  confine: BuildOptions["confine"],
 ): Promise<boolean> {
   if (firstData === undefined || existsSync(join(paths.dataDir, firstData.mark))) return false;
   const folder = dirname(paths.dataDir);
@@ -51,7 +53,7 @@ export async function ensureFirstData(
   const built = join(workDir, "data");
   mkdirSync(workDir, { mode: 0o700 });
   if (!slots.take({ installed, firstData }, built)) {
-    await build(firstData, installed, workDir, { asNobody: account !== null, isUrgent: true });
+    await build(firstData, installed, workDir, { confine, isUrgent: true });
   }
   await failpoint("slots.taken");
   if (account !== null) chownTree(built, account);
@@ -61,28 +63,32 @@ export async function ensureFirstData(
   return true;
 }
 
-/** Has the engine make a folder `data` in the folder. */
+/** Has the engine make a folder `data` in the folder. Started by root, it is that of a user that nobody else is. */
 export async function build(
   firstData: FirstData,
   installed: InstalledEngine,
   folder: string,
-  { asNobody, isUrgent, signal }: BuildOptions,
+  { confine, isUrgent, signal }: BuildOptions,
 ): Promise<void> {
-  const user = asNobody ? NOBODY : {};
-  if (asNobody) chownSync(folder, NOBODY.uid, NOBODY.gid);
+  const { account, prefix } = buildUser();
+  if (account !== null) chownSync(folder, account.uid, account.gid);
+  const before = isUrgent ? prefix : [...IDLE_PRIORITY, ...prefix];
   const builder: Builder = {
     run: async (command, input) => {
-      const child = Bun.spawn(isUrgent ? command : [...IDLE_PRIORITY, ...command], {
+      const child = Bun.spawn([...before, ...command], {
         cwd: folder,
         env: { PATH: "/usr/bin:/bin", TZ: "UTC", ...installed.env },
         stdio: [input === undefined ? "ignore" : Buffer.from(input), "pipe", "pipe"],
-        ...user,
+        ...account,
         ...(signal === undefined ? {} : { signal }),
       });
+      setOomScore(child.pid, CUSTOMER_OOM_SCORE);
+      confine(child.pid);
       await succeeded(child, command);
     },
   };
   await firstData.build(installed, folder, builder);
+  if (isBuildUserShared()) chownTree(folder, BUILD_ACCOUNT);
 }
 
 async function succeeded(
@@ -99,12 +105,4 @@ async function succeeded(
     isFull ? "The disk of the host is full." : "The engine could not make its first data.",
     new Error(`${command[0]}: ${said.slice(-2_000)}${complained.slice(-2_000)}`),
   );
-}
-
-/** Gives a tree to a user; links are given themselves, never what they point at. */
-function chownTree(path: string, account: Account): void {
-  lchownSync(path, account.uid, account.gid);
-  for (const entry of readdirSync(path, { recursive: true, encoding: "utf8" })) {
-    lchownSync(join(path, entry), account.uid, account.gid);
-  }
 }

@@ -1,20 +1,10 @@
-// Holds an instance to its memory and processor through the kernel, where this machine lets us: cgroups of either version.
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from "node:fs";
+// Holds an instance to its memory, processes and processor through the kernel, where this machine lets us: in a cgroup.
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Limits } from "../drivers/driver.ts";
 import { codeOf } from "../lib/errors.ts";
-
-const MOUNT = "/sys/fs/cgroup";
-const PERIOD_US = 100_000;
+import type { CgroupBackend, GroupLimits, MemoryFiles } from "./cgroup-backends.ts";
 
 /** All groups are below it, so that an operator finds them. */
 const PARENT = "pilvi";
@@ -28,39 +18,52 @@ const WEIGHT_PER_CPU = 1;
 const DISSOLVE_TIMEOUT_MS = 1_000;
 const DISSOLVE_RETRY_MS = 5;
 
-/** Where the groups of this Pilvi are, and how a limit is written there. */
-export interface CgroupBackend {
-  version: "cgroup-v2" | "cgroup-v1";
-  /** The folders that make up one group: one for each controller in version 1. */
-  folders(name: string): string[];
-  /** The files to write for some limits, with what to write. */
-  settings(name: string, limits: { memoryBytes: number; cpus: number | null }): FileValue[];
-  /** The file to write for a weight, which is a multiple of the kernel's default, with what to write. */
-  weight(name: string, times: number): FileValue;
-}
-
-type FileValue = [path: string, value: string];
-
-/** What this machine offers to this user, or null. */
-export function findCgroups(mount = MOUNT): CgroupBackend | null {
-  if (existsSync(join(mount, "cgroup.controllers"))) return version2(mount);
-  const isUsable = ["memory", "cpu"].every((controller) => canWrite(join(mount, controller)));
-  return isUsable ? version1(mount) : null;
-}
-
 /**
- * Puts processes, with all that they will start, into the instance's group, and holds them to its memory.
+ * Puts processes, with all that they will start, into the instance's group, and holds them to its memory and number of processes.
  *
  * The processor is not limited yet: a start that is slowed down to a quarter of one helps nobody.
  */
 export function confine(backend: CgroupBackend | null, id: string, pids: number[], limits: Limits): void {
-  if (backend === null || limits.enforcedBy === "engine") return;
-  const { memoryBytes } = limits;
+  if (backend === null || !isGrouped(limits)) return;
+  confineTo(backend, id, pids, { ...groupLimitsOf(limits), cpus: null });
+}
+
+/** As `confine`, for what is no instance. */
+export function confineTo(backend: CgroupBackend, id: string, pids: number[], limits: GroupLimits): void {
   const name = nameOf(id);
-  for (const folder of backend.folders(name)) mkdirSync(folder, { recursive: true });
+  const folders = backend.folders(name);
+  for (const folder of folders) mkdirSync(folder, { recursive: true });
   writeFileSync(...backend.weight(PARENT, WEIGHT_PER_CPU * availableParallelism()));
-  for (const [path, value] of backend.settings(name, { memoryBytes, cpus: null })) writeFileSync(path, value);
-  for (const pid of pids) enterWithChildren(backend.folders(name), pid);
+  apply(backend, name, limits);
+  for (const pid of pids) enterWithChildren(folders, pid);
+}
+
+/** Holds the instance to all of its limits from now on. */
+export function limit(backend: CgroupBackend | null, id: string, limits: Limits): void {
+  if (backend === null || !isGrouped(limits)) return;
+  apply(backend, nameOf(id), groupLimitsOf(limits));
+}
+
+/** How many processes of the instance the kernel has ended for want of memory since its group was made. */
+export function oomKills(backend: CgroupBackend | null, id: string): number {
+  if (backend === null) return 0;
+  try {
+    const events = readFileSync(backend.memory(nameOf(id)).events, "utf8");
+    return Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+/** Deletes the instance's group; its processes must have ended. */
+export async function dissolve(backend: CgroupBackend | null, id: string): Promise<void> {
+  if (backend === null) return;
+  for (const folder of backend.folders(nameOf(id))) {
+    // A process that was just killed still counts for a moment.
+    const giveUpAt = performance.now() + DISSOLVE_TIMEOUT_MS;
+    while (!isDissolved(folder) && performance.now() < giveUpAt) await Bun.sleep(DISSOLVE_RETRY_MS);
+  }
 }
 
 /** An engine may have begun to start others before this host came to it; those that it starts from now on follow it by themselves. */
@@ -88,21 +91,35 @@ function enter(folder: string, pid: number): void {
   }
 }
 
-/** Holds the instance to all of its limits from now on. */
-export function limit(backend: CgroupBackend | null, id: string, limits: Limits): void {
-  if (backend === null || limits.enforcedBy === "engine") return;
-  const { memoryBytes, cpus } = limits;
-  for (const [path, value] of backend.settings(nameOf(id), { memoryBytes, cpus: cpus ?? null }))
-    writeFileSync(path, value);
+function apply(backend: CgroupBackend, name: string, limits: GroupLimits): void {
+  limitMemory(backend.memory(name), limits.memoryBytes);
+  for (const [path, value] of backend.settings(name, limits)) writeFileSync(path, value);
 }
 
-/** Deletes the instance's group; its processes must have ended. */
-export async function dissolve(backend: CgroupBackend | null, id: string): Promise<void> {
-  for (const folder of backend?.folders(nameOf(id)) ?? []) {
-    // A process that was just killed still counts for a moment.
-    const giveUpAt = performance.now() + DISSOLVE_TIMEOUT_MS;
-    while (!isDissolved(folder) && performance.now() < giveUpAt) await Bun.sleep(DISSOLVE_RETRY_MS);
+/**
+ * What runs with more than it is to have from now on keeps the limit that it has until it starts anew: nobody is to be killed for a
+ * change. Nothing is swapped out beyond the limit, since a hog would keep the disk of all busy before it ends.
+ */
+function limitMemory({ limit: path, swap, usage }: MemoryFiles, bytes: number): void {
+  if (numberIn(usage) > bytes) return;
+  const files: [path: string, value: string][] = [[path, String(bytes)]];
+  if (existsSync(swap.path)) files.push([swap.path, swap.counts === "all" ? String(bytes) : "0"]);
+  // Memory and swap together must never be less than memory, so what is raised begins with both.
+  const isRaised = bytes > numberIn(path);
+  for (const [file, value] of isRaised ? files.toReversed() : files) {
+    try {
+      writeFileSync(file, value);
+    } catch (error) {
+      // It has come to use more than that just now.
+      if (codeOf(error) !== "EBUSY") throw error;
+    }
   }
+}
+
+/** What a file says; version 2 has a word for what is not limited. */
+function numberIn(path: string): number {
+  const text = readFileSync(path, "utf8").trim();
+  return text === "max" ? Infinity : Number(text);
 }
 
 /** @returns false when there are still processes in it. An empty group does no harm, and the next start takes it again. */
@@ -116,58 +133,18 @@ function isDissolved(folder: string): boolean {
   return true;
 }
 
-function version2(mount: string): CgroupBackend | null {
-  const controllers = readFileSync(join(mount, "cgroup.controllers"), "utf8").split(/\s+/);
-  if (!controllers.includes("memory") || !controllers.includes("cpu") || !canWrite(mount)) return null;
-  return {
-    version: "cgroup-v2",
-    folders: (name) => {
-      // Controllers reach a group only when each group above hands them on.
-      let folder = mount;
-      for (const part of name.split("/")) {
-        if (existsSync(folder)) writeFileSync(join(folder, "cgroup.subtree_control"), "+memory +cpu");
-        folder = join(folder, part);
-        if (!existsSync(folder)) mkdirSync(folder);
-      }
-      return [folder];
-    },
-    settings: (name, { memoryBytes, cpus }) => [
-      [join(mount, name, "memory.max"), String(memoryBytes)],
-      [join(mount, name, "cpu.max"), `${cpus === null ? "max" : quotaUs(cpus)} ${PERIOD_US}`],
-    ],
-    weight: (name, times) => [join(mount, name, "cpu.weight"), String(Math.min(100 * times, 10_000))],
-  };
+function isGrouped({ enforcedBy }: Limits): boolean {
+  return enforcedBy === "cgroup-v1" || enforcedBy === "cgroup-v2";
 }
 
-function version1(mount: string): CgroupBackend {
+function groupLimitsOf({ memoryBytes, totalMemoryBytes, maxProcesses, cpus }: Limits): GroupLimits {
   return {
-    version: "cgroup-v1",
-    folders: (name) => [join(mount, "memory", name), join(mount, "cpu", name)],
-    settings: (name, { memoryBytes, cpus }) => [
-      [join(mount, "memory", name, "memory.limit_in_bytes"), String(memoryBytes)],
-      [join(mount, "cpu", name, "cpu.cfs_period_us"), String(PERIOD_US)],
-      [join(mount, "cpu", name, "cpu.cfs_quota_us"), String(cpus === null ? -1 : quotaUs(cpus))],
-    ],
-    weight: (name, times) => [
-      join(mount, "cpu", name, "cpu.shares"),
-      String(Math.min(1024 * times, 262_144)),
-    ],
+    memoryBytes: totalMemoryBytes ?? memoryBytes,
+    maxProcesses: maxProcesses ?? null,
+    cpus: cpus ?? null,
   };
 }
 
 function nameOf(id: string): string {
   return `${PARENT}/${id}`;
-}
-
-function quotaUs(cpus: number): number {
-  return Math.round(cpus * PERIOD_US);
-}
-
-function canWrite(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

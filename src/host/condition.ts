@@ -18,6 +18,8 @@ export type State = Observation["state"];
 export class Condition {
   #lastError: string | null = null;
   #notice: string | null = null;
+  /** That it took more memory than it may since its start, for anyone to read. It is told while nothing is worse. */
+  overuse: string | null = null;
   /** How often the engine ended without having been asked to. */
   crashes = 0;
   #state: State = "absent";
@@ -62,7 +64,7 @@ export class Condition {
       since: this.#since.toISOString(),
       engine: installed && observed(installed),
       limits: context?.limits ?? null,
-      lastError: this.lastError ?? this.#notice,
+      lastError: this.lastError ?? this.overuse ?? this.#notice,
       crashes: this.crashes,
       sleep,
     };
@@ -78,6 +80,12 @@ export class Condition {
 
   /** Something that can be seen of it is another, though not its state. */
   changed(): void {
+    this.#onChange();
+  }
+
+  /** The kernel ended a process of it for want of memory. @param sentence says so, for anyone to read. */
+  exceed(sentence: string): void {
+    this.overuse = sentence;
     this.#onChange();
   }
 

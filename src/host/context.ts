@@ -9,7 +9,7 @@ import type { InstalledEngine } from "../engines/installed.ts";
 import { verdictOn } from "../engines/safety/verdict.ts";
 import { PublicError } from "../lib/errors.ts";
 import { replaceFile } from "../lib/files.ts";
-import type { CgroupBackend } from "./cgroup.ts";
+import type { CgroupBackend } from "./cgroup-backends.ts";
 import { accountOf } from "./accounts.ts";
 import { enginePaths, type InstanceFolder } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
@@ -88,7 +88,7 @@ export async function contextOf(
     spec,
     installed: await pinnedEngine(settings, manifest.engine),
     paths: enginePaths(folder, engine.socketName(spec)),
-    limits: enforced(settings, engine.limits(spec, totalmem())),
+    limits: enforced(settings, spec, engine.limits(spec, totalmem())),
     account: accountOf(spec),
     address: addressOf(settings, spec),
     certificate: spec.exposure.scope === "public" && through === "engine" ? settings.certificate : null,
@@ -102,9 +102,9 @@ export function addressOf({ bind }: HostSettings, { exposure }: InstanceSpec): s
   return exposure.scope === "public" ? bind : "127.0.0.1";
 }
 
-/** The kernel holds to its limits what has a limit of its processor: clusters of databases, but not the store or a cache. */
-function enforced({ cgroups }: HostSettings, limits: Limits): Limits {
-  return cgroups === null || limits.cpus === undefined ? limits : { ...limits, enforcedBy: cgroups.version };
+/** The kernel holds customers to their limits; the store, which has no port, is Pilvi's own and is held to none. */
+function enforced({ cgroups }: HostSettings, { exposure }: InstanceSpec, limits: Limits): Limits {
+  return cgroups === null || exposure.port === null ? limits : { ...limits, enforcedBy: cgroups.version };
 }
 
 /** Replaces the files of the configuration folder. */

@@ -4,6 +4,7 @@ import type { InstanceSpec } from "../drivers/driver.ts";
 import type { Account, Engine, EngineContext } from "../engines/engine.ts";
 import { commandOf } from "../engines/installed.ts";
 import { codeOf, PublicError } from "../lib/errors.ts";
+import { CUSTOMER_OOM_SCORE, setOomScore } from "../lib/oom-score.ts";
 import { exitOf } from "./exits.ts";
 import type { InstanceFolder } from "./layout.ts";
 import { engineAmong, holdersOf, isLocked, takeLock } from "./locks.ts";
@@ -31,13 +32,14 @@ export async function startEngine(
   try {
     const child = Bun.spawn([...commandOf(context.installed), ...engine.args(context)], {
       cwd: folder.data,
-      env: { ...context.installed.env, ...engine.env, TZ: "UTC" },
+      env: { ...context.installed.env, ...engine.env?.(context), TZ: "UTC" },
       detached: true,
       // The lock must stand at its number: it follows the three standard descriptors.
       stdio: ["ignore", logFd, logFd, lockFd],
       ...ownUser(context.account),
     });
     child.unref();
+    setOomScore(child.pid, oomScoreOf(engine, context));
     return { pid: child.pid, exited: child.exited.then(() => undefined), wasFound: false };
   } catch (error) {
     if (codeOf(error) === "ENOENT") {
@@ -49,6 +51,11 @@ export async function startEngine(
     closeSync(lockFd);
     closeSync(logFd);
   }
+}
+
+/** What the kernel adds to the size of the engine's first process. */
+export function oomScoreOf(engine: Engine, { spec }: EngineContext<InstanceSpec>): number {
+  return engine.oomScore?.(spec) ?? CUSTOMER_OOM_SCORE;
 }
 
 /** The engine that holds the instance's lock, or null. */

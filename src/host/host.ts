@@ -12,6 +12,7 @@ import { GatewayLink } from "./gateway-link.ts";
 import { Instance } from "./instance.ts";
 import { gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
 import { lockHolders } from "./locks.ts";
+import { OomCounter } from "./overuse.ts";
 import { Runner } from "./runner.ts";
 import { Slots, type SlotKind } from "./slots.ts";
 import { Starts } from "./starts.ts";
@@ -21,6 +22,8 @@ const LOG_CHECK_INTERVAL_MS = 60_000;
 
 /** How often engines that listen by themselves and are to sleep are asked whether somebody uses them. */
 const USE_CHECK_INTERVAL_MS = 2_000;
+/** How often the kernel is asked whether it ended a process for want of memory. */
+const MEMORY_CHECK_INTERVAL_MS = 1_000;
 
 /** Engines that run are only asked; most of the time is spent waiting for their answer. */
 const ADOPTIONS_AT_ONCE = 64;
@@ -40,6 +43,8 @@ export class Host {
   readonly #around: Surroundings;
   #logTimer: ReturnType<typeof setInterval> | undefined;
   #useTimer: ReturnType<typeof setInterval> | undefined;
+  #memoryTimer: ReturnType<typeof setInterval> | undefined;
+  readonly #oomKills = new OomCounter();
   readonly #instances = new Map<string, Instance>();
   readonly #listeners = new Set<Listener>();
   /** Ids are never given twice, so an order for one of these was late. */
@@ -48,7 +53,7 @@ export class Host {
   constructor(settings: HostSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
-    this.#slots = new Slots(settings.dataDir, settings.warmSlots, log);
+    this.#slots = new Slots(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
     this.#around = {
       settings,
@@ -75,6 +80,7 @@ export class Host {
     );
     this.#logTimer = setInterval(() => this.#trimLogs(), LOG_CHECK_INTERVAL_MS);
     this.#useTimer = setInterval(() => this.#checkUse(), USE_CHECK_INTERVAL_MS);
+    this.#memoryTimer = setInterval(() => this.#checkMemory(), MEMORY_CHECK_INTERVAL_MS);
     this.#listenForGateway();
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, resume);
     const started = forEachLimited(others, ADOPTIONS_AT_ONCE, resume);
@@ -187,6 +193,7 @@ export class Host {
   #stopTimers(): void {
     clearInterval(this.#logTimer);
     clearInterval(this.#useTimer);
+    clearInterval(this.#memoryTimer);
   }
 
   /** An instance that it names and that is not there is being removed. */
@@ -202,6 +209,11 @@ export class Host {
 
   #checkUse(): void {
     for (const instance of this.#instances.values()) void instance.checkUse();
+  }
+
+  #checkMemory(): void {
+    if (!this.#oomKills.hasRisen()) return;
+    for (const instance of this.#instances.values()) instance.setbacks.checkMemory();
   }
 
   /** An engine may run for years and write a line a second. */

@@ -31,7 +31,7 @@ export class Instance {
   readonly #condition: Condition;
   readonly #runner: EngineRunner;
   readonly #restarts = new Restarts(() => void this.#tasks.run(() => this.#bringUp()));
-  readonly #setbacks: Setbacks;
+  readonly setbacks: Setbacks;
   /** Aborted for good when the engine is to be ended or let go: no start may be waited for any more. */
   readonly #leaving = new AbortController();
   /** Whether the running engine has the users and databases of the spec. */
@@ -51,17 +51,15 @@ export class Instance {
     });
     const { settings, slots, gateway } = around;
     const shared = { id, settings, folder: this.#folder, leaving: this.#leaving.signal };
-    const told = { log: this.#log, condition: this.#condition };
-    this.#setbacks = new Setbacks({ ...shared, ...told, restarts: this.#restarts });
     this.#runner = around.runner({ ...shared, slots, onEnded: (ended) => this.#ended(ended) });
+    const told = { log: this.#log, condition: this.#condition, runner: this.#runner, gateway };
+    this.setbacks = new Setbacks({ ...shared, ...told, restarts: this.#restarts });
     this.sleep = new SleepCycle({
       ...shared,
       ...told,
-      gateway,
       tasks: this.#tasks,
       file: this.#file,
-      runner: this.#runner,
-      onEndedInVain: (error) => this.#setbacks.endedInVain(error),
+      onEndedInVain: (error) => this.setbacks.endedInVain(error),
     });
   }
 
@@ -233,10 +231,10 @@ export class Instance {
       await durable;
       this.#runner.limit(runnable, process);
       this.#isApplied = true;
-      this.#condition.lastError = null;
+      this.setbacks.over();
       this.sleep.started(isDataNew);
     } catch (error) {
-      this.#setbacks.failed(error);
+      this.setbacks.failed(error);
     }
   }
 
@@ -294,6 +292,6 @@ export class Instance {
 
   #ended(ended: EngineProcess): void {
     this.#isApplied = false;
-    this.#setbacks.ended(ended);
+    this.setbacks.ended(ended);
   }
 }

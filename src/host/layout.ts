@@ -1,8 +1,9 @@
 // The folders of the host and of its instances: names derive from the id, modes keep instances from each other.
-import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Account, InstancePaths } from "../engines/engine.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { chownTree } from "../lib/files.ts";
 
 /** Where everything of one instance lies. */
 export interface InstanceFolder {
@@ -85,11 +86,18 @@ export function ensureEngineFolders(
   for (const path of [folder.conf, folder.data, folder.run, folder.tmp])
     mkdirSync(path, { recursive: true, mode: 0o700 });
   if (account === null) return;
+  giveData(folder.data, account);
   chownSync(folder.conf, 0, account.gid);
   chmodSync(folder.conf, 0o750);
   for (const path of [folder.data, folder.tmp]) chownSync(path, account.uid, account.gid);
   chownSync(folder.run, account.uid, neighbour.gid);
   chmodSync(folder.run, 0o2710);
+}
+
+/** Data that an earlier Pilvi gave to another user is given to this one, its folder last, so that a host that is killed goes on. */
+function giveData(data: string, account: Account): void {
+  const { uid } = statSync(data);
+  if (uid !== account.uid && uid !== 0) chownTree(data, account);
 }
 
 /** Deletes everything of an instance. The manifest goes last: until then a host that starts knows what is to be done. */

@@ -6,14 +6,16 @@ import { CannotSave, type Engine, type EngineContext } from "../engines/engine.t
 import type { InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { setOomScore } from "../lib/oom-score.ts";
 import { neighbourOf } from "./accounts.ts";
 import { ensureFirstData } from "./build-aside.ts";
-import { confine, dissolve, limit } from "./cgroup.ts";
+import { confine, dissolve, limit, oomKills } from "./cgroup.ts";
 import { contextOf, engineOfProcess, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
 import {
   endEngine,
   findEngine,
   killEngine,
+  oomScoreOf,
   startEngine,
   stopEngine,
   type EngineProcess,
@@ -104,12 +106,14 @@ export class Runner {
 
   /** Starts the engine, with all that has to be there before. */
   async start(runnable: Runnable): Promise<EngineProcess> {
-    const { folder, slots } = this.#parts;
+    const { id, settings, folder, slots } = this.#parts;
     const { engine, context } = runnable;
     if (this.#prepared !== context) {
       ensureEngineFolders(folder, context.account, neighbourOf(context.spec));
       await failpoint("host.ensure.folders");
-      this.#isDataNew = await ensureFirstData(engine, context, slots);
+      this.#isDataNew = await ensureFirstData(engine, context, slots, (pid) =>
+        confine(settings.cgroups, id, [pid], context.limits),
+      );
       engine.prepare?.(context);
       writeConfig(engine, context);
       await failpoint("host.ensure.config");
@@ -117,6 +121,7 @@ export class Runner {
     const started = await startEngine(engine, context, folder);
     this.#prepared = context;
     this.#process = this.#watch(started);
+    confine(settings.cgroups, id, [started.pid], context.limits);
     await failpoint("host.start.spawned");
     return started;
   }
@@ -126,11 +131,11 @@ export class Runner {
    * @throws PublicError when it ended before, or did not become ready for so long that it was killed.
    */
   async untilReady({ engine, context }: Runnable, running: EngineProcess): Promise<void> {
-    const { id, settings, folder, leaving } = this.#parts;
-    // Also one that was found: whoever started it may have been killed before this was done.
-    const pids = running.wasFound ? holdersOf(folder.lock) : [running.pid];
-    if (running.wasFound) this.#foundAs = await engineOfProcess(settings, running.pid);
-    confine(settings.cgroups, id, pids, context.limits);
+    const { settings, folder, leaving } = this.#parts;
+    if (running.wasFound) {
+      this.#foundAs = await engineOfProcess(settings, running.pid);
+      this.#confineFound({ engine, context }, running);
+    }
     const start = { exited: running.exited, isFresh: !running.wasFound };
     const readiness = await untilReady(engine, context, folder, start, leaving);
     if (readiness === "ready") return;
@@ -154,6 +159,19 @@ export class Runner {
     await failpoint("host.ensure.applied");
     this.#assertRuns(engine, running);
     return isDataNew;
+  }
+
+  /** Holds one to its limits whose host may have been killed before that was done, or knew of fewer limits. */
+  #confineFound({ engine, context }: Runnable, { pid }: EngineProcess): void {
+    const { id, settings, folder } = this.#parts;
+    confine(settings.cgroups, id, holdersOf(folder.lock), context.limits);
+    setOomScore(pid, oomScoreOf(engine, context));
+  }
+
+  /** How many of its processes the kernel has ended for want of memory since it was last stopped. */
+  oomKills(): number {
+    const { id, settings } = this.#parts;
+    return oomKills(settings.cgroups, id);
   }
 
   /** Nothing of the instance is left. */

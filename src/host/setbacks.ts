@@ -2,8 +2,8 @@
 import { HeldUp } from "../engines/engine.ts";
 import { codeOf, PublicError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
-import type { Condition } from "./condition.ts";
 import type { EngineProcess } from "./engine-process.ts";
+import { Overuse, type OveruseParts } from "./overuse.ts";
 import type { Restarts } from "./restarts.ts";
 
 /** The engine cannot save what it holds, so it was not ended for a change, and serves on as before. */
@@ -22,9 +22,8 @@ export function reasonOf(error: unknown, otherwise: string): string {
 }
 
 /** What setbacks are told to and made up for with. */
-export interface SetbacksParts {
+export interface SetbacksParts extends OveruseParts {
   log: Log;
-  condition: Condition;
   restarts: Restarts;
   /** Aborted when nothing is to be begun any more. */
   leaving: AbortSignal;
@@ -33,8 +32,22 @@ export interface SetbacksParts {
 export class Setbacks {
   readonly #parts: SetbacksParts;
 
+  readonly #overuse: Overuse;
+
   constructor(parts: SetbacksParts) {
     this.#parts = parts;
+    this.#overuse = new Overuse(parts);
+  }
+
+  /** The engine runs as it is to. */
+  over(): void {
+    this.#parts.condition.lastError = null;
+    this.checkMemory();
+  }
+
+  /** Tells of what the kernel ended for want of memory, which an engine such as Postgres survives. */
+  checkMemory(): void {
+    this.#overuse.look();
   }
 
   /** An engine has ended that nobody was ending. */
@@ -43,9 +56,10 @@ export class Setbacks {
     // Whoever starts it just now sees for himself that it ended.
     if (!this.#isUp) return;
     const ranMs = Date.now() - condition.since.getTime();
+    const reason = this.#overuse.look() ? condition.overuse : null;
     condition.crashes += 1;
-    condition.lastError = "The engine ended unexpectedly and is being restarted.";
-    log.warn({ pid, crashes: condition.crashes }, "engine ended unexpectedly");
+    condition.lastError = reason ?? "The engine ended unexpectedly and is being restarted.";
+    log.warn({ pid, reason, crashes: condition.crashes }, "engine ended unexpectedly");
     condition.become("starting");
     restarts.afterCrash(ranMs);
   }

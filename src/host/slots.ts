@@ -1,5 +1,5 @@
 // Warm slots: data directories that are built before anyone wants them, so that a new cluster only has to take one.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { FirstData } from "../engines/engine.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
@@ -7,8 +7,10 @@ import { codeOf } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
 import { sha256Hex } from "../lib/secrets.ts";
-import { canSwitchUsers } from "./accounts.ts";
+import { BUILD_ACCOUNT, canSwitchUsers } from "./accounts.ts";
 import { build } from "./build-aside.ts";
+import type { CgroupBackend } from "./cgroup-backends.ts";
+import { confineTo, dissolve } from "./cgroup.ts";
 
 /** What a slot is made of. Slots of another engine version or recipe are of no use. */
 export interface SlotKind {
@@ -19,11 +21,17 @@ export interface SlotKind {
 /** A slot that is not complete yet; whatever has this ending at a start was left by a kill. */
 const UNFINISHED = ".building";
 
+/** What builds, and hurts nobody if it takes too much. */
+const BUILD_LIMITS = { memoryBytes: 1024 ** 3, maxProcesses: 128, cpus: null };
+
 /** How long nobody must have taken a slot before new ones are built. */
 const REFILL_DELAY_MS = 1_000;
 
 export class Slots {
   readonly #root: string;
+  /** Where what is being built is held to its limits; another Pilvi on this machine has one of its own. */
+  readonly #group: string;
+  readonly #cgroups: CgroupBackend | null;
   readonly #count: number;
   readonly #log: Log;
   readonly #stopping = new AbortController();
@@ -32,9 +40,11 @@ export class Slots {
   #refill: ReturnType<typeof setTimeout> | undefined;
 
   /** @param count how many slots of each kind are kept; 0 keeps none. */
-  constructor(dataDir: string, count: number, log: Log) {
+  constructor(dataDir: string, count: number, log: Log, cgroups: CgroupBackend | null = null) {
     this.#root = join(dataDir, "slots");
+    this.#group = `slots-${sha256Hex(this.#root).slice(0, 12)}`;
     this.#count = count;
+    this.#cgroups = cgroups;
     this.#log = log;
   }
 
@@ -45,7 +55,9 @@ export class Slots {
     const wanted = new Set(this.#kinds.map(keyOf));
     for (const key of readdirSync(this.#root)) {
       const folder = join(this.#root, key);
-      const useless = wanted.has(key) ? readdirSync(folder).filter((name) => !isReady(folder, name)) : [""];
+      const useless = wanted.has(key)
+        ? readdirSync(folder).filter((name) => !isReady(folder, name) || !isOwn(folder, name))
+        : [""];
       for (const name of useless) this.#discard(join(folder, name));
     }
     this.#fill();
@@ -90,6 +102,7 @@ export class Slots {
     clearTimeout(this.#refill);
     this.#stopping.abort();
     await this.#filling;
+    await dissolve(this.#cgroups, this.#group);
   }
 
   /** Whoever took the last one is still starting an engine with it, and others may come right after. */
@@ -115,6 +128,10 @@ export class Slots {
     }
   }
 
+  #confine(pid: number): void {
+    if (this.#cgroups !== null) confineTo(this.#cgroups, this.#group, [pid], BUILD_LIMITS);
+  }
+
   async #buildOne(kind: SlotKind): Promise<void> {
     const folder = join(this.#root, keyOf(kind));
     const slot = join(folder, Bun.randomUUIDv7());
@@ -123,8 +140,12 @@ export class Slots {
     mkdirSync(unfinished, { mode: 0o700 });
     await failpoint("slots.begun");
     try {
-      const options = { asNobody: canSwitchUsers(), isUrgent: false, signal: this.#stopping.signal };
-      await build(kind.firstData, kind.installed, unfinished, options);
+      const { signal } = this.#stopping;
+      await build(kind.firstData, kind.installed, unfinished, {
+        confine: (pid) => this.#confine(pid),
+        isUrgent: false,
+        signal,
+      });
       await failpoint("slots.built");
       renameSync(unfinished, slot);
     } catch (error) {
@@ -137,6 +158,11 @@ export class Slots {
 /** One that was taken by a host that was killed then has lost its data. */
 function isReady(folder: string, name: string): boolean {
   return !name.endsWith(UNFINISHED) && existsSync(join(folder, name, "data"));
+}
+
+/** An earlier Pilvi let `nobody` own them, whom others on the machine may be. */
+function isOwn(folder: string, name: string): boolean {
+  return !canSwitchUsers() || statSync(join(folder, name, "data")).uid === BUILD_ACCOUNT.uid;
 }
 
 function keyOf({ installed, firstData }: SlotKind): string {

@@ -5,14 +5,17 @@ import {
   fchownSync,
   fstatSync,
   fsync,
+  lchownSync,
   linkSync,
+  lstatSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 const fsyncAsync = promisify(fsync);
@@ -84,4 +87,12 @@ function addName(path: string, name: string): void {
   rmSync(temporary, { force: true });
   linkSync(path, temporary);
   renameSync(temporary, name);
+}
+
+/** Gives a tree to a user, its folders after what is in them; links are given themselves, never what they point at. */
+export function chownTree(path: string, { uid, gid }: { uid: number; gid: number }): void {
+  if (lstatSync(path).isDirectory()) {
+    for (const name of readdirSync(path)) chownTree(join(path, name), { uid, gid });
+  }
+  lchownSync(path, uid, gid);
 }

@@ -10,6 +10,7 @@ import { hostSocket } from "../host/layout.ts";
 import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import type { Vault } from "../lib/secrets.ts";
+import { protectFromOom } from "../lib/oom-score.ts";
 import { Loop } from "../reconciler/loop.ts";
 import { lookAgain, lookForMissing, type Sight } from "../reconciler/queue.ts";
 import { allOperations, kinds, recordUnknownAllocations } from "../resources/index.ts";
@@ -45,6 +46,7 @@ interface Belongings {
 
 /** @returns the exit code, when the process was asked to end. */
 export async function controlCommand(config: Config): Promise<number> {
+  protectFromOom();
   const log = createLog("control", config.logLevel);
   try {
     ensureDataDir(config.dataDir);

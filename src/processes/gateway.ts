@@ -10,6 +10,7 @@ import { Refusal } from "../lib/errors.ts";
 import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLineLog, type Log } from "../lib/line-log.ts";
 import { raiseOpenFileLimit } from "../lib/open-files.ts";
+import { protectFromOom } from "../lib/oom-score.ts";
 import { readCertificate } from "./certificate.ts";
 import { ensureGatewayCertificate, gatewayNames } from "./certificate-authority.ts";
 import { ensureDataDir, takeDataDirLock } from "./data-dir.ts";
@@ -23,6 +24,7 @@ const OPEN_FILES = 1_048_576;
 
 /** @returns the exit code. The connections that it carries end with it, and the engines run on. */
 export async function gatewayCommand(config: Config): Promise<number> {
+  protectFromOom();
   const log = createLineLog({ process: "gateway" }, config.logLevel);
   try {
     ensureDataDir(config.dataDir);

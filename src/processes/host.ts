@@ -1,11 +1,12 @@
 // `pilvi host`: runs the engines of this machine and takes orders from the control plane over a unix socket.
 import type { Config } from "../config.ts";
-import { findCgroups } from "../host/cgroup.ts";
+import { findCgroups } from "../host/cgroup-backends.ts";
 import { Host } from "../host/host.ts";
 import { hostSocket } from "../host/layout.ts";
 import { serveHost } from "../host/server.ts";
 import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLog } from "../lib/log.ts";
+import { protectFromOom } from "../lib/oom-score.ts";
 import { readCertificate } from "./certificate.ts";
 import { ensureDataDir, takeDataDirLock } from "./data-dir.ts";
 import { ensureProgram } from "./program.ts";
@@ -14,6 +15,7 @@ import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
 
 /** @returns the exit code. SIGTERM and SIGINT leave the engines running, so that Pilvi is upgraded without stopping one. */
 export async function hostCommand(config: Config): Promise<number> {
+  protectFromOom();
   const log = createLog("host", config.logLevel);
   try {
     ensureDataDir(config.dataDir);

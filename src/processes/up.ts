@@ -4,6 +4,7 @@ import { mkdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { codeOf, Refusal } from "../lib/errors.ts";
+import { protectFromOom } from "../lib/oom-score.ts";
 import { readCertificate } from "./certificate.ts";
 import { Child } from "./child.ts";
 import { ensureDataDir, lockDataDir } from "./data-dir.ts";
@@ -16,6 +17,7 @@ const LOG_CHECK_INTERVAL_MS = 60_000;
 
 /** @returns the exit code, when everything has ended. */
 export async function upCommand(config: Config): Promise<number> {
+  protectFromOom();
   const stop = stopSignal();
   ensureDataDir(config.dataDir);
   if (!lockDataDir(config.dataDir, "up")) {

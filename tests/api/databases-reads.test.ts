@@ -108,7 +108,13 @@ describe.each(paths)("GET %s/:id", (path) => {
     await api.db`update work set last_error = 'No memory.', deadline_at = now() - interval '1 s' where id = ${id}`;
     expect((await show(id)).body.data.meta).toEqual({
       engine: { name: "postgres", version: "18.1" },
-      limits: { memory_bytes: 1, cpus: 0.25, max_connections: 104, enforced_by: "cgroup-v1" },
+      limits: {
+        memory_bytes: 1,
+        cpus: 0.25,
+        max_connections: 104,
+        max_processes: null,
+        enforced_by: "cgroup-v1",
+      },
       sleep: UNSEEN,
       last_error: "No memory.",
       overdue: true,

@@ -69,7 +69,7 @@ describe("a new cache", () => {
     const info = await client.info("memory");
     expect(info).toContain(`maxmemory:${1024 ** 3}\r\n`);
     expect(info).toContain("maxmemory_policy:volatile-ttl\r\n");
-    expect(cache.meta.limits).toEqual({ memory_bytes: 1024 ** 3 });
+    expect(cache.meta.limits).toMatchObject({ memory_bytes: 1024 ** 3 });
     client.disconnect();
   });
 

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Connection } from "mysql2/promise";
 import { CONTROL_ACCOUNT } from "../../src/host/accounts.ts";
-import { findCgroups } from "../../src/host/cgroup.ts";
+import { findCgroups } from "../../src/host/cgroup-backends.ts";
 import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import {
   connectMysql,

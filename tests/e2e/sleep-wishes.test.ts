@@ -88,7 +88,7 @@ async function maxmemoryOf({ attributes }: CacheResource): Promise<number> {
 async function memoryOf(resource: Resource): Promise<number> {
   if (resource.type === "caches") {
     const bytes = await maxmemoryOf(resource);
-    expect((await read(pilvi, resource)).meta.limits).toEqual({ memory_bytes: bytes });
+    expect((await read(pilvi, resource)).meta.limits).toMatchObject({ memory_bytes: bytes });
     return bytes;
   }
   if (resource.attributes.connection.protocol === "postgres") {

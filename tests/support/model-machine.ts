@@ -212,6 +212,10 @@ export class ModelRunner implements EngineRunner {
     return false;
   }
 
+  oomKills(): number {
+    return 0;
+  }
+
   forget(): void {
     this.#runnable = null;
     this.#chosenFor = null;

@@ -44,7 +44,13 @@ function cluster(
       last_error: null,
       overdue: false,
       version: "18",
-      limits: { memory_bytes: 2 ** 30, cpus: 0.25, max_connections: 104, enforced_by: "cgroup-v2" },
+      limits: {
+        memory_bytes: 2 ** 30,
+        cpus: 0.25,
+        max_connections: 104,
+        max_processes: 200,
+        enforced_by: "cgroup-v2",
+      },
     },
   };
 }

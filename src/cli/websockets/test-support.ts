@@ -35,7 +35,12 @@ export function cluster(
       sleep: { state: "awake" },
       last_error: null,
       overdue: false,
-      limits: { max_connections: 100 },
+      limits: {
+        max_connections: 100,
+        total_memory_bytes: 812_859_968,
+        max_processes: 112,
+        enforced_by: "cgroup-v2",
+      },
     },
   };
 }

@@ -12,6 +12,9 @@ import { busyReason, users } from "./sessions.ts";
 /** Of an error in the log, which may quote what a customer chose. */
 const MAX_REASON_CHARACTERS = 300;
 
+/** Threads that serve no connection: those of InnoDB and of Aria, and of events that run at the same time. */
+const OWN_THREADS = 128;
+
 export const mariadb: Engine<MysqlSpec> = {
   name: "mariadb",
   kind: "mysql",
@@ -35,6 +38,7 @@ function limits({ memoryBytes, cpus, maxConnections }: MysqlSpec, machineBytes: 
     memoryBytes: grantedMemory(memoryBytes, machineBytes),
     ...(cpus === null ? {} : { cpus }),
     maxConnections,
+    maxProcesses: maxConnections + OWN_THREADS,
     enforcedBy: "engine",
   };
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Limits, PostgresSpec } from "../../drivers/driver.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { grantedMemory } from "../memory.ts";
+import { CUSTOMER_OOM_SCORE, OWN_OOM_SCORE } from "../../lib/oom-score.ts";
 import type { Engine } from "../engine.ts";
 import { applySpec, isReady } from "./admin.ts";
 import { configFiles, socketName } from "./config.ts";
@@ -11,6 +12,15 @@ import { busyReason, users } from "./sessions.ts";
 
 /** Of an error in the log, which may quote what a customer chose. */
 const MAX_REASON_CHARACTERS = 300;
+
+/** Out of memory, the kernel is to end a process that serves a session, never the one that all others depend on. */
+const SESSIONS_FIRST = {
+  PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj",
+  PG_OOM_ADJUST_VALUE: String(CUSTOMER_OOM_SCORE),
+};
+
+/** What runs beside the sessions of customers: Pilvi's sessions, writers, parallel workers, autovacuum, those that read ahead. */
+const OWN_PROCESSES = 96;
 
 export const postgres: Engine<PostgresSpec> = {
   name: "postgres",
@@ -26,8 +36,8 @@ export const postgres: Engine<PostgresSpec> = {
   isReady,
   busyReason,
   users,
-  // Out of memory, the kernel is to end a process that serves a session, never the one that all others depend on.
-  env: { PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj", PG_OOM_ADJUST_VALUE: "500" },
+  env: ({ spec }) => (isStore(spec) ? {} : SESSIONS_FIRST),
+  oomScore: (spec) => (isStore(spec) ? OWN_OOM_SCORE : 0),
   // SIGINT is Postgres' fast shutdown: sessions are ended, everything is written.
   stopSignal: "SIGINT",
   stopTimeoutMs: 60_000,
@@ -39,8 +49,14 @@ function limits({ memoryBytes, cpus, maxConnections }: PostgresSpec, machineByte
     memoryBytes: grantedMemory(memoryBytes, machineBytes),
     ...(cpus === null ? {} : { cpus }),
     maxConnections,
+    maxProcesses: maxConnections + OWN_PROCESSES,
     enforcedBy: "engine",
   };
+}
+
+/** The store is Pilvi's own, and serves no port. */
+function isStore({ exposure }: PostgresSpec): boolean {
+  return exposure.port === null;
 }
 
 function explain(logTail: string): string {

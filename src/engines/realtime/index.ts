@@ -1,8 +1,10 @@
 // How the host runs a realtime server, which is a part of Pilvi: Bun with the built code of `src/realtime`.
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { RealtimeSpec } from "../../drivers/driver.ts";
+import type { Limits, RealtimeSpec } from "../../drivers/driver.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import type { Engine, EngineContext } from "../engine.ts";
+import { grantedMemory } from "../memory.ts";
 import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
 
 const CONFIG_FILE = "realtime.json";
@@ -10,15 +12,19 @@ const CONFIG_FILE = "realtime.json";
 /** What the server opens beside clients' connections: its own files, requests to publish, webhooks. */
 const OWN_OPEN_FILES = 128;
 
+/** The server itself with its compiled code, what may wait for slow clients and webhooks, and bursts between two collections of garbage. */
+const OWN_MEMORY_BYTES = 768 * 1024 ** 2;
+/** A connection with its subscriptions, of which most clients have a few. */
+const CONNECTION_BYTES = 64 * 1024;
+
+/** Threads of Bun: some for any machine, and more for each processor. */
+const OWN_THREADS = 96;
+const THREADS_PER_CPU = 8;
+
 export const realtime: Engine<RealtimeSpec> = {
   name: "realtime",
   kind: "realtime",
-  // Memory is limited by nothing but the machine.
-  limits: ({ maxConnections }, machineBytes) => ({
-    memoryBytes: machineBytes,
-    maxConnections: connectionsWithin(openFileLimit(), maxConnections),
-    enforcedBy: "engine",
-  }),
+  limits,
   files: (context) => ({ [CONFIG_FILE]: `${JSON.stringify(processConfig(context))}\n` }),
   args: ({ installed, paths }) => [installed.script ?? "", join(paths.confDir, CONFIG_FILE)],
   socketName: () => "control.sock",
@@ -29,12 +35,23 @@ export const realtime: Engine<RealtimeSpec> = {
   figures,
   dismiss,
   // There is no home folder in which Bun could keep anything.
-  env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
+  env: () => ({ BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" }),
   stopSignal: "SIGTERM",
   // Clients are sent away over some seconds, so that they do not all come back at once.
   stopTimeoutMs: 20_000,
   explain,
 };
+
+function limits({ maxConnections, applications }: RealtimeSpec, machineBytes: number): Limits {
+  const largestMessage = Math.max(0, ...applications.map(({ maxMessageBytes }) => maxMessageBytes));
+  const wished = OWN_MEMORY_BYTES + maxConnections * (CONNECTION_BYTES + largestMessage);
+  return {
+    memoryBytes: grantedMemory(wished, machineBytes),
+    maxConnections: connectionsWithin(openFileLimit(), maxConnections),
+    maxProcesses: OWN_THREADS + THREADS_PER_CPU * availableParallelism(),
+    enforcedBy: "engine",
+  };
+}
 
 /**
  * As many connections as the limit of open files has room for. A server that reached that limit could neither refuse a client nor be

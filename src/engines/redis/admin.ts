@@ -4,7 +4,7 @@ import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { CannotSave, type EngineContext, type Usage } from "../engine.ts";
 import { eachClient, fieldsOf, type Client } from "./client-list.ts";
-import { ADMIN_NAME } from "./config.ts";
+import { ADMIN_NAME, customerRules, hasRules } from "./config.ts";
 
 /** What keeps a client from being parted, in the order in which it is told; what a client waits for comes first. */
 const TIES: [does: string, isSo: (client: Client) => boolean][] = [
@@ -38,6 +38,18 @@ export async function isReady(context: EngineContext<CacheSpec>): Promise<boolea
     // Refused, still loading, or gone: in each case not ready.
     return false;
   }
+}
+
+/**
+ * Gives customers of a running engine the rights that they would get at its start now: an earlier Pilvi may have started it with others.
+ * @throws when it does not answer.
+ */
+export async function renewRules(context: EngineContext<CacheSpec>): Promise<void> {
+  if (hasRules(context)) return;
+  await asAdmin(context, async (client) => {
+    for (const { name } of context.spec.users)
+      await client.send("ACL", ["SETUSER", name, ...customerRules(context)]);
+  });
 }
 
 /** See `Engine.busyReason`. @throws when it does not answer. */

@@ -1,8 +1,12 @@
 // The configuration files of a Redis or Valkey, made from a spec.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CacheSpec } from "../../drivers/driver.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
+import { CUSTOMER_OOM_SCORE } from "../../lib/oom-score.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
+import type { InstalledEngine } from "../installed.ts";
+import { clientMemory } from "./memory.ts";
 import { persistence } from "./persistence.ts";
 
 /** The host's own user in the engine. Customers cannot have this name. */
@@ -30,6 +34,21 @@ const CUSTOMER_RULES = [
 /** Connections that an engine takes. */
 export const MAX_CLIENTS = 10_000;
 
+/** Of no category that is dangerous, and yet they fork a process for each client, or stop the engine for all of its memory. */
+const DENIED_SUBCOMMANDS = ["-script|debug", "-memory|malloc-stats", "-memory|purge"];
+/** Redis 6 can allow a subcommand and not deny it. */
+const DENIED_SUBCOMMANDS_BEFORE_7 = [
+  "-script",
+  ...["exists", "flush", "help", "kill", "load"].map((name) => `+script|${name}`),
+  "-memory",
+  ...["doctor", "help", "stats", "usage"].map((name) => `+memory|${name}`),
+];
+
+/** Above that of anything else that serves customers. */
+const SAVING_OOM_SCORE = 800;
+
+const USERS_FILE = "users.acl";
+
 /** The unix socket's name in the run folder. */
 export const SOCKET_NAME = "engine.sock";
 
@@ -37,7 +56,7 @@ export const SOCKET_NAME = "engine.sock";
 export function configFiles(context: EngineContext<CacheSpec>): Record<string, string> {
   const files: Record<string, string> = {
     "engine.conf": `${settings(context).join("\n")}\n`,
-    "users.acl": `${aclLines(context).join("\n")}\n`,
+    [USERS_FILE]: `${aclLines(context).join("\n")}\n`,
   };
   if (context.certificate !== null) {
     files["tls.crt"] = context.certificate.cert;
@@ -54,10 +73,14 @@ function settings(context: EngineContext<CacheSpec>): string[] {
     `unixsocket ../run/${SOCKET_NAME}`,
     "unixsocketperm 770",
     `dir ${quoted(paths.dataDir)}`,
-    `aclfile ${quoted(join(paths.confDir, "users.acl"))}`,
+    `aclfile ${quoted(join(paths.confDir, USERS_FILE))}`,
     `maxmemory ${limits.memoryBytes}`,
     `maxmemory-policy ${spec.evictionPolicy}`,
+    ...(isBefore7(context.installed) ? [] : [`maxmemory-clients ${clientMemory(limits.memoryBytes)}`]),
     `maxclients ${MAX_CLIENTS}`,
+    // Out of memory, a child that saves goes before the cache itself, which tries again later.
+    "oom-score-adj absolute",
+    `oom-score-adj-values ${CUSTOMER_OOM_SCORE} ${CUSTOMER_OOM_SCORE} ${SAVING_OOM_SCORE}`,
     ...persistence(context),
     "enable-debug-command no",
     "enable-module-command no",
@@ -87,11 +110,29 @@ function listening({ spec, address, certificate, paths }: EngineContext<CacheSpe
   ];
 }
 
-function aclLines({ spec, adminPassword }: EngineContext<CacheSpec>): string[] {
+/** Whether the engine was started with the rights that customers would get now. */
+export function hasRules(context: EngineContext<CacheSpec>): boolean {
+  return readFileSync(join(context.paths.confDir, USERS_FILE), "utf8").includes(
+    customerRules(context).join(" "),
+  );
+}
+
+function aclLines(context: EngineContext<CacheSpec>): string[] {
+  const { spec, adminPassword } = context;
+  const rules = customerRules(context).join(" ");
   return [
     `user ${ADMIN_NAME} on #${sha256Hex(adminPassword)} ~* &* +@all`,
-    ...spec.users.map((user) => `user ${user.name} on #${user.verifier} ${CUSTOMER_RULES.join(" ")}`),
+    ...spec.users.map((user) => `user ${user.name} on #${user.verifier} ${rules}`),
   ];
+}
+
+/** What every user of a customer may do, in the words of the engine. */
+export function customerRules({ installed }: Pick<EngineContext<CacheSpec>, "installed">): string[] {
+  return [...CUSTOMER_RULES, ...(isBefore7(installed) ? DENIED_SUBCOMMANDS_BEFORE_7 : DENIED_SUBCOMMANDS)];
+}
+
+function isBefore7({ version }: Pick<InstalledEngine, "version">): boolean {
+  return Number.parseInt(version) < 7;
 }
 
 function quoted(path: string): string {

@@ -3,9 +3,13 @@ import { join } from "node:path";
 import type { CacheSpec, Limits } from "../../drivers/driver.ts";
 import type { Engine } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
-import { busyReason, isReady, usage } from "./admin.ts";
+import { busyReason, isReady, renewRules, usage } from "./admin.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
+import { totalMemory } from "./memory.ts";
 import { adoptSnapshot } from "./persistence.ts";
+
+/** The engine, the threads that free and write for it, and a child that saves. */
+const MAX_PROCESSES = 64;
 
 /** Builds the engine under the name of the program that runs. */
 export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
@@ -19,6 +23,7 @@ export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
     socketName: () => SOCKET_NAME,
     // One that only has a unix socket says it in other words up to Redis 7.0: "The server is now ready to …".
     readyLine: /[Rr]eady to accept connections/,
+    apply: renewRules,
     isReady,
     busyReason,
     usage,
@@ -31,7 +36,13 @@ export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
 }
 
 function limits(spec: CacheSpec, machineBytes: number): Limits {
-  return { memoryBytes: grantedMemory(spec.memoryBytes, machineBytes), enforcedBy: "engine" };
+  const memoryBytes = grantedMemory(spec.memoryBytes, machineBytes);
+  return {
+    memoryBytes,
+    totalMemoryBytes: Math.min(totalMemory(memoryBytes), machineBytes),
+    maxProcesses: MAX_PROCESSES,
+    enforcedBy: "engine",
+  };
 }
 
 function explain(logTail: string): string {

@@ -3,6 +3,7 @@ import type { Principal } from "../../api/auth.ts";
 import type { KindContext } from "../kind.ts";
 import { credentialsOf, hostnameOf } from "../shared/connection.ts";
 import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
+import { renderWhole } from "../shared/limits.ts";
 import { exposureOf } from "./exposure.ts";
 import type { CacheResource } from "./schema.ts";
 import type { CacheRow } from "./store.ts";
@@ -36,7 +37,7 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
     relationships: { environments: { data: [] } },
     meta: {
       engine: seen?.engine ?? cache.engine,
-      limits: cache.limits && { memory_bytes: cache.limits.memoryBytes },
+      limits: cache.limits && { memory_bytes: cache.limits.memoryBytes, ...renderWhole(cache.limits) },
       sleep: renderSleep(seen, through),
       last_error: cache.lastError ?? sleepErrorOf(seen),
       overdue: cache.isOverdue,

@@ -10,6 +10,7 @@ import {
   metaFields,
   nameField,
 } from "../shared/fields.ts";
+import { enforcedByField, maxProcessesField, totalMemoryField } from "../shared/limits.ts";
 import { region } from "../shared/regions.ts";
 import { sleepField } from "../shared/sleep.ts";
 import { cacheSizes, cacheTypeLabels, cacheTypes, sizesByType, type CacheType } from "./sizes.ts";
@@ -191,11 +192,21 @@ const meta = z
     ...metaFields("cache", { name: "valkey", version: "8.0.6" }),
     sleep: sleepField,
     limits: z
-      .object({ memory_bytes: z.int().min(0) })
+      .object({
+        memory_bytes: z.int().min(0).meta({ description: "For keys and values.", example: 262_144_000 }),
+        total_memory_bytes: totalMemoryField,
+        max_processes: maxProcessesField,
+        enforced_by: enforcedByField,
+      })
       .nullable()
       .meta({
         description: "What is really in force, which a small machine makes less than the size says.",
-        example: { memory_bytes: 262_144_000 },
+        example: {
+          memory_bytes: 262_144_000,
+          total_memory_bytes: 926_941_184,
+          max_processes: 64,
+          enforced_by: "cgroup-v2",
+        },
       }),
   })
   .meta({ id: "CacheMeta", description: "What is known beyond the attributes." });

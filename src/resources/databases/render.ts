@@ -2,6 +2,7 @@
 import type { Principal } from "../../api/auth.ts";
 import type { KindContext } from "../kind.ts";
 import { credentialsOf, hostnameOf } from "../shared/connection.ts";
+import { renderWhole } from "../shared/limits.ts";
 import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
 import { exposureOf } from "./exposure.ts";
 import type { DatabaseResource } from "./schema.ts";
@@ -51,6 +52,7 @@ export function renderDatabase(
         memory_bytes: limits.memoryBytes,
         cpus: limits.cpus ?? null,
         max_connections: limits.maxConnections ?? null,
+        max_processes: renderWhole(limits).max_processes,
         enforced_by: limits.enforcedBy,
       },
     },

@@ -10,6 +10,7 @@ import {
   metaFields,
   nameField,
 } from "../shared/fields.ts";
+import { enforcedByField, maxProcessesField } from "../shared/limits.ts";
 import { region } from "../shared/regions.ts";
 import { sleepField } from "../shared/sleep.ts";
 import { changeSchemaOf, requestSchemaOf } from "./configs/describe.ts";
@@ -186,14 +187,19 @@ const limits = z
     memory_bytes: z.int().min(0),
     cpus: z.number().min(0).nullable().meta({ description: "Null where the processor is not limited." }),
     max_connections: z.int().min(0).nullable(),
-    enforced_by: z
-      .enum(["cgroup-v2", "cgroup-v1", "engine"])
-      .meta({ description: "What holds the engine to it: the kernel, or only the engine's own settings." }),
+    max_processes: maxProcessesField,
+    enforced_by: enforcedByField,
   })
   .nullable()
   .meta({
     description: "What is really in force, which a small machine makes less than the config says.",
-    example: { memory_bytes: 1_073_741_824, cpus: 0.25, max_connections: 104, enforced_by: "cgroup-v2" },
+    example: {
+      memory_bytes: 1_073_741_824,
+      cpus: 0.25,
+      max_connections: 104,
+      max_processes: 200,
+      enforced_by: "cgroup-v2",
+    },
   });
 
 const meta = z

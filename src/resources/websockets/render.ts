@@ -1,6 +1,8 @@
 // What an answer says about a WebSocket cluster.
 import type { KindContext } from "../kind.ts";
 import { hostnameOf } from "../shared/connection.ts";
+import { renderWhole } from "../shared/limits.ts";
+import { sleepErrorOf } from "../shared/sleep.ts";
 import type { ServerResource } from "./schema.ts";
 import type { ServerRow } from "./store.ts";
 
@@ -28,9 +30,12 @@ export function renderServer(server: ServerRow, context: KindContext): ServerRes
       http_url: urlOf("http", server, context),
       engine: server.engine,
       sleep: { state: "awake" },
-      last_error: server.lastError,
+      last_error: server.lastError ?? sleepErrorOf(context.sightings.of(server.id)),
       overdue: server.isOverdue,
-      limits: server.limits && { max_connections: server.limits.maxConnections ?? 0 },
+      limits: server.limits && {
+        max_connections: server.limits.maxConnections ?? 0,
+        ...renderWhole(server.limits),
+      },
     },
   };
 }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi.ts";
 import { createdAt, metaFields, nameField } from "../shared/fields.ts";
+import { enforcedByField, maxProcessesField, totalMemoryField } from "../shared/limits.ts";
 import { region } from "../shared/regions.ts";
 
 // Clients of the API know this slice by this file alone.
@@ -110,9 +111,22 @@ const meta = z
       .object({ state: z.enum(["awake"]) })
       .meta({ description: "WebSocket clusters never sleep.", example: { state: "awake" } }),
     limits: z
-      .object({ max_connections: z.int().min(0) })
+      .object({
+        max_connections: z.int().min(0),
+        total_memory_bytes: totalMemoryField,
+        max_processes: maxProcessesField,
+        enforced_by: enforcedByField,
+      })
       .nullable()
-      .meta({ description: "What is really in force.", example: { max_connections: 100 } }),
+      .meta({
+        description: "What is really in force.",
+        example: {
+          max_connections: 100,
+          total_memory_bytes: 812_859_968,
+          max_processes: 112,
+          enforced_by: "cgroup-v2",
+        },
+      }),
   })
   .meta({ id: "WebsocketServerMeta", description: "What is known beyond the attributes." });
 

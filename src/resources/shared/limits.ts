@@ -1,0 +1,40 @@
+// What answers tell of the limits that hold an instance as a whole, whatever its kind.
+import { z } from "zod";
+import type { Limits } from "../../drivers/driver.ts";
+
+const enforcers = ["cgroup-v2", "cgroup-v1", "rlimit", "engine"] as const satisfies Limits["enforcedBy"][];
+
+/** Who holds an instance to its memory. */
+export const enforcedByField = z.enum(enforcers).meta({
+  description:
+    "What holds the engine to its memory: the kernel all its processes together (`cgroup-v2`, `cgroup-v1`), the kernel each of its processes by itself (`rlimit`), or only the engine's own settings.",
+  example: "cgroup-v2",
+});
+
+/** How many processes and threads an instance may have. */
+export const maxProcessesField = z.int().min(0).nullable().meta({
+  description: "The most processes and threads of the engine; null where they are not limited.",
+  example: 64,
+});
+
+/** The memory of all that an instance consists of. */
+export const totalMemoryField = z.int().min(0).nullable().meta({
+  description:
+    "The most memory of the engine as a whole, beyond which it is ended and started again; null where it is not limited.",
+  example: 924_844_032,
+});
+
+/** Those of the limits that hold an instance as a whole; rows that an earlier Pilvi wrote lack some. */
+export function renderWhole(limits: Limits): {
+  total_memory_bytes: number | null;
+  max_processes: number | null;
+  enforced_by: Limits["enforcedBy"];
+} {
+  const by = (limits as Partial<Limits>).enforcedBy ?? "engine";
+  const total = limits.totalMemoryBytes ?? limits.memoryBytes;
+  return {
+    total_memory_bytes: by === "engine" ? null : total,
+    max_processes: by.startsWith("cgroup") ? (limits.maxProcesses ?? null) : null,
+    enforced_by: by,
+  };
+}
