@@ -211,10 +211,18 @@ export interface Figures {
   parts: { id: string; figures: Record<string, number> }[];
 }
 
+/** An engine that new instances could get. */
+export interface OfferedEngine {
+  name: EngineName;
+  version: string;
+  /** What customers can create in it, for an engine that has extensions. */
+  extensions?: { name: string; version: string }[];
+}
+
 /** What a driver can run, and with how much. */
 export interface Offer {
   /** Engines that are installed, the newest version of each major one, preferred ones first. */
-  engines: { name: EngineName; version: string }[];
+  engines: OfferedEngine[];
   /** Memory of the machine, in bytes. */
   memoryBytes: number;
 }

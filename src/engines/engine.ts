@@ -159,6 +159,8 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   usage?(context: EngineContext<S>): Promise<Usage>;
   /** The line of the log that says that it will not end since it cannot save; left out by an engine that always ends. */
   staysLine?: RegExp;
+  /** Tells the extensions that a customer can create; left out by an engine that has none. */
+  extensions?(installed: InstalledEngine): { name: string; version: string }[];
   /** What the engine wants in its environment; left out when nothing. */
   env?(context: EngineContext<S>): Record<string, string>;
   /** What the kernel adds to the size of its first process, see `setOomScore`; that of customers when left out. */

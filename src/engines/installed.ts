@@ -28,6 +28,8 @@ export interface InstalledEngine {
   loader?: string[];
   /** The distribution's package that it came out of, where that is known. */
   package?: DistributionPackage;
+  /** How the installation arranged the extensions of a Postgres. */
+  arrangement?: string;
 }
 
 /** The words that the program is started with, before its own arguments. */

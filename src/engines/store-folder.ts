@@ -1,6 +1,7 @@
 // The folder of engines that Pilvi installed itself, and the note in each that tells what it is.
 // A folder gets its name only when it is complete, so whatever has a note can be used.
 import { readdirSync, readFileSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { codeOf } from "../lib/errors.ts";
@@ -19,6 +20,8 @@ export const engineNote = z.object({
   loader: z.string().optional(),
   /** The distribution's package that it came out of; left out where that was not noted, or there is none. */
   package: z.object({ version: z.string(), release: z.string() }).optional(),
+  /** How the extensions of a Postgres were arranged; left out where they are as they came. */
+  arrangement: z.string().optional(),
 });
 
 export type EngineNote = z.infer<typeof engineNote>;
@@ -63,7 +66,16 @@ function engineOf(home: string, note: EngineNote): FoundEngine {
   };
   if (loader.length > 0) engine.loader = loader;
   if (note.package !== undefined) engine.package = note.package;
+  if (note.arrangement !== undefined) engine.arrangement = note.arrangement;
   return engine;
+}
+
+/** Replaces what an engine's note says of some matters. */
+export async function changeNote(home: string, change: Partial<EngineNote>): Promise<void> {
+  const file = join(home, NOTE_FILE);
+  const note = { ...engineNote.parse(JSON.parse(readFileSync(file, "utf8"))), ...change };
+  await writeFile(`${file}.tmp`, `${JSON.stringify(note, undefined, 2)}\n`, { mode: 0o644 });
+  await rename(`${file}.tmp`, file);
 }
 
 function noteIn(home: string): EngineNote | undefined {

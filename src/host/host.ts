@@ -1,8 +1,17 @@
 // All instances of this machine: taken up again at the start, made, removed, and watched.
 import { mkdirSync, readdirSync } from "node:fs";
 import { totalmem } from "node:os";
-import type { Figures, InstanceSpec, MetricsQuery, Observation, Offer, Series } from "../drivers/driver.ts";
+import type {
+  Figures,
+  InstanceSpec,
+  MetricsQuery,
+  Observation,
+  Offer,
+  OfferedEngine,
+  Series,
+} from "../drivers/driver.ts";
 import { engineNamed, runnableEngines } from "../engines/index.ts";
+import type { InstalledEngine } from "../engines/installed.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
@@ -91,7 +100,7 @@ export class Host {
   async offer(): Promise<Offer> {
     const engines = await runnableEngines(this.#settings);
     return {
-      engines: newestOfEachMajor(engines).map(({ name, version }) => ({ name, version })),
+      engines: newestOfEachMajor(engines).map(offered),
       memoryBytes: totalmem(),
     };
   }
@@ -242,6 +251,12 @@ export class Host {
       }
     }
   }
+}
+
+function offered(installed: InstalledEngine): OfferedEngine {
+  const { name, version } = installed;
+  const extensions = engineNamed(name)?.extensions?.(installed);
+  return extensions === undefined ? { name, version } : { name, version, extensions };
 }
 
 function resume(instance: Instance): Promise<void> {

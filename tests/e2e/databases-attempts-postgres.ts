@@ -37,9 +37,11 @@ const outOfPostgres: Attempt[] = [
   ["an internal function", "create function f() returns int language internal as 'pg_reload_conf'", DENIED],
   ["a library to be loaded", "load '/tmp/x.so'", DENIED],
   ["a library to be loaded by its name", "load 'pg_stat_statements'", DENIED],
-  ...["plperlu", "plpython3u", "pltclu", "dblink", "postgres_fdw", "file_fdw", "pageinspect", "sslinfo"].map(
-    (name): Attempt => [`the extension ${name}`, `create extension ${name}`, DENIED],
-  ),
+  ...["dblink", "postgres_fdw", "file_fdw", "pageinspect", "sslinfo"].map((name): Attempt => [
+    `the extension ${name}`,
+    `create extension ${name}`,
+    DENIED,
+  ]),
   ["a template of dictionaries", "create text search template t (lexize = dsimple_lexize)", DENIED],
   [
     "a type of its own making",
@@ -167,6 +169,13 @@ const newOrOldInPostgres: Attempt[] = [
     [`membership of ${role}`, `grant ${role} to app`, { 14: NO_SUCH_NAME, [since]: DENIED }],
     [`SET ROLE ${role}`, `set role ${role}`, { 14: NOT_A_ROLE, [since]: DENIED }],
   ]),
+  ...["pltcl", "pltclu", "plperl", "plperlu", "plpython3u", "bool_plperl", "hstore_plpython3u"].map(
+    (name): Attempt => [
+      `the extension ${name}`,
+      `create extension ${name} cascade`,
+      { 14: NO_SUCH_FILE, 15: NOT_INSTALLED },
+    ],
+  ),
   ["the extension adminpack", "create extension adminpack", { 14: DENIED, 17: NOT_INSTALLED }],
   ["the extension old_snapshot", "create extension old_snapshot", { 14: DENIED, 17: NOT_INSTALLED }],
   ["the extension pg_walinspect", "create extension pg_walinspect", { 14: NO_SUCH_FILE, 15: DENIED }],

@@ -18,6 +18,8 @@ export interface UnfinishedEngine {
   /** The loader of the C library that came along, relative to the folder. */
   loader?: string;
   package?: DistributionPackage;
+  /** How the extensions of a Postgres were arranged. */
+  arrangement?: string;
 }
 
 /**

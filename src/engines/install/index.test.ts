@@ -1,10 +1,20 @@
 // Installs the Postgres of the npm package into a fresh folder, as `npm test` does, and interrupts and repeats it.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../../lib/errors.ts";
 import { findEngines } from "../installed.ts";
+import { changeNote, enginesInStore } from "../store-folder.ts";
 import { installEngines } from "./index.ts";
 
 const checkoutDir = join(import.meta.dirname, "../../..");
@@ -43,6 +53,26 @@ test("Postgres is installed once, readable by every user, with nothing unfinishe
   const lines: string[] = [];
   expect((await install(lines))[0]?.state).toBe("present");
   expect(lines).toEqual([]);
+});
+
+test("a Postgres that an earlier version installed loses the languages and gains trusted extensions", async () => {
+  await install();
+  const [engine] = enginesInStore(enginesDir);
+  const home = engine?.home ?? "";
+  const extensions = join(home, "share", "postgresql", "extension");
+  expect(readdirSync(extensions).filter((name) => /perl|tcl|python/.test(name))).toEqual([]);
+  const languages = ["pltcl.control", "hstore_plperlu.control", "plpython3u--1.0.sql"];
+  for (const name of languages) writeFileSync(join(extensions, name), "trusted = true\n");
+  writeFileSync(join(extensions, "bloom.control"), "default_version = '1.0'\n");
+  await changeNote(home, { arrangement: "none" });
+
+  const lines: string[] = [];
+  await install(lines);
+  expect(lines).toEqual([`extensions of postgres ${engine?.version} arranged`]);
+  for (const name of languages) expect(existsSync(join(extensions, name))).toBe(false);
+  expect(readFileSync(join(extensions, "bloom.control"), "utf8")).toContain("trusted = true\n");
+  await install(lines);
+  expect(lines).toHaveLength(1);
 });
 
 test("two installers at once take turns", async () => {

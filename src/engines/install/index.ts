@@ -9,7 +9,13 @@ import { verdictOn } from "../safety/verdict.ts";
 import { installFromDebian } from "./debian.ts";
 import { readOsRelease } from "./hints.ts";
 import { withFolderLocked } from "./lock.ts";
-import { installPostgres, postgresPackages, type PostgresPackage } from "./postgres.ts";
+import {
+  arrangeInstalled,
+  installPostgres,
+  isArranged,
+  postgresPackages,
+  type PostgresPackage,
+} from "./postgres.ts";
 import { DEBIAN_RECIPES } from "./recipes.ts";
 import { type EngineReport, failedReport, type InstallReport } from "./report.ts";
 
@@ -77,7 +83,9 @@ async function survey(
   const wanted = options.only ?? INSTALLABLE;
   const missing = wanted.filter((name) =>
     name === "postgres"
-      ? missingPostgres(engines, options).length > 0 || storedPostgres(engines).length === 0
+      ? missingPostgres(engines, options).length > 0 ||
+        storedPostgres(engines).length === 0 ||
+        !storedPostgres(engines).every(isArranged)
       : !engines.some((engine) => engine.name === name && !verdictOn(engine).isUnsafe),
   );
   const present = wanted.flatMap((name): EngineReport[] => {
@@ -130,7 +138,12 @@ async function installBundledPostgres(options: InstallOptions): Promise<EngineRe
     );
   }
   const reports: EngineReport[] = [];
-  for (const source of missingPostgres(await usableEngines(enginesDir), options)) {
+  const present = await usableEngines(enginesDir);
+  for (const stored of storedPostgres(present).filter((engine) => !isArranged(engine))) {
+    await arrangeInstalled(stored);
+    progress(`extensions of postgres ${stored.version} arranged`);
+  }
+  for (const source of missingPostgres(present, options)) {
     try {
       const version = await installPostgres(source, enginesDir);
       progress(`postgres ${version} installed`);

@@ -3,7 +3,10 @@ import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { z } from "zod";
+import type { InstalledEngine } from "../installed.ts";
+import { changeNote } from "../store-folder.ts";
 import { finishEngine } from "./finish.ts";
+import { arrangeExtensions, ARRANGEMENT } from "./postgres-extensions.ts";
 
 const packageJson = z.object({ version: z.string() });
 const symlinkList = z.array(z.object({ source: z.string(), target: z.string() }));
@@ -41,7 +44,23 @@ export async function installPostgres(source: PostgresPackage, enginesDir: strin
   await mkdir(folder);
   await cp(join(source.folder, "native"), folder, { recursive: true, verbatimSymlinks: true });
   await makeSymlinks(folder);
-  return finishEngine({ name: "postgres", folder, program: "bin/postgres", libraryDirs: [] }, enginesDir);
+  await arrangeExtensions(folder);
+  const program = "bin/postgres";
+  return finishEngine(
+    { name: "postgres", folder, program, libraryDirs: [], arrangement: ARRANGEMENT },
+    enginesDir,
+  );
+}
+
+/** Brings a Postgres that an earlier version of Pilvi installed to the present arrangement. */
+export async function arrangeInstalled({ home }: Pick<InstalledEngine, "home">): Promise<void> {
+  await arrangeExtensions(home);
+  await changeNote(home, { arrangement: ARRANGEMENT });
+}
+
+/** Whether a Postgres of the store has the present arrangement. */
+export function isArranged({ arrangement }: Pick<InstalledEngine, "arrangement">): boolean {
+  return arrangement === ARRANGEMENT;
 }
 
 /** npm packages cannot carry links, so this one lists them for its install script, which npm does not run. */

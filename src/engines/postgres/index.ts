@@ -7,6 +7,7 @@ import { CUSTOMER_OOM_SCORE, OWN_OOM_SCORE } from "../../lib/oom-score.ts";
 import type { Engine } from "../engine.ts";
 import { applySpec, isReady } from "./admin.ts";
 import { configFiles, socketName } from "./config.ts";
+import { creatableExtensions } from "./extensions.ts";
 import { firstData } from "./initdb.ts";
 import { busyReason, users } from "./sessions.ts";
 
@@ -36,6 +37,7 @@ export const postgres: Engine<PostgresSpec> = {
   isReady,
   busyReason,
   users,
+  extensions: creatableExtensions,
   env: ({ spec }) => (isStore(spec) ? {} : SESSIONS_FIRST),
   oomScore: (spec) => (isStore(spec) ? OWN_OOM_SCORE : 0),
   // SIGINT is Postgres' fast shutdown: sessions are ended, everything is written.

@@ -36,6 +36,19 @@ export function chooseEngine(
   return chosen && { name: chosen.name, version: majorOf(chosen.name, chosen.version) };
 }
 
+/** What customers can create in clusters of a type, by version; nothing of versions without extensions. */
+export function extensionsFor(
+  type: DatabaseType,
+  { engines }: Offer,
+): Record<string, { name: string; version: string }[]> {
+  const entries = installedFor(type, engines).map(
+    ({ name, version, extensions }) => [majorOf(name, version), extensions] as const,
+  );
+  return Object.fromEntries(
+    entries.flatMap(([version, known]) => (known === undefined ? [] : [[version, known]])),
+  );
+}
+
 /** Why no engine fits, by the field that is at fault; none when one does. */
 export function engineFaults(type: DatabaseType, asked: string | undefined, offer: Offer): FieldErrors {
   if (chooseEngine(type, asked, offer) !== undefined) return {};

@@ -16,7 +16,7 @@ import { suspendInstance } from "../shared/suspend.ts";
 import { CLUSTERS, changeDatabase } from "./change.ts";
 import { memberDescriptionsOf } from "./configs/describe.ts";
 import { createDatabase } from "./create.ts";
-import { choicesFor, engineFaults } from "./engines.ts";
+import { choicesFor, engineFaults, extensionsFor } from "./engines.ts";
 import { canSleep } from "./exposure.ts";
 import { legacy } from "./legacy.ts";
 import { clusterParams } from "./params.ts";
@@ -248,6 +248,7 @@ function types(offer: () => Promise<Offer>): Operation {
         regions: [...regions],
         config_schema: memberDescriptionsOf(type),
         versions: choicesFor(type, installed).map(({ version }) => version),
+        extensions: extensionsFor(type, installed),
       }));
       return { document: { data } };
     },

@@ -245,6 +245,8 @@ const configMember = z
   })
   .meta({ id: "DatabaseConfigMember" });
 
+const extension = z.object({ name: z.string(), version: z.string() });
+
 /** What can be ordered, as `GET /databases/types` tells it. */
 export const databaseTypeList = z.object({
   data: z.array(
@@ -257,6 +259,11 @@ export const databaseTypeList = z.object({
         versions: z.array(z.string()).meta({
           description: "Versions that are installed, the one that is taken by default first.",
           example: ["18", "17"],
+        }),
+        extensions: z.record(z.string(), z.array(extension)).meta({
+          description:
+            "What the cluster's user can create with `create extension`, by version; empty for types without extensions.",
+          example: { "18": [{ name: "pg_trgm", version: "1.6" }] },
         }),
       })
       .meta({ id: "DatabaseTypeDescription" }),
