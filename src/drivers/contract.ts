@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../lib/ids.ts";
 import { sha256Hex } from "../lib/secrets.ts";
-import type { CacheSpec, Driver, Observation } from "./driver.ts";
+import type { CacheSpec, Driver, Observation, StorageReading } from "./driver.ts";
 
 /** What a driver's tests provide. */
 export interface ContractOptions {
@@ -76,6 +76,15 @@ function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {
     await driver().ensure(spec);
     expect(await driver().figures(spec.id)).toEqual({ whole: {}, parts: [] });
     expect(await driver().metrics(spec.id, { periodSeconds: 60, part: "a" })).toEqual({});
+    await driver().remove(spec.id);
+  });
+
+  test("tells what an instance takes on the disk, and all of it for a cursor that it does not know", async () => {
+    const spec = cacheSpec(freePort(), "moi");
+    await driver().ensure(spec);
+    const reading = await untilMeasured(driver(), spec.id);
+    expect(reading.bytes[spec.id]).toBeGreaterThan(0);
+    expect((await driver().storage("unknown")).bytes).toHaveProperty(spec.id);
     await driver().remove(spec.id);
   });
 
@@ -190,4 +199,14 @@ function watching({ driver, freePort, crash }: ContractOptions): void {
     end.abort();
     expect(told).toEqual(["running", "starting", "running", "removing", "absent"]);
   });
+}
+
+async function untilMeasured(driver: Driver, id: string): Promise<StorageReading> {
+  const giveUpAt = Date.now() + 120_000;
+  while (Date.now() < giveUpAt) {
+    const reading = await driver.storage();
+    if (id in reading.bytes) return reading;
+    await Bun.sleep(50);
+  }
+  throw new Error(`${id} was not measured`);
 }

@@ -219,6 +219,14 @@ export interface OfferedEngine {
   extensions?: { name: string; version: string }[];
 }
 
+/** What instances take on the disk. */
+export interface StorageReading {
+  /** Names this reading, for the next one to have only what changed since. */
+  cursor: string;
+  /** Bytes by the id of each instance that was measured. */
+  bytes: Record<string, number>;
+}
+
 /** What a driver can run, and with how much. */
 export interface Offer {
   /** Engines that are installed, the newest version of each major one, preferred ones first. */
@@ -255,6 +263,12 @@ export interface Driver {
    * @throws PublicError when the driver or the instance cannot be reached.
    */
   figures(id: string, signal?: AbortSignal): Promise<Figures>;
+  /**
+   * Tells what instances take on the disk, as it was measured last.
+   * @param cursor of an earlier reading, to be told only what changed since; all when left out or no longer known.
+   * @throws PublicError when the driver cannot be reached.
+   */
+  storage(cursor?: string): Promise<StorageReading>;
   /**
    * Calls back with every instance's observation first, then with `synced`, then with every change as it happens.
    * Reconnects by itself, and begins anew when it does, until the signal is aborted.

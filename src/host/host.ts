@@ -9,6 +9,7 @@ import type {
   Offer,
   OfferedEngine,
   Series,
+  StorageReading,
 } from "../drivers/driver.ts";
 import { engineNamed, runnableEngines } from "../engines/index.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
@@ -17,6 +18,7 @@ import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { trimLog } from "../lib/trim-log.ts";
 import { newestOfEachMajor, type HostSettings } from "./context.ts";
+import { diskUseOf } from "./disk-use.ts";
 import { GatewayLink } from "./gateway-link.ts";
 import { Instance } from "./instance.ts";
 import { gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
@@ -25,6 +27,7 @@ import { OomCounter } from "./overuse.ts";
 import { Runner } from "./runner.ts";
 import { Slots, type SlotKind } from "./slots.ts";
 import { Starts } from "./starts.ts";
+import { StorageMeter, type MeasuredInstance } from "./storage-meter.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
@@ -41,6 +44,9 @@ const ADOPTION_TIMEOUT_MS = 1_000;
 /** An order that is late is so by seconds; this is far more than can be removed in that time. */
 const REMEMBERED_REMOVALS = 10_000;
 
+/** Far more than a database of a usual size has; what is beyond is not measured. */
+const MAX_MEASURED_FILES = 200_000;
+
 /** Gets every change of every instance. */
 export type Listener = (observation: Observation) => void;
 
@@ -50,6 +56,7 @@ export class Host {
   readonly #slots: Slots;
   readonly #gateway: GatewayLink;
   readonly #around: Surroundings;
+  readonly #storage: StorageMeter;
   #logTimer: ReturnType<typeof setInterval> | undefined;
   #useTimer: ReturnType<typeof setInterval> | undefined;
   #memoryTimer: ReturnType<typeof setInterval> | undefined;
@@ -73,6 +80,10 @@ export class Host {
       runner: (parts) => new Runner(parts),
       onChange: (observation) => this.#changed(observation),
     };
+    this.#storage = new StorageMeter(
+      () => this.#measuredInstances(),
+      (id) => diskUseOf(instanceFolder(settings.dataDir, id).path, MAX_MEASURED_FILES),
+    );
   }
 
   /**
@@ -94,6 +105,7 @@ export class Host {
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, resume);
     const started = forEachLimited(others, ADOPTIONS_AT_ONCE, resume);
     void Promise.all([adopted, started]).then(() => this.#warmUp());
+    void this.#storage.run();
     await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
   }
 
@@ -141,6 +153,11 @@ export class Host {
   async figures(id: string): Promise<Figures> {
     const { engine, context } = this.#running(id);
     return (await engine.figures?.(context)) ?? { whole: {}, parts: [] };
+  }
+
+  /** What instances take on the disk, as it was measured last. */
+  storage(cursor: string | undefined): StorageReading {
+    return this.#storage.readingAfter(cursor);
   }
 
   observeAll(): Observation[] {
@@ -203,6 +220,7 @@ export class Host {
     clearInterval(this.#logTimer);
     clearInterval(this.#useTimer);
     clearInterval(this.#memoryTimer);
+    this.#storage.stop();
   }
 
   /** An instance that it names and that is not there is being removed. */
@@ -214,6 +232,13 @@ export class Host {
       quiet: (id) => of(id)?.sleep.quiet(),
       users: (id) => of(id)?.sleep.refreshUsers(),
     });
+  }
+
+  #measuredInstances(): MeasuredInstance[] {
+    return this.observeAll().map(({ id, state, since }) => ({
+      id,
+      asleepSince: state === "asleep" ? since : null,
+    }));
   }
 
   #checkUse(): void {

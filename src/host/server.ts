@@ -24,6 +24,12 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
     ...NO_IDLE_TIMEOUT,
     routes: {
       "/offer": { GET: async () => Response.json(await host.offer()) },
+      "/storage": {
+        GET: (request) => {
+          const cursor = new URL(request.url).searchParams.get("cursor") ?? undefined;
+          return Response.json(host.storage(cursor));
+        },
+      },
       "/watch": {
         GET: (request) => watchResponse(host, request.signal),
       },

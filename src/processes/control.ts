@@ -18,6 +18,7 @@ import type { KindContext } from "../resources/kind.ts";
 import { WatchedSightings } from "../resources/shared/sightings.ts";
 import { sleepFigures } from "../resources/shared/sleep-figures.ts";
 import { isServed } from "../resources/shared/status.ts";
+import { followStorage } from "../resources/shared/storage.ts";
 import { openDatabase } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { migrations } from "../store/migrations.ts";
@@ -102,6 +103,7 @@ async function startControl(config: Config, belongings: Belongings, log: Log): P
   await loop.start();
   const watching = new AbortController();
   watchInstances(context, sightings, watching.signal, log);
+  void followStorage(context, watching.signal, log);
   const server = serveApi(config, belongings.certificate, app);
   return async () => {
     watching.abort();

@@ -1,6 +1,8 @@
 // Quotas of organizations and tokens: what exceeds them is refused, what goes gives back, and the sums never drift.
 import { afterEach, describe, expect, test } from "bun:test";
 import type { TokenLimits } from "../../src/api/tokens.ts";
+import type { StorageReading } from "../../src/drivers/driver.ts";
+import { recordStorage } from "../../src/resources/shared/storage.ts";
 import type { Quotas } from "../../src/resources/kind.ts";
 import { eraseRow, type InstanceKind } from "../../src/resources/shared/rows.ts";
 import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api.ts";
@@ -143,6 +145,22 @@ describe("an organization", () => {
     expect(errors?.type?.[0]).toStartWith("The organization may have 1gb of storage and has 2gb.");
     expect((await change("caches", body.data.id, { size: "valkey-flex-1gb" })).status).toBe(200);
     expect((await organization()).meta.quotas.storage_bytes).toEqual({ limit: GIBIBYTE, used: 2 * GIBIBYTE });
+  });
+
+  test("uses as much storage as the driver has measured", async () => {
+    await start({});
+    const { id } = (await create("caches")).body.data;
+    const readings: Record<string, StorageReading> = {
+      "": { cursor: "1", bytes: { [id]: 5, "cache-unknown": 7 } },
+      "1": { cursor: "2", bytes: { [id]: 3 } },
+    };
+    api.context.driver.storage = async (cursor = "") => readings[cursor] ?? { cursor, bytes: {} };
+    const cursor = await recordStorage(api.context, undefined);
+    expect((await used()).storage_bytes).toBe(5);
+    expect(await recordStorage(api.context, cursor)).toBe("2");
+    expect((await used()).storage_bytes).toBe(3);
+    await erase("caches", id);
+    expect((await used()).storage_bytes).toBe(0);
   });
 
   test("gets exactly as many of the resources that it asks for at once as still fit", async () => {

@@ -125,6 +125,7 @@ function offeringDriver(offer: Offer): Driver {
     observe: notUsed,
     metrics: notUsed,
     figures: notUsed,
+    storage: notUsed,
     watch: notUsed,
   };
 }

@@ -1,7 +1,16 @@
 // The driver for one machine: a client of the host process, over its unix socket.
 import { PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
-import type { Driver, Figures, InstanceSpec, Observation, Offer, Series, WatchEvents } from "../driver.ts";
+import type {
+  Driver,
+  Figures,
+  InstanceSpec,
+  Observation,
+  Offer,
+  Series,
+  StorageReading,
+  WatchEvents,
+} from "../driver.ts";
 import { readLines } from "./lines.ts";
 
 /** How soon a lost watch is tried again; a host that is being restarted is back within a few of these. */
@@ -53,6 +62,11 @@ export function localDriver(socketPath: string, metricsTimeoutMs = METRICS_TIMEO
     },
     figures: async (id, signal) =>
       (await (await ask("GET", `/instances/${id}/figures`, { signal: signal ?? null })).json()) as Figures,
+    storage: async (cursor) => {
+      const query = new URLSearchParams(cursor === undefined ? {} : { cursor });
+      const signal = AbortSignal.timeout(metricsTimeoutMs);
+      return (await (await ask("GET", `/storage?${query}`, { signal })).json()) as StorageReading;
+    },
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal),
   };
 }

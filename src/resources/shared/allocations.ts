@@ -64,39 +64,38 @@ export async function deleteAllocation(tx: Transaction, id: string): Promise<voi
   await tx`delete from allocations where resource_id = ${id}`;
 }
 
-const USAGE = (alias: string) => `
-  coalesce(${alias}.caches, 0)::float8 as caches, coalesce(${alias}.databases, 0)::float8 as databases,
-  coalesce(${alias}.websockets, 0)::float8 as websockets, coalesce(${alias}.memory_bytes, 0)::float8 as "memoryBytes",
-  coalesce(${alias}.storage_bytes, 0)::float8 as "storageBytes",
-  coalesce(${alias}.connections, 0)::float8 as connections`;
+/** What an organization and a token have in all, and the limits of the token. */
+export interface Usages {
+  ofOrganization: Usage;
+  ofToken: Usage;
+  tokenName: string;
+  tokenLimits: TokenLimits;
+}
 
-/** What an organization has in all. */
-export async function usageOfOrganization(db: Queryable, id: string): Promise<Usage> {
-  const [row] = await db<Usage[]>`
-    select ${db.unsafe(USAGE("u"))} from (values (${id}::text)) as o (id) left join quota_usage u on u.owner = o.id`;
-  if (row === undefined) throw new Error("a list of one value gave no row");
+const usageOf = (owner: string) => `
+  coalesce((
+    select json_build_object('caches', caches, 'databases', databases, 'websockets', websockets, 'memoryBytes',
+      memory_bytes, 'storageBytes', storage_bytes, 'connections', connections)
+    from quota_usage where owner = ${owner}), '{"caches": 0, "databases": 0, "websockets": 0, "memoryBytes": 0,
+      "storageBytes": 0, "connections": 0}')`;
+
+const USAGES = `
+  select t.name as "tokenName", ${usageOf("t.organization_id")} as "ofOrganization", ${usageOf("t.id")} as "ofToken",
+         json_build_object('resources', max_resources, 'memoryBytes', max_memory_bytes, 'storageBytes',
+           max_storage_bytes, 'connections', max_connections) as "tokenLimits"
+  from tokens t`;
+
+/** The sums of a token that was let in, and of its organization. */
+export async function usagesOf(db: Queryable, tokenId: string): Promise<Usages> {
+  const [row] = await db<Usages[]>`${db.unsafe(USAGES)} where t.id = ${tokenId}`;
+  if (row === undefined) throw new Error("a token that was let in is not there");
   return row;
 }
 
-/** What the resources have that count for a token, and its limits. */
-export async function usageOfToken(
-  db: Queryable,
-  id: string,
-): Promise<{ name: string; usage: Usage; limits: TokenLimits }> {
-  const [row] = await db<(Usage & Record<`max${string}`, number | null> & { name: string })[]>`
-    select t.name, ${db.unsafe(USAGE("u"))},
-           t.max_resources::float8 as "maxResources", t.max_memory_bytes::float8 as "maxMemoryBytes",
-           t.max_storage_bytes::float8 as "maxStorageBytes", t.max_connections::float8 as "maxConnections"
-    from tokens t left join quota_usage u on u.owner = t.id where t.id = ${id}`;
-  if (row === undefined) throw new Error("a token that was let in is not there");
-  const { name, maxResources, maxMemoryBytes, maxStorageBytes, maxConnections, ...usage } = row;
-  const limits = {
-    resources: maxResources ?? null,
-    memoryBytes: maxMemoryBytes ?? null,
-    storageBytes: maxStorageBytes ?? null,
-    connections: maxConnections ?? null,
-  };
-  return { name, usage, limits };
+/** Writes what a resource takes on the disk; nothing for one that is gone. */
+export async function updateStorage(db: Database, id: string, bytes: number): Promise<void> {
+  await db`
+    update allocations set storage_bytes = ${bytes} where resource_id = ${id} and storage_bytes <> ${bytes}`;
 }
 
 /** The resources of earlier releases whose memory nobody has looked at. */

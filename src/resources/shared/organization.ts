@@ -5,7 +5,7 @@ import { operation, type Operation } from "../../api/operation.ts";
 import { z } from "zod";
 import type { Database } from "../../store/database.ts";
 import type { KindContext, Quotas } from "../kind.ts";
-import { usageOfOrganization, usageOfToken } from "./allocations.ts";
+import { usagesOf } from "./allocations.ts";
 import { organizationResource, type OrganizationResource } from "./organization-schema.ts";
 import { usedOf } from "./quotas.ts";
 
@@ -36,14 +36,14 @@ async function describe(
   quotas: Quotas,
   { organizationId, tokenId }: Principal,
 ): Promise<OrganizationResource> {
-  const [[organization], usage, token] = await Promise.all([
+  const [[organization], usages] = await Promise.all([
     db<{ name: string }[]>`select name from organizations where id = ${organizationId}`,
-    usageOfOrganization(db, organizationId),
-    usageOfToken(db, tokenId),
+    usagesOf(db, tokenId),
   ]);
   const name = organization?.name ?? "";
-  const used = usedOf(usage);
-  const { resources, ...ofToken } = usedOf(token.usage);
+  const used = usedOf(usages.ofOrganization);
+  const { resources, ...ofToken } = usedOf(usages.ofToken);
+  const limits = usages.tokenLimits;
   return {
     id: organizationId,
     type: "organizations",
@@ -58,8 +58,8 @@ async function describe(
       },
       token: {
         id: tokenId,
-        name: token.name,
-        quotas: { resources: amount(token.limits.resources, resources), ...shared(token.limits, ofToken) },
+        name: usages.tokenName,
+        quotas: { resources: amount(limits.resources, resources), ...shared(limits, ofToken) },
       },
     },
   };

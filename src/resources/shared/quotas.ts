@@ -6,14 +6,7 @@ import { addFault } from "../../api/validation.ts";
 import { byteSizeText } from "../../lib/byte-size.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { Allocation, Quotas } from "../kind.ts";
-import {
-  insertAllocation,
-  lockAllocation,
-  updateAllocation,
-  usageOfOrganization,
-  usageOfToken,
-  type Usage,
-} from "./allocations.ts";
+import { insertAllocation, lockAllocation, updateAllocation, usagesOf, type Usage } from "./allocations.ts";
 import type { InstanceKind } from "./rows.ts";
 
 /** The fields of a request that decide how much of a quota it takes. */
@@ -109,11 +102,12 @@ function takenBy({ memoryBytes, connections }: Allocation, fields: AllocationFie
 async function refuseExcess(
   tx: Transaction,
   quotas: Quotas,
-  { organizationId, tokenId }: Principal,
+  { tokenId }: Principal,
   wanted: Wanted,
 ): Promise<void> {
   const errors: FieldErrors = {};
-  const ofOrganization = usedOf(await usageOfOrganization(tx, organizationId));
+  const { tokenLimits: limits, ...usages } = await usagesOf(tx, tokenId);
+  const ofOrganization = usedOf(usages.ofOrganization);
   for (const name of exceeded(quotas, ofOrganization, wanted)) {
     const raise = `have the operator raise ${QUOTA_TEXTS[name].setting}`;
     addExcess(errors, {
@@ -125,8 +119,7 @@ async function refuseExcess(
       wanted,
     });
   }
-  const { usage, limits } = await usageOfToken(tx, tokenId);
-  const ofToken = usedOf(usage);
+  const ofToken = usedOf(usages.ofToken);
   for (const name of exceeded(limits, ofToken, wanted)) {
     const raise = `use a token that was made with a larger ${QUOTA_TEXTS[name].option}`;
     const limit = { ...quotas, ...limits }[name] ?? 0;

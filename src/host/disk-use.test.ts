@@ -1,0 +1,41 @@
+// Tests of the space that a folder takes.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { diskUseOf } from "./disk-use.ts";
+
+const MEBIBYTE = 1024 ** 2;
+
+let root: string;
+beforeEach(() => void (root = mkdtempSync(join(tmpdir(), "pilvi-disk-use-"))));
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const write = (...path: string[]) => writeFileSync(join(root, ...path), Buffer.alloc(MEBIBYTE, 1));
+
+test("files at every depth count, and links and holes do not", async () => {
+  mkdirSync(join(root, "counted", "deep"), { recursive: true });
+  mkdirSync(join(root, "beside"));
+  write("counted", "a");
+  write("counted", "deep", "b");
+  write("beside", "c");
+  symlinkSync(join(root, "beside"), join(root, "counted", "link"));
+  symlinkSync(join(root, "counted"), join(root, "counted", "deep", "round"));
+  writeFileSync(join(root, "counted", "hole"), "");
+  truncateSync(join(root, "counted", "hole"), 100 * MEBIBYTE);
+  const bytes = await diskUseOf(join(root, "counted"), 1_000);
+  expect(bytes).toBeGreaterThanOrEqual(2 * MEBIBYTE);
+  expect(bytes).toBeLessThan(3 * MEBIBYTE);
+});
+
+test("a folder that is not there takes nothing", async () => {
+  expect(await diskUseOf(join(root, "absent"), 1_000)).toBe(0);
+});
+
+test("a folder with more files than are asked for counts in part", async () => {
+  for (let index = 0; index < 100; index += 1) writeFileSync(join(root, `${index}`), Buffer.alloc(8_192, 1));
+  const all = await diskUseOf(root, 1_000);
+  const part = await diskUseOf(root, 10);
+  expect(part).toBeGreaterThan(0);
+  expect(part).toBeLessThan(all);
+});

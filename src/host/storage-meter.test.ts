@@ -1,0 +1,68 @@
+// Tests of the meter of storage, with sizes that the test decides on.
+import { expect, test } from "bun:test";
+import { StorageMeter, type MeasuredInstance } from "./storage-meter.ts";
+
+function meterOf(instances: MeasuredInstance[], sizes: Record<string, number>) {
+  const asked: string[] = [];
+  const meter = new StorageMeter(
+    () => instances,
+    async (id) => {
+      asked.push(id);
+      return sizes[id] ?? 0;
+    },
+  );
+  return { meter, asked };
+}
+
+test("a reading has all sizes first, and then those that changed", async () => {
+  const sizes: Record<string, number> = { a: 1, b: 2 };
+  const { meter } = meterOf(
+    [
+      { id: "a", asleepSince: null },
+      { id: "b", asleepSince: null },
+    ],
+    sizes,
+  );
+  await meter.measureAll();
+  const first = meter.readingAfter(undefined);
+  expect(first.bytes).toEqual({ a: 1, b: 2 });
+  expect(meter.readingAfter(first.cursor).bytes).toEqual({});
+  sizes["b"] = 3;
+  await meter.measureAll();
+  const second = meter.readingAfter(first.cursor);
+  expect(second.bytes).toEqual({ b: 3 });
+  expect(meter.readingAfter("another-process 7").bytes).toEqual({ a: 1, b: 3 });
+});
+
+test("a sleeping instance is measured once, and again when it has slept anew", async () => {
+  const instance: MeasuredInstance = { id: "a", asleepSince: "2026-03-15T08:00:00Z" };
+  const { meter, asked } = meterOf([instance], { a: 1 });
+  await meter.measureAll();
+  await meter.measureAll();
+  expect(asked).toEqual(["a"]);
+  instance.asleepSince = "2026-03-15T09:00:00Z";
+  await meter.measureAll();
+  expect(asked).toEqual(["a", "a"]);
+});
+
+test("an instance that is gone is forgotten", async () => {
+  const instances: MeasuredInstance[] = [{ id: "a", asleepSince: null }];
+  const { meter } = meterOf(instances, { a: 1 });
+  await meter.measureAll();
+  instances.pop();
+  await meter.measureAll();
+  expect(meter.readingAfter(undefined).bytes).toEqual({});
+});
+
+test("a meter that is stopped ends its round", async () => {
+  const { meter, asked } = meterOf(
+    [
+      { id: "a", asleepSince: null },
+      { id: "b", asleepSince: null },
+    ],
+    {},
+  );
+  meter.stop();
+  await meter.run();
+  expect(asked).toEqual([]);
+});
