@@ -8,6 +8,7 @@ import {
   type DatabaseProgram,
   endingOf,
   openSession,
+  printable,
   processIo,
   withExamples,
 } from "./cli/index.ts";
@@ -212,7 +213,7 @@ function endWith(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const ending = endingOf(error);
   // Bun's console would write this in red.
-  process.stderr.write(`${ending?.text ?? messageOf(error)}\n`);
+  process.stderr.write(printable(`${ending?.text ?? messageOf(error)}\n`));
   if (process.env["PILVI_LOG_LEVEL"] === "debug") console.error(error);
   return ending?.exitCode ?? 1;
 }

@@ -8,6 +8,7 @@ import { addWebsockets } from "./websockets/index.ts";
 
 export { CommandFailure, endingOf } from "./failure.ts";
 export { processIo } from "./io.ts";
+export { printable } from "./printable.ts";
 export { type DatabaseProgram, openSession, withExamples } from "./session.ts";
 
 /** Adds the commands of every kind of resource, and of the organization that they belong to. */

@@ -1,14 +1,19 @@
 // What commands read from and write to, so that tests can stand in for a terminal.
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { printable } from "./printable.ts";
 import { runInPlace } from "./run.ts";
+
+const CLEAR_LINE = "\r\u001B[K";
 
 /** The outside of a command. */
 export interface Io {
-  /** Writes a result to stdout. */
+  /** Writes a result to stdout; what a terminal would obey in it is escaped, here and below. */
   out(text: string): void;
   /** Writes a message for people to stderr. */
   err(text: string): void;
+  /** Writes over the present line of stderr; an empty text takes it away. */
+  redraw(line: string): void;
   /** Whether somebody can answer a question. */
   isInputTerminal: boolean;
   /** Whether a line on stderr can be written over. */
@@ -32,8 +37,9 @@ export interface Io {
 /** The terminal or the pipes that this process was started with. */
 export function processIo(): Io {
   return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (text) => void process.stdout.write(printable(text)),
+    err: (text) => void process.stderr.write(printable(text)),
+    redraw: (line) => void process.stderr.write(CLEAR_LINE + printable(line)),
     isInputTerminal: process.stdin.isTTY,
     isErrTerminal: process.stderr.isTTY,
     // A terminal that does not know its width says 0.

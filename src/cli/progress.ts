@@ -2,7 +2,6 @@
 import type { Io } from "./io.ts";
 
 const TICK_MS = 1000;
-const CLEAR_LINE = "\r\u001B[K";
 
 /** What the line tells besides the time. */
 export interface ProgressState {
@@ -41,7 +40,7 @@ export class Progress {
   /** Takes the line away. */
   end(): void {
     clearInterval(this.#timer);
-    if (this.#io.isErrTerminal) this.#io.err(CLEAR_LINE);
+    if (this.#io.isErrTerminal) this.#io.redraw("");
   }
 
   #draw(): void {
@@ -51,6 +50,6 @@ export class Progress {
     const line = `Waiting for ${this.#subject}: ${elapsedSeconds} s, ${status}${trouble}`;
     // A line that wraps, or one with a line break in it, could not be written over.
     const fitting = line.replace(/\s+/g, " ").slice(0, Math.max(20, this.#io.errColumns - 1));
-    this.#io.err(CLEAR_LINE + fitting);
+    this.#io.redraw(fitting);
   }
 }

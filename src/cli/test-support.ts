@@ -24,6 +24,7 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
     stderr: "",
     out: (text) => void (io.stdout += text),
     err: (text) => void (io.stderr += text),
+    redraw: (line) => void (io.stderr += `\r\u001B[K${line}`),
     isInputTerminal: false,
     isErrTerminal: false,
     errColumns: 80,

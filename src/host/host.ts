@@ -252,7 +252,13 @@ export class Host {
 
   /** An engine may run for years and write a line a second. */
   #trimLogs(): void {
-    for (const id of this.#instances.keys()) trimLog(instanceFolder(this.#settings.dataDir, id).log);
+    for (const id of this.#instances.keys()) {
+      try {
+        trimLog(instanceFolder(this.#settings.dataDir, id).log);
+      } catch (error) {
+        this.#log.error({ error, instance: id }, "a log could not be trimmed");
+      }
+    }
   }
 
   /** New clusters get the newest version of an engine unless they ask for another, so slots are kept of that one. */

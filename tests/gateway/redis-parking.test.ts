@@ -63,6 +63,31 @@ describe.each(ENGINES)("%s", (name) => {
     client.disconnect();
   });
 
+  test("parts a client whose name is too long to be kept, and keeps the others", async () => {
+    const other = await attached(["CLIENT", "SETNAME", "x".repeat(256)]);
+    // The engine itself, which runs by now, takes any name.
+    const named = [await attached(), await attached()];
+    await named[0]?.ask(commandBytes("CLIENT", "SETNAME", "x".repeat(257)), "+OK\r\n");
+    await named[1]?.ask(commandBytes("CLIENT", "SETNAME", "x".repeat(30_000_000)), "+OK\r\n");
+    await cache.sleep();
+    await until("both were parted", () => named.every(({ isEnded }) => isEnded));
+    expect(await other.ask(commandBytes("CLIENT", "GETNAME"), "x\r\n")).toBe(
+      `$256\r\n${"x".repeat(256)}\r\n`,
+    );
+    expect(cache.state).toBe("asleep");
+  });
+
+  test.each([["CLIENT SETNAME"], ["HELLO 3 SETNAME"]])(
+    "takes no long name by %s while it sleeps",
+    async (command) => {
+      const client = await cache.dial();
+      const words = commandBytes(...command.split(" "), "x".repeat(257));
+      const answer = await client.ask(LOGIN + words, "bytes.\r\n");
+      expect(answer).toBe("+OK\r\n-ERR Client names cannot have more than 256 bytes.\r\n");
+      expect(cache.state).toBe("asleep");
+    },
+  );
+
   test.each([2, 3] as const)("keeps node-redis connected in RESP%d", async (RESP) => {
     const client = createClient({ url: cache.url, RESP, database: 2, name: "web" });
     const events: string[] = [];

@@ -1,4 +1,5 @@
 // How an event looks: a line for people, or one for programs.
+import { printable } from "../printable.ts";
 import { meaningOf, type Frame } from "./frames.ts";
 
 /** What the libraries of clients call events of the protocol itself. */
@@ -13,7 +14,11 @@ export function lineOf(frame: Frame, now: Date): string {
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
   const sender = userId === undefined ? "" : `(from ${userId})`;
   const parts = [time, eventName(frame), text, sender].filter((part) => part !== "");
-  return `${printable(parts.join("  "))}\n`;
+  const line = parts
+    .join("  ")
+    .replaceAll("\n", String.raw`\n`)
+    .replaceAll("\t", String.raw`\u0009`);
+  return `${printable(line)}\n`;
 }
 
 /** The same as an object in one line. */
@@ -21,12 +26,4 @@ export function jsonLineOf(frame: Frame, now: Date): string {
   const { channel, userId } = frame;
   const event = { time: now.toISOString(), channel, event: eventName(frame), data: meaningOf(frame) };
   return `${JSON.stringify({ ...event, user_id: userId })}\n`;
-}
-
-/** Strangers choose what stands in an event, and a terminal obeys control characters. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => {
-    const code = character.charCodeAt(0).toString(16).padStart(4, "0");
-    return character === "\n" ? String.raw`\n` : String.raw`\u${code}`;
-  });
 }

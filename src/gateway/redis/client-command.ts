@@ -2,7 +2,7 @@
 import type { Entry } from "../link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { bulkReply, errorReply, nullReply, OK } from "./replies.ts";
-import type { Session } from "./session.ts";
+import { MAX_NAME_BYTES, type Session } from "./session.ts";
 
 /** Libraries ask for these, and no engine that runs here knows them. */
 const KNOWN_NOWHERE = new Set(["maint_notifications"]);
@@ -19,13 +19,14 @@ export function clientAnswer(args: string[], session: Session, entry: Entry): An
   return { reply: errorReply(`ERR unknown subcommand '${given}'. Try CLIENT HELP.`), session };
 }
 
-/** Whether a text may stand in the engine's list of clients. */
-export function isListable(text: string): boolean {
-  return /^[!-~]*$/.test(text);
-}
-
-/** What the engine says of a text that may not. @param what such as `Client names`. */
-export function unlistable(what: string): string {
+/**
+ * Why a text that a client tells of itself is refused; null for one that may stand in the engine's list of clients.
+ * @param what such as `Client names`.
+ */
+export function listingRefusal(what: string, text: string): string | null {
+  if (text.length > MAX_NAME_BYTES)
+    return errorReply(`ERR ${what} cannot have more than ${MAX_NAME_BYTES} bytes.`);
+  if (/^[!-~]*$/.test(text)) return null;
   return errorReply(`ERR ${what} cannot contain spaces, newlines or special characters.`);
 }
 
@@ -43,7 +44,8 @@ function getName(args: string[], session: Session): Answer {
 function setName(args: string[], session: Session): Answer {
   const [, , name] = args;
   if (name === undefined || args.length > 3) return wrongCount("client|setname", session);
-  if (!isListable(name)) return { reply: unlistable("Client names"), session };
+  const refusal = listingRefusal("Client names", name);
+  if (refusal !== null) return { reply: refusal, session };
   return { reply: OK, session: { ...session, name } };
 }
 
@@ -56,7 +58,8 @@ function setInfo(args: string[], session: Session): Answer {
   if (name !== "lib-name" && name !== "lib-ver") {
     return { reply: errorReply(`ERR Unrecognized option '${option}'`), session };
   }
-  if (!isListable(value)) return { reply: unlistable(name), session };
+  const refusal = listingRefusal(name, value);
+  if (refusal !== null) return { reply: refusal, session };
   const change = name === "lib-name" ? { libraryName: value } : { libraryVersion: value };
   return { reply: OK, session: { ...session, ...change } };
 }

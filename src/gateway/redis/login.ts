@@ -1,7 +1,7 @@
 // AUTH and HELLO: who a client is, proved by the hash that the engine keeps too, and which protocol it speaks.
 import type { Entry } from "../link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
-import { isListable, unlistable } from "./client-command.ts";
+import { listingRefusal } from "./client-command.ts";
 import { bulkReply, errorReply } from "./replies.ts";
 import { strictInteger } from "./resp.ts";
 import { DEFAULT_USER, isRight, type Login, type Session } from "./session.ts";
@@ -53,7 +53,8 @@ function readWish(args: string[], current: 2 | 3): Wish | string {
       wish.login = { user: first, password: second };
       at += 3;
     } else if (name === "setname" && first !== undefined) {
-      if (!isListable(first)) return unlistable("Client names");
+      const refusal = listingRefusal("Client names", first);
+      if (refusal !== null) return refusal;
       wish.name = first;
       at += 2;
     } else {

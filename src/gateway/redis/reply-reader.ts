@@ -3,12 +3,18 @@ import type { Stream } from "../stream.ts";
 import { parseReply, type Reply } from "./replies.ts";
 import { Inbox } from "./inbox.ts";
 
+/** Answers to what the gateway asks an engine have some dozens. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
 export class ReplyReader {
   readonly #engine: Stream;
+  readonly #maxBytes: number;
   readonly #inbox = new Inbox();
 
-  constructor(engine: Stream) {
+  /** @param maxBytes the longest answer that is read. */
+  constructor(engine: Stream, maxBytes = MAX_ANSWER_BYTES) {
     this.#engine = engine;
+    this.#maxBytes = maxBytes;
   }
 
   /** Whether something came that was not taken by `next`. */
@@ -16,7 +22,7 @@ export class ReplyReader {
     return this.#inbox.length > 0;
   }
 
-  /** @throws StreamEnded; RangeError when it is no answer. */
+  /** @throws StreamEnded; RangeError when it is no answer, or too long. */
   async next(): Promise<Reply> {
     for (;;) {
       const reply = this.#inbox.length === 0 ? null : parseReply(this.#inbox.view(), 0);
@@ -24,6 +30,7 @@ export class ReplyReader {
         this.#inbox.drop(reply.end);
         return reply;
       }
+      if (this.#inbox.length > this.#maxBytes) throw new RangeError("an engine's answer is too long");
       this.#inbox.append(await this.#engine.readSome());
     }
   }

@@ -9,6 +9,9 @@ export interface Login {
   password: string;
 }
 
+/** The longest text that a client may tell of itself, in bytes: the gateway keeps it for as long as the cache sleeps. */
+export const MAX_NAME_BYTES = 256;
+
 /** A client's state as the engine keeps it for a connection; no password is kept anywhere else. */
 export interface Session {
   /** What it is told to be as long as no engine gave it a number. */

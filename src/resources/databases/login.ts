@@ -1,9 +1,13 @@
 // Logs into a cluster as its customer does, which alone makes it available.
 import { SQL } from "bun";
 import { messageOf, PublicError } from "../../lib/errors.ts";
+import { presentable } from "../../lib/presentable.ts";
 
 /** A connection on the machine itself takes milliseconds; a login that takes longer is tried again. */
 const LOGIN_TIMEOUT_SECONDS = 5;
+
+/** Of an engine's own words, which may quote what a customer chose. */
+const MAX_REASON_CHARACTERS = 300;
 
 /** What every engine has and everybody may enter. Without a name, Bun would ask for one that is closed to customers. */
 const NOBODYS_DATABASES = { postgres: "postgres", mysql: "information_schema" };
@@ -33,11 +37,16 @@ export async function ensureLogin(login: DatabaseLogin): Promise<void> {
     adapter: protocol,
     max: 1,
     connectionTimeout: LOGIN_TIMEOUT_SECONDS,
+    // From version 18 on, Postgres tells a client this setting, which a customer may make as long as it likes.
+    ...(protocol === "postgres" ? { connection: { search_path: "pg_catalog" } } : {}),
   });
   try {
     await db`select 1`;
   } catch (error) {
-    throw new PublicError(`A login at ${address} did not work: ${messageOf(error)}.`, error);
+    throw new PublicError(
+      `A login at ${address} did not work: ${presentable(messageOf(error), MAX_REASON_CHARACTERS)}.`,
+      error,
+    );
   } finally {
     await db.close({ timeout: 0 });
   }

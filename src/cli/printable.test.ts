@@ -1,0 +1,15 @@
+// No byte that a stranger chose moves the cursor of whoever reads it.
+import { expect, test } from "bun:test";
+import { printable } from "./printable.ts";
+
+test("characters that a terminal obeys are escaped, and texts of people are left alone", () => {
+  expect(printable("\u001b]0;pwned\u0007\u001b[2J\r\u009bA\u202e")).toBe(
+    String.raw`\u001b]0;pwned\u0007\u001b[2J\u000d\u009bA\u202e`,
+  );
+  expect(printable("Größe 🙂 👩‍💻\n\tnext")).toBe("Größe 🙂 👩‍💻\n\tnext");
+});
+
+test("a JSON text means the same afterwards", () => {
+  const value = { message: "\u001b[2J\u009b\u007f\u202e" };
+  expect(JSON.parse(printable(JSON.stringify(value)))).toEqual(value);
+});
