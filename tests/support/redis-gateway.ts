@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
-import { findEngines, type FoundEngine } from "../../src/engines/installed.ts";
+import { commandOf, findEngines, type FoundEngine } from "../../src/engines/installed.ts";
 import type { Entry, GatewayMessage } from "../../src/gateway/link.ts";
 import { redisFront } from "../../src/gateway/redis/index.ts";
 import { sha256Hex } from "../../src/lib/secrets.ts";
@@ -68,7 +68,7 @@ export class RedisGateway extends FrontGateway {
   /** Starts the engine as the host does. */
   async wake(): Promise<void> {
     this.update({ state: "starting" });
-    this.#process = Bun.spawn([this.#engine.program, "engine.conf"], {
+    this.#process = Bun.spawn([...commandOf(this.#engine), "engine.conf"], {
       cwd: this.#folder,
       env: this.#engine.env,
       stdio: ["ignore", "ignore", "ignore"],

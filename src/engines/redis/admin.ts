@@ -13,7 +13,7 @@ const TIES: [does: string, isSo: (client: Client) => boolean][] = [
     "is subscribed to channels",
     (client) => ["sub", "psub", "ssub"].some((field) => isPositive(client[field])),
   ],
-  ["is in the middle of a transaction", ({ multi = "-1" }) => multi !== "-1"],
+  ["is in the middle of a transaction", ({ flags = "" }) => flags.includes("x")],
   ["watches keys", (client) => isPositive(client.watch)],
   ["monitors the cache", ({ flags = "" }) => flags.includes("O")],
   ["replicates the cache", ({ flags = "" }) => /[MS]/.test(flags)],

@@ -36,10 +36,13 @@ export async function park(engine: Stream, session: Session, login: Login): Prom
   }
 }
 
-/** @param info a line of `CLIENT INFO`; names have no spaces, but the path of a socket at its beginning may. */
+/**
+ * @param info a line of `CLIENT INFO`; names have no spaces, but the path of a socket at its beginning may. A client of Valkey 8.1 that
+ *   has told of a capability is not kept.
+ */
 function sessionOf(info: string, { id }: Session, login: Login): Session | null {
   const match =
-    / name=(?<name>\S*) age=\d+ idle=\d+ flags=(?<flags>\S+) db=(?<db>\d+) (?<counts>.*) qbuf=.* user=(?<user>\S+) redir=-1 resp=(?<protocol>[23])(?: lib-name=(?<libraryName>\S*) lib-ver=(?<libraryVersion>\S*))?/.exec(
+    / name=(?<name>\S*) age=\d+ idle=\d+ flags=(?<flags>\S+)(?: capa=)? db=(?<db>\d+) (?<counts>.*) qbuf=.* user=(?<user>\S+) redir=-1 resp=(?<protocol>[23])(?: lib-name=(?<libraryName>\S*) lib-ver=(?<libraryVersion>\S*))?/.exec(
       info,
     );
   if (match?.groups === undefined) return null;
@@ -47,7 +50,8 @@ function sessionOf(info: string, { id }: Session, login: Login): Session | null 
   const { libraryName = "", libraryVersion = "" } = match.groups;
   if (!PLAIN_FLAGS.test(flags) || user !== login.user) return null;
   if ([name, libraryName, libraryVersion].some((text) => text.length > MAX_NAME_BYTES)) return null;
+  // Valkey 8.1 goes on counting commands, none, after a transaction; the flags tell of one that is open.
   // How many subscriptions, commands of a transaction, and watched keys it has; Redis before 7.4 does not tell of the last.
-  if (!/^sub=0 psub=0 ssub=0 multi=-1(?: watch=0)?$/.test(counts)) return null;
+  if (!/^sub=0 psub=0 ssub=0 multi=(?:-1|0)(?: watch=0)?$/.test(counts)) return null;
   return { id, login, protocol: protocol === "3" ? 3 : 2, db: Number(db), name, libraryName, libraryVersion };
 }
