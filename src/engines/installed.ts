@@ -30,6 +30,8 @@ export interface InstalledEngine {
   package?: DistributionPackage;
   /** How the installation arranged the extensions of a Postgres. */
   arrangement?: string;
+  /** The version of pgvector that the installation added, or that this failed. */
+  vector?: string;
 }
 
 /** The words that the program is started with, before its own arguments. */

@@ -22,6 +22,8 @@ export const engineNote = z.object({
   package: z.object({ version: z.string(), release: z.string() }).optional(),
   /** How the extensions of a Postgres were arranged; left out where they are as they came. */
   arrangement: z.string().optional(),
+  /** The version of pgvector that was added, or that this failed; left out where it was not tried. */
+  vector: z.string().optional(),
 });
 
 export type EngineNote = z.infer<typeof engineNote>;
@@ -67,6 +69,7 @@ function engineOf(home: string, note: EngineNote): FoundEngine {
   if (loader.length > 0) engine.loader = loader;
   if (note.package !== undefined) engine.package = note.package;
   if (note.arrangement !== undefined) engine.arrangement = note.arrangement;
+  if (note.vector !== undefined) engine.vector = note.vector;
   return engine;
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "pg";
+import { fitsProcessor } from "../../src/engines/install/pgvector.ts";
 import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
 import {
   connectPg,
@@ -20,6 +21,8 @@ interface Types {
 
 /** What applications ask for first, and what is not trusted as it comes. */
 const EXPECTED = ["bloom", "earthdistance", "moddatetime", "pg_prewarm", "pg_trgm", "pgcrypto", "uuid-ossp"];
+/** Those that a build of pgvector fits, where it can be fetched. */
+const WITH_VECTOR = new Set(fitsProcessor() && Bun.which("python3") !== null ? [16, 18] : []);
 const LANGUAGES = ["pltcl", "pltclu", "plperl", "plperlu", "plpython3u"];
 
 let pilvi: TestPilvi;
@@ -86,6 +89,27 @@ describe.each(POSTGRES_MAJORS)("Postgres %d", (major) => {
     for (const name of ["autoprewarm_start_worker", "autoprewarm_dump_now"]) {
       await expect(customer.query(`select ${name}()`)).rejects.toMatchObject({ code: "42501" });
     }
+  });
+
+  test("vectors are found by their distance where a build fits, and are not offered elsewhere", async () => {
+    const names = (extensions[major] ?? []).map(({ name }) => name);
+    expect(names.includes("vector")).toBe(WITH_VECTOR.has(major));
+    if (!WITH_VECTOR.has(major)) return;
+    await customer.query("create extension vector; create table items (id int, place vector(3))");
+    await customer.query(
+      "insert into items select n, array[n, n % 7, n % 11]::vector from generate_series(1, 1000) n",
+    );
+    await customer.query("create index on items using hnsw (place vector_l2_ops)");
+    await customer.query("set enable_seqscan = off");
+    const nearest = "select id from items order by place <-> '[500,3,5]' limit 1";
+    expect(await firstOf(customer, nearest)).toBe(500);
+    const plan = (await customer.query(`explain ${nearest}`)).rows.map((row) =>
+      String(Object.values(row)[0]),
+    );
+    expect(plan.join("\n")).toContain("Index Scan using items_place_idx");
+    await expect(
+      customer.query("create index on items using ivfflat (place vector_l2_ops)"),
+    ).rejects.toMatchObject({ code: "42704" });
   });
 
   test.each(LANGUAGES)("the language %s is not there", async (name) => {

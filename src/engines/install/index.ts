@@ -4,11 +4,12 @@ import { chmod, mkdir, readdir, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
-import { type InstalledEngine, usableEngines } from "../installed.ts";
+import { type FoundEngine, usableEngines } from "../installed.ts";
 import { verdictOn } from "../safety/verdict.ts";
 import { installFromDebian } from "./debian.ts";
 import { readOsRelease } from "./hints.ts";
 import { withFolderLocked } from "./lock.ts";
+import { installVector, lacksVector } from "./pgvector.ts";
 import {
   arrangeInstalled,
   installPostgres,
@@ -51,12 +52,12 @@ const DISK_FAULTS: Record<string, string> = {
 export async function installEngines(options: InstallOptions): Promise<InstallReport> {
   const { enginesDir, progress } = options;
   try {
-    const before = await survey(options);
+    const before = await survey(options, true);
     if (before.missing.length === 0) return before.present;
     await prepareFolder(enginesDir);
     return await withFolderLocked(enginesDir, progress, async () => {
       // Another installer may have been at work until now.
-      const { present, missing } = await survey(options);
+      const { present, missing } = await survey(options, true);
       await removeUnfinished(enginesDir);
       try {
         return [...present, ...(await installMissing(missing, options))];
@@ -71,13 +72,14 @@ export async function installEngines(options: InstallOptions): Promise<InstallRe
   }
 }
 
-/** The engines that `installEngines` would install. */
+/** The engines that `installEngines` would do something about, apart from what it has tried in vain. */
 export async function missingEngines(options: Omit<InstallOptions, "progress">): Promise<ForeignEngine[]> {
-  return (await survey(options)).missing;
+  return (await survey(options, false)).missing;
 }
 
 async function survey(
   options: Omit<InstallOptions, "progress">,
+  again: boolean,
 ): Promise<{ present: EngineReport[]; missing: ForeignEngine[] }> {
   const engines = await usableEngines(options.enginesDir);
   const wanted = options.only ?? INSTALLABLE;
@@ -85,7 +87,8 @@ async function survey(
     name === "postgres"
       ? missingPostgres(engines, options).length > 0 ||
         storedPostgres(engines).length === 0 ||
-        !storedPostgres(engines).every(isArranged)
+        !storedPostgres(engines).every(isArranged) ||
+        withoutVector(engines, options, again).length > 0
       : !engines.some((engine) => engine.name === name && !verdictOn(engine).isUnsafe),
   );
   const present = wanted.flatMap((name): EngineReport[] => {
@@ -98,14 +101,23 @@ async function survey(
   return { present, missing };
 }
 
+/** It comes with a whole installation only: what it takes is more than a Postgres that somebody asks for by name is worth. */
+function withoutVector(
+  engines: FoundEngine[],
+  { only }: Pick<InstallOptions, "only">,
+  again: boolean,
+): FoundEngine[] {
+  return only === undefined ? storedPostgres(engines).filter((engine) => lacksVector(engine, again)) : [];
+}
+
 /** The control plane's Postgres must be the store's. */
-function storedPostgres(engines: InstalledEngine[]): InstalledEngine[] {
+function storedPostgres(engines: FoundEngine[]): FoundEngine[] {
   return engines.filter(({ name, origin }) => name === "postgres" && origin === "store");
 }
 
 /** The packages whose Postgres is not in the store, in the version that Pilvi was tested with. */
 function missingPostgres(
-  engines: InstalledEngine[],
+  engines: FoundEngine[],
   { checkoutDir }: Pick<InstallOptions, "checkoutDir">,
 ): PostgresPackage[] {
   const stored = new Set(storedPostgres(engines).map(({ version }) => version));
@@ -153,7 +165,23 @@ async function installBundledPostgres(options: InstallOptions): Promise<EngineRe
       throw new Refusal(`Postgres ${source.version} cannot be installed: ${messageOf(error)}.`, error);
     }
   }
+  await addVector(options);
   return reports;
+}
+
+/** Clusters do without it where it cannot be had. */
+async function addVector(options: InstallOptions): Promise<void> {
+  const { enginesDir, progress } = options;
+  const engines = withoutVector(await usableEngines(enginesDir), options, true);
+  if (engines.length === 0) return;
+  const names = engines.map(({ version }) => version).join(", ");
+  try {
+    await installVector(engines, enginesDir);
+    progress(`pgvector added to postgres ${names}`);
+  } catch (error) {
+    if (DISK_FAULTS[codeOf(error) ?? ""] !== undefined || error instanceof Refusal) throw error;
+    progress(`pgvector could not be added to postgres ${names}: ${messageOf(error)}`);
+  }
 }
 
 async function prepareFolder(enginesDir: string): Promise<void> {

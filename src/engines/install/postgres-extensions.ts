@@ -5,9 +5,9 @@ import { join } from "node:path";
 /** Changes when what is done here does, so that a Postgres that was installed before is arranged anew. */
 export const ARRANGEMENT = "1";
 
-/** Where the files of extensions are, relative to the engine's folder. */
+/** Where the files of extensions and their libraries are, relative to the engine's folder. */
 export const EXTENSION_DIR = join("share", "postgresql", "extension");
-const LIBRARY_DIR = join("lib", "postgresql");
+export const LIBRARY_DIR = join("lib", "postgresql");
 
 /**
  * PL/Tcl can be made to wait where nothing ends it, neither a timeout nor the administrator; PL/Perl and PL/Python lack what they
