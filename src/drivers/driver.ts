@@ -190,6 +190,8 @@ export interface Observation {
   lastError: string | null;
   /** How often the engine ended without having been asked to. */
   crashes: number;
+  /** Names of databases of the spec that are not as it says, while all else is; `lastError` says why. Left out when there are none. */
+  pendingDatabases?: string[];
   /** Null for an instance that is not behind the gateway. */
   sleep: Sleep | null;
 }

@@ -101,6 +101,29 @@ export class HeldUp extends PublicError {
   }
 }
 
+/** A database that is not as the spec says. */
+export interface DatabaseFault {
+  name: string;
+  /** Why, as a sentence that may be shown to anyone. */
+  reason: string;
+}
+
+/**
+ * Names of the databases that the API made; all others are the customer's own. A change is on the disk when its promise is fulfilled.
+ */
+export interface MadeDatabases {
+  has(name: string): boolean;
+  add(name: string): Promise<void>;
+  remove(name: string): Promise<void>;
+}
+
+/** What is known of the data that a spec is applied to. */
+export interface DataState {
+  /** Whether the engine runs for the first time on its first data, so that what is in it is known. */
+  isNew: boolean;
+  made: MadeDatabases;
+}
+
 /** The port that the engine itself listens on; null when it has its unix socket only. */
 export function ownPort({ port, through }: Exposure): number | null {
   return through === "engine" ? port : null;
@@ -131,10 +154,12 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   firstData?: FirstData;
   /**
    * Brings users and databases to what the spec says, on a running engine.
-   * @param isDataNew whether the engine runs for the first time on its first data, so that what is in it is known.
-   * @throws HeldUp when a client is in the way.
+   * @returns the databases that could not be brought there, while all else is as the spec says.
+   * @throws HeldUp when a client is in the way of the users.
    */
-  apply?(context: EngineContext<S>, isDataNew: boolean): Promise<void>;
+  apply?(context: EngineContext<S>, data: DataState): Promise<DatabaseFault[]>;
+  /** Sets the users of the spec again, able to log in with its passwords; left out by an engine whose users only the host can change. */
+  restoreUsers?(context: EngineContext<S>): Promise<void>;
   /** Whether the engine answers its administrator now. */
   isReady(context: EngineContext<S>): Promise<boolean>;
   /** Tells figures over time; left out by an engine that keeps none. */

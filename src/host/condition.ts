@@ -7,17 +7,19 @@ import { presentableSentence } from "../lib/presentable.ts";
 
 /** What an instance is run with; null as long as no engine was chosen. */
 interface Engines {
-  context: EngineContext<InstanceSpec> | null;
+  runnable: { context: EngineContext<InstanceSpec> } | null;
   /** The engine that runs, or is to. */
   installed: InstalledEngine | null;
 }
+
+/** What the owner is told of an instance that serves all the same: who is left out, what became of its users, or of its databases. */
+export type Notice = "left-out" | "users" | "databases";
 
 /** The states that an instance can be seen in. */
 export type State = Observation["state"];
 
 export class Condition {
   #lastError: string | null = null;
-  #notice: string | null = null;
   /** That it took more memory than it may since its start, for anyone to read. It is told while nothing is worse. */
   overuse: string | null = null;
   /** How often the engine ended without having been asked to. */
@@ -25,6 +27,7 @@ export class Condition {
   #state: State = "absent";
   #since = new Date();
   readonly #onChange: () => void;
+  readonly #notices = new Map<Notice, string>();
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
@@ -40,13 +43,6 @@ export class Condition {
     this.#lastError = reason === null ? null : presentableSentence(reason);
   }
 
-  /** What its owner should know although it runs: it is seen as the last error while there is no other. */
-  set notice(notice: string | null) {
-    if (this.#notice === notice) return;
-    this.#notice = notice;
-    this.#onChange();
-  }
-
   get state(): State {
     return this.#state;
   }
@@ -57,13 +53,13 @@ export class Condition {
   }
 
   /** What can be seen of the instance. */
-  observe(id: string, { context, installed }: Engines, sleep: Sleep | null): Observation {
+  observe(id: string, { runnable, installed }: Engines, sleep: Sleep | null): Observation {
     return {
       id,
       state: this.#state,
       since: this.#since.toISOString(),
       engine: installed && observed(installed),
-      limits: context?.limits ?? null,
+      limits: runnable?.context.limits ?? null,
       lastError: this.lastError ?? this.overuse ?? this.#notice,
       crashes: this.crashes,
       sleep,
@@ -87,6 +83,18 @@ export class Condition {
   exceed(sentence: string): void {
     this.overuse = sentence;
     this.#onChange();
+  }
+
+  /** Tells the owner something of an instance that serves all the same, until that is taken back with null: it is seen as the last error while there is no other. */
+  notice(about: Notice, sentence: string | null): void {
+    if ((this.#notices.get(about) ?? null) === sentence) return;
+    if (sentence === null) this.#notices.delete(about);
+    else this.#notices.set(about, sentence);
+    this.#onChange();
+  }
+
+  get #notice(): string | null {
+    return this.#notices.size === 0 ? null : [...this.#notices.values()].join(" ");
   }
 
   /** What runs goes on, although it was to be another. @param reason why, for anyone to read. */

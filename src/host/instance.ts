@@ -7,6 +7,7 @@ import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
 import { Mutex } from "../lib/mutex.ts";
 import { Condition } from "./condition.ts";
+import { Contents } from "./contents.ts";
 import { chooseEngine } from "./context.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { deleteInstanceFolder, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
@@ -32,10 +33,9 @@ export class Instance {
   readonly #runner: EngineRunner;
   readonly #restarts = new Restarts(() => void this.#tasks.run(() => this.#bringUp()));
   readonly setbacks: Setbacks;
+  readonly #contents: Contents;
   /** Aborted for good when the engine is to be ended or let go: no start may be waited for any more. */
   readonly #leaving = new AbortController();
-  /** Whether the running engine has the users and databases of the spec. */
-  #isApplied = false;
   #unusable: string | null = null;
   #suspension: Promise<Observation> | null = null;
 
@@ -52,21 +52,22 @@ export class Instance {
     const { settings, slots, gateway } = around;
     const shared = { id, settings, folder: this.#folder, leaving: this.#leaving.signal };
     this.#runner = around.runner({ ...shared, slots, onEnded: (ended) => this.#ended(ended) });
-    const told = { log: this.#log, condition: this.#condition, runner: this.#runner, gateway };
+    const base = { log: this.#log, condition: this.#condition, runner: this.#runner };
+    const told = { ...base, file: this.#file, gateway };
     this.setbacks = new Setbacks({ ...shared, ...told, restarts: this.#restarts });
+    this.#contents = new Contents(told);
     this.sleep = new SleepCycle({
       ...shared,
       ...told,
       tasks: this.#tasks,
-      file: this.#file,
+      isApplied: () => this.#contents.isApplied,
       onEndedInVain: (error) => this.setbacks.endedInVain(error),
     });
   }
 
   observe(): Observation {
-    const { runnable, installed } = this.#runner;
-    const engines = { context: runnable?.context ?? null, installed };
-    return this.#condition.observe(this.id, engines, this.sleep.observe());
+    const seen = this.#condition.observe(this.id, this.#runner, this.sleep.observe());
+    return { ...seen, ...this.#contents.observe() };
   }
 
   /** Whether an engine of this instance runs that is known. */
@@ -94,12 +95,12 @@ export class Instance {
       if (isChanged) {
         // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
         this.#restarts.cancel();
-        this.#isApplied = false;
+        this.#contents.outdate();
       }
       await this.#bringUp();
       await recorded?.durable;
       // Whoever is told that it runs takes the wish for fulfilled.
-      if (this.#runs && !this.#isApplied)
+      if (this.#runs && !this.#contents.isApplied && !this.#contents.isPartial)
         throw new PublicError(this.#condition.lastError ?? `${this.id} is being let go.`);
       return this.observe();
     });
@@ -221,16 +222,16 @@ export class Instance {
     if (manifest === null || manifest.wish === "removed" || this.#leaving.signal.aborted) return;
     // What the manifest says is behind as long as it cannot be written.
     const isAsleep = manifest.sleep.isAsleep && this.#condition.state === "asleep";
-    if ((isAsleep && askedAtMs === undefined) || (this.#runs && this.#isApplied)) return;
+    if ((isAsleep && askedAtMs === undefined) || (this.#runs && this.#contents.isApplied)) return;
     try {
       const durable = this.sleep.beginStart(askedAtMs);
       await failpoint("host.start.noted");
       const { runnable, process } = await this.#ensureRunning(manifest, askedAtMs !== undefined);
       await failpoint("host.ensure.ready");
-      const isDataNew = !manifest.isSettled && (await this.#runner.apply(runnable, process));
+      const isDataNew = await this.#contents.apply(runnable, process, manifest.isSettled);
       await durable;
       this.#runner.limit(runnable, process);
-      this.#isApplied = true;
+      this.#contents.applied();
       this.setbacks.over();
       this.sleep.started(isDataNew);
     } catch (error) {
@@ -291,7 +292,7 @@ export class Instance {
   }
 
   #ended(ended: EngineProcess): void {
-    this.#isApplied = false;
+    this.#contents.outdate();
     this.setbacks.ended(ended);
   }
 }

@@ -39,8 +39,10 @@ export interface Manifest {
   isReplaced: boolean;
   /** Who listens at the port since the latest start; the wish for it takes effect at the next one. */
   servedThrough: Exposure["through"];
-  /** Whether the users and databases of the spec are in the data for good, so that a start need not bring them there. */
+  /** Whether the users and databases of the spec are in the data as it was left by a clean stop, so that the next start need not bring them there. */
   isSettled: boolean;
+  /** Names of the databases that the API made; null of a Pilvi that kept no record of them. */
+  madeDatabases: string[] | null;
   sleep: SleepRecord;
 }
 
@@ -157,6 +159,7 @@ const manifestSchema = z.object({
   isReplaced: z.boolean().default(false),
   servedThrough: z.enum(["engine", "gateway"]).default("engine"),
   isSettled: z.boolean().default(false),
+  madeDatabases: z.array(z.string()).nullable().default(null),
   sleep: z
     .object({
       isAsleep: z.boolean(),

@@ -2,7 +2,13 @@
 import { statSync } from "node:fs";
 import type { InstanceSpec } from "../drivers/driver.ts";
 import { engineFor } from "../engines/index.ts";
-import { CannotSave, type Engine, type EngineContext } from "../engines/engine.ts";
+import {
+  CannotSave,
+  type DatabaseFault,
+  type Engine,
+  type EngineContext,
+  type MadeDatabases,
+} from "../engines/engine.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { PublicError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -149,16 +155,20 @@ export class Runner {
 
   /**
    * Brings users and databases to what the spec says.
-   * @returns whether it is the first time on its first data.
+   * @returns whether it is the first time on its first data, and which databases could not be brought there.
    * @throws when the engine does not let us, or ended meanwhile.
    */
-  async apply({ engine, context }: Runnable, running: EngineProcess): Promise<boolean> {
+  async apply(
+    { engine, context }: Runnable,
+    running: EngineProcess,
+    made: MadeDatabases,
+  ): Promise<{ isDataNew: boolean; faults: DatabaseFault[] }> {
     const isDataNew = this.#isDataNew;
     this.#isDataNew = false;
-    await engine.apply?.(context, isDataNew);
+    const faults = (await engine.apply?.(context, { isNew: isDataNew, made })) ?? [];
     await failpoint("host.ensure.applied");
     this.#assertRuns(engine, running);
-    return isDataNew;
+    return { isDataNew, faults };
   }
 
   /** Holds one to its limits whose host may have been killed before that was done, or knew of fewer limits. */

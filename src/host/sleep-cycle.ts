@@ -1,4 +1,5 @@
 // Sleep and wake of one instance: what is kept of them, what the gateway is told, and what was asked for and is to come.
+import { isDeepStrictEqual } from "node:util";
 import type { Sleep, Wake } from "../drivers/driver.ts";
 import { leftOutSentence, type UserList } from "../engines/users.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
@@ -14,8 +15,9 @@ import type { InstanceFolder } from "./layout.ts";
 import type { ManifestFile } from "./manifest-file.ts";
 import type { Manifest } from "./manifest.ts";
 import type { EngineRunner } from "./runner.ts";
+import { lookAtUsers } from "./published-users.ts";
 import { reasonOf } from "./setbacks.ts";
-import { suspend, WHEN_ASKED, WHEN_QUIET } from "./suspension.ts";
+import { suspend, tellOfRestored, WHEN_ASKED, WHEN_QUIET } from "./suspension.ts";
 import { ownWake, woken } from "./wishes.ts";
 
 /** What a sleep cycle is made of. */
@@ -32,6 +34,8 @@ export interface SleepCycleParts {
   file: ManifestFile;
   condition: Condition;
   runner: EngineRunner;
+  /** Whether the running engine has the users and databases of the spec. */
+  isApplied(): boolean;
   /** Called when an engine has ended for a sleep that did not come about, so that it has to be started again. */
   onEndedInVain(error: unknown): void;
 }
@@ -54,7 +58,7 @@ export class SleepCycle {
       ask: () => this.#askUsers(),
       own: () => parts.file.manifest?.spec.users ?? [],
       onAnswer: () => this.tell(true),
-      onLeftOut: (leftOut) => (parts.condition.notice = leftOutSentence(leftOut)),
+      onLeftOut: (leftOut) => parts.condition.notice("left-out", leftOutSentence(leftOut)),
     });
   }
 
@@ -175,10 +179,13 @@ export class SleepCycle {
 
   /** The spec is another from here on. */
   recorded(former: Manifest | null): void {
-    const { manifest } = this.#parts.file;
+    const { condition, file } = this.#parts;
+    const { manifest } = file;
     if (manifest === null) return;
     const isWoken = former?.sleep.isAsleep === true && !manifest.sleep.isAsleep;
     if (isWoken) this.#waking = { at: new Date(), isOwn: true };
+    // What became of users that are others now is of no interest any more.
+    if (!isDeepStrictEqual(former?.spec.users, manifest.spec.users)) condition.notice("users", null);
     const users = withUsersOf(manifest.spec, former === null ? null : this.#users.list);
     this.#users.set({ users, leftOut: manifest.sleep.usersLeftOut });
     this.tell();
@@ -193,7 +200,8 @@ export class SleepCycle {
     const { file, runner } = this.#parts;
     this.#startedAtMs = askedAtMs;
     if (!file.isAsleep || file.manifest === null) return Promise.resolve();
-    const durable = file.change({ sleep: woken(file.manifest.sleep) });
+    // A crash may come at any time from here on, and the start after it is to bring users and databases there again.
+    const durable = file.change({ isSettled: false, sleep: woken(file.manifest.sleep) });
     this.#waking = { at: new Date(), isOwn: false };
     return runner.runnable?.engine.users === undefined ? Promise.resolve() : durable;
   }
@@ -215,6 +223,7 @@ export class SleepCycle {
 
   /** The engine takes connections. */
   ready(): void {
+    this.#parts.condition.notice("users", null);
     if (this.#latestStart === null) return;
     const { startMs } = this.#latestStart;
     this.#latestStart = { startMs, readyMs: performance.now() - this.#startedAtMs - startMs };
@@ -275,9 +284,10 @@ export class SleepCycle {
     const { runner, condition, log } = this.#parts;
     const isAsked = condition.state === "running" || condition.state === "draining";
     if (!isAsked || runner.runnable === null) return null;
-    const { engine, context } = runner.runnable;
     try {
-      return (await engine.users?.(context)) ?? null;
+      const look = await lookAtUsers(runner.runnable);
+      if (look !== null) tellOfRestored(this.#parts, look);
+      return look && look.users;
     } catch (error) {
       log.warn({ error }, "the engine did not tell who may log in");
       return null;

@@ -8,6 +8,7 @@ import type { EngineProcess } from "./engine-process.ts";
 import type { InstanceGateway } from "./gateway-link.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { ManifestFile } from "./manifest-file.ts";
+import { lookAtUsers, restoredSentence, type UsersLook } from "./published-users.ts";
 import type { EngineRunner, Runnable } from "./runner.ts";
 
 /** How long those who use the instance are waited for, in milliseconds. */
@@ -42,6 +43,8 @@ export interface Sleeper {
   gateway: InstanceGateway;
   users: KnownUsers;
   log: Log;
+  /** Whether the running engine has the users and databases of the spec. */
+  isApplied(): boolean;
   /** Aborted when somebody needs the engine, or nobody is to have it any more. */
   signal: AbortSignal;
   /** Aborted when nobody is to have it any more. */
@@ -112,8 +115,9 @@ async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
 
 /** From the record on it sleeps, for whichever host comes; from the detachment on no client is cut off by its stop. */
 async function recordAndDetach(sleeper: Sleeper, patience: Patience): Promise<void> {
-  const { engine, context } = sleeper.runnable;
-  const told = (await engine.users?.(context)) ?? { users: context.spec.users, leftOut: 0 };
+  const look = await lookAtUsers(sleeper.runnable);
+  if (look !== null) tellOfRestored(sleeper, look);
+  const told = look?.users ?? { users: sleeper.runnable.context.spec.users, leftOut: 0 };
   const { users, leftOut: usersLeftOut } = sleeper.users.set(told);
   assertGoesOn(sleeper, patience);
   await sleeper.file.changeSleep({ isAsleep: true, since: new Date().toISOString(), users, usersLeftOut });
@@ -148,12 +152,22 @@ async function handOver({ file, runnable }: Sleeper): Promise<void> {
 }
 
 /** Without it, the next start does once more what is done already; no reason to say that it does not sleep. */
-function noteSettled({ file, log }: Sleeper): void {
+function noteSettled({ file, log, isApplied }: Sleeper): void {
   try {
-    file.note({ isSettled: true });
+    if (isApplied()) file.note({ isSettled: true });
   } catch (error) {
     log.warn({ error }, "it could not be noted that all is in the data");
   }
+}
+
+/** Users that were not as the spec says are its owner's to know of; before the spec has been applied they cannot be. */
+export function tellOfRestored(
+  { isApplied, condition, log }: Pick<Sleeper, "isApplied" | "condition" | "log">,
+  { restored }: UsersLook,
+): void {
+  if (restored.length === 0 || !isApplied()) return;
+  log.warn({ users: restored }, "users that were changed by SQL were set again");
+  condition.notice("users", restoredSentence(restored));
 }
 
 /** An engine that ended meanwhile is started again by whoever noticed. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { InstanceSpec, InstanceUser } from "../drivers/driver.ts";
 import { newPassword } from "../lib/secrets.ts";
 import { withUsersOf } from "./known-users.ts";
+import { madeDatabasesAfter } from "./made-databases.ts";
 import { neverAsleep, type Manifest, type SleepRecord } from "./manifest.ts";
 
 /** Who wakes an instance for a wish of its owner. */
@@ -14,7 +15,8 @@ export function manifestFor(
   engine: Manifest["engine"],
   former: Manifest | null,
 ): Manifest {
-  const isAsleep = former?.sleep.isAsleep === true && !needsEngine(former.spec, spec);
+  const madeDatabases = madeDatabasesAfter(spec, former);
+  const isAsleep = former?.sleep.isAsleep === true && !needsEngine(former.spec, spec, madeDatabases);
   return {
     spec,
     wish: "present",
@@ -24,7 +26,10 @@ export function manifestFor(
     isReplaced: former !== null && !former.sleep.isAsleep,
     servedThrough: former?.servedThrough ?? spec.exposure.through,
     isSettled:
-      former !== null && former.isSettled && isDeepStrictEqual(contentsOf(former.spec), contentsOf(spec)),
+      former !== null &&
+      former.isSettled &&
+      isDeepStrictEqual(contentsOf(former.spec, madeDatabases), contentsOf(spec, madeDatabases)),
+    madeDatabases,
     sleep: sleepWith(spec, former?.sleep ?? neverAsleep(), isAsleep),
   };
 }
@@ -53,11 +58,11 @@ export function ownWake(
 }
 
 /** Whether a sleeping instance has to be woken for a change. A new password is verified by the gateway until it wakes. */
-function needsEngine(former: InstanceSpec, spec: InstanceSpec): boolean {
+function needsEngine(former: InstanceSpec, spec: InstanceSpec, made: string[]): boolean {
   if (spec.exposure.through === "engine" && former.exposure.through === "gateway") return true;
   return (
     !isDeepStrictEqual(namesOf(former), namesOf(spec)) ||
-    !isDeepStrictEqual(contentsOf(former).databases, contentsOf(spec).databases)
+    !isDeepStrictEqual(contentsOf(former, made).databases, contentsOf(spec, made).databases)
   );
 }
 
@@ -65,7 +70,9 @@ function namesOf({ users }: InstanceSpec): string[] {
   return users.map(({ name }) => name);
 }
 
-/** What of a spec is in the data. */
-function contentsOf(spec: InstanceSpec): { users: InstanceUser[]; databases: unknown } {
-  return { users: spec.users, databases: "databases" in spec ? spec.databases : null };
+/** What of a spec is in the data, or is still to be dropped from it. @param made the databases that are the host's. */
+function contentsOf(spec: InstanceSpec, made: string[]): { users: InstanceUser[]; databases: unknown } {
+  if (!("databases" in spec)) return { users: spec.users, databases: null };
+  const databases = spec.databases.filter(({ name, wish }) => wish === "present" || made.includes(name));
+  return { users: spec.users, databases };
 }

@@ -202,14 +202,14 @@ export class ModelRunner implements EngineRunner {
     if (fault !== null) throw new PublicError(fault);
   }
 
-  async apply(_: Runnable, running: EngineProcess): Promise<boolean> {
+  async apply(_: Runnable, running: EngineProcess): Promise<{ isDataNew: boolean; faults: [] }> {
     await this.#pause(20);
     if (this.#machine.fails(5)) {
       this.#machine.failures += 1;
       throw new Error("The engine does not let anybody in.");
     }
     this.#assertRuns(running);
-    return false;
+    return { isDataNew: false, faults: [] };
   }
 
   oomKills(): number {

@@ -4,7 +4,8 @@ import type { Limits, MysqlSpec } from "../../drivers/driver.ts";
 import { presentable } from "../../lib/presentable.ts";
 import type { Engine } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
-import { applySpec, isReady } from "./admin.ts";
+import { isReady } from "./admin.ts";
+import { applySpec, restoreUsers } from "./apply.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
 import { firstData } from "./install-db.ts";
 import { busyReason, users } from "./sessions.ts";
@@ -25,6 +26,7 @@ export const mariadb: Engine<MysqlSpec> = {
   readyLine: /ready for connections/,
   firstData,
   apply: applySpec,
+  restoreUsers,
   isReady,
   busyReason,
   users,

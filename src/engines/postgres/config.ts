@@ -11,6 +11,9 @@ const USUAL_PORT = 5432;
 /** The role that the host itself logs in as. It has no password: the kernel says who asks through the socket. */
 export const ADMIN_NAME = "pilvi_admin";
 
+/** A setting that every role may give itself, and with which no login of it works any more. */
+export const LOGIN_BREAKER = "local_preload_libraries";
+
 /** Sessions that Pilvi itself may always have beside the customer's. */
 const RESERVED_CONNECTIONS = 5;
 

@@ -5,7 +5,8 @@ import { presentable } from "../../lib/presentable.ts";
 import { grantedMemory } from "../memory.ts";
 import { CUSTOMER_OOM_SCORE, OWN_OOM_SCORE } from "../../lib/oom-score.ts";
 import type { Engine } from "../engine.ts";
-import { applySpec, isReady } from "./admin.ts";
+import { isReady } from "./admin.ts";
+import { applySpec, restoreUsers } from "./apply.ts";
 import { configFiles, socketName } from "./config.ts";
 import { creatableExtensions } from "./extensions.ts";
 import { firstData } from "./initdb.ts";
@@ -34,6 +35,7 @@ export const postgres: Engine<PostgresSpec> = {
   readyLine: /database system is ready to accept connections/,
   firstData,
   apply: applySpec,
+  restoreUsers,
   isReady,
   busyReason,
   users,

@@ -4,7 +4,7 @@ import { presentable } from "../../lib/presentable.ts";
 import type { EngineContext } from "../engine.ts";
 import { MAX_USERS, MAX_VERIFIER_BYTES, type UserList } from "../users.ts";
 import { asAdmin, OWN_DATABASE } from "./admin.ts";
-import { ADMIN_NAME } from "./config.ts";
+import { ADMIN_NAME, LOGIN_BREAKER } from "./config.ts";
 
 interface Activity {
   kind: string;
@@ -42,8 +42,8 @@ export async function busyReason(context: EngineContext<PostgresSpec>): Promise<
 }
 
 /**
- * The roles that can prove a password with SCRAM, those of the spec first, then the oldest. Before version 18 a verifier may have
- * any size; the size of one is known without reading it, and a long one is not read.
+ * The roles that can prove a password with SCRAM and are let in, those of the spec first, then the oldest. Before version 18 a
+ * verifier may have any size; the size of one is known without reading it, and a long one is not read.
  * @throws when it does not answer.
  */
 export async function users(context: EngineContext<PostgresSpec>): Promise<UserList> {
@@ -53,6 +53,9 @@ export async function users(context: EngineContext<PostgresSpec>): Promise<UserL
       select rolname as name, rolpassword as verifier
       from pg_authid
       where rolcanlogin and rolname <> ${ADMIN_NAME} and (rolvaliduntil is null or rolvaliduntil > now())
+        and rolconnlimit <> 0 and not exists (
+          select from pg_db_role_setting
+          where setrole = pg_authid.oid and setdatabase = 0 and setconfig::text like ${`%${LOGIN_BREAKER}=%`})
         and case when octet_length(rolpassword) <= ${MAX_VERIFIER_BYTES}
           then rolpassword like 'SCRAM-SHA-256$%' else false end
       order by rolname::text in (select json_array_elements_text(${own}::text::json)) desc, oid

@@ -29,7 +29,10 @@ export const realtime: Engine<RealtimeSpec> = {
   args: ({ installed, paths }) => [installed.script ?? "", join(paths.confDir, CONFIG_FILE)],
   socketName: () => "control.sock",
   readyLine: /realtime server is ready/,
-  apply: applySpec,
+  apply: async (context) => {
+    await applySpec(context);
+    return [];
+  },
   isReady,
   metrics,
   figures,

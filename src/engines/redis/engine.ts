@@ -23,7 +23,10 @@ export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
     socketName: () => SOCKET_NAME,
     // One that only has a unix socket says it in other words up to Redis 7.0: "The server is now ready to …".
     readyLine: /[Rr]eady to accept connections/,
-    apply: renewRules,
+    apply: async (context) => {
+      await renewRules(context);
+      return [];
+    },
     isReady,
     busyReason,
     usage,

@@ -3,7 +3,7 @@ import { EngineUnavailable, type Backend } from "../backend.ts";
 import type { WakeReason } from "../link.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { DEPRECATE_EOF } from "./capabilities.ts";
-import { accessDenied, isError, isShutdown, parseError } from "./errors.ts";
+import { accessDenied, isError, isShutdown, parseError, Refusal } from "./errors.ts";
 import { parseGreeting } from "./greeting.ts";
 import { applicationOf, engineResponse, type HandshakeResponse } from "./handshake-response.ts";
 import { NATIVE_PASSWORD, SALT_BYTES, tokenOf } from "./native-password.ts";
@@ -39,13 +39,30 @@ export async function logIn(
   passwordHash: Uint8Array,
 ): Promise<Session> {
   const reason = reasonOf(client, response);
+  let hasAsked = false;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const engine = await backend.connect(client, reason);
-    const session = await enter(engine, response, passwordHash);
+    let session: Session | null = null;
+    try {
+      session = await enter(engine, response, passwordHash);
+    } catch (error) {
+      if (hasAsked || !isAboutUser(error)) throw error;
+      // The host sets a published user again that a customer has changed, so the same login may work now.
+      hasAsked = true;
+      await backend.refreshUsers();
+      continue;
+    }
     if (session !== null) return session;
     await backend.pause(client, RETRY_MS);
   }
   throw new EngineUnavailable("the database ends all connections; try again");
+}
+
+/** A wrong password, a password that has expired, or a locked account, of a user whose password the gateway knows. */
+const ABOUT_USER = new Set([1045, 1820, 1862, 4151]);
+
+function isAboutUser(error: unknown): boolean {
+  return error instanceof Refusal && ABOUT_USER.has(error.code);
 }
 
 /** Null when the engine goes away. */

@@ -90,11 +90,14 @@ async function findSecret(client: ClientStream, backend: Backend, startup: Start
   }
 }
 
-/** While an engine runs its users may change at any time, and it alone knows what is in force. */
-async function askEngine(backend: Backend, startup: Startup): Promise<Secret> {
+/**
+ * While an engine runs its users may change at any time, and it alone knows what is in force.
+ * @param isAgain whether the host has just been asked, which sets a published user again that a customer has changed.
+ */
+async function askEngine(backend: Backend, startup: Startup, isAgain = false): Promise<Secret> {
   const old = verifierOf(backend, startup);
   const known = old ?? (await newVerifierOf(backend, startup));
-  let isFresh = old === null;
+  let isFresh = isAgain || old === null;
   // An engine without a word about a user may know it all the same, as its own administrator: that is nobody from outside.
   if (known === null) return secretOf(startup, null, isFresh);
   // The engine is asked all the same when somebody has proved to know this password.
@@ -109,7 +112,8 @@ async function askEngine(backend: Backend, startup: Startup): Promise<Secret> {
     if (current !== null && isSameHashing(current, login.hashing))
       return { verifier: current, login, isFresh };
     login.engine.end();
-    return secretOf(startup, null, isFresh);
+    if (current === null || isAgain) return secretOf(startup, null, isFresh);
+    return await askEngine(backend, startup, true);
   } catch (error) {
     if (error instanceof NotByPassword) return secretOf(startup, null, isFresh);
     throw error;

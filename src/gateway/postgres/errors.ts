@@ -48,6 +48,8 @@ export class EngineRefusal extends Error {
   readonly #bytes: Uint8Array;
   /** Whether it is about the engine's start or end, so that a later login may well work. */
   readonly isPassing: boolean;
+  /** Whether it keeps out a user that the gateway knows as one that may log in. */
+  readonly isAboutUser: boolean;
 
   /**
    * @param bytes the ErrorResponse, and what the client has to be told before it.
@@ -60,6 +62,8 @@ export class EngineRefusal extends Error {
     this.#bytes = bytes;
     const passing: string[] = [SQLSTATE.adminShutdown, SQLSTATE.crashShutdown, SQLSTATE.cannotConnectNow];
     this.isPassing = passing.includes(code);
+    // Class 28 is about the login itself; the other is a library that a user's own setting names and that is not there.
+    this.isAboutUser = code.startsWith("28") || code === "58P01";
   }
 
   /** As the client is told. */

@@ -4,7 +4,7 @@ import type { WakeReason } from "../link.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import type { Authenticated } from "./authenticate.ts";
 import { EngineLogin, NotByPassword, type LoggedIn } from "./engine-login.ts";
-import { wrongPassword } from "./errors.ts";
+import { EngineRefusal, Fatal, wrongPassword } from "./errors.ts";
 import { Patience } from "./patience.ts";
 import { isSameHashing } from "./scram.ts";
 import type { Startup } from "./startup-packet.ts";
@@ -21,6 +21,7 @@ export async function logIn(
 ): Promise<LoggedIn> {
   const patience = new Patience(client, backend);
   let login = begun;
+  let hasAsked = false;
   for (;;) {
     const engine = await connect(client, backend, startup, login);
     try {
@@ -31,9 +32,21 @@ export async function logIn(
     } catch (error) {
       engine.end();
       login = null;
+      if (!hasAsked && isAboutUser(error)) {
+        // The host sets a published user again that a customer has changed, so the same login may work now.
+        hasAsked = true;
+        await backend.refreshUsers();
+        continue;
+      }
       await patience.waitAfter(error instanceof NotByPassword ? wrongPassword(startup.user) : error);
     }
   }
+}
+
+/** Whether the engine keeps out somebody who has proved a password that the gateway knows. */
+function isAboutUser(error: unknown): boolean {
+  if (error instanceof EngineRefusal) return error.isAboutUser;
+  return error instanceof Fatal || error instanceof NotByPassword;
 }
 
 /** The connection of a login that has begun, or another one. */

@@ -25,8 +25,23 @@ export interface DatabaseLogin {
   database: string | undefined;
 }
 
-/** @throws PublicError when the cluster cannot be reached at its address or does not take the credentials. */
+/**
+ * A customer may keep itself out of its own database, or fill it with sessions, in a cluster that serves all the same.
+ * @throws PublicError when the cluster cannot be reached at its address or does not take the credentials.
+ */
 export async function ensureLogin(login: DatabaseLogin): Promise<void> {
+  const { protocol, database } = login;
+  try {
+    await logIn(login);
+  } catch (error) {
+    if (database === undefined) throw error;
+    await logIn({ ...login, database: NOBODYS_DATABASES[protocol] }).catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function logIn(login: DatabaseLogin): Promise<void> {
   const { protocol, hostname, port, username, password, isPublic } = login;
   const address = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
   const database = login.database ?? NOBODYS_DATABASES[protocol];

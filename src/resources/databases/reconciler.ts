@@ -1,4 +1,5 @@
 // What brings a database cluster to its wish: its spec, its login, and what is written of it and of its databases.
+import type { Observation } from "../../drivers/driver.ts";
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
@@ -16,9 +17,9 @@ export function reconcileDatabase(context: KindContext): Reconcile {
   return reconcileInstance(context, {
     load: loadDatabase,
     specOf: (cluster) => specOf(cluster, context),
-    ensureLogin: (cluster) => ensureLogin(loginOf(cluster, context)),
+    ensureLogin: (cluster, seen) => ensureLogin(loginOf(cluster, seen, context)),
     write: async (tx, cluster, status, seen, isReached) => {
-      if (isReached) await writeSchemas(tx, cluster);
+      if (isReached) await writeSchemas(tx, cluster, seen);
       await writeDatabaseStatus(tx, cluster.id, status, seen);
     },
     erase: eraseDatabase,
@@ -26,7 +27,11 @@ export function reconcileDatabase(context: KindContext): Reconcile {
   });
 }
 
-function loginOf(cluster: DatabaseRow, context: KindContext): DatabaseLogin {
+function loginOf(
+  cluster: DatabaseRow,
+  { pendingDatabases = [] }: Observation,
+  context: KindContext,
+): DatabaseLogin {
   const { scope } = exposureOf(cluster);
   return {
     protocol: protocolOf(cluster.type),
@@ -35,13 +40,20 @@ function loginOf(cluster: DatabaseRow, context: KindContext): DatabaseLogin {
     port: cluster.port,
     username: cluster.username,
     password: context.vault.open(cluster.sealedPassword, cluster.id),
-    database: cluster.schemas.find(({ status }) => status !== "deleting")?.name,
+    database: cluster.schemas.find(
+      ({ name, status }) => status !== "deleting" && !pendingDatabases.includes(name),
+    )?.name,
   };
 }
 
-/** The driver has made what was wished for when the run began; what was wished since then is for the next run. */
-async function writeSchemas(tx: Transaction, cluster: DatabaseRow): Promise<void> {
-  for (const { id, status } of cluster.schemas) {
+/** The driver has made what was wished for when the run began, but for what it names; what was wished since then is for the next run. */
+async function writeSchemas(
+  tx: Transaction,
+  cluster: DatabaseRow,
+  { pendingDatabases = [] }: Observation,
+): Promise<void> {
+  for (const { id, name, status } of cluster.schemas) {
+    if (pendingDatabases.includes(name)) continue;
     if (status === "deleting") await eraseSchema(tx, id);
     if (status === "creating") await writeSchemaStatus(tx, id, "available");
   }

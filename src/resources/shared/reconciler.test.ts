@@ -91,3 +91,18 @@ test("one whose engine ended is said to be lost before it is mended; a change un
   expect((await run("available", starting)).calls).toEqual([]);
   expect((await run("updating", starting)).written).toEqual({ status: "updating", isReached: false });
 });
+
+const pending: Partial<Observation> = { pendingDatabases: ["reports"] };
+
+test("a cluster with a database that waits for something is available and looked at again", async () => {
+  const { calls, written, isSettled } = await run("restarting", pending);
+  expect(calls).toEqual(["ensure", "login"]);
+  expect(written).toEqual({ status: "available", isReached: true });
+  expect(isSettled).toBe(false);
+});
+
+test("a cluster that waits for a database is not kept awake by logins", async () => {
+  const { calls, isSettled } = await run("available", pending);
+  expect(calls).toEqual(["ensure"]);
+  expect(isSettled).toBe(false);
+});

@@ -19,8 +19,11 @@ export interface InstanceSteps<Row, Lost extends string> {
   load(db: Database, id: string): Promise<Row | null>;
   specOf(row: Row): InstanceSpec;
   /** Logs in as the customer does, through the published address. @throws PublicError when that does not work. */
-  ensureLogin(row: Row): Promise<void>;
-  /** Writes the status and what was seen; `isReached` when all that the row wished for when it was loaded is there. */
+  ensureLogin(row: Row, seen: Observation): Promise<void>;
+  /**
+   * Writes the status and what was seen; `isReached` when all that the row wished for when it was loaded is there, but for the
+   * databases that are still pending.
+   */
   write(
     tx: Transaction,
     row: Row,
@@ -40,9 +43,10 @@ export function reconcileInstance<Row extends { id: string; status: string }, Lo
   steps: InstanceSteps<Row, Lost>,
 ): Reconcile {
   const outcome = (row: Row, seen: Observation, isReached: boolean, retryMs = 0): Outcome => ({
-    verdict: isReached
-      ? { settled: true }
-      : { settled: false, retryMs, lastError: seen.lastError, deadlineSeconds: RECOVERY_DEADLINE_SECONDS },
+    verdict:
+      isReached && !isPending(seen)
+        ? { settled: true }
+        : { settled: false, retryMs, lastError: seen.lastError, deadlineSeconds: RECOVERY_DEADLINE_SECONDS },
     write: (tx) => steps.write(tx, row, nextStatus(row.status, isReached, steps.lost), seen, isReached),
   });
   const goneOutcome = (row: Row, seen: Observation): Outcome => ({
@@ -63,12 +67,25 @@ export function reconcileInstance<Row extends { id: string; status: string }, Lo
     const seen = await driver.ensure(steps.specOf(row), signal);
     await failpoint("reconcile.ensured");
     if (!isServed(seen)) return outcome(row, seen, false, HOST_RETRY_MS);
-    // A login would wake it. One worked before, unless it has never been available.
-    if (seen.state !== "running" && row.status !== "creating") return outcome(row, seen, true);
-    await steps.ensureLogin(row);
+    if (!isLoginNeeded(row, seen)) return outcome(row, seen, true, HOST_RETRY_MS);
+    await steps.ensureLogin(row, seen);
     await failpoint("reconcile.logged-in");
-    return outcome(row, seen, true);
+    return outcome(row, seen, true, HOST_RETRY_MS);
   };
+}
+
+/** Whether a database waits for something, while the instance serves. */
+function isPending({ pendingDatabases = [] }: Observation): boolean {
+  return pendingDatabases.length > 0;
+}
+
+/**
+ * A login would wake an instance that sleeps, and repeated ones would keep one awake that waits for a database. A login worked
+ * before, unless the instance has never been available.
+ */
+function isLoginNeeded({ status }: { status: string }, seen: Observation): boolean {
+  if (status === "creating") return true;
+  return seen.state === "running" && !(status === "available" && isPending(seen));
 }
 
 async function remove<Row, Lost extends string>(

@@ -1,0 +1,55 @@
+// Brings the users and databases of a running MariaDB to what the spec says.
+import type { SQL } from "bun";
+import type { InstanceUser, MysqlSpec } from "../../drivers/driver.ts";
+import type { DatabaseFault, DataState, EngineContext } from "../engine.ts";
+import { asAdmin, heldUpOr, literal } from "./admin.ts";
+import { bringDatabasesTo } from "./databases.ts";
+
+/**
+ * What a customer may do beyond its own databases. Rights on everything would include the system tables, and whoever may
+ * write those can make itself anything.
+ */
+const GLOBAL_RIGHTS = "process, show databases, binlog monitor";
+
+/** All that an account can be kept out with, or held up with, by itself. */
+const UNLIMITED =
+  "require none with max_queries_per_hour 0 max_connections_per_hour 0 max_updates_per_hour 0 max_user_connections 0 account unlock password expire never";
+
+/** How long a client's lock is waited for, in seconds: everything else that is to be done to the cluster waits as well. */
+const LOCK_WAIT_SECONDS = 5;
+
+/** Sets users and their rights, makes databases that are missing, and drops those that are to be gone. @throws HeldUp */
+export async function applySpec(
+  context: EngineContext<MysqlSpec>,
+  { made }: DataState,
+): Promise<DatabaseFault[]> {
+  const { spec } = context;
+  return await asAdmin(context, async (db) => {
+    await setUsers(spec, db);
+    return await bringDatabasesTo(spec, db, made);
+  });
+}
+
+/** Sets the users of the spec again, whatever a customer has made of them. @throws HeldUp */
+export async function restoreUsers(context: EngineContext<MysqlSpec>): Promise<void> {
+  await asAdmin(context, async (db) => await setUsers(context.spec, db));
+}
+
+/** @throws HeldUp */
+async function setUsers({ users }: MysqlSpec, db: SQL): Promise<void> {
+  try {
+    for (const timeout of ["lock_wait_timeout", "innodb_lock_wait_timeout"])
+      await db.unsafe(`set session ${timeout} = ${LOCK_WAIT_SECONDS}`);
+    for (const user of users) await setUser(user, db);
+  } catch (error) {
+    throw heldUpOr(error);
+  }
+}
+
+async function setUser({ name, verifier }: InstanceUser, db: SQL): Promise<void> {
+  const account = `${literal(name)}@'%'`;
+  const identity = `identified via mysql_native_password using ${literal(verifier)}`;
+  await db.unsafe(`create user if not exists ${account} ${identity}`);
+  await db.unsafe(`alter user ${account} ${identity} ${UNLIMITED}`);
+  await db.unsafe(`grant ${GLOBAL_RIGHTS} on *.* to ${account}`);
+}

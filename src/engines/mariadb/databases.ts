@@ -1,0 +1,111 @@
+// Makes and drops databases of a running MariaDB, and never touches those that the API did not make.
+import { SQL } from "bun";
+import type { DatabaseWish, MysqlSpec } from "../../drivers/driver.ts";
+import type { DatabaseFault, MadeDatabases } from "../engine.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { faultOf, isInTheWay } from "../database-faults.ts";
+import { heldUpOr, identifier, literal } from "./admin.ts";
+
+/**
+ * A database as it is. One without a grant to its owner is half made or half dropped by the host: a customer can make databases
+ * only by names that it has a grant for, so that mark holds however often the host is killed in between.
+ */
+interface Found {
+  isThere: boolean;
+  isGranted: boolean;
+}
+
+/** Brings each database to its wish, whatever becomes of the others. @throws when the engine is gone. */
+export async function bringDatabasesTo(
+  { databases }: MysqlSpec,
+  db: SQL,
+  made: MadeDatabases,
+): Promise<DatabaseFault[]> {
+  const faults: DatabaseFault[] = [];
+  for (const wish of databases) {
+    try {
+      const found = await find(db, wish);
+      await (wish.wish === "present" ? makeSure(db, wish, found, made) : drop(db, wish, found, made));
+    } catch (error) {
+      if (isGone(error)) throw error;
+      faults.push(faultOf(wish, heldUpOr(error)));
+    }
+  }
+  return faults;
+}
+
+async function find(db: SQL, { name, owner }: DatabaseWish): Promise<Found> {
+  const [found] = await db<{ there: number; granted: number }[]>`
+    select exists(select 1 from information_schema.schemata where schema_name = ${name}) as there,
+           exists(select 1 from mysql.db where user = ${owner} and host = '%' and db = ${escaped(name)}) as granted`;
+  return { isThere: Boolean(found?.there), isGranted: Boolean(found?.granted) };
+}
+
+async function makeSure(
+  db: SQL,
+  wish: DatabaseWish,
+  { isThere, isGranted }: Found,
+  made: MadeDatabases,
+): Promise<void> {
+  const { name } = wish;
+  const isMade = made.has(name);
+  if (isThere && isGranted && !isMade) throw isInTheWay(name);
+  if (!isThere) {
+    // With a grant that is left of an earlier database, a customer could make one of this name just now.
+    if (isGranted && !isMade) await revoke(db, wish);
+    await db.unsafe(`create database${isMade ? " if not exists" : ""} ${identifier(name)}`);
+  }
+  await failpoint("host.database.created");
+  if (!isMade) await made.add(name);
+  await failpoint("host.database.recorded");
+  await db.unsafe(`grant all privileges on ${pattern(name)}.* to ${account(wish)}`);
+}
+
+async function drop(
+  db: SQL,
+  wish: DatabaseWish,
+  { isThere, isGranted }: Found,
+  made: MadeDatabases,
+): Promise<void> {
+  const { name } = wish;
+  if (isThere && isGranted && !made.has(name)) return;
+  // From here on it is known as the host's, and nobody can make another one of its name.
+  if (isGranted) await revoke(db, wish);
+  await failpoint("host.database.closed");
+  // A session goes on with the rights that it had when it chose the database.
+  if (isThere) await endSessions(db, name);
+  if (made.has(name)) await made.remove(name);
+  await failpoint("host.database.forgotten");
+  if (isThere) await db.unsafe(`drop database if exists ${identifier(name)}`);
+}
+
+async function revoke(db: SQL, wish: DatabaseWish): Promise<void> {
+  await db.unsafe(`revoke all privileges on ${pattern(wish.name)}.* from ${account(wish)}`);
+}
+
+/** Ends the sessions in a database that is to be gone: what they have begun in it would keep it. */
+async function endSessions(db: SQL, database: string): Promise<void> {
+  const sessions = await db<{ id: number }[]>`
+    select id from information_schema.processlist where db = ${database} and id <> connection_id()`;
+  // One that ends by itself meanwhile is not known any more, and another cannot have its number.
+  for (const { id } of sessions) await db.unsafe(`kill ${id}`).catch(() => undefined);
+}
+
+function account({ owner }: DatabaseWish): string {
+  return `${literal(owner)}@'%'`;
+}
+
+function pattern(name: string): string {
+  return identifier(escaped(name));
+}
+
+/** In a grant a database's name is a pattern, in which an underscore would stand for any character. */
+function escaped(name: string): string {
+  return name.replaceAll("\\", "\\\\").replaceAll("_", "\\_").replaceAll("%", "\\%");
+}
+
+/** Whether it is not the statement that failed: the connection was lost, or the server shuts down (1053). */
+function isGone(error: unknown): boolean {
+  if (!(error instanceof SQL.MySQLError)) return error instanceof Error && "code" in error;
+  return error.errno === undefined || error.errno === 1053;
+}

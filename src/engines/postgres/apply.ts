@@ -1,0 +1,62 @@
+// Brings the roles and databases of a running Postgres to what the spec says.
+import type { SQL } from "bun";
+import type { PostgresSpec } from "../../drivers/driver.ts";
+import type { DatabaseFault, DataState, EngineContext } from "../engine.ts";
+import { asAdmin, heldUpOr, identifier, literal, OWN_DATABASE } from "./admin.ts";
+import { LOGIN_BREAKER } from "./config.ts";
+import { bringDatabasesTo } from "./databases.ts";
+import { CUSTOMER_NAME, FIRST_DATABASE } from "./initdb.ts";
+
+/** What the host logs into when nobody else has been in the cluster yet: the customer, who comes next, finds its caches warm. */
+const NEW_DATABASE = FIRST_DATABASE;
+
+/** How long a client's lock is waited for: everything else that is to be done to the cluster waits as well. */
+const LOCK_TIMEOUT = "5s";
+
+/** Sets roles, makes databases that are missing, and drops those that are to be gone. @throws HeldUp */
+export async function applySpec(
+  context: EngineContext<PostgresSpec>,
+  data: DataState,
+): Promise<DatabaseFault[]> {
+  const { spec } = context;
+  // The administrator cannot drop the database that it is logged into.
+  const isFirstKept = spec.databases.some(({ name, wish }) => name === FIRST_DATABASE && wish === "present");
+  const database = data.isNew && isFirstKept ? NEW_DATABASE : OWN_DATABASE;
+  return await asAdmin(context, database, async (db) => {
+    await setRoles(spec, db, data.isNew ? new Set([CUSTOMER_NAME]) : await rolesIn(spec, db));
+    return await bringDatabasesTo(spec, db, data);
+  });
+}
+
+/** Sets the roles of the spec again, whatever a customer has made of them. @throws HeldUp */
+export async function restoreUsers(context: EngineContext<PostgresSpec>): Promise<void> {
+  const { spec } = context;
+  await asAdmin(context, OWN_DATABASE, async (db) => await setRoles(spec, db, await rolesIn(spec, db)));
+}
+
+/** @param present the roles that are there. @throws HeldUp */
+async function setRoles({ users }: PostgresSpec, db: SQL, present: Set<string>): Promise<void> {
+  const logins = users.flatMap(({ name, verifier }) => {
+    const role = identifier(name);
+    const verb = present.has(name) ? "alter" : "create";
+    return [
+      `${verb} role ${role} login password ${literal(verifier)} valid until 'infinity' connection limit -1`,
+      `alter role ${role} reset ${LOGIN_BREAKER}`,
+    ];
+  });
+  // Roles are set at every start, so that nothing is lost when the machine ends before this is on its disk.
+  const settings = [`set lock_timeout = '${LOCK_TIMEOUT}'`, "set local synchronous_commit = off"];
+  try {
+    await db.unsafe([...settings, ...logins].join(";")).simple();
+  } catch (error) {
+    throw heldUpOr(error);
+  }
+}
+
+/** Those of the spec that are there. */
+async function rolesIn({ users }: PostgresSpec, db: SQL): Promise<Set<string>> {
+  const names = users.map(({ name }) => name);
+  const rows = await db<{ name: string }[]>`
+    select rolname as name from pg_roles where rolname = any(${db.array(names, "text")})`;
+  return new Set(rows.map(({ name }) => name));
+}

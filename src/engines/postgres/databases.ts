@@ -1,0 +1,132 @@
+// Makes and drops databases of a running Postgres, and never touches those that the API did not make.
+import { SQL } from "bun";
+import type { DatabaseWish, PostgresSpec } from "../../drivers/driver.ts";
+import type { DatabaseFault, DataState, MadeDatabases } from "../engine.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { faultOf, isInTheWay } from "../database-faults.ts";
+import { heldUpOr, identifier } from "./admin.ts";
+import { ADMIN_NAME, LOGIN_BREAKER } from "./config.ts";
+import { FIRST_DATABASE } from "./initdb.ts";
+
+/**
+ * A database as it is. One that belongs to the administrator is half made or half dropped by the host: no customer can give a
+ * database to the administrator, so that mark holds however often the host is killed in between.
+ */
+interface Found {
+  name: string;
+  isAdministrators: boolean;
+  takesConnections: boolean;
+  /** -1 is no limit, -2 a drop that did not come to its end. */
+  connectionLimit: number;
+  /** Whether its owner may connect to it. */
+  isOpen: boolean;
+  /** Whether a setting of it has every login fail. */
+  hasLoginBreaker: boolean;
+}
+
+const UNFINISHED_DROP = -2;
+
+/** Brings each database to its wish, whatever becomes of the others. @throws when the engine is gone. */
+export async function bringDatabasesTo(
+  { databases }: PostgresSpec,
+  db: SQL,
+  { isNew, made }: DataState,
+): Promise<DatabaseFault[]> {
+  const found = isNew ? [FIRST_FOUND] : await databasesIn(databases, db);
+  const faults: DatabaseFault[] = [];
+  for (const wish of databases) {
+    try {
+      const present = found.find(({ name }) => name === wish.name);
+      if (wish.wish === "present") await makeSure(db, wish, present, made);
+      else await drop(db, wish.name, present, made);
+    } catch (error) {
+      if (isGone(error)) throw error;
+      faults.push(faultOf(wish, heldUpOr(error)));
+    }
+  }
+  return faults;
+}
+
+const FIRST_FOUND: Found = {
+  name: FIRST_DATABASE,
+  isAdministrators: false,
+  takesConnections: true,
+  connectionLimit: -1,
+  isOpen: true,
+  hasLoginBreaker: false,
+};
+
+/** Those of the spec that are there. */
+async function databasesIn(wishes: DatabaseWish[], db: SQL): Promise<Found[]> {
+  const names = wishes.map(({ name }) => name);
+  const owners = wishes.map(({ owner }) => owner);
+  return await db<Found[]>`
+    select d.datname as name, r.rolname = ${ADMIN_NAME} as "isAdministrators",
+           d.datallowconn as "takesConnections", d.datconnlimit as "connectionLimit",
+           has_database_privilege(w.owner, d.oid, 'connect') as "isOpen",
+           exists (
+             select from pg_db_role_setting s
+             where s.setdatabase = d.oid and s.setconfig::text like ${`%${LOGIN_BREAKER}=%`}) as "hasLoginBreaker"
+    from unnest(${db.array(names, "text")}, ${db.array(owners, "text")}) as w (name, owner)
+    join pg_database d on d.datname = w.name join pg_roles r on r.oid = d.datdba`;
+}
+
+async function makeSure(
+  db: SQL,
+  wish: DatabaseWish,
+  found: Found | undefined,
+  made: MadeDatabases,
+): Promise<void> {
+  const { name, owner } = wish;
+  if (found !== undefined && !isOurs(found, made)) throw isInTheWay(name);
+  const isUnfinished = found?.connectionLimit === UNFINISHED_DROP;
+  if (isUnfinished) await db.unsafe(`drop database ${identifier(name)} with (force)`);
+  const isMissing = found === undefined || isUnfinished;
+  // Nobody can be connected to this template, and a client in the other one would be in the way.
+  if (isMissing) await db.unsafe(`create database ${identifier(name)} template template0`);
+  await failpoint("host.database.created");
+  if (!made.has(name)) await made.add(name);
+  await failpoint("host.database.recorded");
+  if (isMissing || found.isAdministrators)
+    await db.unsafe(`alter database ${identifier(name)} owner to ${identifier(owner)}`);
+  else for (const statement of openings(wish, found)) await db.unsafe(statement);
+}
+
+/** What lets its owner into a database again. A limit that lets some in is the owner's own choice. */
+function openings({ name, owner }: DatabaseWish, found: Found): string[] {
+  const [database, role] = [identifier(name), identifier(owner)];
+  const isShut = !found.takesConnections || found.connectionLimit === 0;
+  return [
+    ...(isShut ? [`alter database ${database} with allow_connections true connection limit -1`] : []),
+    ...(found.isOpen ? [] : [`grant connect on database ${database} to ${role}`]),
+    ...(found.hasLoginBreaker
+      ? [
+          `alter database ${database} reset ${LOGIN_BREAKER}`,
+          `alter role ${role} in database ${database} reset ${LOGIN_BREAKER}`,
+        ]
+      : []),
+  ];
+}
+
+async function drop(db: SQL, name: string, found: Found | undefined, made: MadeDatabases): Promise<void> {
+  if (found !== undefined && isOurs(found, made)) {
+    // From here on it is known as the host's by its owner, and nobody else can keep it from being dropped.
+    await db.unsafe(`alter database ${identifier(name)} owner to ${identifier(ADMIN_NAME)}`);
+    await db.unsafe(`alter database ${identifier(name)} with is_template false`);
+    await failpoint("host.database.closed");
+    // A database that a customer makes by this name after the drop must not be taken for this one.
+    await made.remove(name);
+    await failpoint("host.database.forgotten");
+    await db.unsafe(`drop database ${identifier(name)} with (force)`);
+  } else if (made.has(name)) await made.remove(name);
+}
+
+function isOurs({ name, isAdministrators }: Found, made: MadeDatabases): boolean {
+  return isAdministrators || made.has(name);
+}
+
+/** Whether it is not the statement that failed: the connection was lost (without a code of SQL), or the server ends (class 57). */
+function isGone(error: unknown): boolean {
+  if (!(error instanceof SQL.PostgresError)) return error instanceof Error && "code" in error;
+  return error.errno === undefined || /^(?:08|57P)/.test(error.errno);
+}

@@ -1,0 +1,116 @@
+// Customers who change their own password, role and databases by SQL: the cluster ends available with its published credentials.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { DatabaseType } from "../../src/resources/databases/types.ts";
+import { pathOf, putToSleep } from "../crash/sleepers.ts";
+import {
+  connectMysql,
+  connectPg,
+  createCluster,
+  createSchema,
+  databaseNames,
+  deleteCluster,
+  deleteSchema,
+  MYSQL,
+  POSTGRES,
+  processesOf,
+  startDatabases,
+  untilAnswers,
+  untilCluster,
+} from "../support/databases.ts";
+import { until, type TestPilvi } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
+import attacks from "./data/databases.json";
+
+/** Statements that one session tries, those that are refused included. */
+interface Attack {
+  name: string;
+  engine: string;
+  statements: string[];
+  /** `main` when left out; `made` is one that the API makes before and deletes after. */
+  database?: string;
+  /** Whether the session stays where it is while the API makes and deletes databases. */
+  holdsSession?: boolean;
+}
+
+const CLUSTERS: { name: string; engine: string; type: DatabaseType; version?: string }[] = [
+  { name: "Postgres 14", engine: "postgres", type: POSTGRES, version: "14" },
+  { name: "Postgres 18", engine: "postgres", type: POSTGRES, version: "18" },
+  { name: "MariaDB", engine: "mysql", type: MYSQL },
+];
+
+let pilvi: TestPilvi;
+
+beforeAll(async () => {
+  pilvi = await startDatabases();
+});
+
+afterAll(() => pilvi.close());
+
+/** Runs what is not refused. @returns what ends the session. */
+async function carryOut({ database = "main", statements }: Attack, cluster: DatabaseResource) {
+  if (cluster.attributes.connection.protocol === "postgres") {
+    const client = await connectPg(cluster, { database });
+    for (const statement of statements) await client.query(statement).catch(() => undefined);
+    return () => client.end().catch(() => undefined);
+  }
+  const connection = await connectMysql(cluster, { database });
+  for (const statement of statements) await connection.query(statement).catch(() => undefined);
+  return () => connection.end().catch(() => undefined);
+}
+
+async function crash(cluster: DatabaseResource): Promise<void> {
+  const [engine] = processesOf(pilvi, cluster.id);
+  if (engine === undefined) throw new Error(`${cluster.id} does not run`);
+  killIfThere(engine);
+  await until(`${cluster.id} has another engine`, () => {
+    const [now] = processesOf(pilvi, cluster.id);
+    return now !== undefined && now !== engine;
+  });
+}
+
+/** Waits until a login works in the database that everybody may enter, which wakes the cluster. */
+async function untilWoken(cluster: DatabaseResource): Promise<void> {
+  const isPostgres = cluster.attributes.connection.protocol === "postgres";
+  await until(`${cluster.id} takes its published password`, async () => {
+    try {
+      if (isPostgres) await (await connectPg(cluster, { database: "postgres" })).end();
+      else await (await connectMysql(cluster, { database: "information_schema" })).end();
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe.each(CLUSTERS)("on $name", ({ engine, type, version }) => {
+  let cluster: DatabaseResource;
+
+  beforeAll(async () => {
+    cluster = await createCluster(pilvi, { type, ...(version !== undefined && { version }) });
+  });
+
+  afterAll(() => deleteCluster(pilvi, cluster.id));
+
+  const own: Attack[] = attacks;
+  test.each(own.filter((attack) => attack.engine === engine))(
+    "$name costs nobody the cluster",
+    async (attack) => {
+      const made = await createSchema(pilvi, cluster.id, "made");
+      const end = await carryOut(attack, cluster);
+      if (attack.holdsSession !== true) await end();
+      const next = await createSchema(pilvi, cluster.id, "next");
+      await deleteSchema(pilvi, cluster.id, made);
+      await end();
+      await putToSleep(pilvi, cluster);
+      await untilWoken(cluster);
+      await crash(cluster);
+      const { meta } = await untilCluster(pilvi, cluster.id, "available");
+      expect(meta.last_error ?? "").not.toContain("could not start");
+      await untilAnswers(cluster);
+      await deleteSchema(pilvi, cluster.id, next);
+      expect(await databaseNames(cluster)).not.toContain("made");
+      expect((await pilvi.api("GET", pathOf(cluster))).status).toBe(200);
+    },
+  );
+});
