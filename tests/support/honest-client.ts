@@ -36,6 +36,35 @@ async function useCache(): Promise<void> {
   client.disconnect();
 }
 
+async function useApi(): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/caches`, {
+    headers: { authorization: `Bearer ${password}`, connection: "close" },
+  });
+  await response.text();
+  if (response.status !== 200) throw new Error(`the API answered ${response.status}`);
+}
+
+async function useWebsocket(): Promise<void> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/app/${password}?protocol=7`);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.addEventListener("message", () => resolve());
+      socket.addEventListener("close", ({ code }) => reject(new Error(`closed with ${code}`)));
+    });
+  } finally {
+    socket.close();
+  }
+}
+
+const USES: Record<string, () => Promise<void>> = {
+  postgres: usePostgres,
+  redis: useCache,
+  api: useApi,
+  websocket: useWebsocket,
+};
+const use = USES[protocol ?? ""];
+if (use === undefined) throw new Error(`nobody knows how to use ${protocol}`);
+
 process.on("SIGTERM", () => {
   process.stdout.write(JSON.stringify({ ms, failures }));
   process.exit(0);
@@ -44,7 +73,7 @@ process.on("SIGTERM", () => {
 for (let isFirst = true; ; isFirst = false) {
   const began = performance.now();
   try {
-    await (protocol === "redis" ? useCache() : usePostgres());
+    await use();
     ms.push(performance.now() - began);
   } catch (error) {
     failures.push(String(error));

@@ -2,6 +2,11 @@
 import { resolve } from "node:path";
 import type { Place } from "./siege.ts";
 
+/** Where an honest client goes: an instance, the API with a token, or a WebSocket cluster with the key of an application. */
+export type HonestPlace = Pick<Place, "port" | "password"> & {
+  protocol: Place["protocol"] | "api" | "websocket";
+};
+
 const PROGRAM = resolve(import.meta.dir, "honest-client.ts");
 
 /** What an honest client went through. */
@@ -13,7 +18,10 @@ export interface Experience {
 }
 
 /** Lets an honest client of each place come again and again while something is done. */
-export async function besideHonest(places: Place[], action: () => Promise<unknown>): Promise<Experience[]> {
+export async function besideHonest(
+  places: HonestPlace[],
+  action: () => Promise<unknown>,
+): Promise<Experience[]> {
   const clients = places.map((place) => new HonestClient(place));
   try {
     await Promise.all(clients.map((client) => client.served));
@@ -30,7 +38,7 @@ class HonestClient {
   /** All that it prints. */
   readonly said: Promise<string>;
 
-  constructor({ protocol, port, password }: Place) {
+  constructor({ protocol, port, password }: HonestPlace) {
     this.#child = Bun.spawn([process.execPath, PROGRAM, protocol, String(port), password], {
       env: { PATH: process.env.PATH ?? "" },
       stdio: ["ignore", "pipe", "inherit"],

@@ -1,0 +1,75 @@
+// Floods of 20,000 connections, beside which other customers are served within twice their usual time.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { besideFlood } from "../support/flood.ts";
+import { besideHonest, type Experience, type HonestPlace } from "../support/honest.ts";
+import { TOKEN } from "../support/pilvi.ts";
+import { Siege, type Place } from "../support/siege.ts";
+import { createServer } from "../support/websockets.ts";
+import floods from "./data/floods.json" with { type: "json" };
+
+const CONNECTIONS = 20_000;
+/** What each process of the Pilvi may open: no more than the flood takes. */
+const OPEN_FILES = 20_000;
+/** How long honest clients are watched, in each measurement. */
+const WATCH_MS = 3_000;
+/** Twice the usual time, or this on a machine that is busy with other things. */
+const TIMES_USUAL = 2;
+const FLOOR_MS = 1_000;
+
+let siege: Siege;
+let places: Record<string, { port: number; password: string }>;
+let honest: HonestPlace[];
+let usual: Experience[];
+
+beforeAll(async () => {
+  siege = await Siege.begin({ openFiles: OPEN_FILES });
+  const { pilvi } = siege;
+  const { server, main } = await createServer(pilvi);
+  const websocket = { port: Number(new URL(server.meta.url).port), password: main.attributes.key ?? "" };
+  const api = { port: pilvi.port, password: TOKEN };
+  const target = (protocol: Place["protocol"]): Place => {
+    const found = siege.targets.find((place) => place.protocol === protocol);
+    if (found === undefined) throw new Error(`there is no target that speaks ${protocol}`);
+    return found;
+  };
+  places = { postgres: target("postgres"), mysql: target("mysql"), cache: target("redis"), api, websocket };
+  honest = [...siege.neighbours, { protocol: "api", ...api }, { protocol: "websocket", ...websocket }];
+  usual = await watch();
+});
+
+afterAll(async () => {
+  await siege.end();
+});
+
+/** How honest clients fare for some time, of whom each has come at least once. */
+function watch(): Promise<Experience[]> {
+  return besideHonest(honest, () => Bun.sleep(WATCH_MS));
+}
+
+function limitMs(index: number): number {
+  return Math.max(FLOOR_MS, (usual[index]?.medianMs ?? 0) * TIMES_USUAL);
+}
+
+test.each(floods.map((flood) => [flood.name, flood] as const))("%s", async (_, { at, words }) => {
+  const place = places[at];
+  if (place === undefined) throw new Error(`there is nothing to flood that is called ${at}`);
+  const said = words
+    .replace("PASSWORD", place.password)
+    .replace("TOKEN", TOKEN)
+    .replace("KEY", place.password);
+  let experiences: Experience[] = [];
+  const flood = { port: place.port, count: CONNECTIONS, words: Buffer.from(said, "latin1") };
+  const figures = await besideFlood(flood, async () => {
+    experiences = await watch();
+  });
+  console.log(JSON.stringify({ figures, usual, experiences }));
+  expect(figures.opened).toBeGreaterThanOrEqual(CONNECTIONS);
+  for (const [index, { failures, uses, medianMs }] of experiences.entries()) {
+    expect({ failures, protocol: honest[index]?.protocol }).toEqual({
+      failures: [],
+      protocol: honest[index]?.protocol,
+    });
+    expect(uses).toBeGreaterThan(0);
+    expect(medianMs).toBeLessThan(limitMs(index));
+  }
+});

@@ -1,0 +1,62 @@
+// Floods of connections from processes of their own, whose descriptors are no concern of the test's.
+import { resolve } from "node:path";
+import type { FloodOrder } from "./flooder.ts";
+
+const PROGRAM = resolve(import.meta.dir, "flooder.ts");
+/** A process has some descriptors for itself, where the limit may be 20,000. */
+const MOST_PER_PROCESS = 10_000;
+const HOSTS_PER_PROCESS = 2;
+
+/** What a flood came to. */
+export interface FloodFigures {
+  /** Connections that were open at the end. */
+  held: number;
+  /** All that were opened. */
+  opened: number;
+}
+
+/** Holds so many connections to a port while something is done. @param words what is said on each. */
+export async function besideFlood(
+  { port, count, words }: { port: number; count: number; words: Uint8Array },
+  action: () => Promise<unknown>,
+): Promise<FloodFigures> {
+  const processes = Math.ceil(count / MOST_PER_PROCESS);
+  const flooders = Array.from({ length: processes }, (_, index) =>
+    start({
+      port,
+      count: Math.ceil(count / processes),
+      hosts: Array.from({ length: HOSTS_PER_PROCESS }, (__, host) => 2 + index * HOSTS_PER_PROCESS + host),
+      words: Buffer.from(words).toString("base64"),
+    }),
+  );
+  try {
+    await Promise.all(flooders.map(({ begun }) => begun));
+    await action();
+  } finally {
+    for (const { child } of flooders) child.kill("SIGTERM");
+  }
+  const figures = await Promise.all(flooders.map(async ({ said }) => JSON.parse(await said) as FloodFigures));
+  return {
+    held: figures.reduce((sum, { held }) => sum + held, 0),
+    opened: figures.reduce((sum, { opened }) => sum + opened, 0),
+  };
+}
+
+/** `begun` resolves when all connections were tried once, `said` with what it prints at its end. */
+function start(order: FloodOrder) {
+  const child = Bun.spawn([process.execPath, PROGRAM, JSON.stringify(order)], {
+    env: { PATH: process.env.PATH ?? "" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const begun = Promise.withResolvers<void>();
+  const hear = async (): Promise<string> => {
+    let said = "";
+    for await (const bytes of child.stdout) {
+      said += new TextDecoder().decode(bytes);
+      begun.resolve();
+    }
+    begun.resolve();
+    return said;
+  };
+  return { child, begun: begun.promise, said: hear() };
+}
