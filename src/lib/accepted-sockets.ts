@@ -1,9 +1,11 @@
 // The connections that a server of this process has accepted, as the kernel knows them: Bun tells of none that has not asked yet.
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { CString, dlopen, FFIType, ptr, type Pointer } from "bun:ffi";
 
 const { i32, u32, ptr: pointer } = FFIType;
 const SHUT_RDWR = 2;
+/** More than a process comes by that has none left. */
+const MOST_DESCRIPTORS = 1_048_576;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCKADDR_BYTES = 28;
@@ -14,7 +16,9 @@ const { symbols: libc } = dlopen("libc.so.6", {
   getpeername: { args: [i32, pointer, pointer], returns: i32 },
   inet_ntop: { args: [i32, pointer, pointer, u32], returns: pointer },
   shutdown: { args: [i32, i32], returns: i32 },
+  listen: { args: [i32, i32], returns: i32 },
 });
+import { openFileLimit } from "./open-files.ts";
 
 /** A connection of a client. */
 export interface AcceptedSocket {
@@ -28,16 +32,41 @@ const name = new DataView(new ArrayBuffer(SOCKADDR_BYTES));
 const length = new Uint32Array(1);
 const text = new Uint8Array(TEXT_BYTES);
 
-/** All connections to a port of this process. It takes some milliseconds for each thousand descriptors. */
-export function acceptedSockets(port: number): AcceptedSocket[] {
+/**
+ * All connections to a port of this process. It takes some milliseconds for each thousand descriptors.
+ * @param most descriptors that the process may have, for when none is left to read the list of them with.
+ */
+export function acceptedSockets(port: number, most = openFileLimit()): AcceptedSocket[] {
   const found: AcceptedSocket[] = [];
-  for (const entry of readdirSync("/proc/self/fd")) {
-    const fd = Number(entry);
+  for (const fd of descriptors(most)) {
     if (!ask(libc.getsockname, fd) || name.getUint16(2) !== port) continue;
     // A socket that listens has no peer.
     if (ask(libc.getpeername, fd)) found.push({ fd, address: addressText(), port: name.getUint16(2) });
   }
   return found;
+}
+
+/** All that are open; where none is left to read the list of them with, all that may be. */
+function descriptors(most: number): number[] {
+  try {
+    return readdirSync("/proc/self/fd").map(Number);
+  } catch {
+    return Array.from({ length: Math.min(most, MOST_DESCRIPTORS) }, (_, fd) => fd);
+  }
+}
+
+/** How many descriptors this process has; null where the kernel does not tell (before Linux 6.2). */
+export function openDescriptors(): number | null {
+  const { size } = statSync("/proc/self/fd");
+  return size === 0 ? null : size;
+}
+
+/** Has the kernel keep more connections for a server that has not accepted them yet: beyond Bun's 512, clients try again after seconds. */
+export function deepenQueue(port: number, connections: number): void {
+  for (const fd of descriptors(openFileLimit())) {
+    if (!ask(libc.getsockname, fd) || name.getUint16(2) !== port || ask(libc.getpeername, fd)) continue;
+    libc.listen(fd, connections);
+  }
 }
 
 /** Ends a connection; its owner hears of that as of a client's own farewell, and gives the descriptor back. */

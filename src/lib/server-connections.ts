@@ -1,13 +1,16 @@
 // Bounds the connections of a server of Bun's, so that no flood takes all descriptors of its process: beyond a number of them those
 // go first that have proved nothing, then those that are silent longest.
-import { acceptedSockets, hangUp } from "./accepted-sockets.ts";
+import { acceptedSockets, deepenQueue, hangUp, openDescriptors } from "./accepted-sockets.ts";
 import { networkOf } from "./network.ts";
+import { openFileLimit } from "./open-files.ts";
 
 /** How many connections there may be. */
 export interface ConnectionBounds {
   all: number;
   /** Of them those that have proved nothing. */
   unproved: number;
+  /** For how long a connection has room beyond that bound, to say what it wants; half a second when left out. */
+  graceMs?: number;
 }
 
 /** Where a client is, as `Server.requestIP` tells. */
@@ -25,13 +28,19 @@ export interface Call {
 }
 
 /** How often is looked when few are there, and when many are. */
-const CALM_MS = 250;
+const CALM_MS = 100;
 const CROWDED_MS = 50;
-/** How much of its time a process looks at most. */
-const LOOKING_SHARE = 1 / 20;
+/** How long it may go by the number of descriptors alone. */
+const LONGEST_UNSEEN_MS = 5_000;
+/** Connections that wait to be accepted; the kernel has a limit of its own beside it. */
+const QUEUE = 4_096;
+/** How much of its time a process looks at most, and how long it does not look at most, or thousands would come meanwhile. */
+const LOOKING_SHARE = 1 / 4;
+const LONGEST_PAUSE_MS = 250;
 /** From this share of a bound on, whoever has proved nothing has less patience to expect. */
 const CROWDED_SHARE = 1 / 2;
 const PATIENCE_MS = 5_000;
+const GRACE_MS = 500;
 /** What is left of a bound when it was exceeded, so that not every connection has all the others looked at. */
 const KEPT_SHARE = 7 / 8;
 /** An address that has more than this of all goes before the others. */
@@ -42,6 +51,8 @@ interface Peer {
   isProved: boolean;
   /** Requests that are not answered yet. */
   calls: number;
+  /** When it was seen first. */
+  sinceMs: number;
   usedAtMs: number;
 }
 
@@ -53,7 +64,12 @@ interface Connection {
 export class ServerConnections {
   readonly #port: number;
   readonly #bounds: ConnectionBounds;
+  /** Read in good time: when none is left, it cannot be read. */
+  readonly #openFiles = openFileLimit();
   #peers = new Map<string, Peer>();
+  /** When all were looked at last, and how many of them had proved something. */
+  #lookedAtMs = -Infinity;
+  #proved = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param port where the server listens. Nothing is bounded before `start`. */
@@ -62,8 +78,9 @@ export class ServerConnections {
     this.#bounds = bounds;
   }
 
-  /** Begins to look. */
+  /** Begins to look at a server that listens. */
   start(): void {
+    deepenQueue(this.#port, QUEUE);
     this.#lookIn(CALM_MS);
   }
 
@@ -91,19 +108,23 @@ export class ServerConnections {
   look(): number {
     const connections = this.#connections();
     const unproved = connections.filter(({ peer }) => !peer.isProved);
+    this.#lookedAtMs = performance.now();
+    this.#proved = connections.length - unproved.length;
     const gone = new Set(this.#impatient(unproved));
     const dominant = dominantOf(connections);
-    const shed = (from: Connection[], bound: number) => {
+    const { all, unproved: mostUnproved, graceMs = GRACE_MS } = this.#bounds;
+    const shed = (from: Connection[], bound: number, latestMs: number) => {
       const left = from.filter((connection) => !gone.has(connection));
       if (left.length <= bound) return;
-      const order = left.sort(
+      const candidates = left.filter(({ peer }) => peer.sinceMs <= latestMs);
+      const order = candidates.sort(
         (one, other) => rank(one, dominant) - rank(other, dominant) || since(one, other),
       );
       for (const connection of order.slice(0, left.length - Math.floor(bound * KEPT_SHARE)))
         gone.add(connection);
     };
-    shed(unproved, this.#bounds.unproved);
-    shed(connections, this.#bounds.all);
+    shed(unproved, mostUnproved, this.#lookedAtMs - graceMs);
+    shed(connections, all, Infinity);
     for (const { fd } of gone) hangUp(fd);
     return connections.length - gone.size;
   }
@@ -111,7 +132,7 @@ export class ServerConnections {
   /** All that are open, and forgets the others. */
   #connections(): Connection[] {
     const peers = new Map<string, Peer>();
-    const connections = acceptedSockets(this.#port).map((socket) => {
+    const connections = acceptedSockets(this.#port, this.#openFiles).map((socket) => {
       const peer = this.#peerAt(socket);
       peers.set(keyOf(socket), peer);
       return { fd: socket.fd, peer };
@@ -135,19 +156,28 @@ export class ServerConnections {
     return unproved.filter(({ peer }) => peer.usedAtMs < latestMs);
   }
 
+  /** Whether so few descriptors are open that not many strangers can be among them, which saves looking at each. */
+  #isCalm(nowMs: number): boolean {
+    if (nowMs - this.#lookedAtMs > LONGEST_UNSEEN_MS) return false;
+    const open = openDescriptors();
+    return open !== null && open - this.#proved <= this.#bounds.unproved * CROWDED_SHARE;
+  }
+
   #lookIn(ms: number): void {
     this.#timer = setTimeout(() => {
       const beganAtMs = performance.now();
-      const isCrowded = this.look() > this.#bounds.unproved * CROWDED_SHARE;
-      const tookMs = performance.now() - beganAtMs;
-      this.#lookIn(Math.max(isCrowded ? CROWDED_MS : CALM_MS, tookMs / LOOKING_SHARE));
+      if (this.#isCalm(beganAtMs)) return this.#lookIn(CALM_MS);
+      const isCrowded = this.look() - this.#proved > this.#bounds.unproved * CROWDED_SHARE;
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, (performance.now() - beganAtMs) / LOOKING_SHARE);
+      this.#lookIn(Math.max(isCrowded ? CROWDED_MS : CALM_MS, pauseMs));
     }, ms);
     this.#timer.unref();
   }
 }
 
 function newPeer(network: string): Peer {
-  return { network, isProved: false, calls: 0, usedAtMs: performance.now() };
+  const nowMs = performance.now();
+  return { network, isProved: false, calls: 0, sinceMs: nowMs, usedAtMs: nowMs };
 }
 
 function keyOf({ address, port }: PeerAddress): string {

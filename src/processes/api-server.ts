@@ -9,8 +9,10 @@ import { portRefusal } from "./port-refusal.ts";
 /** Long enough for held answers, which `?wait=` makes last up to 60 s. */
 const IDLE_TIMEOUT_SECONDS = 120;
 /** Connections of clients, and which share of all descriptors they are at most: the rest is for the store and the host. */
-const MAX_CONNECTIONS = 8_192;
+const MAX_CONNECTIONS = 16_384;
 const CONNECTIONS_SHARE = 1 / 2;
+/** Of them those without a valid token. */
+const UNPROVED_SHARE = 3 / 4;
 const OPEN_FILES = 65_536;
 
 export interface ApiServer {
@@ -26,7 +28,10 @@ export function prepareApiServer(): void {
 /** @throws Refusal when the port cannot be had. */
 export function serveApi(config: Config, certificate: Certificate | null, app: App): ApiServer {
   const all = Math.min(MAX_CONNECTIONS, Math.floor(openFileLimit() * CONNECTIONS_SHARE));
-  const connections = new ServerConnections(config.port, { all, unproved: all });
+  const connections = new ServerConnections(config.port, {
+    all,
+    unproved: Math.floor(all * UNPROVED_SHARE),
+  });
   const server = listen(config, certificate, app, connections);
   connections.start();
   return {

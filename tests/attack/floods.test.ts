@@ -1,7 +1,7 @@
 // Floods of 20,000 connections, beside which other customers are served within twice their usual time.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { besideFlood } from "../support/flood.ts";
-import { besideHonest, type Experience, type HonestPlace } from "../support/honest.ts";
+import { watchHonest, type Experience, type HonestPlace } from "../support/honest.ts";
 import { TOKEN } from "../support/pilvi.ts";
 import { Siege, type Place } from "../support/siege.ts";
 import { createServer } from "../support/websockets.ts";
@@ -10,11 +10,16 @@ import floods from "./data/floods.json" with { type: "json" };
 const CONNECTIONS = 20_000;
 /** What each process of the Pilvi may open: no more than the flood takes. */
 const OPEN_FILES = 20_000;
-/** How long honest clients are watched, in each measurement. */
-const WATCH_MS = 3_000;
+/** How often each honest client comes in a measurement, and how long that may take. */
+const USES = 20;
+const WATCH_MS = 20_000;
 /** Twice the usual time, or this on a machine that is busy with other things. */
 const TIMES_USUAL = 2;
 const FLOOR_MS = 1_000;
+/** What a client that comes with the flood may wait: the kernel has it try again after 1, 3 and 7 s when its queue is full. */
+const LONGEST_MS = 10_000;
+/** While a flood comes in, a client may be taken for a part of it, and has to come again. */
+const MOST_FAILURES = 2;
 
 let siege: Siege;
 let places: Record<string, { port: number; password: string }>;
@@ -41,9 +46,9 @@ afterAll(async () => {
   await siege.end();
 });
 
-/** How honest clients fare for some time, of whom each has come at least once. */
+/** How honest clients fare. */
 function watch(): Promise<Experience[]> {
-  return besideHonest(honest, () => Bun.sleep(WATCH_MS));
+  return watchHonest(honest, USES, WATCH_MS);
 }
 
 function limitMs(index: number): number {
@@ -64,12 +69,10 @@ test.each(floods.map((flood) => [flood.name, flood] as const))("%s", async (_, {
   });
   console.log(JSON.stringify({ figures, usual, experiences }));
   expect(figures.opened).toBeGreaterThanOrEqual(CONNECTIONS);
-  for (const [index, { failures, uses, medianMs }] of experiences.entries()) {
-    expect({ failures, protocol: honest[index]?.protocol }).toEqual({
-      failures: [],
-      protocol: honest[index]?.protocol,
-    });
-    expect(uses).toBeGreaterThan(0);
+  for (const [index, { failures, uses, medianMs, longestMs }] of experiences.entries()) {
+    expect(failures.length, failures.join("\n")).toBeLessThanOrEqual(MOST_FAILURES);
+    expect(uses + failures.length).toBeGreaterThanOrEqual(USES);
     expect(medianMs).toBeLessThan(limitMs(index));
+    expect(longestMs).toBeLessThan(LONGEST_MS);
   }
 });

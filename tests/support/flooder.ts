@@ -1,5 +1,5 @@
-// A program that floods a port of 127.0.0.1: it holds as many connections as it is told, says the same on each, reads nothing, and opens
-// another one for each that is closed. It prints a line when it has tried all for the first time, and how many it holds when it is told to end.
+// A program that floods a port of 127.0.0.1: it holds as many connections as it is told, says the same on each, reads nothing, and
+// slowly opens others for those that are closed. It prints a line when it has tried all for the first time, and how many it holds when it is told to end.
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
 /** What it is told, as JSON in its first argument. */
@@ -28,6 +28,8 @@ const MSG_NOSIGNAL = 0x4000;
 /** Connections that are opened before the others are looked at. */
 const BATCH = 256;
 const PAUSE_MS = 20;
+/** Connections that it opens anew in such a pause: what it is about is to hold them. */
+const REOPENED = 4;
 
 const order = JSON.parse(process.argv[2] ?? "") as FloodOrder;
 const words = Buffer.from(order.words, "base64");
@@ -88,7 +90,8 @@ process.on("SIGTERM", () => {
 });
 
 for (let isFirst = true; ;) {
-  for (let count = 0; count < BATCH && open.size < order.count; count += 1) if (!openAnother()) break;
+  const most = opened < order.count ? BATCH : REOPENED;
+  for (let count = 0; count < most && open.size < order.count; count += 1) if (!openAnother()) break;
   look();
   if (isFirst && opened >= order.count) {
     process.stdout.write("\n");

@@ -20,16 +20,24 @@ export interface Experience {
 /** Lets an honest client of each place come again and again while something is done. */
 export async function besideHonest(
   places: HonestPlace[],
-  action: () => Promise<unknown>,
+  action: (clients: { readonly uses: number }[]) => Promise<unknown>,
 ): Promise<Experience[]> {
   const clients = places.map((place) => new HonestClient(place));
   try {
     await Promise.all(clients.map((client) => client.served));
-    await action();
+    await action(clients);
   } finally {
     for (const client of clients) client.end();
   }
   return await Promise.all(clients.map(async (client) => experienceOf(await client.said)));
+}
+
+/** Lets honest clients come until each has come so often. @param longestMs gives up after so long. */
+export function watchHonest(places: HonestPlace[], uses: number, longestMs: number): Promise<Experience[]> {
+  const giveUpAt = performance.now() + longestMs;
+  return besideHonest(places, async (clients) => {
+    while (performance.now() < giveUpAt && clients.some((client) => client.uses < uses)) await Bun.sleep(10);
+  });
 }
 
 class HonestClient {
@@ -46,6 +54,9 @@ class HonestClient {
     this.said = this.#hear();
   }
 
+  /** How often it has come. */
+  uses = 0;
+
   /** It has come for the first time. */
   get served(): Promise<void> {
     return this.#served.promise;
@@ -58,7 +69,9 @@ class HonestClient {
   async #hear(): Promise<string> {
     let said = "";
     for await (const bytes of this.#child.stdout) {
-      said += new TextDecoder().decode(bytes);
+      const text = new TextDecoder().decode(bytes);
+      this.uses += text.split("\n").length - 1;
+      said += text;
       this.#served.resolve();
     }
     this.#served.resolve();

@@ -7,6 +7,7 @@ import type { Connection } from "../connection.ts";
 import { handleHttp } from "../http/index.ts";
 import { splitUrl } from "../http/route.ts";
 import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
+import { ConnectionBounds } from "./connection-bounds.ts";
 import { SocketTransport, type Backlog } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
 
@@ -36,21 +37,25 @@ export function listen(
   log: Log,
 ): Server<SocketData> {
   const reportFault = (error: unknown) => log.error({ error }, "a request could not be answered");
+  const bounds = new ConnectionBounds(config.port);
   try {
-    return Bun.serve<SocketData>({
+    const listener = Bun.serve<SocketData>({
       hostname: config.address,
       port: config.port,
       ...(config.certificate === null ? {} : { tls: config.certificate }),
       maxRequestBodySize: MAX_BODY_BYTES,
       idleTimeout: KEEP_ALIVE_SECONDS,
       development: false,
-      fetch: (request, server) => answer(request, server, cluster, reportFault),
+      fetch: (request, server) =>
+        bounds.answer(request, server, () => answer(request, server, cluster, reportFault)),
       error: (error) => {
         reportFault(error);
         return new Response("Internal error", { status: 500 });
       },
       websocket: socketHandlers(cluster, backlog, log),
     });
+    bounds.start();
+    return listener;
   } catch (error) {
     const isTaken = codeOf(error) === "EADDRINUSE";
     const text = isTaken
