@@ -99,9 +99,12 @@ describe("Pilvi refuses to start, with one sentence,", () => {
       PILVI_PORT_RANGE: "9-1",
       PILVI_INSECURE: "yes",
       PILVI_KEY_FILE: "/tmp/really?",
+      PILVI_QUOTA_RESOURCES: "-1",
+      PILVI_QUOTA_MEMORY: "much",
     });
-    expect(said.split("\n")[0]).toBe("8 settings are wrong:");
-    for (const name of ["PORT", "HOST", "BIND", "TLS_CERT", "PORT_RANGE", "INSECURE", "KEY_FILE"]) {
+    expect(said.split("\n")[0]).toBe("10 settings are wrong:");
+    const names = ["PORT", "HOST", "BIND", "TLS_CERT", "PORT_RANGE", "INSECURE", "KEY_FILE"];
+    for (const name of [...names, "QUOTA_RESOURCES", "QUOTA_MEMORY"]) {
       expect(said).toMatch(new RegExp(`^ {2}PILVI_${name} `, "m"));
     }
   });

@@ -6,7 +6,14 @@ import { addFault } from "../../api/validation.ts";
 import { byteSizeText } from "../../lib/byte-size.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { Allocation, Quotas } from "../kind.ts";
-import { insertAllocation, lockAllocation, updateAllocation, usagesOf, type Usage } from "./allocations.ts";
+import {
+  insertAllocation,
+  lockAllocation,
+  updateAllocation,
+  usagesOf,
+  type Usage,
+  type Usages,
+} from "./allocations.ts";
 import type { InstanceKind } from "./rows.ts";
 
 /** The fields of a request that decide how much of a quota it takes. */
@@ -54,9 +61,13 @@ export async function allocate(
   principal: Principal,
   order: AllocationOrder,
 ): Promise<void> {
-  await insertAllocation(tx, principal, order);
   const { kind, allocation, fields } = order;
-  await refuseExcess(tx, quotas, principal, {
+  // Sent together, since from the first one on all other creates of the organization wait.
+  const [, usages] = await Promise.all([
+    insertAllocation(tx, principal, order),
+    usagesOf(tx, principal.tokenId),
+  ]);
+  refuseExcess(quotas, usages, {
     resources: { wanted: 1, field: "type" },
     [kind]: { wanted: 1, field: "type" },
     storageBytes: { wanted: 0, field: "type" },
@@ -85,7 +96,7 @@ export async function reallocate(
   if (growth.memoryBytes === 0 && growth.connections === 0) return;
   const isLarger = growth.memoryBytes > 0 || growth.connections > 0;
   await updateAllocation(tx, id, allocation, isLarger ? principal.tokenId : null);
-  if (isLarger) await refuseExcess(tx, quotas, principal, takenBy(growth, fields));
+  if (isLarger) refuseExcess(quotas, await usagesOf(tx, principal.tokenId), takenBy(growth, fields));
 }
 
 /** How much more is wanted of a quota, and the field that says so. */
@@ -99,14 +110,8 @@ function takenBy({ memoryBytes, connections }: Allocation, fields: AllocationFie
 }
 
 /** The sums have the order in them already, and nobody else can change them before the transaction ends. */
-async function refuseExcess(
-  tx: Transaction,
-  quotas: Quotas,
-  { tokenId }: Principal,
-  wanted: Wanted,
-): Promise<void> {
+function refuseExcess(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages, wanted: Wanted): void {
   const errors: FieldErrors = {};
-  const { tokenLimits: limits, ...usages } = await usagesOf(tx, tokenId);
   const ofOrganization = usedOf(usages.ofOrganization);
   for (const name of exceeded(quotas, ofOrganization, wanted)) {
     const raise = `have the operator raise ${QUOTA_TEXTS[name].setting}`;
