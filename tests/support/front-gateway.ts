@@ -1,5 +1,5 @@
 // The gateway's own loop in front of one engine, in this process, with the test in the place of the host.
-import type { Front } from "../../src/gateway/backend.ts";
+import { TooManyClients, type Front } from "../../src/gateway/backend.ts";
 import { InstanceBackend } from "../../src/gateway/instance-backend.ts";
 import type { Entry, EntryState, EntryUser, GatewayMessage, WakeReason } from "../../src/gateway/link.ts";
 import { ClientSocket, type TlsPolicy } from "../../src/gateway/reactor/client-socket.ts";
@@ -32,6 +32,8 @@ export abstract class FrontGateway {
   /** Clients that are served, in the order in which they came. */
   readonly clients = new Set<WatchedSocket>();
   policy: TlsPolicy;
+  /** Whether no client may log in any more. */
+  isFull = false;
   protected readonly backend: InstanceBackend;
   readonly #front: Front;
   readonly #reactor = new Reactor();
@@ -138,6 +140,9 @@ export abstract class FrontGateway {
 
   #accept(fd: number, address: string): void {
     const client = new WatchedSocket(this.#reactor, fd, address, this.policy);
+    client.onIdentified = () => {
+      if (this.isFull) throw new TooManyClients();
+    };
     this.clients.add(client);
     this.#open.add(client);
     client.onGone(() => this.#open.delete(client));

@@ -1,0 +1,80 @@
+// An instance with as many clients as it may have: the next one is told so in the words of its protocol, and wakes nothing.
+import { afterEach, describe, expect, test } from "bun:test";
+import mysql from "mysql2/promise";
+import { Client } from "pg";
+import { TestMariaDb } from "../support/mariadb.ts";
+import { MysqlGateway } from "../support/mysql-gateway.ts";
+import { TestPostgres } from "../support/postgres-engine.ts";
+import { PostgresGateway } from "../support/postgres-gateway.ts";
+import { ENGINES, PASSWORD, RedisGateway } from "../support/redis-gateway.ts";
+import { Stranger } from "../support/strangers.ts";
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+describe.each(ENGINES)("a full cache of %s", (name) => {
+  async function tell(text: string, state: "asleep" | "running"): Promise<string> {
+    const cache = await RedisGateway.create(name);
+    cleanUps.push(() => cache.close());
+    if (state === "running") {
+      const waker = await Stranger.open(cache.port);
+      cleanUps.push(() => waker.close());
+      waker.write(`AUTH app ${PASSWORD}\r\nSET key value\r\n`);
+      await waker.until((heard) => heard.toString().endsWith("+OK\r\n+OK\r\n"));
+    }
+    const wakes = cache.wakes.length;
+    cache.isFull = true;
+    const stranger = await Stranger.open(cache.port);
+    stranger.write(text);
+    const heard = (await stranger.rest()).toString();
+    expect(cache.wakes.length).toBe(wakes);
+    expect(cache.faults).toEqual([]);
+    return heard;
+  }
+
+  test.each(["asleep", "running"] as const)("that is %s", async (state) => {
+    expect(await tell(`AUTH app ${PASSWORD}\r\nGET key\r\n`, state)).toBe(
+      "-ERR max number of clients reached\r\n",
+    );
+  });
+});
+
+test("a full Postgres, asleep or not", async () => {
+  const server = await TestPostgres.start([]);
+  cleanUps.push(() => server.remove());
+  await server.admin("create role ann login password 'one'");
+  const gateway = new PostgresGateway(server);
+  cleanUps.push(() => gateway.close());
+  await gateway.learnUsers();
+  gateway.isFull = true;
+  const login = async () => {
+    const to = { host: "127.0.0.1", port: gateway.port, user: "ann", password: "one", database: "postgres" };
+    await new Client(to).connect();
+  };
+  const refusal = { code: "53300", message: "sorry, too many clients already" };
+  await expect(login()).rejects.toMatchObject(refusal);
+  gateway.become("asleep");
+  await expect(login()).rejects.toMatchObject(refusal);
+  expect(gateway.wakes).toEqual([]);
+  expect(gateway.faults).toEqual([]);
+});
+
+test("a full MySQL, asleep or not", async () => {
+  const server = await TestMariaDb.start([]);
+  cleanUps.push(() => server.stop());
+  await server.admin("create user app@'%' identified by 'secret'");
+  const gateway = new MysqlGateway(server);
+  cleanUps.push(() => gateway.close());
+  await gateway.learnUsers();
+  gateway.isFull = true;
+  const login = () =>
+    mysql.createConnection({ host: "127.0.0.1", port: gateway.port, user: "app", password: "secret" });
+  const refusal = { errno: 1040, sqlState: "08004", message: "Too many connections" };
+  await expect(login()).rejects.toMatchObject(refusal);
+  gateway.become("asleep");
+  await expect(login()).rejects.toMatchObject(refusal);
+  expect(gateway.wakes).toEqual([]);
+  expect(gateway.faults).toEqual([]);
+});
