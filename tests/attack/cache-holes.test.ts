@@ -1,0 +1,83 @@
+// Holes of caches that upstream has closed, tried on the engines that are installed: a flood of a stranger, and scripts that reach others.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { Redis } from "ioredis";
+import type { CacheResource } from "../../src/resources/caches/schema.ts";
+import holes from "./data/cache-holes.json";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+
+/** An engine with the hole keeps an answer of some 40 bytes for each 13 that are sent. */
+const SENT_BYTES = 100_000_000;
+/** Far below what it keeps with the hole, far above what an engine needs that closes. */
+const MAX_GROWTH_BYTES = 100_000_000;
+const FLOOD = Buffer.from("*1\r\n$3\r\nfoo\r\n".repeat(5_000));
+
+let pilvi: TestPilvi;
+
+beforeAll(async () => {
+  pilvi = await startPilvi();
+});
+
+afterAll(async () => {
+  await pilvi.close();
+});
+
+function clientOf({ attributes }: CacheResource): Redis {
+  const { hostname: host, port, username = "", password = "" } = attributes.connection;
+  return new Redis({ host, port, username, password, retryStrategy: null as never });
+}
+
+function memoryOf(id: string): number {
+  const status = readFileSync(`/proc/${pilvi.enginePids(id)[0]}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+/**
+ * Sends unknown commands without reading an answer, until all is sent or the engine closes.
+ * @returns by how much the engine grew at most.
+ */
+async function flood(port: number, grownBytes: () => number): Promise<number> {
+  let most = 0;
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.on("error", () => {});
+  socket.pause();
+  try {
+    await until("the flood has come to its end", () => {
+      if (!socket.destroyed && socket.writableLength < FLOOD.length) socket.write(FLOOD);
+      most = Math.max(most, grownBytes());
+      const isSent = socket.bytesWritten >= SENT_BYTES && socket.writableLength === 0;
+      return socket.destroyed || isSent || most > MAX_GROWTH_BYTES;
+    });
+    return most;
+  } finally {
+    socket.destroy();
+  }
+}
+
+describe.each([
+  { type: "platform_valkey", size: "valkey-flex-250mb", uses_hibernation: false },
+  { type: "hosted_redis", size: "250mb" },
+])("a cache of the type $type that listens by itself", (wishes) => {
+  let cache: CacheResource;
+
+  beforeAll(async () => {
+    cache = await pilvi.createCache(wishes);
+    expect(cache.meta.engine?.warning).toBeNull();
+  });
+
+  test("CVE-2025-21605: a stranger that reads no answers cannot fill the memory", async () => {
+    const before = memoryOf(cache.id);
+    const grown = () => memoryOf(cache.id) - before;
+    expect(await flood(cache.attributes.connection.port, grown)).toBeLessThan(MAX_GROWTH_BYTES);
+  });
+
+  test.each(holes)("$name", async ({ script }) => {
+    const attacker = clientOf(cache);
+    await attacker.eval(script, 0).catch(() => null);
+    const victim = clientOf(cache);
+    expect(await victim.eval("return {('x'):upper(), #'four', rawget(_G, 'poisoned')}", 0)).toEqual(["X", 4]);
+    attacker.disconnect();
+    victim.disconnect();
+  });
+});
