@@ -36,6 +36,8 @@ export async function expectExactly(pilvi: TestPilvi, store: Database, ids: stri
     caches: wanted.map((id) => ({ id, status: "available" })),
     work: wanted,
     ports: wanted,
+    allocations: wanted,
+    counted: wanted.length,
     strayKeys: [],
   });
   expect(pilvi.instanceFolders().sort()).toEqual(wanted);
@@ -74,12 +76,22 @@ async function rowsOf(store: Database, wanted: string[]) {
     caches: [...(await store<{ id: string; status: string }[]>`select id, status from caches order by id`)],
     work: idsOf(await store`select id from work`),
     ports: idsOf(await store`select resource_id as id from ports`),
+    allocations: idsOf(await store`select resource_id as id from allocations`),
+    counted: await countedIn(store),
     strayKeys: idsOf(
       await store`
         select resource_id as id from idempotency_keys
         where resource_id is not null and not (resource_id = any(${store.array(wanted, "text")}))`,
     ),
   };
+}
+
+/** How many resources the sums of the quotas have for all organizations together. */
+async function countedIn(store: Database): Promise<number | undefined> {
+  const [row] = await store<{ counted: number }[]>`
+    select coalesce(sum(caches + databases + websockets), 0)::int as counted
+    from quota_usage where owner in (select id from organizations)`;
+  return row?.counted;
 }
 
 function idsOf(rows: { id: string }[]): string[] {
