@@ -48,6 +48,14 @@ export class Caches extends Collection<CacheKind> {
     return await this.putToSleep<CacheDocument>(id);
   }
 
+  /**
+   * Gives a cache a new password; the former one is refused when the cache is `available` again.
+   * @param options.idempotencyKey makes repetitions over several processes safe; by default each call has its own.
+   */
+  async rotateCredentials(id: string, options: { idempotencyKey?: string } = {}): Promise<CacheDocument> {
+    return await this.rotate<CacheDocument>(id, options);
+  }
+
   /** Reads which types there are, with their sizes and regions. */
   async types(): Promise<CacheTypeList> {
     return await this.connection.send<CacheTypeList>({ method: "GET", path: "/caches/types" });

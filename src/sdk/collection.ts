@@ -110,6 +110,16 @@ export class Collection<K extends Kind> {
     return await this.connection.send<Document>({ method: "POST", path, timeoutMs: HELD_TIMEOUT_MS });
   }
 
+  /** Gives one a new password. */
+  protected async rotate<Document>(
+    id: string,
+    { idempotencyKey = crypto.randomUUID() }: { idempotencyKey?: string },
+  ): Promise<Document> {
+    const path = `${this.pathOf(id)}/rotate-credentials`;
+    const headers = { "Idempotency-Key": idempotencyKey };
+    return await this.connection.send<Document>({ method: "POST", path, headers });
+  }
+
   protected pathOf(id: string): string {
     return `${this.#path}/${encodeURIComponent(id)}`;
   }

@@ -72,6 +72,14 @@ export class Databases extends Collection<DatabaseKind> {
     return await this.putToSleep<DatabaseDocument>(id);
   }
 
+  /**
+   * Gives a cluster a new password; the former one is refused when the cluster is `available` again.
+   * @param options.idempotencyKey makes repetitions over several processes safe; by default each call has its own.
+   */
+  async rotateCredentials(id: string, options: { idempotencyKey?: string } = {}): Promise<DatabaseDocument> {
+    return await this.rotate<DatabaseDocument>(id, options);
+  }
+
   /** Reads which types there are, with their versions, regions and the members of their config. */
   async types(): Promise<DatabaseTypeList> {
     return await this.connection.send<DatabaseTypeList>({ method: "GET", path: "/databases/types" });

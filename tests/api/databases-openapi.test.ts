@@ -44,6 +44,7 @@ describe("the document", () => {
       "get /databases/{id} getDatabase",
       "patch /databases/{id} updateDatabase",
       "post /databases createDatabase",
+      "post /databases/{id}/rotate-credentials rotateDatabaseCredentials",
       "post /databases/{id}/suspend suspendDatabase",
     ]);
     expect(named(false)).toEqual([
@@ -57,6 +58,7 @@ describe("the document", () => {
       "patch /databases/clusters/{id} updateDatabaseCluster",
       "post /databases/clusters createDatabaseCluster",
       "post /databases/clusters/{id}/databases createDatabaseSchema",
+      "post /databases/clusters/{id}/rotate-credentials rotateDatabaseClusterCredentials",
       "post /databases/clusters/{id}/suspend suspendDatabaseCluster",
     ]);
     for (const { operation } of operations.filter((one) => one.operation.deprecated)) {

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
+import { addRotate } from "../shared/rotate.ts";
 import { addShow } from "../shared/show.ts";
 import { addSuspend } from "../shared/suspend.ts";
 import { addTypes } from "../shared/types.ts";
@@ -31,6 +32,10 @@ export function addCaches(program: Command, session: Session): void {
   addSuspend(caches, session, cacheKind, (client, id) => client.caches.suspend(id), [
     "pilvi caches suspend sessions",
     "pilvi caches suspend sessions --json | jq .data.meta.sleep",
+  ]);
+  addRotate(caches, session, cacheKind, (client, id) => client.caches.rotateCredentials(id), [
+    "pilvi caches rotate sessions",
+    "pilvi caches rotate sessions --json | jq .data.attributes.connection",
   ]);
   addDelete(caches, session, cacheKind, [
     "pilvi caches delete sessions",

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
+import { addRotate } from "../shared/rotate.ts";
 import { addShow } from "../shared/show.ts";
 import { addSuspend } from "../shared/suspend.ts";
 import { addTypes } from "../shared/types.ts";
@@ -34,6 +35,10 @@ export function addDatabases(program: Command, session: Session): void {
   addSuspend(databases, session, clusterKind, (client, id) => client.databases.suspend(id), [
     "pilvi databases suspend orders",
     "pilvi databases suspend orders --json | jq .data.meta.sleep",
+  ]);
+  addRotate(databases, session, clusterKind, (client, id) => client.databases.rotateCredentials(id), [
+    "pilvi databases rotate orders",
+    "pilvi databases rotate orders --json | jq .data.attributes.connection",
   ]);
   addDelete(databases, session, clusterKind, [
     "pilvi databases delete orders",

@@ -10,6 +10,7 @@ import { createdHeaders } from "../shared/create.ts";
 import { deleteInstance } from "../shared/delete.ts";
 import { readOne } from "../shared/read.ts";
 import { regions } from "../shared/regions.ts";
+import { rotateCredentials } from "../shared/rotate.ts";
 import { suspendInstance } from "../shared/suspend.ts";
 import { CACHES, changeCache, checkChange } from "./change.ts";
 import { createCache } from "./create.ts";
@@ -47,6 +48,7 @@ export function cacheOperations(context: KindContext): Operation[] {
     show(context),
     change(context),
     suspend(context),
+    rotate(context),
     remove(context),
   ];
 }
@@ -186,6 +188,35 @@ function suspend(context: KindContext): Operation {
     async handle(request) {
       const row = await suspendInstance(context, request, { ...CACHES, reasonAgainst });
       return { document: { data: renderCache(row, context, request.principal) } };
+    },
+  });
+}
+
+function rotate(context: KindContext): Operation {
+  return operation({
+    method: "POST",
+    path: "/caches/:id/rotate-credentials",
+    operationId: "rotateCacheCredentials",
+    tag,
+    summary: "Give a cache a new password",
+    description:
+      "The user stays. The cache is `updating` until the new password is in force, and from then on the former one is refused. Its engine starts anew for it, which ends its connections; one that sleeps is not woken.",
+    ability: "caches:write",
+    params,
+    isIdempotent: true,
+    canConflict: true,
+    success: {
+      status: 200,
+      description: "The cache with its new password.",
+      schema: single,
+      contentType: JSON_API,
+    },
+    async handle(request) {
+      const { row, isReplayed } = await rotateCredentials(context, request, CACHES);
+      return {
+        document: { data: renderCache(row, context, request.principal) },
+        headers: { ...(isReplayed && { "Idempotent-Replayed": "true" }) },
+      };
     },
   });
 }

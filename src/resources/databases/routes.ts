@@ -12,6 +12,7 @@ import { deleteInstance } from "../shared/delete.ts";
 import { rememberedOffer } from "../shared/offers.ts";
 import { readOne } from "../shared/read.ts";
 import { regions } from "../shared/regions.ts";
+import { rotateCredentials } from "../shared/rotate.ts";
 import { suspendInstance } from "../shared/suspend.ts";
 import { CLUSTERS, changeDatabase } from "./change.ts";
 import { memberDescriptionsOf } from "./configs/describe.ts";
@@ -51,6 +52,7 @@ export function databaseOperations(context: KindContext): Operation[] {
     getDatabase: show(context),
     updateDatabase: change(context),
     suspendDatabase: suspend(context),
+    rotateDatabaseCredentials: rotate(context),
     deleteDatabase: remove(context),
   };
   const former = Object.entries(operations).map(([name, each]) => legacy(each, name));
@@ -197,6 +199,35 @@ function suspend(context: KindContext): Operation {
     async handle(request) {
       const row = await suspendInstance(context, request, { ...CLUSTERS, reasonAgainst });
       return { document: { data: renderDatabase(row, context, request.principal) } };
+    },
+  });
+}
+
+function rotate(context: KindContext): Operation {
+  return operation({
+    method: "POST",
+    path: `${pathOfOne}/rotate-credentials`,
+    operationId: "rotateDatabaseClusterCredentials",
+    tag,
+    summary: "Give a database cluster a new password",
+    description:
+      "The user stays. The cluster is `updating` until the new password is in force, and from then on the former one is refused; sessions stay open. One that sleeps is not woken.",
+    ability: "databases:write",
+    params: clusterParams,
+    isIdempotent: true,
+    canConflict: true,
+    success: {
+      status: 200,
+      description: "The cluster with its new password.",
+      schema: single,
+      contentType: JSON_API,
+    },
+    async handle(request) {
+      const { row, isReplayed } = await rotateCredentials(context, request, CLUSTERS);
+      return {
+        document: { data: renderDatabase(row, context, request.principal) },
+        headers: { ...(isReplayed && { "Idempotent-Replayed": "true" }) },
+      };
     },
   });
 }

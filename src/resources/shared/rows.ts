@@ -135,6 +135,16 @@ export async function lockRow(
   return row;
 }
 
+/** Gives an instance of a kind that has a user another password. */
+export async function writePassword(
+  tx: Transaction,
+  kind: InstanceKind,
+  id: string,
+  sealedPassword: string,
+): Promise<void> {
+  await tx`update ${tx.unsafe(tableOf(kind))} set sealed_password = ${sealedPassword} where id = ${id}`;
+}
+
 /** Says of an instance that was available that a wish for it is not yet in force. */
 export async function markUpdating(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
   await tx`

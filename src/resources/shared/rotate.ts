@@ -1,0 +1,37 @@
+// Gives an instance a new password; the former one is refused from the moment that the new one is in force.
+import { recordAudit } from "../../api/audit.ts";
+import { createOnce } from "../../api/idempotency.ts";
+import type { OperationRequest } from "../../api/operation.ts";
+import { newPassword } from "../../lib/secrets.ts";
+import type { KindContext } from "../kind.ts";
+import { writePassword } from "./rows.ts";
+import { enqueueChange, lockInstance, refuseDeleting, type InstanceSearch } from "./wish.ts";
+
+/**
+ * Rotates once for an Idempotency-Key and answers with the instance as it is then.
+ * @throws ApiError 404, or 409 when the instance is being deleted.
+ */
+export async function rotateCredentials<Row extends { id: string; hostId: string; status: string }>(
+  { db, vault }: KindContext,
+  { principal, requestId, params, idempotency }: OperationRequest<unknown, unknown, { id: string }>,
+  search: InstanceSearch<Row>,
+): Promise<{ row: Row; isReplayed: boolean }> {
+  const { organizationId } = principal;
+  const { kind, noun } = search;
+  const { id } = params;
+  return await createOnce(db, {
+    organizationId,
+    kind,
+    id,
+    request: idempotency,
+    async create(tx) {
+      const found = await lockInstance(tx, search, organizationId, id);
+      refuseDeleting(found, noun);
+      await writePassword(tx, kind, id, vault.seal(newPassword(), id));
+      await enqueueChange(tx, kind, found);
+      await recordAudit(tx, { principal, requestId, action: "rotate-credentials", kind, id, details: {} });
+      return (await search.find(tx, organizationId, id)) ?? found;
+    },
+    find: (tx) => search.find(tx, organizationId, id),
+  });
+}
