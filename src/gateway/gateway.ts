@@ -8,25 +8,25 @@ import { FAREWELLS } from "./farewells.ts";
 import { InstanceBackend } from "./instance-backend.ts";
 import type { Entry, GatewayMessage, HostMessage, Protocol } from "./link.ts";
 import type { Log } from "../lib/line-log.ts";
-import { messageOf } from "../lib/errors.ts";
+import type { Parcel } from "../lib/socket-courier.ts";
 import { openFileLimit } from "../lib/open-files.ts";
+import { libc } from "./reactor/libc.ts";
+import { AddressLink } from "./reactor/address-link.ts";
 import { ClientSocket, type TlsPolicy } from "./reactor/client-socket.ts";
 import { HostLink } from "./reactor/host-link.ts";
 import { Listener } from "./reactor/listener.ts";
 import type { Reactor } from "./reactor/reactor.ts";
-import type { Timer } from "./reactor/timers.ts";
 import { isLoopbackPeer, outOfReach } from "./reach.ts";
 import { Tidying } from "./tidying.ts";
 
 const FRONTS: Record<Protocol, Front> = { postgres: postgresFront, mysql: mysqlFront, redis: redisFront };
 
-/** How soon an address is tried again that somebody else has. */
-const LISTEN_RETRY_MS = 500;
-
 /** What the gateway was told at its start. */
 export interface GatewaySettings {
   /** The host's unix socket for gateways. */
   linkSocket: string;
+  /** The host's unix socket from which it hands over the sockets that clients come to. */
+  addressSocket: string;
   /** Begins TLS as the server on a descriptor; null where there is no TLS. */
   session: TlsPolicy["session"];
   /** Whether clients of other machines may speak in clear. */
@@ -35,10 +35,8 @@ export interface GatewaySettings {
 
 interface Door {
   backend: InstanceBackend;
+  /** Null until the host has handed over the socket, which it does not have either while another program has the address. */
   listener: Listener | null;
-  retry: Timer | null;
-  /** Whether the host waits until it is listened at. */
-  isAwaited: boolean;
   /** What the host asked of it last. */
   question: number | undefined;
   clients: Set<ClientSocket>;
@@ -48,7 +46,10 @@ export class Gateway {
   readonly #reactor: Reactor;
   readonly #settings: GatewaySettings;
   readonly #log: Log;
-  #link: HostLink | null = null;
+  readonly #link: HostLink;
+  readonly #addresses: AddressLink;
+  /** Sockets of instances that the gateway has not heard of yet. */
+  readonly #early = new Map<string, number>();
   readonly #doors = new Map<string, Door>();
   readonly #limits = new ConnectionLimits<ClientSocket>(openFileLimit(), (client, id) =>
     this.#dismiss(client, id),
@@ -67,15 +68,32 @@ export class Gateway {
       room: () => this.#limits.room(this.#doors.size),
       relieve: (sockets) => this.#limits.relieve(sockets, this.#doors.size),
     };
+    this.#addresses = new AddressLink(reactor, settings.addressSocket, {
+      received: (id, fd) => this.#listen(id, fd),
+      ended: () => this.#link.restart(),
+    });
+    this.#link = new HostLink(reactor, settings.linkSocket, {
+      connected: () => this.#meet(),
+      received: (message) => this.#hear(message),
+      skipped: () => log.error({}, "a line of the host's is too long and was left out"),
+    });
   }
 
   /** Begins to listen to the host, and to whoever comes to the addresses that it tells. */
   start(): void {
-    const { linkSocket } = this.#settings;
-    this.#link = new HostLink(this.#reactor, linkSocket, {
-      received: (message) => this.#hear(message),
-      skipped: () => this.#log.error({}, "a line of the host's is too long and was left out"),
-    });
+    this.#link.start();
+  }
+
+  /** A host is there, which may have been started in place of a killed one, and gets back what that had. */
+  #meet(): void {
+    const held: Parcel[] = [...this.#early];
+    for (const [id, { listener }] of this.#doors) {
+      if (listener !== null && !listener.isClosed) held.push([id, listener.fd]);
+    }
+    const isDone = this.#addresses.connect(held);
+    for (const id of this.#early.keys()) this.#forget(id);
+    if (isDone) this.#tell({ type: "holding" });
+    else this.#link.restart();
   }
 
   #hear(message: HostMessage): void {
@@ -88,19 +106,18 @@ export class Gateway {
     }
     const door = this.#doors.get(message.id);
     if (door === undefined) return;
-    if (message.type === "attend") return this.#attend(door);
     door.question = message.question;
     if (message.type === "drain") return door.backend.drain(message.withinMs, message.isYielding);
     door.backend.detach();
   }
 
   #tell(message: GatewayMessage): void {
-    this.#link?.send(message);
+    this.#link.send(message);
   }
 
   #tellOf(message: GatewayMessage): void {
     const isAnswer = message.type === "drained" || message.type === "busy" || message.type === "detached";
-    const question = this.#doors.get(message.id)?.question;
+    const question = isAnswer ? this.#doors.get(message.id)?.question : undefined;
     this.#tell(isAnswer && question !== undefined ? { ...message, question } : message);
   }
 
@@ -119,7 +136,6 @@ export class Gateway {
     const { address, port } = door.backend.entry;
     door.backend.update(entry, isAnswer);
     if (address === entry.address && port === entry.port) return;
-    this.#listen(door);
     for (const client of outOfReach(door.clients, entry.address)) client.end();
   }
 
@@ -128,43 +144,38 @@ export class Gateway {
     const door: Door = {
       backend,
       listener: null,
-      retry: null,
-      isAwaited: false,
       question: undefined,
       clients: new Set(),
     };
     this.#doors.set(entry.id, door);
-    this.#listen(door);
+    const fd = this.#early.get(entry.id);
+    if (fd === undefined) return;
+    this.#early.delete(entry.id);
+    this.#listen(entry.id, fd);
   }
 
-  /** Tells the host that the address is listened at, now or as soon as it is. */
-  #attend(door: Door): void {
-    door.isAwaited = door.listener === null;
-    if (!door.isAwaited) this.#tell({ type: "attending", id: door.backend.entry.id });
+  /** @param fd a socket that listens at the address of the instance, in place of the one before; null is none. */
+  #listen(id: string, fd: number | null): void {
+    const door = this.#doors.get(id);
+    this.#forget(id);
+    door?.listener?.close();
+    if (fd === null) return;
+    if (door === undefined) return void this.#early.set(id, fd);
+    door.listener = new Listener(this.#reactor, fd, (client, peer) => this.#accept(door, client, peer));
   }
 
-  #listen(door: Door): void {
-    const { id, address, port } = door.backend.entry;
-    door.listener?.close();
-    door.retry?.cancel();
-    door.listener = null;
-    try {
-      door.listener = new Listener(this.#reactor, { address, port }, (fd, peer) =>
-        this.#accept(door, fd, peer),
-      );
-      if (door.isAwaited) this.#attend(door);
-    } catch (error) {
-      this.#log.error({ instance: id, address, port, error: messageOf(error) }, "an address cannot be had");
-      door.retry = this.#reactor.timers.after(LISTEN_RETRY_MS, () => this.#listen(door));
-    }
+  #forget(id: string): void {
+    const fd = this.#early.get(id);
+    if (fd !== undefined) libc.close(fd);
+    this.#early.delete(id);
   }
 
   #release(id: string): void {
+    this.#forget(id);
     const door = this.#doors.get(id);
     if (door === undefined) return;
     this.#doors.delete(id);
     door.listener?.close();
-    door.retry?.cancel();
     door.backend.close();
     for (const client of door.clients) client.end();
   }

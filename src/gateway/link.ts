@@ -84,8 +84,6 @@ export type HostMessage =
     }
   /** The gateway is to give up the address, and to answer `released` when it does not listen there any more. */
   | { type: "gone"; id: string }
-  /** To be answered with `attending` as soon as the gateway listens at the address. */
-  | { type: "attend"; id: string }
   /** Hold whoever comes, let what is under way come to its end; to be answered with `drained` or `busy` in this time. */
   | {
       type: "drain";
@@ -102,7 +100,8 @@ export type HostMessage =
 /** From the gateway to the host. */
 export type GatewayMessage =
   | { type: "released"; id: string }
-  | { type: "attending"; id: string }
+  /** It has handed over the sockets that it listens at, and is to be handed those of all instances behind it. */
+  | { type: "holding" }
   | { type: "drained" | "busy" | "detached"; id: string; question?: number }
   /** Somebody who proved who it is waits for the engine. */
   | { type: "wake"; id: string; reason: WakeReason }

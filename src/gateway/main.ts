@@ -11,6 +11,8 @@ import { TlsContext } from "./tls/index.ts";
 export interface WorkerSettings {
   /** The host's unix socket for gateways. */
   linkSocket: string;
+  /** The host's unix socket from which it hands over the sockets that clients come to. */
+  addressSocket: string;
   /** What is shown to clients that begin TLS, in the PEM format; null where there is no TLS. */
   certificate: { cert: string; key: string } | null;
   /** The libssl to do that with. */
@@ -45,8 +47,8 @@ function main(settings: WorkerSettings): void {
   const tls = certificate !== null && library !== null ? TlsContext.open({ ...certificate, library }) : null;
   const reactor = new Reactor({ onFault: (error) => log.error({ error }, "something failed in the loop") });
   const session = tls === null ? null : (fd: number, alpn: readonly string[]) => tls.session(fd, alpn);
-  const { linkSocket, isInsecureAllowed } = settings;
-  new Gateway(reactor, { linkSocket, isInsecureAllowed, session }, log, tellReady).start();
+  const { linkSocket, addressSocket, isInsecureAllowed } = settings;
+  new Gateway(reactor, { linkSocket, addressSocket, isInsecureAllowed, session }, log, tellReady).start();
   giveWay();
   reactor.run();
 }

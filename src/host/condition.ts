@@ -104,6 +104,13 @@ export class Condition {
     else this.become("running");
   }
 
+  /** What sleeps goes on sleeping, whatever was in its way. */
+  sleepOn(): void {
+    if (this.#state === "asleep") return;
+    this.lastError = null;
+    this.become("asleep");
+  }
+
   /** Enters the state of what could not be started. @param reason why, for anyone to read. */
   fail(reason: string): void {
     this.lastError = reason;

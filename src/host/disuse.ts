@@ -1,4 +1,5 @@
 // For how long nobody has used an engine that listens by itself, found out by asking it from time to time.
+import type { Manifest } from "./manifest.ts";
 import type { Runnable } from "./runner.ts";
 
 export class Disuse {
@@ -19,4 +20,11 @@ export class Disuse {
       this.#usedAtMs = Math.max(this.#usedAtMs, nowMs - usage.idleSeconds * 1_000);
     return (nowMs - this.#usedAtMs) / 1_000;
   }
+}
+
+/** After how many seconds without use an engine that listens by itself is to sleep; null where that is told by others, or never. */
+export function disuseSeconds(manifest: Manifest | null): number | null {
+  if (manifest === null || manifest.servedThrough === "gateway") return null;
+  const { spec } = manifest;
+  return spec.exposure.through === "gateway" && "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
 }

@@ -25,6 +25,7 @@ beforeEach(() => {
       told.push(`quiet ${id}`);
     },
     users: (id) => told.push(`users ${id}`),
+    holding: () => told.push("holding"),
   });
 });
 

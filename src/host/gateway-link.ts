@@ -11,8 +11,6 @@ import { readGatewayMessage } from "./gateway-messages.ts";
 
 /** How long a gateway may take to let go of a port; it does so at once unless something is wrong with it. */
 const RELEASE_TIMEOUT_MS = 1_000;
-/** An address that an engine had until now is free, so this is long; one that somebody else has taken may be so for ever. */
-const ATTEND_TIMEOUT_MS = 2_000;
 /** Parting clients takes one turn of its loop, however many there are. */
 const DETACH_TIMEOUT_MS = 5_000;
 /** A gateway answers in time by itself; one that does not will not any more. */
@@ -29,19 +27,16 @@ export interface GatewayEvents {
   woken(id: string, wake: Wake): void;
   quiet(id: string): void;
   users(id: string): void;
+  /** It has handed over what it listens at, and waits for what it is to listen at. */
+  holding(): void;
 }
 
 type Question = Extract<HostMessage, { id: string }>;
 
-type Answer =
-  | Extract<GatewayMessage["type"], "released" | "attending" | "drained" | "busy" | "detached">
-  | "none";
+type Answer = Extract<GatewayMessage["type"], "released" | "drained" | "busy" | "detached"> | "none";
 
 /** What instances have to say to the gateway. */
-export type InstanceGateway = Pick<
-  GatewayLink,
-  "contact" | "tell" | "withdraw" | "attend" | "drain" | "detach"
->;
+export type InstanceGateway = Pick<GatewayLink, "contact" | "tell" | "withdraw" | "drain" | "detach">;
 
 export class GatewayLink {
   readonly #log: Log;
@@ -120,11 +115,6 @@ export class GatewayLink {
   async withdraw(id: string): Promise<void> {
     if (!this.#entries.delete(id)) return;
     await this.#ask({ type: "gone", id }, RELEASE_TIMEOUT_MS);
-  }
-
-  /** Resolves when the gateway listens at the address of an instance that it was told of, or has not managed to. */
-  async attend(id: string): Promise<void> {
-    await this.#ask({ type: "attend", id }, ATTEND_TIMEOUT_MS);
   }
 
   /**
@@ -208,8 +198,10 @@ export class GatewayLink {
     try {
       this.#take(message, events);
     } catch (error) {
-      const { type, id } = message;
-      this.#log.error({ error, instance: id, type }, "what the gateway told could not be taken in");
+      this.#log.error(
+        { error, ...("id" in message && { instance: message.id }), type: message.type },
+        "what the gateway told could not be taken in",
+      );
     }
   }
 
@@ -220,6 +212,8 @@ export class GatewayLink {
       case "woken":
         this.#log.info({ instance: message.id, ...message.wake }, "an instance was woken");
         return events.woken(message.id, message.wake);
+      case "holding":
+        return events.holding();
       case "quiet":
       case "users":
         return events[message.type](message.id);

@@ -6,7 +6,7 @@ import { reasonSchema, wakeSchema } from "./manifest.ts";
 const id = z.string().max(64);
 
 const plain = z.object({
-  type: z.enum(["released", "attending", "quiet", "users"]),
+  type: z.enum(["released", "quiet", "users"]),
   id,
 });
 
@@ -19,6 +19,7 @@ const answer = z.object({
 const messageSchema = z.discriminatedUnion("type", [
   plain,
   answer,
+  z.object({ type: z.literal("holding") }),
   z.object({ type: z.literal("wake"), id, reason: reasonSchema }),
   z.object({ type: z.literal("woken"), id, wake: wakeSchema }),
 ]) as unknown as z.ZodType<GatewayMessage>;

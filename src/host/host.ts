@@ -17,15 +17,16 @@ import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { trimLog } from "../lib/trim-log.ts";
+import { Addresses } from "./addresses.ts";
 import { newestOfEachMajor, type HostSettings } from "./context.ts";
 import { diskUseOf } from "./disk-use.ts";
 import { GatewayLink } from "./gateway-link.ts";
 import { Instance } from "./instance.ts";
-import { gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
+import { addressSocket, gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
 import { lockHolders } from "./locks.ts";
 import { OomCounter } from "./overuse.ts";
 import { Runner } from "./runner.ts";
-import { Slots, type SlotKind } from "./slots.ts";
+import { slotKindsOf, Slots } from "./slots.ts";
 import { Starts } from "./starts.ts";
 import { StorageMeter, type MeasuredInstance } from "./storage-meter.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -55,6 +56,7 @@ export class Host {
   readonly #log: Log;
   readonly #slots: Slots;
   readonly #gateway: GatewayLink;
+  readonly #addresses: Addresses;
   readonly #around: Surroundings;
   readonly #storage: StorageMeter;
   #logTimer: ReturnType<typeof setInterval> | undefined;
@@ -71,11 +73,13 @@ export class Host {
     this.#log = log;
     this.#slots = new Slots(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
+    this.#addresses = new Addresses(log);
     this.#around = {
       settings,
       slots: this.#slots,
       starts: new Starts(),
       gateway: this.#gateway,
+      addresses: this.#addresses,
       log,
       runner: (parts) => new Runner(parts),
       onChange: (observation) => this.#changed(observation),
@@ -102,8 +106,8 @@ export class Host {
     this.#useTimer = setInterval(() => this.#checkUse(), USE_CHECK_INTERVAL_MS);
     this.#memoryTimer = setInterval(() => this.#checkMemory(), MEMORY_CHECK_INTERVAL_MS);
     this.#listenForGateway();
-    const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, resume);
-    const started = forEachLimited(others, ADOPTIONS_AT_ONCE, resume);
+    const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
+    const started = forEachLimited(others, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     void Promise.all([adopted, started]).then(() => this.#warmUp());
     void this.#storage.run();
     await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
@@ -176,12 +180,14 @@ export class Host {
     await this.#slots.stop();
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
     this.#gateway.close();
+    this.#addresses.close();
   }
 
   /** Lets all engines run on. */
   release(): void {
     this.#stopTimers();
     this.#gateway.close();
+    this.#addresses.close();
     void this.#slots.stop();
     for (const instance of this.#instances.values()) instance.release();
   }
@@ -226,11 +232,13 @@ export class Host {
   /** An instance that it names and that is not there is being removed. */
   #listenForGateway(): void {
     const of = (id: string) => this.#instances.get(id);
+    this.#addresses.listen(addressSocket(this.#settings.dataDir), (id) => this.#instances.has(id));
     this.#gateway.listen(gatewaySocket(this.#settings.dataDir), {
       wake: (id) => of(id)?.wake(),
       woken: (id, wake) => of(id)?.sleep.woken(wake),
       quiet: (id) => of(id)?.sleep.quiet(),
       users: (id) => of(id)?.sleep.refreshUsers(),
+      holding: () => this.#addresses.meet(),
     });
   }
 
@@ -242,7 +250,7 @@ export class Host {
   }
 
   #checkUse(): void {
-    for (const instance of this.#instances.values()) void instance.checkUse();
+    for (const instance of this.#instances.values()) void instance.sleep.checkUse();
   }
 
   #checkMemory(): void {
@@ -263,13 +271,7 @@ export class Host {
 
   /** New clusters get the newest version of an engine unless they ask for another, so slots are kept of that one. */
   async #warmUp(): Promise<void> {
-    const kinds: SlotKind[] = [];
-    for (const installed of await runnableEngines(this.#settings)) {
-      const firstData = engineNamed(installed.name)?.firstData;
-      const isKnown = kinds.some((kind) => kind.installed.name === installed.name);
-      if (firstData !== undefined && !isKnown) kinds.push({ installed, firstData });
-    }
-    this.#slots.start(kinds);
+    this.#slots.start(slotKindsOf(await runnableEngines(this.#settings)));
   }
 
   #changed(observation: Observation): void {
@@ -288,10 +290,6 @@ function offered(installed: InstalledEngine): OfferedEngine {
   const { name, version } = installed;
   const extensions = engineNamed(name)?.extensions?.(installed);
   return extensions === undefined ? { name, version } : { name, version, extensions };
-}
-
-function resume(instance: Instance): Promise<void> {
-  return instance.resume();
 }
 
 /** The control plane waits for the store, so it starts before all others. */

@@ -10,6 +10,7 @@ import { Condition } from "./condition.ts";
 import { Contents } from "./contents.ts";
 import { chooseEngine } from "./context.ts";
 import type { EngineProcess } from "./engine-process.ts";
+import { InstanceAddress } from "./instance-address.ts";
 import { deleteInstanceFolder, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
 import { ManifestFile } from "./manifest-file.ts";
 import type { Manifest } from "./manifest.ts";
@@ -31,6 +32,7 @@ export class Instance {
   readonly #tasks = new Mutex();
   readonly #condition: Condition;
   readonly #runner: EngineRunner;
+  readonly #address: InstanceAddress;
   readonly #restarts = new Restarts(() => void this.#tasks.run(() => this.#bringUp()));
   readonly setbacks: Setbacks;
   readonly #contents: Contents;
@@ -49,17 +51,18 @@ export class Instance {
       this.sleep.tell();
       around.onChange(this.observe());
     });
-    const { settings, slots, gateway } = around;
-    const shared = { id, settings, folder: this.#folder, leaving: this.#leaving.signal };
+    const { settings, slots, gateway, addresses } = around;
+    const own = { id, folder: this.#folder, file: this.#file, tasks: this.#tasks };
+    const told = { log: this.#log, condition: this.#condition, gateway, leaving: this.#leaving.signal };
+    const shared = { settings, ...own, ...told };
     this.#runner = around.runner({ ...shared, slots, onEnded: (ended) => this.#ended(ended) });
-    const base = { log: this.#log, condition: this.#condition, runner: this.#runner };
-    const told = { ...base, file: this.#file, gateway };
-    this.setbacks = new Setbacks({ ...shared, ...told, restarts: this.#restarts });
-    this.#contents = new Contents(told);
+    const parts = { ...shared, runner: this.#runner };
+    this.#address = new InstanceAddress({ ...parts, addresses });
+    this.setbacks = new Setbacks({ ...parts, restarts: this.#restarts });
+    this.#contents = new Contents(parts);
     this.sleep = new SleepCycle({
-      ...shared,
-      ...told,
-      tasks: this.#tasks,
+      ...parts,
+      address: this.#address,
       isApplied: () => this.#contents.isApplied,
       onEndedInVain: (error) => this.setbacks.endedInVain(error),
     });
@@ -92,11 +95,6 @@ export class Instance {
       if (this.#file.manifest?.wish === "removed") throw new PublicError(`${this.id} is being removed.`);
       const isChanged = !isDeepStrictEqual(this.#file.manifest?.spec, spec);
       const recorded = isChanged ? await this.#record(spec) : undefined;
-      if (isChanged) {
-        // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
-        this.#restarts.cancel();
-        this.#contents.outdate();
-      }
       await this.#bringUp();
       await recorded?.durable;
       // Whoever is told that it runs takes the wish for fulfilled.
@@ -121,11 +119,6 @@ export class Instance {
     this.sleep.once("wake", () => this.#bringUp(askedAtMs));
   }
 
-  /** Whether it listens by itself although it is to sleep; then nobody else can tell that nobody uses it. */
-  async checkUse(): Promise<void> {
-    if (this.#runs && (await this.sleep.isUnused())) this.sleep.quiet();
-  }
-
   /** Stops the engine at once and deletes everything; what is being thrown away need not be saved. */
   remove(): Promise<void> {
     this.release();
@@ -140,6 +133,7 @@ export class Instance {
       await this.#runner.stop("SIGKILL");
       await failpoint("host.remove.stopped");
       await withdrawn;
+      this.#address.drop();
       await deleteInstanceFolder(this.#folder);
       this.#file.forget();
       this.#runner.forget();
@@ -175,7 +169,7 @@ export class Instance {
     }
     await this.#tasks.run(async () => {
       if (this.#file.isAsleep) await this.sleep.resume(() => this.#bringUp());
-      else await this.#bringUp();
+      await this.#bringUp();
     });
   }
 
@@ -209,6 +203,9 @@ export class Instance {
     // What it will have when it wakes is told of one that sleeps on; of all others it is found out as they start.
     if (manifest.sleep.isAsleep) await this.#runner.choose(manifest);
     await failpoint("host.ensure.manifest");
+    // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
+    this.#restarts.cancel();
+    this.#contents.outdate();
     return { durable };
   }
 
@@ -221,9 +218,12 @@ export class Instance {
     const { manifest } = this.#file;
     if (manifest === null || manifest.wish === "removed" || this.#leaving.signal.aborted) return;
     // What the manifest says is behind as long as it cannot be written.
-    const isAsleep = manifest.sleep.isAsleep && this.#condition.state === "asleep";
-    if ((isAsleep && askedAtMs === undefined) || (this.#runs && this.#contents.isApplied)) return;
+    const wasAsleep = this.#condition.state === "asleep" || (this.#address.isMissing && !this.hasProcess);
+    const isAsleep = manifest.sleep.isAsleep && wasAsleep;
     try {
+      await this.#address.hold();
+      if (isAsleep && askedAtMs === undefined) return this.#condition.sleepOn();
+      if (this.#runs && this.#contents.isApplied) return;
       const durable = this.sleep.beginStart(askedAtMs);
       await failpoint("host.start.noted");
       const { runnable, process } = await this.#ensureRunning(manifest, askedAtMs !== undefined);
@@ -236,6 +236,8 @@ export class Instance {
       this.sleep.started(isDataNew);
     } catch (error) {
       this.setbacks.failed(error);
+    } finally {
+      this.#address.settle();
     }
   }
 

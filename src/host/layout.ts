@@ -35,6 +35,11 @@ export function gatewaySocket(dataDir: string): string {
   return join(dataDir, "run", "gateway.sock");
 }
 
+/** The socket on which the host hands over those that listen at addresses, and is handed those that a gateway has. */
+export function addressSocket(dataDir: string): string {
+  return join(dataDir, "run", "addresses.sock");
+}
+
 /** Whether a name can be an instance's; others could lead out of the folder, or are no business of ours. */
 export function isInstanceId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);

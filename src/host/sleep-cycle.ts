@@ -7,10 +7,11 @@ import type { Log } from "../lib/log.ts";
 import type { Mutex } from "../lib/mutex.ts";
 import type { Condition } from "./condition.ts";
 import type { HostSettings } from "./context.ts";
-import { Disuse } from "./disuse.ts";
+import { Disuse, disuseSeconds } from "./disuse.ts";
 import { entryOf } from "./entry.ts";
 import type { InstanceGateway } from "./gateway-link.ts";
 import { KnownUsers, withUsersOf } from "./known-users.ts";
+import type { InstanceAddress } from "./instance-address.ts";
 import type { InstanceFolder } from "./layout.ts";
 import type { ManifestFile } from "./manifest-file.ts";
 import type { Manifest } from "./manifest.ts";
@@ -25,6 +26,7 @@ export interface SleepCycleParts {
   id: string;
   settings: HostSettings;
   gateway: InstanceGateway;
+  address: InstanceAddress;
   log: Log;
   /** The one that all tasks of the instance go through. */
   tasks: Mutex;
@@ -206,12 +208,16 @@ export class SleepCycle {
     return runner.runnable?.engine.users === undefined ? Promise.resolve() : durable;
   }
 
-  /** Decides who listens for the engine that is about to be started; resolves when the port is free for it. */
+  /**
+   * Decides who listens for the engine that is about to be started, and hands the address to that side.
+   * @throws PublicError when another program has it.
+   */
   async takeAddress(): Promise<void> {
-    const { id, file, gateway } = this.#parts;
+    const { id, file, gateway, address } = this.#parts;
     const through = file.manifest?.spec.exposure.through ?? "engine";
     if (file.manifest?.servedThrough !== through) file.note({ servedThrough: through });
     if (through === "engine") await gateway.withdraw(id);
+    await address.admitEngine();
   }
 
   /** The engine has a process. */
@@ -253,19 +259,17 @@ export class SleepCycle {
     void this.#users.refresh();
   }
 
-  /** Whether it listens by itself, is to sleep, and nobody has used it for as long as its spec says. */
-  async isUnused(): Promise<boolean> {
-    const { file, runner, log } = this.#parts;
-    const { manifest } = file;
-    if (manifest === null || runner.runnable === null || manifest.servedThrough === "gateway") return false;
-    const { spec } = manifest;
-    const seconds = "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
-    if (spec.exposure.through === "engine" || seconds === null) return false;
+  /** Has it fall asleep if it listens by itself, is to sleep, and has not been used: nobody else can tell of that. */
+  async checkUse(): Promise<void> {
+    const { file, runner, condition, log } = this.#parts;
+    const seconds = disuseSeconds(file.manifest);
+    if (seconds === null || condition.state !== "running" || runner.process === null || !runner.runnable)
+      return;
     try {
-      return (await (this.#disuse ??= new Disuse()).seconds(runner.runnable)) >= seconds;
+      const unusedSeconds = await (this.#disuse ??= new Disuse()).seconds(runner.runnable);
+      if (unusedSeconds >= seconds) this.quiet();
     } catch (error) {
       log.debug({ error }, "the engine did not tell how it is used");
-      return false;
     }
   }
 

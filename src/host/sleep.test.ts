@@ -1,6 +1,6 @@
 // Sleep and wake of real engines, with a gateway on the host's link that a test answers for.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createConnection } from "node:net";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { until } from "../../tests/support/pilvi.ts";
 import type { Host } from "./host.ts";
 import { instanceFolder } from "./layout.ts";
@@ -40,12 +40,20 @@ async function edit(id: string, change: Partial<Manifest>): Promise<void> {
   await writeManifest(path, { ...manifest, ...change });
 }
 
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection(port, "127.0.0.1");
-    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
-    socket.on("close", () => socket.destroy());
-  });
+/** Whether the engine of an instance listens at a port by itself; the host does where clients come to the gateway. */
+function engineListens(id: string, port: number | null): boolean {
+  const at = `:${(port ?? 0).toString(16).toUpperCase().padStart(4, "0")} 00000000:0000 0A `;
+  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
+  const listening = lines.filter((line) => line.includes(at));
+  const sockets = new Set(listening.map((line) => `socket:[${line.trim().split(/\s+/)[9]}]`));
+  return hosts.pidsOf(id).some((pid) => openFilesOf(pid).some((file) => sockets.has(file)));
+}
+
+function openFilesOf(pid: number): string[] {
+  const paths = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
+  return paths
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+    .map((path) => readlinkSync(path));
 }
 
 describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
@@ -56,7 +64,7 @@ describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
     const entry = await gateway.until(id, "running");
     expect(entry).toMatchObject({ port: spec.exposure.port, address: "127.0.0.1", sleepAfterSeconds: 60 });
     expect(entry.users).toEqual(spec.users);
-    expect(await isListening(spec.exposure.port ?? 0)).toBe(false);
+    expect(engineListens(id, spec.exposure.port)).toBe(false);
     gateway.send({ type: "quiet", id });
     await gateway.until(id, "asleep");
     expect(hosts.pidsOf(id)).toEqual([]);
@@ -199,9 +207,9 @@ test("a cache changes between listening by itself and the gateway at a stop only
   expect(await host.ensure(spec)).toMatchObject({ state: "running", sleep: null });
   expect(hosts.pidsOf(spec.id)).toEqual(pids);
   expect(await host.suspend(spec.id)).toMatchObject({ state: "asleep", sleep: { state: "asleep" } });
-  expect(await isListening(port)).toBe(false);
+  expect(engineListens(spec.id, port)).toBe(false);
   await gateway.wake(spec.id);
-  expect(await isListening(port)).toBe(false);
+  expect(engineListens(spec.id, port)).toBe(false);
   const behind = hosts.pidsOf(spec.id);
   expect(await host.ensure(own)).toMatchObject({ state: "running", sleep: { state: "awake" } });
   expect(hosts.pidsOf(spec.id)).toEqual(behind);
@@ -209,7 +217,7 @@ test("a cache changes between listening by itself and the gateway at a stop only
   await host.suspend(spec.id);
   // A sleeping one that is to listen by itself has nothing to wait for.
   expect(await host.ensure(own)).toMatchObject({ state: "running", sleep: null });
-  expect(await isListening(port)).toBe(true);
+  expect(engineListens(spec.id, port)).toBe(true);
   expect(gateway.heard.some((each) => each.type === "gone" && each.id === spec.id)).toBe(true);
 });
 

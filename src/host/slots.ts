@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { FirstData } from "../engines/engine.ts";
+import { engineNamed } from "../engines/index.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { codeOf } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -176,4 +177,15 @@ function namesIn(folder: string): string[] {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
   }
+}
+
+/** What is kept ready of these engines: of each the first, which is the newest, if its first data takes long to make. */
+export function slotKindsOf(engines: InstalledEngine[]): SlotKind[] {
+  const kinds: SlotKind[] = [];
+  for (const installed of engines) {
+    const firstData = engineNamed(installed.name)?.firstData;
+    const isKnown = kinds.some((kind) => kind.installed.name === installed.name);
+    if (firstData !== undefined && !isKnown) kinds.push({ installed, firstData });
+  }
+  return kinds;
 }

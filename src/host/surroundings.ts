@@ -1,6 +1,7 @@
 // What all instances of a host share.
 import type { Observation } from "../drivers/driver.ts";
 import type { Log } from "../lib/log.ts";
+import type { InstanceAddresses } from "./addresses.ts";
 import type { HostSettings } from "./context.ts";
 import type { InstanceGateway } from "./gateway-link.ts";
 import type { EngineRunner, RunnerParts } from "./runner.ts";
@@ -12,6 +13,7 @@ export interface Surroundings {
   slots: Slots;
   starts: Starts;
   gateway: InstanceGateway;
+  addresses: InstanceAddresses;
   log: Log;
   /** Makes what runs the engine of one of them. */
   runner(parts: RunnerParts): EngineRunner;

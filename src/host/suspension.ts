@@ -6,6 +6,7 @@ import type { Log } from "../lib/log.ts";
 import type { Condition } from "./condition.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import type { InstanceGateway } from "./gateway-link.ts";
+import type { InstanceAddress } from "./instance-address.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { ManifestFile } from "./manifest-file.ts";
 import { lookAtUsers, restoredSentence, type UsersLook } from "./published-users.ts";
@@ -41,6 +42,7 @@ export interface Sleeper {
   file: ManifestFile;
   condition: Condition;
   gateway: InstanceGateway;
+  address: InstanceAddress;
   users: KnownUsers;
   log: Log;
   /** Whether the running engine has the users and databases of the spec. */
@@ -78,8 +80,6 @@ export async function suspend(sleeper: Sleeper, patience: Patience): Promise<voi
   await failpoint("host.suspend.stopped");
   sleeper.condition.lastError = null;
   sleeper.condition.become("asleep");
-  // Whoever hears that it sleeps may connect at once.
-  if (!isBehindGateway) await sleeper.gateway.attend(sleeper.id);
 }
 
 /** Waits until nobody uses the engine and nothing is under way in the gateway. */
@@ -142,13 +142,14 @@ function tellOwner(condition: Condition, error: PublicError): PublicError {
   return error;
 }
 
-/** The port is free from here on, and the gateway listens there as soon as it is told that the instance sleeps. */
-async function handOver({ file, runnable }: Sleeper): Promise<void> {
+/** Whoever comes from here on waits for the gateway, which hears of the instance in a moment. */
+async function handOver({ file, runnable, address }: Sleeper): Promise<void> {
   const { manifest } = file;
   if (manifest === null) return;
   const { users } = runnable.context.spec;
   const sleep = { ...manifest.sleep, isAsleep: true, since: new Date().toISOString(), users };
   await file.change({ servedThrough: "gateway", isSettled: true, sleep });
+  await address.hold();
 }
 
 /** Without it, the next start does once more what is done already; no reason to say that it does not sleep. */

@@ -110,9 +110,6 @@ export class TestGateway {
         this.entries.delete(message.id);
         this.send({ type: "released", id: message.id });
         break;
-      case "attend":
-        this.send({ type: "attending", id: message.id });
-        break;
       case "drain":
         if (this.drainAnswer !== null) this.send({ type: this.drainAnswer, id: message.id });
         break;

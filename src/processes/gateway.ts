@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import type { Certificate } from "../engines/engine.ts";
 import type { WorkerMessage, WorkerSettings } from "../gateway/main.ts";
 import { GATEWAY_ACCOUNT } from "../host/accounts.ts";
-import { gatewaySocket } from "../host/layout.ts";
+import { addressSocket, gatewaySocket } from "../host/layout.ts";
 import { Refusal } from "../lib/errors.ts";
 import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLineLog, type Log } from "../lib/line-log.ts";
@@ -61,6 +61,7 @@ async function settingsOf(config: Config, log: Log): Promise<WorkerSettings> {
   }
   return {
     linkSocket: gatewaySocket(config.dataDir),
+    addressSocket: addressSocket(config.dataDir),
     certificate: library === null ? null : await certificateOf(config, log),
     library,
     isInsecureAllowed: config.isInsecure,

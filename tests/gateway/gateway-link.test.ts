@@ -1,70 +1,19 @@
 // The gateway and its link with the host, which is played by the test: whatever is told arrives, however it is cut, and is heeded.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { Socket } from "bun";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Gateway } from "../../src/gateway/gateway.ts";
-import type { Entry, GatewayMessage, HostMessage } from "../../src/gateway/link.ts";
+import type { Entry, HostMessage } from "../../src/gateway/link.ts";
+import { linesOf, LinkHost } from "../support/link-host.ts";
 import { Loop, Peer } from "../support/loop.ts";
 import { ownAddress } from "../support/own-address.ts";
 import { freePort } from "../support/ports.ts";
 
-/** A host that says what it is told to. */
-class TestHost {
-  readonly heard: GatewayMessage[] = [];
-  gateway: Socket<null> | null = null;
-  connections = 0;
-  readonly #listener;
-  #unsent = Buffer.alloc(0);
-
-  constructor(path: string) {
-    this.#listener = Bun.listen<null>({
-      unix: path,
-      data: null,
-      socket: {
-        open: (socket) => {
-          this.gateway = socket;
-          this.connections += 1;
-        },
-        data: (_, bytes) => {
-          for (const line of bytes.toString().trimEnd().split("\n")) this.heard.push(JSON.parse(line));
-        },
-        drain: () => this.#flush(),
-        close: () => {
-          this.gateway = null;
-        },
-      },
-    });
-  }
-
-  say(...messages: HostMessage[]): void {
-    this.write(linesOf(...messages));
-  }
-
-  write(text: string): void {
-    this.#unsent = Buffer.concat([this.#unsent, Buffer.from(text)]);
-    this.#flush();
-  }
-
-  #flush(): void {
-    const taken = this.gateway?.write(this.#unsent) ?? 0;
-    this.#unsent = this.#unsent.subarray(Math.max(0, taken));
-  }
-
-  has(type: GatewayMessage["type"], id: string): boolean {
-    return this.heard.some((message) => message.type === type && message.id === id);
-  }
-
-  stop(): void {
-    this.#listener.stop(true);
-  }
-}
-
 let folder: string;
 let loop: Loop;
-let host: TestHost;
+let host: LinkHost;
 let readies: number;
 const complaints: string[] = [];
 const log = {
@@ -77,10 +26,15 @@ const log = {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "pilvi-link-"));
   loop = new Loop();
-  host = new TestHost(join(folder, "link"));
+  host = new LinkHost(join(folder, "link"));
   readies = 0;
   complaints.length = 0;
-  const settings = { linkSocket: join(folder, "link"), session: null, isInsecureAllowed: true };
+  const settings = {
+    linkSocket: join(folder, "link"),
+    addressSocket: join(folder, "link-addresses"),
+    session: null,
+    isInsecureAllowed: true,
+  };
   new Gateway(loop.reactor, settings, log, () => (readies += 1)).start();
   await loop.until(() => host.gateway !== null);
 });
@@ -117,9 +71,8 @@ function greeting(...entries: Entry[]): HostMessage[] {
   ];
 }
 
-function linesOf(...messages: HostMessage[]): string {
-  return messages.map((message) => `${JSON.stringify(message)}\n`).join("");
-}
+/** Far more than an answer takes; nobody answers later. */
+const TURNS = 200;
 
 /** Whether a client is answered at a port. */
 async function isServed(port: number): Promise<boolean> {
@@ -130,7 +83,8 @@ async function isServed(port: number): Promise<boolean> {
     return false;
   }
   peer.send("PING\r\n");
-  await loop.until(() => peer.receiveAll().received.length > 0 || peer.end !== null);
+  const isOver = () => peer.receiveAll().received.length > 0 || peer.end !== null;
+  for (let turns = 0; turns < TURNS && !isOver(); turns++) await loop.turn();
   const isAnswered = peer.text.startsWith("-NOAUTH");
   peer.close();
   return isAnswered;
@@ -160,6 +114,7 @@ test("messages are understood wherever they are cut", async () => {
   const ports = [freePort(), freePort(), freePort()];
   const entries = ports.map((port, index) => entryOf(`böse-${index}`, port, { lastError: "Größe: 1 €" }));
   const text = Buffer.from(linesOf(...greeting(...entries)));
+  for (const entry of entries) host.hold(entry);
   for (let at = 0; at < text.length; at += 97) {
     host.gateway?.write(text.subarray(at, at + 97));
     await loop.turn();
@@ -191,7 +146,7 @@ test("each answer tells which question it is to", async () => {
   await loop.until(() => host.has("drained", "one"));
   host.say({ type: "detach", id: "one", question: 2 });
   await loop.until(() => host.has("detached", "one"));
-  expect(host.heard).toEqual([
+  expect(host.answers).toEqual([
     { type: "drained", id: "one", question: 1 },
     { type: "detached", id: "one", question: 2 },
   ]);
@@ -210,6 +165,7 @@ test("a message of many thousand instances is taken in", async () => {
 
 test("a line that cannot be heeded leaves the others as they are", async () => {
   const port = freePort();
+  host.hold(entryOf("one", port));
   host.write(`not JSON\n{"type":"entry"}\n${linesOf(...greeting(entryOf("one", port)))}`);
   await loop.until(() => readies === 1);
   expect(loop.faults.length).toBe(2);
@@ -252,18 +208,34 @@ test("a link that was lost is found again, and what is not named any more is giv
   expect([await isServed(first), await isServed(second)]).toEqual([false, true]);
 });
 
-test("an address that somebody else has is told of, and had as soon as it is free", async () => {
-  const [port, other] = [freePort(), freePort()];
-  const server = createServer().listen(port, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  host.say(...greeting(entryOf("one", port), entryOf("two", other)));
-  host.say({ type: "attend", id: "one" }, { type: "attend", id: "two" });
-  await loop.until(() => host.has("attending", "two"));
-  expect(complaints).toEqual(["an address cannot be had"]);
-  expect(host.has("attending", "one")).toBe(false);
-  await new Promise((resolve) => server.close(resolve));
-  await loop.until(() => host.has("attending", "one"));
-  expect(await isServed(port)).toBe(true);
+test("clients come to a socket that arrives before its instance, and to one that arrives after", async () => {
+  const [early, late] = [entryOf("early", freePort()), entryOf("late", freePort())];
+  host.hold(early);
+  host.write(linesOf(...greeting(late)));
+  await loop.until(() => readies === 1);
+  host.write(linesOf({ type: "entry", entry: early }));
+  expect(await isServed(early.port)).toBe(true);
+  expect(await isServed(late.port)).toBe(false);
+  host.hold(late);
+  expect(await isServed(late.port)).toBe(true);
+});
+
+test("a host that was killed is given its addresses back, whose clients were served meanwhile", async () => {
+  const entry = entryOf("one", freePort());
+  host.say(...greeting(entry));
+  await loop.until(() => readies === 1);
+  expect(await isServed(entry.port)).toBe(true);
+  host.stop();
+  await loop.rest();
+  expect([await isServed(entry.port), await isFree(entry.port)]).toEqual([true, false]);
+  host = new LinkHost(join(folder, "link"));
+  await loop.until(() => host.heard.length > 0);
+  host.say(...greeting(entry));
+  await loop.until(() => readies === 2);
+  expect([await isServed(entry.port), await isFree(entry.port)]).toEqual([true, false]);
+  host.say({ type: "gone", id: "one" });
+  await loop.until(() => host.has("released", "one"));
+  expect(await isFree(entry.port)).toBe(true);
 });
 
 test("an instance that has got another address is served there alone", async () => {

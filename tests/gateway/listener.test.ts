@@ -1,6 +1,7 @@
 // Whom the gateway takes its clients for: the address that each of them really has.
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { HeldSocket } from "../../src/lib/held-socket.ts";
 import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { addressOf, libc } from "../../src/gateway/reactor/libc.ts";
 import { Loop } from "../support/loop.ts";
@@ -10,10 +11,14 @@ test("each client is told by its own address", async () => {
   const loop = new Loop();
   const port = freePort();
   const accepted: string[] = [];
-  const listener = new Listener(loop.reactor, { address: "127.0.0.1", port }, (fd, address) => {
-    accepted.push(address);
-    libc.close(fd);
-  });
+  const listener = new Listener(
+    loop.reactor,
+    HeldSocket.bind({ address: "127.0.0.1", port }).fd,
+    (fd, address) => {
+      accepted.push(address);
+      libc.close(fd);
+    },
+  );
   const ownAddresses: string[] = [];
   for (let count = 1; count <= 3; count++) {
     const socket: Socket = connect(port, "127.0.0.1", () => {

@@ -3,6 +3,7 @@ import { TooManyClients, type Front } from "../../src/gateway/backend.ts";
 import { InstanceBackend } from "../../src/gateway/instance-backend.ts";
 import type { Entry, EntryState, EntryUser, GatewayMessage, WakeReason } from "../../src/gateway/link.ts";
 import { ClientSocket, type TlsPolicy } from "../../src/gateway/reactor/client-socket.ts";
+import { HeldSocket } from "../../src/lib/held-socket.ts";
 import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { Reactor } from "../../src/gateway/reactor/reactor.ts";
 import { until } from "./pilvi.ts";
@@ -64,7 +65,9 @@ export abstract class FrontGateway {
         this.hear(message);
       },
     );
-    this.#listener = new Listener(this.#reactor, where, (fd, address) => this.#accept(fd, address));
+    this.#listener = new Listener(this.#reactor, HeldSocket.bind(where).fd, (fd, address) =>
+      this.#accept(fd, address),
+    );
     this.#interval = setInterval(() => this.turn(), 1);
   }
 

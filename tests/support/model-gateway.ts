@@ -109,8 +109,6 @@ export class ModelGateway {
       case "gone":
         this.#close();
         return this.#send({ type: "released", id: message.id });
-      case "attend":
-        return this.#send({ type: "attending", id: message.id });
       case "drain":
         this.#question = message.question;
         return this.#beginDrain(message.withinMs, message.isYielding === true);

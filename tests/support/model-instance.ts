@@ -33,6 +33,7 @@ export function modelInstance(dataDir: string, around: ModelSurroundings): Insta
     quiet: () => instance.sleep.quiet(),
     users: () => instance.sleep.refreshUsers(),
     woken: () => undefined,
+    holding: () => undefined,
   });
   const postgres = { name: "postgres", version: "18.4", program: "/nowhere", env: {} } as const;
   const instance: Instance = new Instance(MODEL_ID, {
@@ -49,6 +50,8 @@ export function modelInstance(dataDir: string, around: ModelSurroundings): Insta
     slots: new Slots(dataDir, 0, log),
     starts: new Starts(),
     gateway: link,
+    // Nobody else is on the machine.
+    addresses: { hold: async () => {}, admit: () => {}, settle: () => {}, drop: () => {} },
     log,
     runner: (parts) => new ModelRunner(parts, machine, life),
     onChange,

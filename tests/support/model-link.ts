@@ -97,10 +97,6 @@ export class ModelLink implements InstanceGateway {
     return this.#life.of(this.#link.withdraw(id));
   }
 
-  attend(id: string): Promise<void> {
-    return this.#life.of(this.#link.attend(id));
-  }
-
   drain(id: string, withinMs: number, isYielding?: boolean): Promise<boolean> {
     return this.#life.of(this.#link.drain(id, withinMs, isYielding));
   }

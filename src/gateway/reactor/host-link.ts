@@ -13,6 +13,8 @@ const MAX_LINE_BYTES = 4 * 1024 ** 2;
 
 /** What is done when the host says something. */
 export interface HostLinkEvents {
+  /** A host is there, be it another one or the same again. */
+  connected(): void;
   received(message: HostMessage): void;
   /** A line was longer than any that is kept; the ones after it are taken as ever. */
   skipped(): void;
@@ -32,7 +34,16 @@ export class HostLink {
     this.#reactor = reactor;
     this.#path = path;
     this.#events = events;
+  }
+
+  /** Looks for a host, and again whenever the link to it breaks. */
+  start(): void {
     this.#connect();
+  }
+
+  /** Ends the link that there is, and looks for a host anew. */
+  restart(): void {
+    if (this.#socket !== null) this.#ended(this.#socket);
   }
 
   /** Without a link it is lost: the first message of the next one tells all there is to know. */
@@ -48,6 +59,7 @@ export class HostLink {
     this.#forgetPartial();
     const end = () => this.#ended(socket);
     socket.consume({ readable: () => this.#read(socket), drained: () => {}, broken: end });
+    this.#events.connected();
   }
 
   #connectLater(): void {

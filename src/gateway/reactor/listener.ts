@@ -1,4 +1,4 @@
-// Listens at one address and accepts whoever comes.
+// Accepts whoever comes to a socket that listens.
 import {
   addressOf,
   EAGAIN,
@@ -11,11 +11,13 @@ import {
   SOCK_NONBLOCK,
 } from "./libc.ts";
 import type { Reactor, Watcher } from "./reactor.ts";
-import { listenOn, peerText, tune } from "./sockets.ts";
+import { peerText, tune } from "./sockets.ts";
 
 const ACCEPTS_IN_A_ROW = 64;
 /** How long nobody is accepted when the process has no descriptor left, or no memory; until then they wait in the kernel. */
 const PAUSE_MS = 50;
+/** The socket does not listen any more: the host has taken the address back. */
+const EINVAL = 22;
 /** Nobody is there any more; the next one may be. */
 const PASSING = new Set([EAGAIN, EINTR, ECONNABORTED]);
 
@@ -26,38 +28,35 @@ const peerLengthAddress = addressOf(peerLength);
 
 export class Listener implements Watcher {
   readonly #reactor: Reactor;
-  readonly #fd: number;
+  /** The socket, which is closed with this. */
+  readonly fd: number;
   readonly #accepted: (fd: number, address: string) => void;
   #isClosed = false;
 
   /**
+   * @param fd a socket that listens, which is its own from then on.
    * @param accepted gets the descriptor, which is its own from then on, and the client's address and port.
-   * @throws Error with a sentence for people when the address cannot be had.
    */
-  constructor(
-    reactor: Reactor,
-    where: { address: string; port: number },
-    accepted: (fd: number, address: string) => void,
-  ) {
+  constructor(reactor: Reactor, fd: number, accepted: (fd: number, address: string) => void) {
     this.#reactor = reactor;
     this.#accepted = accepted;
-    this.#fd = listenOn(where.address, where.port);
-    reactor.watch(this.#fd, EPOLLIN, this);
+    this.fd = fd;
+    reactor.watch(fd, EPOLLIN, this);
   }
 
-  /** From the return of this on, others can have the address. */
+  /** From the return of this on nobody is accepted here; whoever comes waits for those who have the socket as well. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#reactor.unwatch(this.#fd);
-    libc.close(this.#fd);
+    this.#reactor.unwatch(this.fd);
+    libc.close(this.fd);
   }
 
   ready(): void {
     for (let count = 0; count < ACCEPTS_IN_A_ROW && !this.#isClosed; count++) {
       peerLength[0] = peer.length;
-      const fd = libc.accept4(this.#fd, peerAddress, peerLengthAddress, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (fd < 0) return PASSING.has(errno()) ? undefined : this.#pause();
+      const fd = libc.accept4(this.fd, peerAddress, peerLengthAddress, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (fd < 0) return this.#refused(errno());
       tune(fd);
       this.#accepted(fd, peerText(peer));
     }
@@ -67,10 +66,20 @@ export class Listener implements Watcher {
     if (!this.#isClosed) this.#pause();
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  #refused(reason: number): void {
+    if (PASSING.has(reason)) return;
+    if (reason === EINVAL) this.close();
+    else this.#pause();
+  }
+
   #pause(): void {
-    this.#reactor.rewatch(this.#fd, 0);
+    this.#reactor.rewatch(this.fd, 0);
     this.#reactor.timers.after(PAUSE_MS, () => {
-      if (!this.#isClosed) this.#reactor.rewatch(this.#fd, EPOLLIN);
+      if (!this.#isClosed) this.#reactor.rewatch(this.fd, EPOLLIN);
     });
   }
 }

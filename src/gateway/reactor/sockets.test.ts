@@ -1,6 +1,7 @@
 // Socket addresses in the forms of the kernel.
 import { expect, test } from "bun:test";
-import { inet, inet6, peerText } from "./sockets.ts";
+import { inet, inet6 } from "../../lib/socket-names.ts";
+import { peerText } from "./sockets.ts";
 
 test.each(["0.0.0.0", "127.0.0.1", "203.0.113.255"])("%s is itself again", (address) => {
   expect(peerText(inet(address, 53_312))).toBe(`${address}:53312`);

@@ -1,20 +1,14 @@
-// Makes sockets: those that listen for clients, and those that lead to engines.
-import { isIPv6 } from "node:net";
-import { socketAddress } from "../../lib/unix-socket.ts";
+// Makes sockets that lead to engines, and sets up those of clients.
+import { unixName } from "../../lib/socket-names.ts";
 import {
   addressOf,
   AF_INET,
-  AF_INET6,
   AF_UNIX,
-  EADDRINUSE,
   EAGAIN,
   errno,
-  IPPROTO_IPV6,
   IPPROTO_TCP,
-  IPV6_V6ONLY,
   libc,
   SO_KEEPALIVE,
-  SO_REUSEADDR,
   SOCK_CLOEXEC,
   SOCK_NONBLOCK,
   SOCK_STREAM,
@@ -25,8 +19,6 @@ import {
   TCP_NODELAY,
 } from "./libc.ts";
 
-/** Connections that wait to be accepted; the kernel has a limit of its own beside it. */
-const BACKLOG = 4_096;
 const STREAM_FLAGS = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 const one = new Int32Array([1]);
@@ -38,28 +30,6 @@ const KEEPALIVE: readonly [option: number, value: Int32Array][] = [
   [TCP_KEEPINTVL, new Int32Array([15])],
   [TCP_KEEPCNT, new Int32Array([4])],
 ];
-
-/**
- * A socket that listens on an address and port.
- * @throws Error with a sentence for people when it cannot.
- */
-export function listenOn(address: string, port: number): number {
-  const isSix = isIPv6(address);
-  const fd = libc.socket(isSix ? AF_INET6 : AF_INET, STREAM_FLAGS, 0);
-  if (fd < 0) throw new Error(`a socket could not be made (${errno()})`);
-  libc.setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, oneAddress, 4);
-  // The address `::` is for IPv4 as well.
-  if (isSix && address !== "::") libc.setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, oneAddress, 4);
-  const name = isSix ? inet6(address, port) : inet(address, port);
-  if (libc.bind(fd, addressOf(name), name.length) === 0 && libc.listen(fd, BACKLOG) === 0) return fd;
-  const reason = errno();
-  libc.close(fd);
-  throw new Error(
-    reason === EADDRINUSE
-      ? `Port ${port} is in use by another program on this machine.`
-      : `The gateway cannot listen on ${address}:${port} (${reason}).`,
-  );
-}
 
 /** How a connection to a unix socket came out; `later` when its queue is full. */
 export type Dialled = { fd: number } | "later" | "refused";
@@ -94,43 +64,4 @@ export function peerText(name: Uint8Array): string {
   }
   const groups = Array.from({ length: 8 }, (_, index) => view.getUint16(8 + index * 2).toString(16));
   return `${new URL(`http://[${groups.join(":")}]`).hostname}:${port}`;
-}
-
-/** `struct sockaddr_in`. */
-export function inet(address: string, port: number): Uint8Array {
-  const name = new Uint8Array(16);
-  new DataView(name.buffer).setUint16(0, AF_INET, true);
-  new DataView(name.buffer).setUint16(2, port);
-  name.set(address.split(".").map(Number), 4);
-  return name;
-}
-
-/** `struct sockaddr_in6`. */
-export function inet6(address: string, port: number): Uint8Array {
-  const name = new Uint8Array(28);
-  const view = new DataView(name.buffer);
-  view.setUint16(0, AF_INET6, true);
-  view.setUint16(2, port);
-  for (const [index, group] of groupsOf(address).entries()) view.setUint16(8 + index * 2, group);
-  return name;
-}
-
-/** The eight groups of an IPv6 address, of which it may leave out a run of zeros. */
-function groupsOf(address: string): number[] {
-  const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = "", tail] = text.split("::");
-  const [before, after] = [groupsIn(head), groupsIn(tail ?? "")];
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
-}
-
-function groupsIn(part: string): number[] {
-  return part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
-}
-
-function unixName(path: string): Uint8Array {
-  const text = new TextEncoder().encode(socketAddress(path));
-  const name = new Uint8Array(2 + text.length + 1);
-  new DataView(name.buffer).setUint16(0, AF_UNIX, true);
-  name.set(text, 2);
-  return name;
 }

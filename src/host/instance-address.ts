@@ -1,0 +1,67 @@
+// The address of one instance: had for its life, by the host itself, whichever side its clients come to.
+import type { InstanceAddresses, Side } from "./addresses.ts";
+import { addressOf, type HostSettings } from "./context.ts";
+import type { ManifestFile } from "./manifest-file.ts";
+import type { EngineRunner } from "./runner.ts";
+
+/** What the address of an instance is made of. */
+export interface InstanceAddressParts {
+  id: string;
+  settings: HostSettings;
+  addresses: InstanceAddresses;
+  file: ManifestFile;
+  runner: EngineRunner;
+}
+
+export class InstanceAddress {
+  readonly #parts: InstanceAddressParts;
+  #isMissing = false;
+
+  constructor(parts: InstanceAddressParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether another program had it when it was asked for last. */
+  get isMissing(): boolean {
+    return this.#isMissing;
+  }
+
+  /** Has the address, for the side that the manifest tells of. @throws PublicError when another program has it. */
+  async hold(): Promise<void> {
+    const { file, runner } = this.#parts;
+    const side = file.manifest?.servedThrough ?? "engine";
+    try {
+      await this.#holdFor(side);
+      this.#isMissing = false;
+    } catch (error) {
+      // An engine that an earlier host started has it itself, and ends when it is to have another.
+      if (side === "engine" && runner.process !== null) return;
+      this.#isMissing = true;
+      throw error;
+    }
+  }
+
+  /** Has the engine that is about to be started listen there, until `settle`. @throws PublicError when another program has it. */
+  async admitEngine(): Promise<void> {
+    await this.hold();
+    this.#parts.addresses.admit(this.#parts.id);
+  }
+
+  /** Nobody may begin to listen there any more. */
+  settle(): void {
+    this.#parts.addresses.settle(this.#parts.id);
+  }
+
+  /** The instance is gone. */
+  drop(): void {
+    this.#parts.addresses.drop(this.#parts.id);
+  }
+
+  async #holdFor(side: Side): Promise<void> {
+    const { id, settings, addresses, file, runner } = this.#parts;
+    const spec = file.manifest?.spec;
+    if (spec === undefined || spec.exposure.port === null) return;
+    const place = { address: addressOf(settings, spec), port: spec.exposure.port };
+    await addresses.hold(id, place, side, runner.process !== null);
+  }
+}

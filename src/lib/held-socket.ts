@@ -1,0 +1,136 @@
+// A TCP socket that keeps an address: it listens there itself, or keeps others from it while an engine listens or is about to.
+import { isIPv6 } from "node:net";
+import { PublicError } from "./errors.ts";
+import {
+  AF_INET,
+  AF_INET6,
+  EADDRINUSE,
+  errno,
+  IPPROTO_IPV6,
+  IPPROTO_TCP,
+  IPV6_V6ONLY,
+  memoryOf,
+  SHUT_RD,
+  SO_ACCEPTCONN,
+  SO_PROTOCOL,
+  SO_REUSEADDR,
+  SO_TYPE,
+  SOCK_CLOEXEC,
+  SOCK_NONBLOCK,
+  SOCK_STREAM,
+  sockets,
+  SOL_SOCKET,
+} from "./socket-calls.ts";
+import { inetName } from "./socket-names.ts";
+
+/** Connections that wait to be accepted; the kernel has a limit of its own beside it. */
+const BACKLOG = 4_096;
+
+const [no, yes] = [new Int32Array([0]), new Int32Array([1])];
+
+/** Where a socket listens. */
+export interface Place {
+  address: string;
+  port: number;
+}
+
+/**
+ * Whatever becomes of it, the kernel gives the address to nobody else as long as one process has it open: a socket that listens, or that
+ * does not let its address be reused, excludes every other, whatever options and user that one has.
+ */
+export class HeldSocket {
+  readonly fd: number;
+  readonly place: Place;
+
+  private constructor(fd: number, place: Place) {
+    this.fd = fd;
+    this.place = place;
+  }
+
+  /** Binds an address and listens there. @throws PublicError when another program has it. */
+  static bind(place: Place): HeldSocket {
+    const { address, port } = place;
+    const isSix = isIPv6(address);
+    const flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    const fd = sockets.socket(isSix ? AF_INET6 : AF_INET, flags, 0);
+    if (fd < 0) throw new Error(`a socket could not be made (${errno()})`);
+    // Connections of an earlier listener may be left, which are no reason to refuse the address, and so may those of this one.
+    setOption(fd, SOL_SOCKET, SO_REUSEADDR, yes);
+    // The address `::` is for IPv4 as well.
+    if (isSix && address !== "::") setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, yes);
+    const name = inetName(address, port);
+    const isBound = sockets.bind(fd, memoryOf(name), name.length) === 0;
+    if (!isBound || sockets.listen(fd, BACKLOG) !== 0) throw refusal(place, errno(), fd);
+    return new HeldSocket(fd, place);
+  }
+
+  /** Takes a socket that another process has handed over; null, and closed, when it is not one of that place. */
+  static from(fd: number, place: Place): HeldSocket | null {
+    const name = new Uint8Array(28);
+    const length = new Uint32Array([name.length]);
+    const isNamed = sockets.getsockname(fd, memoryOf(name), memoryOf(length)) === 0;
+    const wanted = inetName(place.address, place.port);
+    const isThere = isNamed && length[0] === wanted.length && wanted.every((byte, at) => byte === name[at]);
+    const isTcp = isThere && option(fd, SO_TYPE) === SOCK_STREAM && option(fd, SO_PROTOCOL) === IPPROTO_TCP;
+    if (isTcp) return new HeldSocket(fd, place);
+    sockets.close(fd);
+    return null;
+  }
+
+  /** Takes connections from here on; until somebody accepts them they wait in the kernel. @throws PublicError when somebody else does. */
+  listen(): void {
+    setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);
+    if (sockets.listen(this.fd, BACKLOG) === 0) return;
+    const reason = errno();
+    setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, no);
+    throw refusal(this.place, reason);
+  }
+
+  /** Takes no connections from here on, and lets nobody else have the address. */
+  reserve(): void {
+    this.#refuse();
+    setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, no);
+  }
+
+  /** As `reserve`, but lets a program listen there that asks for an address to be reused, as every engine does. */
+  admit(): void {
+    this.#refuse();
+    setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);
+  }
+
+  /** A socket that does not listen would keep the shutdown, and hand it on to each connection that it accepts later. */
+  #refuse(): void {
+    if (option(this.fd, SO_ACCEPTCONN) === 1) sockets.shutdown(this.fd, SHUT_RD);
+  }
+
+  /** Others can have the address, even while another process still has the socket. */
+  giveUp(): void {
+    this.admit();
+    this.close();
+  }
+
+  /** Leaves the address to the processes that have the socket as well. */
+  close(): void {
+    sockets.close(this.fd);
+  }
+}
+
+function refusal({ address, port }: Place, reason: number, fd?: number): PublicError {
+  if (fd !== undefined) sockets.close(fd);
+  return new PublicError(
+    reason === EADDRINUSE
+      ? `Port ${port} is in use by another program on this machine.`
+      : `This machine cannot listen on ${address}:${port} (${reason}).`,
+  );
+}
+
+function setOption(fd: number, level: number, name: number, value: Int32Array): void {
+  sockets.setsockopt(fd, level, name, memoryOf(value), 4);
+}
+
+function option(fd: number, name: number): number {
+  const value = new Int32Array(1);
+  const length = new Uint32Array([4]);
+  sockets.getsockopt(fd, SOL_SOCKET, name, memoryOf(value), memoryOf(length));
+  return value[0] ?? -1;
+}
