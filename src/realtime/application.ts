@@ -84,6 +84,11 @@ export class Application {
     return this.#channels.get(name);
   }
 
+  /** How many channels are occupied. */
+  get channelCount(): number {
+    return this.#channels.size;
+  }
+
   /** All occupied channels. */
   channels(): Iterable<Channel> {
     return this.#channels.values();

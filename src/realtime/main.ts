@@ -4,6 +4,7 @@ import type { ProcessConfig } from "./config.ts";
 import { createLineLog } from "../lib/line-log.ts";
 import { serveControl } from "./server/control-socket.ts";
 import { RealtimeServer } from "./server/realtime-server.ts";
+import { warmUp } from "./server/warm-up.ts";
 
 const [configFile] = process.argv.slice(2);
 const log = createLineLog({ process: "realtime" }, process.env.PILVI_LOG_LEVEL ?? "info");
@@ -31,6 +32,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
+warmUp(log);
 server.start();
 serveControl(server, config.controlSocket, log);
 log.info({ server: config.id }, "realtime server is ready");

@@ -1,5 +1,6 @@
 // Subscribing to channels of every kind, who is let in, and what members of presence channels hear.
 import { describe, expect, test } from "bun:test";
+import { MAX_CHANNELS, MAX_SUBSCRIPTIONS } from "./protocol/limits.ts";
 import { channelText, hmacHex } from "./protocol/signatures.ts";
 import { KEY, SECRET, TestCluster, type TestClient } from "./test-support.ts";
 
@@ -266,3 +267,20 @@ function presence(client: TestClient): { count: number; ids: string[]; hash: Rec
   if (frame === undefined) throw new Error("the subscription did not succeed");
   return (frame.data as { presence: ReturnType<typeof presence> }).presence;
 }
+
+test("an application has so many channels at most; those that are there take more subscribers", () => {
+  const network = new TestCluster();
+  const clients = Array.from({ length: MAX_CHANNELS / MAX_SUBSCRIPTIONS }, () => network.connected());
+  for (const [place, client] of clients.entries()) {
+    for (let count = 0; count < MAX_SUBSCRIPTIONS; count += 1)
+      client.says("pusher:subscribe", { channel: `${place}-${count}` });
+  }
+  const late = network.connected();
+  late.says("pusher:subscribe", { channel: "one-more" });
+  expect(late.take()).toMatchObject([{ event: "pusher:subscription_error", data: { type: "LimitReached" } }]);
+  late.says("pusher:subscribe", { channel: "0-0" });
+  expect(late.takeNames()).toEqual([SUCCEEDED]);
+  clients[0]?.says("pusher:unsubscribe", { channel: "0-1" });
+  late.says("pusher:subscribe", { channel: "one-more" });
+  expect(late.takeNames()).toEqual([SUCCEEDED]);
+});

@@ -11,7 +11,7 @@ import {
   subscriptionSucceeded,
   type PresenceData,
 } from "./protocol/frames.ts";
-import { MAX_PRESENCE_MEMBERS, MAX_SUBSCRIPTIONS } from "./protocol/limits.ts";
+import { MAX_CHANNELS, MAX_PRESENCE_MEMBERS, MAX_SUBSCRIPTIONS } from "./protocol/limits.ts";
 import { memberOf, type MemberIdentity } from "./protocol/members.ts";
 import type { Message } from "./protocol/messages.ts";
 import { channelText, isAuthorized } from "./protocol/signatures.ts";
@@ -25,14 +25,8 @@ export function subscribe(connection: Connection, message: Subscribe): void {
   const kind = application.channel(name)?.kind ?? channelKindOf(name);
   if (kind === null) return refuse(connection, name, "InvalidChannel", "Invalid channel name", 400);
   if (channels.has(name)) return connection.complain(`Existing subscription to channel ${name}`);
-  if (channels.size >= MAX_SUBSCRIPTIONS)
-    return refuse(
-      connection,
-      name,
-      "LimitReached",
-      `At most ${MAX_SUBSCRIPTIONS} channels a connection`,
-      4004,
-    );
+  const limit = limitOf(connection, name);
+  if (limit !== null) return refuse(connection, name, "LimitReached", limit, 4004);
   if (kind.isPrivate && !isLetIn(connection, kind, message))
     return refuse(connection, name, "AuthError", "The connection is unauthorized.", 401);
   if (!kind.isPresence) {
@@ -55,6 +49,13 @@ export function unsubscribe(connection: Connection, name: string): void {
 /** Takes a connection that is closed off all its channels. */
 export function unsubscribeAll(connection: Connection): void {
   for (const name of connection.channels.newestFirst()) leave(connection, name);
+}
+
+/** The limit that one channel more would exceed, or null. */
+function limitOf({ application, channels }: Connection, name: string): string | null {
+  if (channels.size >= MAX_SUBSCRIPTIONS) return `At most ${MAX_SUBSCRIPTIONS} channels a connection`;
+  const isNew = application.channelCount >= MAX_CHANNELS && application.channel(name) === undefined;
+  return isNew ? `At most ${MAX_CHANNELS} channels an application` : null;
 }
 
 function isLetIn(

@@ -37,8 +37,12 @@ export const realtime: Engine<RealtimeSpec> = {
   metrics,
   figures,
   dismiss,
-  // There is no home folder in which Bun could keep anything.
-  env: () => ({ BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" }),
+  env: () => ({
+    // There is no home folder in which Bun could keep anything.
+    BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0",
+    // The last stage of compilation saves less on the first hundred thousand connections than it costs them.
+    BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
+  }),
   stopSignal: "SIGTERM",
   // Clients are sent away over some seconds, so that they do not all come back at once.
   stopTimeoutMs: 20_000,

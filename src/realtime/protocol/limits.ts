@@ -14,6 +14,8 @@ export const MAX_WATCHLIST_LENGTH = 100;
 export const MAX_CLIENT_EVENTS_PER_SECOND = 10;
 /** Channels that one connection may subscribe to; each costs memory. */
 export const MAX_SUBSCRIPTIONS = 1_000;
+/** Channels of one application that are occupied at a time: whoever knows its key can make up names. */
+export const MAX_CHANNELS = 200_000;
 /** How long a cache channel remembers its last event. */
 export const CACHE_TTL_SECONDS = 30 * 60;
 /** Above so many subscribers a count is told at most every `LARGE_COUNT_INTERVAL_MS`. */

@@ -1,5 +1,5 @@
 // The TCP port of a cluster: WebSocket connections and the HTTP API, on Bun's own server.
-import type { Server, ServerWebSocket } from "bun";
+import type { Server } from "bun";
 import { codeOf, PublicError } from "../../lib/errors.ts";
 import type { Cluster, Handshake } from "../cluster.ts";
 import type { ProcessConfig } from "../config.ts";
@@ -8,13 +8,30 @@ import { handleHttp } from "../http/index.ts";
 import { splitUrl } from "../http/route.ts";
 import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
 import { ConnectionBounds } from "./connection-bounds.ts";
-import { SocketTransport, type Backlog } from "./socket-transport.ts";
+import { SocketTransport, type Backlog, type Socket } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
 
 /** What belongs to a socket. */
 export interface SocketData {
   handshake: Handshake;
   connection: Connection | null;
+}
+
+/** A socket with what belongs to it. */
+export type ClientSocket = Socket & { data: SocketData };
+
+/** What decides whether a request becomes a WebSocket. */
+export interface Upgrading {
+  upgrade(request: Request, options: { data: SocketData }): boolean;
+}
+
+/** What happens on a socket. */
+export interface SocketHandlers {
+  open(socket: ClientSocket): void;
+  message(socket: ClientSocket, message: string | Buffer): void;
+  ping(socket: ClientSocket): void;
+  pong(socket: ClientSocket): void;
+  close(socket: ClientSocket): void;
 }
 
 /** Above the largest message of any application, whose own limit is told more kindly. */
@@ -25,6 +42,16 @@ const MAX_BODY_BYTES = 2 * 1024 ** 2;
 const KEEP_ALIVE_SECONDS = 120;
 /** A single burst may fill a buffer beyond what slow consumers are closed for; nothing is dropped below this. */
 const MAX_BURST_BYTES = 16 * 1024 ** 2;
+
+const SOCKET_OPTIONS = {
+  maxPayloadLength: MAX_PAYLOAD_BYTES,
+  backpressureLimit: MAX_BURST_BYTES,
+  closeOnBackpressureLimit: true,
+  // The heartbeat does better: this one takes what is sent for a sign of life.
+  idleTimeout: 0,
+  sendPings: false,
+  perMessageDeflate: false,
+};
 
 /**
  * Begins to listen.
@@ -52,7 +79,7 @@ export function listen(
         reportFault(error);
         return new Response("Internal error", { status: 500 });
       },
-      websocket: socketHandlers(cluster, backlog, log),
+      websocket: { ...SOCKET_OPTIONS, ...socketHandlers(cluster, backlog, log) },
     });
     bounds.start();
     return listener;
@@ -65,9 +92,10 @@ export function listen(
   }
 }
 
-function answer(
+/** Answers a request, or nothing when it becomes a WebSocket. */
+export function answer(
   request: Request,
-  server: Server<SocketData>,
+  server: Upgrading,
   cluster: Cluster,
   reportFault: (error: unknown) => void,
 ): Response | Promise<Response> | undefined {
@@ -79,11 +107,12 @@ function answer(
   return handleHttp(request, cluster, reportFault);
 }
 
-function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): Bun.WebSocketHandler<SocketData> {
+/** Lets clients in and passes on what they send. */
+export function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): SocketHandlers {
   /** A fault of ours must not end everyone else's connections. */
   const guarded =
-    <Rest extends unknown[]>(act: (socket: ServerWebSocket<SocketData>, ...rest: Rest) => void) =>
-    (socket: ServerWebSocket<SocketData>, ...rest: Rest) => {
+    <Rest extends unknown[]>(act: (socket: ClientSocket, ...rest: Rest) => void) =>
+    (socket: ClientSocket, ...rest: Rest) => {
       try {
         act(socket, ...rest);
       } catch (error) {
@@ -91,13 +120,6 @@ function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): Bun.WebSo
       }
     };
   return {
-    maxPayloadLength: MAX_PAYLOAD_BYTES,
-    backpressureLimit: MAX_BURST_BYTES,
-    closeOnBackpressureLimit: true,
-    // The heartbeat does better: this one takes what is sent for a sign of life.
-    idleTimeout: 0,
-    sendPings: false,
-    perMessageDeflate: false,
     open: guarded((socket) => {
       socket.data.connection = cluster.accept(new SocketTransport(socket, backlog), socket.data.handshake);
     }),
@@ -108,7 +130,7 @@ function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): Bun.WebSo
   };
 }
 
-function receive({ data: { connection } }: ServerWebSocket<SocketData>, message: string | Buffer): void {
+function receive({ data: { connection } }: ClientSocket, message: string | Buffer): void {
   // What a client sends after it was refused is not read any more.
   if (connection === null || connection.isClosed) return;
   if (typeof message !== "string") {

@@ -7,7 +7,7 @@ import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../config.
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { Metrics } from "../metrics/index.ts";
 import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
-import { Webhooks } from "../webhooks/index.ts";
+import { Webhooks, type Waiting } from "../webhooks/index.ts";
 import type { Controlled } from "./control-socket.ts";
 import { listen, type SocketData } from "./listener.ts";
 import type { Backlog } from "./socket-transport.ts";
@@ -15,6 +15,8 @@ import type { Log } from "../../lib/line-log.ts";
 
 /** So much more in a buffer makes no difference to what slow clients may have. */
 const UNCHECKED_BYTES = 32 * 1024;
+/** What may wait in the webhooks of all applications together, in memory and as much again on the disk. */
+const MAX_WAITING_BYTES = 64 * 1024 ** 2;
 const SAMPLE_INTERVAL_MS = 5_000;
 const SAVE_INTERVAL_MS = 60_000;
 
@@ -24,6 +26,7 @@ export class RealtimeServer implements Controlled {
   readonly #cluster: Cluster;
   readonly #metrics: Metrics;
   readonly #webhooks = new Map<string, Webhooks>();
+  readonly #waiting: Waiting = { bytes: 0, maxBytes: MAX_WAITING_BYTES };
   readonly #backlog: Backlog = { bytes: 0 };
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #listener: Server<SocketData> | null = null;
@@ -90,6 +93,7 @@ export class RealtimeServer implements Controlled {
       credentials: () => this.#credentialsOf(id),
       spoolFile: join(this.#config.dataDir, `webhooks-${id}`),
       allowPrivate: this.#config.allowPrivateWebhooks,
+      waiting: this.#waiting,
       log: this.#log.child({ application: id }),
     });
     this.#webhooks.set(id, made);

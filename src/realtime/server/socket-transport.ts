@@ -8,11 +8,17 @@ export interface Backlog {
   bytes: number;
 }
 
+/** What of Bun's socket is used. */
+export type Socket = Pick<
+  ServerWebSocket<unknown>,
+  "sendText" | "publishText" | "subscribe" | "unsubscribe" | "ping" | "close" | "getBufferedAmount"
+>;
+
 export class SocketTransport implements Transport {
-  readonly #socket: ServerWebSocket<unknown>;
+  readonly #socket: Socket;
   readonly #backlog: Backlog;
 
-  constructor(socket: ServerWebSocket<unknown>, backlog: Backlog) {
+  constructor(socket: Socket, backlog: Backlog) {
     this.#socket = socket;
     this.#backlog = backlog;
   }

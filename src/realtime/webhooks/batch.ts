@@ -14,6 +14,13 @@ export interface Batch {
   failingSinceMs: number | null;
 }
 
+/** What waits for delivery in all queues that share it. */
+export interface Waiting {
+  bytes: number;
+  /** Above it each queue drops its oldest. */
+  readonly maxBytes: number;
+}
+
 /** Of an application, since the process started. */
 export interface WebhookCounters {
   /** Batches that were answered with 2xx. */

@@ -199,6 +199,23 @@ test("what waits is bounded in bytes too", async () => {
   await webhooks.close();
 });
 
+test("what waits is bounded over all applications that share a limit; each drops its own oldest", async () => {
+  const waiting = { bytes: 0, maxBytes: 100_000 };
+  const hanging = Promise.withResolvers<number>();
+  for (const path of ["/a", "/b"]) server.answers.set(path, () => hanging.promise);
+  const [busy, quiet] = [start([server.url("/a")], { waiting }), start([server.url("/b")], { waiting })];
+  quiet.miss("quiet");
+  for (let count = 0; count < 400; count += 1) busy.miss(String(count));
+  expect(waiting.bytes).toBeLessThanOrEqual(waiting.maxBytes);
+  expect(busy.counters.dropped).toBeGreaterThan(200);
+  expect(quiet.counters.dropped).toBe(0);
+  hanging.resolve(200);
+  await Promise.all([busy.webhooks.close(), quiet.webhooks.close()]);
+  expect(channelsAt("/b")).toEqual(["quiet"]);
+  expect(channelsAt("/a").at(-1)).toBe("399");
+  expect(waiting.bytes).toBe(0);
+});
+
 test("a kept connection that the server closed is no failure", async () => {
   let answers = 0;
   const rude = createServer((socket) => {

@@ -2,7 +2,7 @@
 import type { Log } from "../../lib/line-log.ts";
 import type { WebhookConfig, WebhookEventType } from "../config.ts";
 import type { ApplicationEvents, ClientEvent } from "../events.ts";
-import type { Batch, WebhookCounters } from "./batch.ts";
+import type { Batch, Waiting, WebhookCounters } from "./batch.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { Departures } from "./departures.ts";
 import type { Resolve } from "./guard.ts";
@@ -12,7 +12,7 @@ import { Slots } from "./slots.ts";
 import { Spool } from "./spool.ts";
 import { Webhook } from "./webhook.ts";
 
-export type { WebhookCounters } from "./batch.ts";
+export type { Waiting, WebhookCounters } from "./batch.ts";
 
 /** Events of this time go out together to a webhook that has asked for it. */
 const BATCH_MS = 50;
@@ -38,6 +38,8 @@ export interface WebhooksOptions {
   spoolFile: string;
   /** Whether addresses that are not public may be asked. */
   allowPrivate: boolean;
+  /** Shared by all applications of the process. */
+  waiting: Waiting;
   log: Log;
   /** For tests. */
   clock?: Clock;
@@ -76,6 +78,7 @@ export class Webhooks implements ApplicationEvents {
       slots: new Slots(MAX_IN_FLIGHT),
       spool: new Spool(options.spoolFile, log),
       counters,
+      waiting: options.waiting,
       credentials,
       clock,
       log,

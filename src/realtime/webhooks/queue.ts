@@ -1,7 +1,7 @@
 // The batches of one webhook that are not delivered yet: sent in order, again when it fails, and not kept for ever.
 import { backoffMs } from "../../lib/backoff.ts";
 import type { Log } from "../../lib/line-log.ts";
-import type { Batch, WebhookCounters } from "./batch.ts";
+import type { Batch, Waiting, WebhookCounters } from "./batch.ts";
 import type { Clock } from "./clock.ts";
 import type { Credentials, Outcome, Sender } from "./sender.ts";
 import type { Slots } from "./slots.ts";
@@ -13,6 +13,8 @@ const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 const MAX_BATCHES = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** What a batch takes beside its body, roughly. */
+const OVERHEAD_BYTES = 512;
 
 /** What the queues of an application share. */
 export interface Delivery {
@@ -20,6 +22,8 @@ export interface Delivery {
   slots: Slots;
   spool: Spool;
   counters: WebhookCounters;
+  /** Of all applications of the process. */
+  waiting: Waiting;
   credentials: () => Credentials;
   clock: Clock;
   log: Log;
@@ -54,6 +58,7 @@ export class DeliveryQueue {
   add(batch: Batch): void {
     this.#batches.push(batch);
     this.#bytes += batch.bytes;
+    this.#with.waiting.bytes += batch.bytes + OVERHEAD_BYTES;
     this.#dropOverflow();
     this.#running ??= this.#run();
   }
@@ -74,8 +79,7 @@ export class DeliveryQueue {
   /** Drops everything, without counting it: nobody wants it any more. */
   discard(): void {
     this.stop();
-    for (const batch of this.#batches.splice(0)) this.#with.spool.remove(batch);
-    this.#bytes = 0;
+    for (const batch of this.#batches.splice(0)) this.#forget(batch);
   }
 
   async #run(): Promise<void> {
@@ -142,7 +146,9 @@ export class DeliveryQueue {
   }
 
   #dropOverflow(): void {
-    while (this.#batches.length > MAX_BATCHES || this.#bytes > MAX_BYTES) {
+    const { waiting } = this.#with;
+    const isTooMuch = () => this.#bytes > MAX_BYTES || waiting.bytes > waiting.maxBytes;
+    while (this.#batches.length > MAX_BATCHES || isTooMuch()) {
       // The one in flight is out of reach, and may well arrive.
       const oldest = this.#batches[this.#inFlight ? 1 : 0];
       if (oldest === undefined || oldest === this.#batches.at(-1)) return;
@@ -160,7 +166,12 @@ export class DeliveryQueue {
     const index = this.#batches.indexOf(batch);
     if (index === -1) return;
     this.#batches.splice(index, 1);
+    this.#forget(batch);
+  }
+
+  #forget(batch: Batch): void {
     this.#bytes -= batch.bytes;
+    this.#with.waiting.bytes -= batch.bytes + OVERHEAD_BYTES;
     this.#with.spool.remove(batch);
   }
 

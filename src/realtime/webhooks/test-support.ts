@@ -140,6 +140,7 @@ export function startWebhooks(options: Partial<WebhooksOptions> & { spoolFile: s
     applicationId: "app",
     credentials: () => ({ key: "the key", secret: SECRET }),
     allowPrivate: true,
+    waiting: { bytes: 0, maxBytes: Number.POSITIVE_INFINITY },
     log: createLog("realtime", "silent"),
     clock,
     ...options,
