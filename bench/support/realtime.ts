@@ -1,7 +1,7 @@
 // Starts what is measured: Pilvi's realtime server with all features on, or the baseline, each alone on one core.
 import { mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { realtime } from "../../src/engines/realtime/index.ts";
+import { REALTIME_ENV, realtime } from "../../src/engines/realtime/index.ts";
 import { ensureProgram } from "../../src/processes/program.ts";
 import type { ApplicationConfig, ProcessConfig } from "../../src/realtime/config.ts";
 import { freePort } from "../../tests/support/ports.ts";
@@ -39,7 +39,7 @@ export async function startRealtime(bench: RealtimeBench): Promise<RealtimeServe
   const child = Bun.spawn(["taskset", "-c", SERVER_CORE, ...command], {
     stdio: ["ignore", log, log],
     cwd: folder,
-    env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
+    env: REALTIME_ENV,
   });
   const application = { appId: "10001", key: "bench-key", secret: Bun.randomUUIDv7() };
   const server = { name: "Pilvi", pid: child.pid, port: config.port, ...application, stop: stopOf(child) };

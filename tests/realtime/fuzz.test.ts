@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { randomOf } from "../../src/realtime/test-support.ts";
+import { mutated, randomBytes } from "../support/mutated-bytes.ts";
 import { until } from "../support/pilvi.ts";
 import { frameOf, handshakeOf, messageOf, OPCODE, RawWebSocket } from "../support/raw-websocket.ts";
 import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
@@ -108,26 +109,3 @@ test.each([
   await throwAt(Buffer.from(request));
   await expectServed();
 });
-
-function randomBytes(random: () => number, most: number): Buffer {
-  return Buffer.from(
-    Array.from({ length: 1 + Math.floor(random() * most) }, () => Math.floor(random() * 256)),
-  );
-}
-
-/** Some bytes changed, left out, doubled or cut off. */
-function mutated(random: () => number, bytes: Buffer): Buffer {
-  let changed = Buffer.from(bytes);
-  const times = 1 + Math.floor(random() * 4);
-  for (let i = 0; i < times; i++) {
-    const position = Math.floor(random() * changed.length);
-    const length = Math.floor(random() * 8);
-    const [before, after] = [changed.subarray(0, position), changed.subarray(position + length)];
-    const kind = Math.floor(random() * 4);
-    if (kind === 0) changed = Buffer.concat([before, after]);
-    else if (kind === 1) changed = Buffer.concat([before, randomBytes(random, 8), after]);
-    else if (kind === 2) changed = Buffer.concat([before, changed.subarray(position)]);
-    else changed = Buffer.concat([changed.subarray(0, position + length), changed.subarray(position)]);
-  }
-  return changed;
-}

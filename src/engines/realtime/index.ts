@@ -21,6 +21,14 @@ const CONNECTION_BYTES = 64 * 1024;
 const OWN_THREADS = 96;
 const THREADS_PER_CPU = 8;
 
+/** The environment of the process. */
+export const REALTIME_ENV = {
+  // There is no home folder in which Bun could keep anything.
+  BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0",
+  // The last stage of compilation saves less on the first hundred thousand connections than it costs them.
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
+};
+
 export const realtime: Engine<RealtimeSpec> = {
   name: "realtime",
   kind: "realtime",
@@ -37,12 +45,7 @@ export const realtime: Engine<RealtimeSpec> = {
   metrics,
   figures,
   dismiss,
-  env: () => ({
-    // There is no home folder in which Bun could keep anything.
-    BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0",
-    // The last stage of compilation saves less on the first hundred thousand connections than it costs them.
-    BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
-  }),
+  env: () => REALTIME_ENV,
   stopSignal: "SIGTERM",
   // Clients are sent away over some seconds, so that they do not all come back at once.
   stopTimeoutMs: 20_000,
