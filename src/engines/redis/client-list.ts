@@ -27,16 +27,21 @@ export async function eachClient(
   { paths, adminPassword }: EngineContext<CacheSpec>,
   take: (client: Client) => boolean,
 ): Promise<void> {
-  const questions = `AUTH ${ADMIN_NAME} ${adminPassword}\r\nCLIENT LIST\r\n`;
+  let isAsked = false;
   await withSocket(paths.socket, async (unix) => {
     const end = Promise.withResolvers<void>();
     const list = new ClientList((line) => isTaken(line, take));
     const socket = await Bun.connect({
       unix,
       socket: {
-        open: (opened) => void opened.write(questions),
-        data: (from, bytes) => void attempt(from, end, () => list.take(bytes) && end.resolve()),
-        close: () => end.reject(new Error("the cache closed the connection")),
+        open: (opened) => void opened.write(`AUTH ${ADMIN_NAME} ${adminPassword}\r\n`),
+        data: (from, bytes) =>
+          void attempt(from, end, () => {
+            if (list.take(bytes)) end.resolve();
+            if (list.isLoggedIn && !isAsked) isAsked = from.write("CLIENT LIST\r\n") > 0;
+          }),
+        // An engine closes the connection of whoever is owed more than it holds for all its clients.
+        close: () => end.reject(list.isLoggedIn ? tooLong() : new Error("the cache closed the connection")),
         error: (_, error) => end.reject(error),
       },
     });
@@ -79,6 +84,11 @@ export class ClientList {
   #bytesLeft: number | null = null;
   /** What has come of a line whose end has not. */
   #partial: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+
+  /** Whether the list is what is waited for. */
+  get isLoggedIn(): boolean {
+    return this.#isLoggedIn;
+  }
 
   /** @param onLine returns true when no more need be read. */
   constructor(onLine: (line: string) => boolean) {

@@ -1,0 +1,230 @@
+// Customers who make more in their instance, or larger, than the host reads: others wake as fast as ever, and Pilvi starts again.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ADMIN_NAME } from "../../src/engines/postgres/config.ts";
+import { socketAddress } from "../../src/lib/unix-socket.ts";
+import type { CacheResource } from "../../src/resources/caches/schema.ts";
+import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import {
+  connectMysql,
+  connectPg,
+  createCluster,
+  MYSQL,
+  POSTGRES,
+  POSTGRES_MAJORS,
+  startDatabases,
+  type ClusterDocument,
+} from "../support/databases.ts";
+import { until, type TestPilvi } from "../support/pilvi.ts";
+import { RawRedis } from "../support/redis-raw.ts";
+import { Sleeper } from "../support/sleepers.ts";
+
+const ROUNDS = 3;
+/** What a wake may take on a machine that is busy with other things. */
+const FLOOR_MS = 2_000;
+const LEFT_OUT = /users? (is|are) left out and cannot log in/;
+/** What a terminal obeys. */
+const CONTROL = /[^\P{Cc}\n]/u;
+
+interface Attack {
+  name: string;
+  versions: string;
+  sql: string;
+}
+
+const attacks: Attack[] = readFileSync(join(import.meta.dir, "data/bounds.sql"), "utf8")
+  .split(/^--! /m)
+  .slice(1)
+  .map((part) => {
+    const [head = "", ...lines] = part.split("\n");
+    const at = head.lastIndexOf(":");
+    return { name: head.slice(0, at), versions: head.slice(at + 1).trim(), sql: lines.join("\n") };
+  });
+
+let pilvi: TestPilvi;
+let victim: DatabaseResource;
+let usualMs: number;
+
+beforeAll(async () => {
+  pilvi = await startDatabases();
+  victim = await createCluster(pilvi, { name: "victim" });
+  usualMs = await medianWakeMs();
+});
+afterAll(async () => await pilvi.close());
+
+async function medianWakeMs(): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await new Sleeper(pilvi, victim).sleep();
+    const startMs = performance.now();
+    await (await connectPg(victim)).end();
+    times.push(performance.now() - startMs);
+  }
+  return times.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? Infinity;
+}
+
+async function expectVictimUnharmed(): Promise<void> {
+  expect(await medianWakeMs()).toBeLessThan(Math.max(2 * usualMs, FLOOR_MS));
+}
+
+/** A user that nobody knows has the host ask the engine who its users are. */
+async function askForUsers(cluster: DatabaseResource): Promise<void> {
+  await expect(connectPg(cluster, { user: "nobody-knows" })).rejects.toThrow(
+    "password authentication failed",
+  );
+}
+
+async function read(cluster: DatabaseResource): Promise<DatabaseResource> {
+  return (await pilvi.api<ClusterDocument>("GET", `/databases/clusters/${cluster.id}`)).body.data;
+}
+
+async function untilTold(cluster: DatabaseResource): Promise<void> {
+  await until("the owner is told", async () => LEFT_OUT.test((await read(cluster)).meta.last_error ?? ""));
+  expect((await read(cluster)).attributes.status).toBe("available");
+}
+
+/** Logs in as the customer who asks for no setting of its own. */
+async function wake(cluster: DatabaseResource): Promise<void> {
+  await (await connectPg(cluster, { options: "-c search_path=public" })).end();
+}
+
+function isFor({ versions }: Attack, major: number): boolean {
+  const [first = 0, last = 0] = versions.split("-").map(Number);
+  return versions === "all" || (first <= major && major <= last);
+}
+
+/** The largest memory that the host or the gateway has, in MB. */
+function largestMegabytes(): number {
+  const pids = (["host", "gateway"] as const).map((name) => pilvi.pidOf(name));
+  const sizes = pids.map((pid) => /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  return Math.max(...sizes.map(Number)) / 1024;
+}
+
+for (const major of POSTGRES_MAJORS) {
+  test(`statements of a customer of Postgres ${major} harm nobody else`, async () => {
+    const cluster = await createCluster(pilvi, {
+      name: `hostile-${major}`,
+      type: POSTGRES,
+      config: { suspend_seconds: 3_600 },
+      version: String(major),
+    });
+    for (const attack of attacks.filter((each) => isFor(each, major))) {
+      const app = await connectPg(cluster, { options: "-c search_path=public" });
+      // What an engine does not take by itself is no attack; whatever it takes is followed up.
+      await app.query(attack.sql).catch((error: unknown) => console.log(`${attack.name}: ${String(error)}`));
+      await app.end().catch(() => undefined);
+      await askForUsers(cluster);
+    }
+    await untilTold(cluster);
+    await new Sleeper(pilvi, cluster).sleep();
+    await untilTold(cluster);
+    await expectVictimUnharmed();
+    expect(largestMegabytes()).toBeLessThan(600);
+    await pilvi.api("DELETE", `/databases/clusters/${cluster.id}`);
+  });
+}
+
+test("a hundred thousand roles harm nobody else, and their cluster starts again", async () => {
+  const cluster = await createCluster(pilvi, { name: "crowded" });
+  // As a customer it takes ten minutes, so this is done as the administrator.
+  const admin = new SQL({
+    adapter: "postgres",
+    path: socketAddress(join(pilvi.dataDir, "instances", cluster.id, "run", ".s.PGSQL." + portOf(cluster))),
+    username: ADMIN_NAME,
+    password: "",
+    database: "postgres",
+    max: 1,
+  });
+  const [app] = await admin<{ oid: number }[]>`select oid::int from pg_authid where rolname = 'app'`;
+  expect(app?.oid).toBeGreaterThan(0);
+  await admin.unsafe(`insert into pg_authid (oid, rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb,
+      rolcanlogin, rolreplication, rolbypassrls, rolconnlimit, rolpassword)
+    select (1000000 + n)::oid, 'role-' || n, false, true, false, false, true, false, false, -1,
+      (select rolpassword from pg_authid where rolname = 'app')
+    from generate_series(1, 100000) n`);
+  await admin.close();
+  await askForUsers(cluster);
+  await untilTold(cluster);
+  expect((await read(cluster)).meta.last_error).toStartWith("98001 users are left out");
+  await new Sleeper(pilvi, cluster).sleep();
+  await expectVictimUnharmed();
+  await wake(cluster);
+  expect(largestMegabytes()).toBeLessThan(600);
+});
+
+function portOf({ attributes }: DatabaseResource): string {
+  return String(attributes.connection.port);
+}
+
+test("what a customer of MySQL locks and prepares is told in clean and short words", async () => {
+  const cluster = await createCluster(pilvi, { name: "hostile-mysql", type: MYSQL });
+  const app = await connectMysql(cluster);
+  await app.query("create table `\u001b[2J` (n int)");
+  await app.query("lock tables `\u001b[2J` write");
+  const locked = await new Sleeper(pilvi, cluster).suspend();
+  expect(locked.status).toBe(409);
+  expect(JSON.stringify(locked.body).length).toBeLessThan(2_000);
+  expect((locked.body as unknown as { message: string }).message).not.toMatch(CONTROL);
+  await app.query("unlock tables");
+  await app.end();
+  for (let n = 0; n < 150; n++) {
+    const session = await connectMysql(cluster);
+    await session.query(`xa start 'x${n}'`);
+    await session.query("insert into `\u001b[2J` values (1)");
+    await session.query(`xa end 'x${n}'`);
+    await session.query(`xa prepare 'x${n}'`);
+    await session.end();
+  }
+  const prepared = await new Sleeper(pilvi, cluster).suspend();
+  expect(JSON.stringify(prepared.body)).toContain("150 prepared transactions wait for their end.");
+  await expectVictimUnharmed();
+});
+
+test("names of clients of a cache are bounded", async () => {
+  const cache = await pilvi.createCache({ uses_hibernation: true });
+  const clients = await Promise.all(Array.from({ length: 12 }, () => openCache(cache)));
+  const name = "x".repeat(30_000_000);
+  for (const client of clients)
+    // A cache may part clients that take more than it has for all of them.
+    await client
+      .ask(`*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$${name.length}\r\n${name}\r\n`, "+OK\r\n")
+      .catch(() => "");
+  const { body } = await new Sleeper(pilvi, cache).suspend();
+  expect(JSON.stringify(body).length).toBeLessThan(5_000);
+  const told = await pilvi.api<{ data: CacheResource }>("GET", `/caches/${cache.id}`);
+  expect(JSON.stringify(told.body).length).toBeLessThan(5_000);
+  await expectVictimUnharmed();
+  expect(largestMegabytes()).toBeLessThan(600);
+  for (const client of clients) client.close();
+  await pilvi.deleteCache(cache.id);
+});
+
+async function openCache({ attributes: { connection } }: CacheResource): Promise<RawRedis> {
+  const client = await RawRedis.open(connection.port ?? 0);
+  await client.ask(`AUTH ${connection.username} ${connection.password}\r\nDBSIZE\r\n`, "+OK\r\n:0\r\n");
+  return client;
+}
+
+test("a Pilvi starts on which an earlier release left a manifest of 220 MB", async () => {
+  const cluster = await createCluster(pilvi, { name: "left-behind" });
+  await new Sleeper(pilvi, cluster).sleep();
+  await pilvi.stop();
+  const path = join(pilvi.dataDir, "instances", cluster.id, "manifest.json");
+  const manifest = JSON.parse(readFileSync(path, "utf8"));
+  const { usersLeftOut: _, ...sleep } = manifest.sleep;
+  const large = Array.from({ length: 14 }, (__, n) => ({
+    name: `large${n}`,
+    verifier: "x".repeat(15_700_000),
+  }));
+  const { lastWake, wakes, ...before } = sleep;
+  const users = [...large, ...sleep.users];
+  writeFileSync(path, JSON.stringify({ ...manifest, sleep: { ...before, users, lastWake, wakes } }));
+  await pilvi.start();
+  await pilvi.untilReady();
+  await untilTold(cluster);
+  await wake(cluster);
+  await expectVictimUnharmed();
+  expect(readFileSync(path).length).toBeLessThan(1024 ** 2);
+});
