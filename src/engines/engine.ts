@@ -188,6 +188,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   extensions?(installed: InstalledEngine): { name: string; version: string }[];
   /** What the engine wants in its environment; left out when nothing. */
   env?(context: EngineContext<S>): Record<string, string>;
+  /**
+   * Whether each of its processes can be held to the memory of the whole by itself, where the kernel can hold them together in no other
+   * way. Left out by an engine that asks for far more memory than it uses.
+   */
+  fitsProcessLimit?: boolean;
   /** What the kernel adds to the size of its first process, see `setOomScore`; that of customers when left out. */
   oomScore?(spec: S): number;
   /** Asks for a clean end with all data kept. */

@@ -13,6 +13,7 @@ import type { CgroupBackend } from "./cgroup-backends.ts";
 import { accountOf } from "./accounts.ts";
 import { enginePaths, type InstanceFolder } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
+import { canLimitProcesses } from "./process-limit.ts";
 
 /** What the host was told at its start. */
 export interface HostSettings extends EngineSources {
@@ -88,7 +89,7 @@ export async function contextOf(
     spec,
     installed: await pinnedEngine(settings, manifest.engine),
     paths: enginePaths(folder, engine.socketName(spec)),
-    limits: enforced(settings, spec, engine.limits(spec, totalmem())),
+    limits: enforced(settings, spec, engine),
     account: accountOf(spec),
     address: addressOf(settings, spec),
     certificate: spec.exposure.scope === "public" && through === "engine" ? settings.certificate : null,
@@ -102,9 +103,17 @@ export function addressOf({ bind }: HostSettings, { exposure }: InstanceSpec): s
   return exposure.scope === "public" ? bind : "127.0.0.1";
 }
 
-/** The kernel holds customers to their limits; the store, which has no port, is Pilvi's own and is held to none. */
-function enforced({ cgroups }: HostSettings, { exposure }: InstanceSpec, limits: Limits): Limits {
-  return cgroups === null || exposure.port === null ? limits : { ...limits, enforcedBy: cgroups.version };
+/**
+ * The kernel holds customers to their limits, all processes of an engine together where there are cgroups; the store, which has no port, is
+ * Pilvi's own and is held to none.
+ */
+function enforced({ cgroups }: HostSettings, spec: InstanceSpec, engine: Engine): Limits {
+  const limits = engine.limits(spec, totalmem());
+  if (spec.exposure.port === null) return limits;
+  if (cgroups !== null) return { ...limits, enforcedBy: cgroups.version };
+  return engine.fitsProcessLimit === true && canLimitProcesses()
+    ? { ...limits, enforcedBy: "rlimit" }
+    : limits;
 }
 
 /** Replaces the files of the configuration folder. */

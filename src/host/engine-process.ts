@@ -8,6 +8,7 @@ import { CUSTOMER_OOM_SCORE, setOomScore } from "../lib/oom-score.ts";
 import { exitOf } from "./exits.ts";
 import type { InstanceFolder } from "./layout.ts";
 import { engineAmong, holdersOf, isLocked, takeLock } from "./locks.ts";
+import { processLimitPrefix } from "./process-limit.ts";
 import { freeSharedMemory } from "./shared-memory.ts";
 
 /** A started engine. */
@@ -30,7 +31,8 @@ export async function startEngine(
   for (const path of engine.pidFiles?.(context) ?? []) rmSync(path, { force: true });
   const logFd = openNewLog(folder.log);
   try {
-    const child = Bun.spawn([...commandOf(context.installed), ...engine.args(context)], {
+    const command = [...commandOf(context.installed), ...engine.args(context)];
+    const child = Bun.spawn([...processLimitPrefix(context.limits), ...command], {
       cwd: folder.data,
       env: { ...context.installed.env, ...engine.env?.(context), TZ: "UTC" },
       detached: true,

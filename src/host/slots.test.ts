@@ -1,11 +1,22 @@
 // Warm slots of an engine that is made up, whose data directory is a single file.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FirstData } from "../engines/engine.ts";
 import type { InstalledEngine } from "../engines/installed.ts";
 import { createLog } from "../lib/log.ts";
+import { BUILD_ACCOUNT, canSwitchUsers } from "./accounts.ts";
 import { Slots, type SlotKind } from "./slots.ts";
 
 const log = createLog("test", "silent");
@@ -80,6 +91,30 @@ test("nobody else can look into a slot", async () => {
     cwd: join(root, "slots", readdirSync(join(root, "slots"))[0] ?? ""),
   });
   expect(listing.stdout.toString()).toStartWith("drwx------");
+});
+
+test.skipIf(!canSwitchUsers())("a slot belongs to a user that nobody else is", async () => {
+  const kind = kindOf();
+  const slots = startSlots(1, kind);
+  await untilReady(slots, kind, 1);
+  expect(slots.take(kind, join(root, "taken"))).toBe(true);
+  for (const path of ["taken", "taken/mark"]) {
+    const { uid, gid } = statSync(join(root, path));
+    expect({ uid, gid }).toEqual(BUILD_ACCOUNT);
+  }
+});
+
+test.skipIf(!canSwitchUsers())("a slot that an earlier Pilvi left to nobody is made anew", async () => {
+  const kind = kindOf();
+  const first = startSlots(1, kind);
+  await untilReady(first, kind, 1);
+  await first.stop();
+  const before = allSlots();
+  const [key = ""] = readdirSync(join(root, "slots"));
+  chownSync(join(root, "slots", key, before[0] ?? "", "data"), 65_534, 65_534);
+  const slots = startSlots(1, kind);
+  await untilReady(slots, kind, 1);
+  expect(allSlots()).not.toEqual(before);
 });
 
 test("none are kept when the setting says so, and those of before are deleted", async () => {

@@ -147,6 +147,15 @@ export class RawSocket {
     );
   }
 
+  /** Subscribes to many channels at once. */
+  async subscribeAll(channels: string[]): Promise<void> {
+    const before = this.frames.length;
+    for (const channel of channels) {
+      this.#socket.send(JSON.stringify({ event: "pusher:subscribe", data: { channel } }));
+    }
+    await until("it is answered for each", () => this.frames.length >= before + channels.length);
+  }
+
   async closed(): Promise<number> {
     await until("it is closed", () => this.closeCode !== null);
     return this.closeCode ?? 0;

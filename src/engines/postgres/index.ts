@@ -41,6 +41,7 @@ export const postgres: Engine<PostgresSpec> = {
   users,
   extensions: creatableExtensions,
   env: ({ spec }) => (isStore(spec) ? {} : SESSIONS_FIRST),
+  fitsProcessLimit: true,
   oomScore: (spec) => (isStore(spec) ? OWN_OOM_SCORE : 0),
   // SIGINT is Postgres' fast shutdown: sessions are ended, everything is written.
   stopSignal: "SIGINT",

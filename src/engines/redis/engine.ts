@@ -23,6 +23,7 @@ export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
     socketName: () => SOCKET_NAME,
     // One that only has a unix socket says it in other words up to Redis 7.0: "The server is now ready to …".
     readyLine: /[Rr]eady to accept connections/,
+    fitsProcessLimit: true,
     apply: async (context) => {
       await renewRules(context);
       return [];

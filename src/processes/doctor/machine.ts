@@ -3,6 +3,8 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs
 import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
 import { readOsRelease } from "../../engines/install/hints.ts";
+import { isBuildUserShared } from "../../host/build-user.ts";
+import { findCgroups } from "../../host/cgroup-backends.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import { closedToEngines } from "../closed-folder.ts";
 import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
@@ -21,6 +23,8 @@ export function checkMachine(config: Config): Finding[] {
     bunFinding(),
     systemFinding(),
     isolationFinding(),
+    limitsFinding(),
+    ...buildUserFindings(),
     dataDirFinding(config.dataDir, nearest),
     diskFinding(nearest),
     openFilesFinding(),
@@ -45,6 +49,25 @@ function isolationFinding(): Finding {
     "not run by root: all instances run as the same user as Pilvi, and are not kept from each other's files",
     "Run Pilvi as root to give every instance a user of its own.",
   );
+}
+
+function limitsFinding(): Finding {
+  const cgroups = findCgroups();
+  if (cgroups !== null) return ok(`limits of memory and processes by ${cgroups.version}`);
+  return warn(
+    "no cgroups that may be written: one instance can take the memory and the processes of the whole machine",
+    "Run Pilvi as root, on a system or in a container where /sys/fs/cgroup can be written.",
+  );
+}
+
+function buildUserFindings(): Finding[] {
+  if (!isBuildUserShared()) return [];
+  return [
+    warn(
+      "first data of databases is built by the user nobody, whom other programs may run as",
+      "Install util-linux 2.36 or later and allow user namespaces, so that Pilvi builds as a user of its own.",
+    ),
+  ];
 }
 
 function dataDirFinding(dataDir: string, nearest: string): Finding {
