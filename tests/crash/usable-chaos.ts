@@ -1,0 +1,156 @@
+// Customers who make and use caches and clusters while processes are killed and frozen: whatever is `available` can be used.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../src/lib/errors.ts";
+import { processesOf } from "../support/databases.ts";
+import { type ProcessName, type TestPilvi, until } from "../support/pilvi.ts";
+import { killIfThere } from "../support/processes.ts";
+import { openSession, type Resource } from "./ledger-sessions.ts";
+import { randomOf } from "./random.ts";
+import { pathOf, read, sleepyKinds } from "./sleepers.ts";
+
+const TARGETS = ["control", "host", "gateway", "engine", "store"] as const;
+const CUSTOMERS = 3;
+const LONGEST_PAUSE_MS = 1_500;
+const LONGEST_FREEZE_MS = 7_000;
+/** How soon a resource that the API calls available has to take its published credentials. */
+const USABLE_WITHIN_MS = 30_000;
+const PATIENCE_MS = 120_000;
+const LAST_LINES = 40;
+
+export interface UsableChaosOptions {
+  seed: number;
+  seconds: number;
+}
+
+export class UsableChaos {
+  readonly #pilvi: TestPilvi;
+  readonly #random: () => number;
+  readonly #options: UsableChaosOptions;
+  readonly #faults: string[] = [];
+  readonly #living = new Set<string>();
+  #isOver = false;
+  /** When the latest kill or freeze was over. */
+  #calmSinceMs = 0;
+  #used = 0;
+  #kills = 0;
+
+  constructor(pilvi: TestPilvi, options: UsableChaosOptions) {
+    this.#pilvi = pilvi;
+    this.#options = options;
+    this.#random = randomOf(options.seed);
+  }
+
+  /** @returns what could not be used, each with all that can be known of it; its instance is kept. */
+  async run(): Promise<string[]> {
+    const customers = Array.from({ length: CUSTOMERS }, () => this.#customer());
+    const endsAtMs = performance.now() + this.#options.seconds * 1_000;
+    try {
+      while (performance.now() < endsAtMs && this.#faults.length === 0) await this.#harm();
+    } finally {
+      this.#isOver = true;
+    }
+    await Promise.all(customers);
+    console.log(`seed ${this.#options.seed}: ${this.#kills} kills and freezes, ${this.#used} resources used`);
+    return this.#faults;
+  }
+
+  async #harm(): Promise<void> {
+    await Bun.sleep(this.#random() * LONGEST_PAUSE_MS);
+    const target = this.#pick(TARGETS) ?? "host";
+    const pids = this.#pidsOf(target);
+    this.#kills += 1;
+    if (this.#random() < 0.5) {
+      for (const pid of pids) killIfThere(pid);
+    } else {
+      for (const pid of pids) signal(pid, "SIGSTOP");
+      await Bun.sleep(this.#random() * LONGEST_FREEZE_MS);
+      for (const pid of pids) signal(pid, "SIGCONT");
+    }
+    this.#calmSinceMs = performance.now();
+    if (this.#random() < 0.5) await this.#pilvi.untilReady();
+  }
+
+  #pidsOf(target: ProcessName | "engine" | "store"): number[] {
+    if (target === "engine" || target === "store") {
+      const id = target === "store" ? "store" : this.#pick([...this.#living]);
+      return id === undefined ? [] : this.#pilvi.enginePids(id);
+    }
+    const pid = this.#pilvi.pidOf(target);
+    return pid === undefined ? [] : [pid];
+  }
+
+  async #customer(): Promise<void> {
+    while (!this.#isOver) {
+      const kind = this.#pick(sleepyKinds());
+      const made = await kind?.make(this.#pilvi).catch(() => null);
+      if (made === undefined || made === null) continue;
+      this.#living.add(made.id);
+      const fault = await this.#use(made);
+      this.#living.delete(made.id);
+      if (fault !== null) this.#faults.push(fault);
+      else await this.#delete(made);
+    }
+  }
+
+  /** Logs in with the published credentials until that works. @returns why it is in vain. */
+  async #use(resource: Resource): Promise<string | null> {
+    const beganAtMs = performance.now();
+    for (;;) {
+      const error = await openSession(resource).then(
+        async (session) => void (await session.end()),
+        (reason: unknown) => messageOf(reason),
+      );
+      if (error === undefined) {
+        this.#used += 1;
+        return null;
+      }
+      const now = await read(this.#pilvi, resource).catch(() => null);
+      const waitedMs = performance.now() - beganAtMs;
+      const calmMs = Math.min(waitedMs, performance.now() - this.#calmSinceMs);
+      const isAvailable = now?.attributes.status === "available";
+      if ((isAvailable && calmMs > USABLE_WITHIN_MS) || waitedMs > PATIENCE_MS)
+        return this.#reportOn(resource, now, error);
+      await Bun.sleep(50);
+    }
+  }
+
+  #reportOn(resource: Resource, now: Resource | null, error: string): string {
+    const folder = join(this.#pilvi.dataDir, "instances", resource.id);
+    const pids = processesOf(this.#pilvi, resource.id);
+    return [
+      `${resource.id} cannot be used: ${error}`,
+      JSON.stringify({ status: now?.attributes.status, meta: now?.meta, pids }),
+      lastLinesOf(join(folder, "manifest.json")),
+      lastLinesOf(join(folder, "engine.log")),
+    ].join("\n");
+  }
+
+  async #delete(resource: Resource): Promise<void> {
+    const isTaken = async () => {
+      const answer = await this.#pilvi.api("DELETE", pathOf(resource)).catch(() => null);
+      return answer?.status === 204 || answer?.status === 404;
+    };
+    await until(`${resource.id} is deleted`, isTaken, PATIENCE_MS);
+  }
+
+  #pick<Item>(items: readonly Item[]): Item | undefined {
+    return items[Math.floor(this.#random() * items.length)];
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function lastLinesOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8").split("\n").slice(-LAST_LINES).join("\n");
+  } catch (reason) {
+    return messageOf(reason);
+  }
+}
