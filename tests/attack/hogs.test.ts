@@ -29,7 +29,6 @@ import hogs from "./data/hogs.json";
 const IS_ROOT = process.getuid?.() === 0;
 const MIB = 1024 ** 2;
 const CAP_SYS_RESOURCE = 24n;
-/** A machine that eight test at the same time takes its time. */
 const PATIENCE_MS = 90_000;
 
 let pilvi: TestPilvi;
