@@ -98,13 +98,13 @@ const environment = z.object({
   PILVI_TLS_KEY: z.string().optional(),
   PILVI_INSECURE: flag.default(false),
   PILVI_WEBHOOK_ALLOW_PRIVATE: flag.default(false),
-  PILVI_QUOTA_RESOURCES: wholeNumber.default(2_000),
+  PILVI_QUOTA_RESOURCES: wholeNumber.default(5_000),
   PILVI_QUOTA_CACHES: wholeNumber.default(0),
   PILVI_QUOTA_DATABASES: wholeNumber.default(0),
   PILVI_QUOTA_WEBSOCKETS: wholeNumber.default(0),
-  PILVI_QUOTA_MEMORY: byteSize.default(16 * 1024 ** 4),
+  PILVI_QUOTA_MEMORY: byteSize.default(2048 * 1024 ** 4),
   PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
-  PILVI_QUOTA_CONNECTIONS: wholeNumber.default(1_000_000),
+  PILVI_QUOTA_CONNECTIONS: wholeNumber.default(50_000_000),
   PILVI_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error")
     .default("info"),

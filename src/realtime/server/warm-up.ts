@@ -7,7 +7,7 @@ import { answer, socketHandlers, type ClientSocket, type SocketData } from "./li
 import type { Backlog } from "./socket-transport.ts";
 
 /** So many that what is run for each is compiled; more would cost the start more than they save. */
-const CONNECTIONS = 500;
+const CONNECTIONS = 800;
 /** So many are open at a time, on one channel. */
 const ROUND = 50;
 const URL = "http://127.0.0.1/app/warm-up?protocol=7&client=js&version=8.4.0";

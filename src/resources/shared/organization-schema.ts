@@ -9,7 +9,10 @@ const amount = (description: string, example: number) =>
     })
     .meta({ description });
 
-const memoryBytes = amount("Bytes of memory that the sizes of all resources stand for.", 17_592_186_044_416);
+const memoryBytes = amount(
+  "Bytes of memory that the sizes of all resources stand for.",
+  2_251_799_813_685_248,
+);
 const storageBytes = amount(
   "Bytes on the disk, as the host measured them last. Above the limit nothing new is made.",
   1_099_511_627_776,
@@ -18,7 +21,7 @@ const connections = amount("Connections that database and WebSocket clusters may
 
 const quotas = z
   .object({
-    resources: amount("Resources of all kinds.", 2_000),
+    resources: amount("Resources of all kinds.", 5_000),
     caches: amount("Caches.", 500),
     databases: amount("Database clusters.", 500),
     websockets: amount("WebSocket clusters.", 500),
