@@ -106,6 +106,8 @@ test.each([HALF, asking("/stranger")])(
     await until(() => answered(known));
     // The order in which they came is only seen by looking.
     const early = await crowd(port, 6, text);
+    if (text === asking("/stranger")) await until(() => answered(early));
+    await until(() => acceptedSockets(port).length === 16);
     connections.look();
     const late = await crowd(port, 6, text);
     if (text === asking("/stranger")) await until(() => answered(late));

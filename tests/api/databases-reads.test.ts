@@ -107,7 +107,7 @@ describe.each(paths)("GET %s/:id", (path) => {
       update databases set engine = ${{ name: "postgres", version: "18.1" }}, limits = ${limits} where id = ${id}`;
     await api.db`update work set last_error = 'No memory.', deadline_at = now() - interval '1 s' where id = ${id}`;
     expect((await show(id)).body.data.meta).toEqual({
-      engine: { name: "postgres", version: "18.1" },
+      engine: { name: "postgres", version: "18.1", warning: null },
       limits: {
         memory_bytes: 1,
         cpus: 0.25,

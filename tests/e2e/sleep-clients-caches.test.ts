@@ -1,12 +1,12 @@
 // Clients of caches at one that sleeps, wakes, and is asked to sleep meanwhile; their connections outlast all of it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { Redis, type RedisOptions } from "ioredis";
 import { createClient } from "redis";
 import { loadConfig } from "../../src/config.ts";
 import { findEngines } from "../../src/engines/installed.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
+import { enginePath } from "../support/engine-programs.ts";
 import { PHP, PhpWorker } from "../support/php.ts";
 import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
 import { runProgram } from "../support/programs.ts";
@@ -248,7 +248,7 @@ describe.each(["valkey", "redis"])("%s-cli", (engine) => {
     const { port, username, password } = loginOf(resource);
     const found = (await findEngines(loadConfig(process.env).enginesDir)).find(({ name }) => name === engine);
     if (found === undefined) throw new Error(`${engine} is not installed`);
-    const program = join(dirname(found.program), `${engine}-cli`);
+    const program = enginePath(found, `${engine}-cli`);
     env = { ...found.env, REDISCLI_AUTH: password, HOME: pilvi.dataDir };
     command = [program, "-p", String(port), "--user", username, "-n", "3"];
     run = (...args) => runProgram([...command, ...args], env);

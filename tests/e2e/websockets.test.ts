@@ -57,6 +57,7 @@ test("the process has a user of its own, an empty environment, and no secret tha
   const pid = enginePid();
   const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
   expect(environment.map((each) => each.split("=")[0]).sort()).toEqual([
+    "BUN_JSC_thresholdForFTLOptimizeAfterWarmUp",
     "BUN_RUNTIME_TRANSPILER_CACHE_PATH",
     "TZ",
   ]);

@@ -40,7 +40,8 @@ export class MysqlGateway extends FrontGateway {
   }
 
   protected hear(message: GatewayMessage): void {
-    if (message.type === "users") void this.learnUsers();
+    // An engine that is full does not answer, and what was known stays.
+    if (message.type === "users") void this.learnUsers().catch(() => this.update({}));
     if (message.type !== "wake") return;
     this.wakes.push(message.reason);
     queueMicrotask(() => this.onWake());

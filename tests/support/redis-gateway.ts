@@ -1,12 +1,13 @@
 // A real Valkey or Redis behind the gateway's own loop, in this process, started and stopped as the host does.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { commandOf, findEngines, type FoundEngine } from "../../src/engines/installed.ts";
 import type { Entry, GatewayMessage } from "../../src/gateway/link.ts";
 import { redisFront } from "../../src/gateway/redis/index.ts";
 import { sha256Hex } from "../../src/lib/secrets.ts";
+import { enginePath } from "./engine-programs.ts";
 import { FrontGateway } from "./front-gateway.ts";
 import { until } from "./pilvi.ts";
 import { RawRedis } from "./redis-raw.ts";
@@ -62,7 +63,7 @@ export class RedisGateway extends FrontGateway {
 
   /** A program that belongs to the engine, such as its command line, and what it needs in its environment. */
   program(name: string): { path: string; env: Record<string, string> } {
-    return { path: join(dirname(this.#engine.program), name), env: this.#engine.env };
+    return { path: enginePath(this.#engine, name), env: this.#engine.env };
   }
 
   /** Starts the engine as the host does. */
