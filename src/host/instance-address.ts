@@ -44,6 +44,11 @@ export class InstanceAddress {
   /** Has the engine that is about to be started listen there, until `settle`. @throws PublicError when another program has it. */
   async admitEngine(): Promise<void> {
     await this.hold();
+    this.admit();
+  }
+
+  /** Lets an engine that runs listen there, until `settle`: a WebSocket server does so only when it is told of its applications. */
+  admit(): void {
     this.#parts.addresses.admit(this.#parts.id);
   }
 

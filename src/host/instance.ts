@@ -253,6 +253,7 @@ export class Instance {
     if (manifest.isReplaced) await this.#endFormer(runnable);
     const found = this.#runner.process;
     if (found === null) return await this.#start(isUrgent);
+    this.#address.admit();
     if (this.#condition.state !== "running") {
       this.#condition.become("starting");
       await this.#runner.untilReady(runnable, found);
@@ -260,10 +261,7 @@ export class Instance {
     return { runnable, process: found };
   }
 
-  /**
-   * What an engine reads at its start only is in its files; one that has others than it would get now has to end.
-   * @throws Unsaved when it goes on.
-   */
+  /** An engine reads its files at its start only: an engine with other files has to end. @throws Unsaved when it goes on. */
   async #endFormer(runnable: Runnable): Promise<void> {
     if (!this.#runner.isAsWritten(runnable)) this.#stopped(await this.#runner.endFormer(runnable));
     await this.#file.change({ isReplaced: false });

@@ -1,13 +1,13 @@
 -- What a customer makes of a cluster of Postgres so that the host has much to read, each part as `app`. The part before "--!" is its name,
 -- then the versions it is for: `16-17` for these and those between, or `all`. Customers make roles from 16 on.
 
---! a verifier of 24 MB: 16-17
+--! a verifier of 9 MB: 16-17
 create role large login;
-do $x$ begin execute format('alter role large password %L', 'SCRAM-SHA-256$4096:' || repeat('QUFB', 6000000)
+do $x$ begin execute format('alter role large password %L', 'SCRAM-SHA-256$4096:' || repeat('QUFB', 2300000)
   || '$' || encode(decode(repeat('01', 32), 'hex'), 'base64') || ':' || encode(decode(repeat('01', 32), 'hex'), 'base64')); end $x$;
 
---! fourteen verifiers of 4 MB: 16-17
-do $x$ begin for n in 1..14 loop execute format('create role %I login password %L', 'large' || n, 'SCRAM-SHA-256$4096:' || repeat('QUFB', 1000000)
+--! fourteen verifiers of 2 MB: 16-17
+do $x$ begin for n in 1..14 loop execute format('create role %I login password %L', 'large' || n, 'SCRAM-SHA-256$4096:' || repeat('QUFB', 500000)
   || '$' || encode(decode(repeat('01', 32), 'hex'), 'base64') || ':' || encode(decode(repeat('01', 32), 'hex'), 'base64')); end loop; end $x$;
 
 --! the longest verifiers that are kept: 16-18
@@ -17,17 +17,17 @@ do $x$ begin for n in 1..2100 loop execute format('create role %I login password
 --! names that a terminal obeys: 16-18
 do $x$ begin execute format('create role %I login', E'\u001b]0;pwned\u0007\u001b[2J' || repeat('x', 40)); end $x$;
 
---! comments of 20 MB: all
-do $x$ begin execute format('comment on database main is %L', repeat('x', 20000000)); end $x$;
-do $x$ begin execute format('comment on role app is %L', repeat('x', 20000000)); exception when insufficient_privilege then null; end $x$;
+--! comments of 8 MB: all
+do $x$ begin execute format('comment on database main is %L', repeat('x', 8000000)); end $x$;
+do $x$ begin execute format('comment on role app is %L', repeat('x', 8000000)); exception when insufficient_privilege then null; end $x$;
 
---! settings of 20 MB: all
-do $x$ begin execute format('alter role app set search_path = %L', repeat('x', 20000000)); end $x$;
+--! settings of 8 MB: all
+do $x$ begin execute format('alter role app set search_path = %L', repeat('x', 8000000)); end $x$;
 
---! errors and notices of 20 MB: all
-do $x$ begin raise log '%', repeat('x', 20000000); end $x$;
+--! errors and notices of 8 MB: all
+do $x$ begin raise log '%', repeat('x', 8000000); end $x$;
 do $x$ begin raise warning '%', repeat('x', 7000000); end $x$;
 
---! an own verifier of 24 MB: 14-15
-do $x$ begin execute format('alter role app password %L', 'SCRAM-SHA-256$4096:' || repeat('QUFB', 6000000)
+--! an own verifier of 9 MB: 14-15
+do $x$ begin execute format('alter role app password %L', 'SCRAM-SHA-256$4096:' || repeat('QUFB', 2300000)
   || '$' || encode(decode(repeat('01', 32), 'hex'), 'base64') || ':' || encode(decode(repeat('01', 32), 'hex'), 'base64')); end $x$;
