@@ -41,7 +41,7 @@ const MEMORY_CHECK_INTERVAL_MS = 1_000;
 /** Engines that run are only asked; most of the time is spent waiting for their answer. */
 const ADOPTIONS_AT_ONCE = 64;
 /** An engine that is busy or still starts does not hold up the host. */
-const ADOPTION_TIMEOUT_MS = 1_000;
+const ADOPTION_TIMEOUT_MS = 3_000;
 /** An order that is late is so by seconds; this is far more than can be removed in that time. */
 const REMEMBERED_REMOVALS = 10_000;
 
