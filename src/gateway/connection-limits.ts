@@ -10,7 +10,7 @@ const LEAST_STRANGERS_SHARE = 1 / 16;
 /** What the process opens beside sockets of clients and engines: files, the loop, the link with the host. */
 const OWN_DESCRIPTORS = 64;
 /** Kept free for the clients, engines and listeners of the next moment. */
-const RESERVE_SHARE = 1 / 8;
+const RESERVE_SHARE = 1 / 16;
 /** Freed at a time, so that a crowd is not looked through for each connection that comes. */
 const RELIEF_SHARE = 1 / 32;
 
