@@ -12,7 +12,7 @@ import { readInput } from "./request-input.ts";
 import { urlOf } from "./request-url.ts";
 import type { StatusWaiters } from "./wait.ts";
 
-/** Whoever a request comes from, as the server knows it. */
+/** The client of a request, as the server knows it. */
 export interface Caller {
   /** Called when the request has come with a valid token. */
   prove?(): void;
