@@ -1,24 +1,13 @@
 // The connections that a server of this process has accepted, as the kernel knows them: Bun tells of none that has not asked yet.
 import { readdirSync, statSync } from "node:fs";
-import { CString, dlopen, FFIType, ptr, type Pointer } from "bun:ffi";
+import { CString, type Pointer } from "bun:ffi";
+import { openFileLimit } from "./open-files.ts";
+import { AF_INET, AF_INET6, memoryOf, SHUT_RDWR, sockets } from "./socket-calls.ts";
 
-const { i32, u32, ptr: pointer } = FFIType;
-const SHUT_RDWR = 2;
 /** More than a process comes by that has none left. */
 const MOST_DESCRIPTORS = 1_048_576;
-const AF_INET = 2;
-const AF_INET6 = 10;
 const SOCKADDR_BYTES = 28;
 const TEXT_BYTES = 46;
-
-const { symbols: libc } = dlopen("libc.so.6", {
-  getsockname: { args: [i32, pointer, pointer], returns: i32 },
-  getpeername: { args: [i32, pointer, pointer], returns: i32 },
-  inet_ntop: { args: [i32, pointer, pointer, u32], returns: pointer },
-  shutdown: { args: [i32, i32], returns: i32 },
-  listen: { args: [i32, i32], returns: i32 },
-});
-import { openFileLimit } from "./open-files.ts";
 
 /** A connection of a client. */
 export interface AcceptedSocket {
@@ -39,9 +28,9 @@ const text = new Uint8Array(TEXT_BYTES);
 export function acceptedSockets(port: number, most = openFileLimit()): AcceptedSocket[] {
   const found: AcceptedSocket[] = [];
   for (const fd of descriptors(most)) {
-    if (!ask(libc.getsockname, fd) || name.getUint16(2) !== port) continue;
+    if (!ask(sockets.getsockname, fd) || name.getUint16(2) !== port) continue;
     // A socket that listens has no peer.
-    if (ask(libc.getpeername, fd)) found.push({ fd, address: addressText(), port: name.getUint16(2) });
+    if (ask(sockets.getpeername, fd)) found.push({ fd, address: addressText(), port: name.getUint16(2) });
   }
   return found;
 }
@@ -64,19 +53,19 @@ export function openDescriptors(): number | null {
 /** Has the kernel keep more connections for a server that has not accepted them yet: beyond Bun's 512, clients try again after seconds. */
 export function deepenQueue(port: number, connections: number): void {
   for (const fd of descriptors(openFileLimit())) {
-    if (!ask(libc.getsockname, fd) || name.getUint16(2) !== port || ask(libc.getpeername, fd)) continue;
-    libc.listen(fd, connections);
+    if (!ask(sockets.getsockname, fd) || name.getUint16(2) !== port || ask(sockets.getpeername, fd)) continue;
+    sockets.listen(fd, connections);
   }
 }
 
 /** Ends a connection; its owner hears of that as of a client's own farewell, and gives the descriptor back. */
 export function hangUp(fd: number): void {
-  libc.shutdown(fd, SHUT_RDWR);
+  sockets.shutdown(fd, SHUT_RDWR);
 }
 
-function ask(call: typeof libc.getsockname, fd: number): boolean {
+function ask(call: typeof sockets.getsockname, fd: number): boolean {
   length[0] = SOCKADDR_BYTES;
-  if (call(fd, ptr(name), ptr(length)) !== 0) return false;
+  if (call(fd, memoryOf(name), memoryOf(length)) !== 0) return false;
   // What stands in the place of the port is, of a unix socket, the beginning of its path.
   const family = name.getUint16(0, true);
   return family === AF_INET || family === AF_INET6;
@@ -87,5 +76,7 @@ function addressText(): string {
     return `${name.getUint8(4)}.${name.getUint8(5)}.${name.getUint8(6)}.${name.getUint8(7)}`;
   }
   const ipv6 = new Uint8Array(name.buffer, 8, 16);
-  return new CString(libc.inet_ntop(AF_INET6, ptr(ipv6), ptr(text), TEXT_BYTES) as Pointer).toString();
+  return new CString(
+    sockets.inet_ntop(AF_INET6, memoryOf(ipv6), memoryOf(text), TEXT_BYTES) as Pointer,
+  ).toString();
 }

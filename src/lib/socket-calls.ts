@@ -13,6 +13,8 @@ const { symbols } = dlopen("libc.so.6", {
   setsockopt: { args: [i32, i32, i32, FFIType.ptr, u32], returns: i32 },
   getsockopt: { args: [i32, i32, i32, FFIType.ptr, FFIType.ptr], returns: i32 },
   getsockname: { args: [i32, FFIType.ptr, FFIType.ptr], returns: i32 },
+  getpeername: { args: [i32, FFIType.ptr, FFIType.ptr], returns: i32 },
+  inet_ntop: { args: [i32, FFIType.ptr, FFIType.ptr, u32], returns: FFIType.ptr },
   sendmsg: { args: [i32, FFIType.ptr, i32], returns: size },
   recvmsg: { args: [i32, FFIType.ptr, i32], returns: size },
   shutdown: { args: [i32, i32], returns: i32 },
@@ -62,3 +64,4 @@ export const MSG_DONTWAIT = 0x40;
 export const MSG_NOSIGNAL = 0x4000;
 export const MSG_CMSG_CLOEXEC = 0x4000_0000;
 export const SHUT_RD = 0;
+export const SHUT_RDWR = 2;
