@@ -5,16 +5,13 @@ import type { Operation } from "../../api/operation.ts";
 const DEPRECATED_SINCE = new Date("2026-02-01T00:00:00Z");
 const SUNSET = new Date("2028-02-01T00:00:00Z");
 
-/**
- * The operation under its former path.
- * @param operationId a name of its own, since operations of a document need that.
- */
-export function legacy(operation: Operation, operationId: string): Operation {
-  const { method, path, summary } = operation;
+/** The operation under its former path, with the operation id that it had there. */
+export function legacy(operation: Operation): Operation {
+  const { method, path, summary, operationId } = operation;
   return {
     ...operation,
     path: path.replace("/databases/clusters", "/databases"),
-    operationId,
+    operationId: operationId.replace("DatabaseCluster", "Database"),
     tag: "Databases (Legacy)",
     summary: `${summary}, under the former path`,
     description: `Use \`${method} ${path.replace(/:(\w+)/g, "{$1}")}\` instead, which does the same.`,

@@ -1,18 +1,13 @@
 // The operations of database clusters, each under its path and under the former one.
-import { z } from "zod";
-import { filterQuery } from "../../api/filters.ts";
-import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi.ts";
+import type { z } from "zod";
 import { operation, type Operation } from "../../api/operation.ts";
-import { pageDocument, pageOf, pageQuery } from "../../api/pagination.ts";
-import { waitQuery } from "../../api/wait.ts";
 import type { Offer } from "../../drivers/driver.ts";
 import type { KindContext } from "../kind.ts";
-import { createdHeaders } from "../shared/create.ts";
 import { deleteInstance } from "../shared/delete.ts";
 import { rememberedOffer } from "../shared/offers.ts";
-import { readOne } from "../shared/read.ts";
 import { regions } from "../shared/regions.ts";
 import { rotateCredentials } from "../shared/rotate.ts";
+import { Routes } from "../shared/routes.ts";
 import { suspendInstance } from "../shared/suspend.ts";
 import { CLUSTERS, changeDatabase } from "./change.ts";
 import { memberDescriptionsOf } from "./configs/describe.ts";
@@ -37,198 +32,93 @@ import { findDatabase, listDatabases, type DatabaseRow } from "./store.ts";
 import { databaseTypeLabels, databaseTypes } from "./types.ts";
 
 const tag = "Database Clusters";
-const includes = ["databases"];
-const path = "/databases/clusters";
-const pathOfOne = `${path}/:id`;
-
-const single = singleDocument(databaseResource, schemaResource);
+type ClusterRoutes = Routes<DatabaseRow, z.ZodObject, typeof clusterParams>;
 
 /** All operations of database clusters, apart from those of the databases in them. */
 export function databaseOperations(context: KindContext): Operation[] {
+  const { db } = context;
   const offer = rememberedOffer(context.driver);
-  const operations = {
-    createDatabase: create(context, offer),
-    listDatabases: list(context),
-    getDatabase: show(context),
-    updateDatabase: change(context),
-    suspendDatabase: suspend(context),
-    rotateDatabaseCredentials: rotate(context),
-    deleteDatabase: remove(context),
-  };
-  const former = Object.entries(operations).map(([name, each]) => legacy(each, name));
-  return [...Object.values(operations), types(offer), ...former];
+  const routes: ClusterRoutes = new Routes({
+    tag,
+    kind: "databases",
+    idNoun: "DatabaseCluster",
+    noun: "database cluster",
+    shortNoun: "cluster",
+    phrases: { one: "a database cluster", many: "database clusters" },
+    collection: { path: "/databases/clusters" },
+    item: { path: "/databases/clusters/:id", params: clusterParams, idOf: ({ id }) => id },
+    schema: databaseResource,
+    relatedSchema: schemaResource,
+    includes: ["databases"],
+    statuses: databaseStatuses,
+    find: (organizationId, { id }) => findDatabase(db, organizationId, id),
+    render: (row, principal) => renderDatabase(row, context, principal),
+    related: (_wanted, rows) => rows.flatMap(({ schemas }) => schemas.map(renderSchema)),
+  });
+  const operations = [
+    create(routes, context, offer),
+    routes.list({
+      description: "The organization's clusters in pages, the oldest first.",
+      filters: { type: databaseTypes, region: regions, status: databaseStatuses },
+      list: (search) => listDatabases(db, search),
+    }),
+    routes.show({
+      description: "One cluster, at once or, with `wait`, when it has reached a status.",
+    }),
+    routes.change({
+      description:
+        "Changes the members of `config` that are named. The cluster is `updating` until the change is in force. What gives it another size starts its engine anew, which ends its connections; `suspend_seconds` does not, and wakes nothing.",
+      body: databaseChange,
+      change: (request) => changeDatabase(context, request),
+    }),
+    suspend(routes, context),
+    rotate(routes, context),
+    routes.delete({
+      description:
+        "Answers at once. The cluster and the databases in it are `deleting` until nothing is left, and then no longer there.",
+      delete: (request) => deleteInstance(context, request, { ...CLUSTERS, markParts: markSchemasDeleting }),
+    }),
+  ];
+  return [...operations, types(offer), ...operations.map(legacy)];
 }
 
-function create(context: KindContext, offer: () => Promise<Offer>): Operation {
-  return operation({
-    method: "POST",
-    path,
-    operationId: "createDatabaseCluster",
-    tag,
-    summary: "Create a database cluster",
+function create(routes: ClusterRoutes, context: KindContext, offer: () => Promise<Offer>): Operation {
+  return routes.create({
     description:
       "Answers at once with the status `creating`. The port and the credentials are final; the cluster can be used when its status is `available`.",
-    ability: "databases:write",
     body: newDatabase,
-    isIdempotent: true,
+    isIncluding: true,
     async check(valid) {
       const errors = checkNewDatabase(valid);
       if (valid.type === undefined) return errors;
       return { ...errors, ...engineFaults(valid.type, valid.version, await offer()) };
     },
-    success: {
-      status: 201,
-      description: "The cluster, which is being created.",
-      schema: single,
-      contentType: JSON_API,
-      headers: { Location: "The cluster's address." },
-    },
-    async handle(request) {
-      const { row, isReplayed } = await createDatabase(context, request, await offer());
-      return {
-        document: {
-          data: renderDatabase(row, context, request.principal),
-          included: row.schemas.map(renderSchema),
-        },
-        headers: createdHeaders(request, row.id, isReplayed),
-      };
-    },
+    create: async (request) => await createDatabase(context, request, await offer()),
   });
 }
 
-function list(context: KindContext): Operation {
-  return operation({
-    method: "GET",
-    path,
-    operationId: "listDatabaseClusters",
-    tag,
-    summary: "List database clusters",
-    description: "The organization's clusters in pages, the oldest first.",
-    ability: "databases:read",
-    query: z.object({
-      ...pageQuery,
-      ...filterQuery({ type: databaseTypes, region: regions, status: databaseStatuses }),
-    }),
-    includes,
-    success: {
-      status: 200,
-      description: "A page of clusters.",
-      schema: listDocument(databaseResource, schemaResource),
-      contentType: JSON_API,
-    },
-    async handle({ principal, query, url, includes: wanted }) {
-      const page = pageOf(query);
-      const filter = {
-        types: query["filter[type]"],
-        regions: query["filter[region]"],
-        statuses: query["filter[status]"],
-      };
-      const wish = { organizationId: principal.organizationId, filter, page };
-      const { rows, total } = await listDatabases(context.db, wish);
-      const clusters = rows.map((row) => renderDatabase(row, context, principal));
-      return { document: { ...pageDocument(url, page, total, clusters), ...includedFor(wanted, rows) } };
-    },
-  });
-}
-
-function show(context: KindContext): Operation {
-  return operation({
-    method: "GET",
-    path: pathOfOne,
-    operationId: "getDatabaseCluster",
-    tag,
-    summary: "Get a database cluster",
-    description: "One cluster, at once or, with `wait`, when it has reached a status.",
-    ability: "databases:read",
-    params: clusterParams,
-    query: z.object(waitQuery(databaseStatuses)),
-    includes,
-    success: { status: 200, description: "The cluster.", schema: single, contentType: JSON_API },
-    async handle(request) {
-      const {
-        principal,
-        params: { id },
-        includes: wanted,
-      } = request;
-      const read = () => findDatabase(context.db, principal.organizationId, id);
-      const row = await readOne(request, id, "database cluster", read);
-      return { document: { data: renderDatabase(row, context, principal), ...includedFor(wanted, [row]) } };
-    },
-  });
-}
-
-function change(context: KindContext): Operation {
-  return operation({
-    method: "PATCH",
-    path: pathOfOne,
-    operationId: "updateDatabaseCluster",
-    tag,
-    summary: "Change a database cluster",
-    description:
-      "Changes the members of `config` that are named. The cluster is `updating` until the change is in force. What gives it another size starts its engine anew, which ends its connections; `suspend_seconds` does not, and wakes nothing.",
-    canConflict: true,
-    ability: "databases:write",
-    params: clusterParams,
-    body: databaseChange,
-    success: { status: 200, description: "The changed cluster.", schema: single, contentType: JSON_API },
-    async handle(request) {
-      const row = await changeDatabase(context, request);
-      return { document: { data: renderDatabase(row, context, request.principal) } };
-    },
-  });
-}
-
-function suspend(context: KindContext): Operation {
-  return operation({
-    method: "POST",
-    path: `${pathOfOne}/suspend`,
-    operationId: "suspendDatabaseCluster",
-    tag,
+function suspend(routes: ClusterRoutes, context: KindContext): Operation {
+  return routes.action({
+    verb: "suspend",
     summary: "Put a database cluster to sleep",
     description:
       "Answers when the cluster sleeps; one that does already is fine. The next client that logs in wakes it. One whose type or size never sleeps, or that has a transaction open, answers 409.",
+    successText: "The cluster, which sleeps.",
     canConflict: true,
-    ability: "databases:write",
-    params: clusterParams,
-    success: {
-      status: 200,
-      description: "The cluster, which sleeps.",
-      schema: single,
-      contentType: JSON_API,
-    },
-    async handle(request) {
-      const row = await suspendInstance(context, request, { ...CLUSTERS, reasonAgainst });
-      return { document: { data: renderDatabase(row, context, request.principal) } };
-    },
+    act: (request) => suspendInstance(context, request, { ...CLUSTERS, reasonAgainst }),
   });
 }
 
-function rotate(context: KindContext): Operation {
-  return operation({
-    method: "POST",
-    path: `${pathOfOne}/rotate-credentials`,
-    operationId: "rotateDatabaseClusterCredentials",
-    tag,
+function rotate(routes: ClusterRoutes, context: KindContext): Operation {
+  return routes.action({
+    verb: "rotate-credentials",
     summary: "Give a database cluster a new password",
     description:
       "The user stays. The cluster is `updating` until the new password is in force, and from then on the former one is refused; sessions stay open. One that sleeps is not woken.",
-    ability: "databases:write",
-    params: clusterParams,
+    successText: "The cluster with its new password.",
     isIdempotent: true,
     canConflict: true,
-    success: {
-      status: 200,
-      description: "The cluster with its new password.",
-      schema: single,
-      contentType: JSON_API,
-    },
-    async handle(request) {
-      const { row, isReplayed } = await rotateCredentials(context, request, CLUSTERS);
-      return {
-        document: { data: renderDatabase(row, context, request.principal) },
-        headers: { ...(isReplayed && { "Idempotent-Replayed": "true" }) },
-      };
-    },
+    act: (request) => rotateCredentials(context, request, CLUSTERS),
   });
 }
 
@@ -237,28 +127,6 @@ function reasonAgainst(cluster: DatabaseRow): string | undefined {
   const { type, config } = cluster;
   if (type !== "platform_mysql" || !("size" in config)) return `Clusters of the type ${type} never sleep.`;
   return `A cluster of the size ${config.size} never sleeps; those of flex sizes can.`;
-}
-
-function remove(context: KindContext): Operation {
-  return operation({
-    method: "DELETE",
-    path: pathOfOne,
-    operationId: "deleteDatabaseCluster",
-    tag,
-    summary: "Delete a database cluster",
-    description:
-      "Answers at once. The cluster and the databases in it are `deleting` until nothing is left, and then no longer there.",
-    ability: "databases:write",
-    params: clusterParams,
-    success: { status: 204, description: "The cluster is being deleted." },
-    async handle(request) {
-      await deleteInstance(context, request, {
-        ...CLUSTERS,
-        markParts: markSchemasDeleting,
-      });
-      return {};
-    },
-  });
 }
 
 function types(offer: () => Promise<Offer>): Operation {
@@ -284,10 +152,4 @@ function types(offer: () => Promise<Offer>): Operation {
       return { document: { data } };
     },
   });
-}
-
-/** The databases of the clusters, for those who ask. */
-function includedFor(wanted: readonly string[], rows: DatabaseRow[]) {
-  if (wanted.length === 0) return {};
-  return { included: rows.flatMap(({ schemas }) => schemas.map(renderSchema)) };
 }

@@ -88,15 +88,3 @@ async function portFor(tx: Transaction, context: KindContext, resourceId: string
     isFree: (port) => [...addresses].every((address) => canListen(address, port)),
   });
 }
-
-/** The headers of an answer to a request that made something. */
-export function createdHeaders(
-  { url, address }: OperationRequest,
-  id: string,
-  isReplayed: boolean,
-): Record<string, string> {
-  return {
-    Location: `${url.origin}${address}/${id}`,
-    ...(isReplayed && { "Idempotent-Replayed": "true" }),
-  };
-}

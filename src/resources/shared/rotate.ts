@@ -4,6 +4,7 @@ import { createOnce } from "../../api/idempotency.ts";
 import type { OperationRequest } from "../../api/operation.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import type { KindContext } from "../kind.ts";
+import type { Made } from "./routed-resource.ts";
 import { writePassword } from "./rows.ts";
 import { enqueueChange, lockInstance, refuseDeleting, type InstanceSearch } from "./wish.ts";
 
@@ -15,7 +16,7 @@ export async function rotateCredentials<Row extends { id: string; hostId: string
   { db, vault }: KindContext,
   { principal, requestId, params, idempotency }: OperationRequest<unknown, unknown, { id: string }>,
   search: InstanceSearch<Row>,
-): Promise<{ row: Row; isReplayed: boolean }> {
+): Promise<Made<Row>> {
   const { organizationId } = principal;
   const { kind, noun } = search;
   const { id } = params;

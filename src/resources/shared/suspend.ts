@@ -6,6 +6,7 @@ import type { Observation } from "../../drivers/driver.ts";
 import { messageOf } from "../../lib/errors.ts";
 import type { KindContext } from "../kind.ts";
 import { hostAway } from "./offers.ts";
+import type { Made } from "./routed-resource.ts";
 import { lockInstance, refuseDeleting, type InstanceSearch } from "./wish.ts";
 
 /** Whoever asks waits no longer; what is under way has a little less time to come to its end. */
@@ -25,7 +26,7 @@ export async function suspendInstance<Row extends { id: string; status: string }
   context: KindContext,
   { principal, requestId, params, signal }: OperationRequest<unknown, unknown, { id: string }>,
   suspension: InstanceSuspension<Row>,
-): Promise<Row> {
+): Promise<Made<Row>> {
   const { kind, noun } = suspension;
   const row = await context.db.begin(async (tx) => {
     const found = await lockInstance(tx, suspension, principal.organizationId, params.id);
@@ -37,7 +38,7 @@ export async function suspendInstance<Row extends { id: string; status: string }
     return found;
   });
   context.sightings.noteAnswer(await putToSleep(context, row.id, signal));
-  return row;
+  return { row, isReplayed: false };
 }
 
 async function putToSleep({ driver }: KindContext, id: string, asked: AbortSignal): Promise<Observation> {

@@ -34,7 +34,7 @@ export async function createSchema(
       await recordAudit(tx, { principal, requestId, action: "create", kind: KIND, id, details });
       return row;
     },
-    find: (tx, madeId) => findSchema(tx, params.id, madeId),
+    find: (tx, madeId) => findSchema(tx, principal.organizationId, params.id, madeId),
   });
 }
 
@@ -49,7 +49,7 @@ export async function deleteSchema(
   await db.begin(async (tx) => {
     const cluster = await lockRow(tx, "databases", principal.organizationId, params.id);
     if (cluster === undefined) throw notFound("database");
-    const schema = await findSchema(tx, params.id, params.schema);
+    const schema = await findSchema(tx, principal.organizationId, params.id, params.schema);
     if (schema === undefined) throw notFound("database");
     if (schema.status === "deleting") return;
     await markSchemaDeleting(tx, schema.id);

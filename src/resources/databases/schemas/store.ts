@@ -40,14 +40,16 @@ export async function insertSchema(tx: Transaction, values: SchemaValues): Promi
   return row && { ...values, ...row };
 }
 
-/** The cluster's database with this id. Whose cluster it is, the caller has looked up. */
+/** The database with this id in the organization's cluster. */
 export async function findSchema(
   db: Queryable,
+  organizationId: string,
   databaseId: string,
   id: string,
 ): Promise<SchemaRow | undefined> {
   const [row] = await db<SchemaRow[]>`
-    ${db.unsafe(SELECT)} where s.id = ${id} and s.database_id = ${databaseId}`;
+    ${db.unsafe(SELECT)} join databases r on r.id = s.database_id
+    where s.id = ${id} and s.database_id = ${databaseId} and r.organization_id = ${organizationId}`;
   return row;
 }
 

@@ -1,0 +1,117 @@
+// What a slice says of its resource to have the operations of it declared.
+import type { z } from "zod";
+import type { Principal } from "../../api/auth.ts";
+import type { Operation, OperationRequest } from "../../api/operation.ts";
+import type { Page } from "../../api/pagination.ts";
+import type { InstanceFilter } from "./rows.ts";
+
+/** What a resource's rows must have for its operations. */
+export type AnyRow = { id: string; status?: string };
+
+/** What the operations of a sort of resource have in common. */
+export interface RoutedResource<
+  Row extends AnyRow,
+  Parent extends z.ZodObject = z.ZodObject,
+  Params extends z.ZodObject = z.ZodObject,
+> {
+  tag: string;
+  /** The noun of the abilities, such as `caches`. */
+  kind: string;
+  /** The noun of operation ids, such as `DatabaseCluster`. */
+  idNoun: string;
+  /** The noun of a 404, such as `database cluster`. */
+  noun: string;
+  /** The noun where the context is clear, such as `cluster`. */
+  shortNoun: string;
+  /** As summaries name a resource and all of them, such as `a database cluster` and `database clusters`. */
+  phrases: { one: string; many: string };
+  /** Where resources are created and listed. */
+  collection: { path: string; params?: Parent };
+  /** Where one resource is found: the collection's permanent address with the resource's id. */
+  item: { path: string; params: Params; idOf(params: z.output<Params>): string };
+  schema: z.ZodType;
+  /** The schema of resources that an answer may include; undefined when there are none yet. */
+  relatedSchema?: z.ZodType;
+  includes: readonly string[];
+  /** Statuses that a client may wait for; undefined for resources that have none of their own. */
+  statuses?: readonly [string, ...string[]];
+  find(organizationId: string, params: z.output<Params>): Promise<Row | undefined>;
+  render(row: Row, principal: Principal): object;
+  /** The related resources of an answer with these rows; asked only when a client wants some. */
+  related(wanted: readonly string[], rows: Row[], request: RelatedRequest): object[] | Promise<object[]>;
+}
+
+/** What related resources are found by. */
+export interface RelatedRequest {
+  principal: Principal;
+  params: Record<string, unknown>;
+}
+
+/** A resource after a request that an `Idempotency-Key` can make repeatable. */
+export interface Made<Row> {
+  row: Row;
+  isReplayed: boolean;
+}
+
+/** A page of rows, and how many there are on all pages. */
+export interface RowPage<Row> {
+  rows: Row[];
+  total: number;
+}
+
+type BodyCheck<Body extends z.ZodObject, Params extends z.ZodObject> = NonNullable<
+  Operation<Body, z.ZodObject, Params>["check"]
+>;
+
+/** How a resource is created. */
+export interface CreateRoute<Row, Body extends z.ZodObject, Parent extends z.ZodObject> {
+  description: string;
+  /** In the place of the usual summary and description of the answer. */
+  summary?: string;
+  successText?: string;
+  body: Body;
+  check?: BodyCheck<Body, Parent>;
+  /** Whether the answer includes all related resources. */
+  isIncluding?: boolean;
+  create(request: OperationRequest<z.output<Body>, unknown, z.output<Parent>>): Promise<Made<Row>>;
+}
+
+/** How resources are listed. */
+export interface ListRoute<Row, Parent extends z.ZodObject> {
+  description: string;
+  /** The values that a list can be filtered by; undefined for a list without filters. */
+  filters?: Record<"type" | "region" | "status", readonly string[]>;
+  isFilteredByName?: boolean;
+  list(
+    search: { organizationId: string; filter: InstanceFilter; page: Page },
+    params: z.output<Parent>,
+  ): Promise<RowPage<Row>>;
+}
+
+/** How a resource is changed. */
+export interface ChangeRoute<Row, Body extends z.ZodObject, Params extends z.ZodObject> {
+  description: string;
+  body: Body;
+  check?: BodyCheck<Body, Params>;
+  change(request: OperationRequest<z.output<Body>, unknown, z.output<Params>>): Promise<Row>;
+}
+
+/** What else is done to a resource with a POST. */
+export interface ActionRoute<Row, Body extends z.ZodObject, Params extends z.ZodObject> {
+  /** The last segment of the path, such as `suspend` or `rotate-secret`; operation ids follow from it. */
+  verb: string;
+  summary: string;
+  description: string;
+  successText: string;
+  body?: Body;
+  isIdempotent?: boolean;
+  canConflict?: boolean;
+  act(request: OperationRequest<z.output<Body>, unknown, z.output<Params>>): Promise<Made<Row>>;
+}
+
+/** How a resource is deleted. */
+export interface DeleteRoute<Params extends z.ZodObject> {
+  description: string;
+  successText?: string;
+  delete(request: OperationRequest<unknown, unknown, z.output<Params>>): Promise<void>;
+}
