@@ -40,15 +40,24 @@ export interface MessageWalker {
 /** How the time after a login ended: a side closed, or the engine was parted from its client because it goes to sleep. */
 export type SpliceEnd = "closed" | "detached";
 
-/** One instance, as the fronts of its clients see it. */
-export interface Backend {
+/** What is known of an instance. */
+export interface Instance {
   /** As the host told it last. */
   readonly entry: Entry;
+  /** Has the users of `entry` brought up to date. Asked often, it answers with what is known. */
+  refreshUsers(): Promise<void>;
+}
+
+/**
+ * One instance, as the fronts of its clients see it. A front gives back the streams that it was given, of whatever class they are: `Client`
+ * and `Engine` are the backend's own.
+ */
+export interface Backend<Client extends ClientStream, Engine extends Stream> extends Instance {
   /**
    * Waits while the engine starts, drains or recovers, without waking it.
    * @throws EngineUnavailable when that takes too long or it cannot start; StreamEnded when the client has gone meanwhile.
    */
-  settled(client: ClientStream): Promise<"running" | "asleep">;
+  settled(client: Client): Promise<"running" | "asleep">;
   /**
    * A connection to the engine, which is woken when it sleeps: for clients that have proved who they are. It counts as use. From here on no drain
    * of the instance passes this client over.
@@ -57,33 +66,34 @@ export interface Backend {
    *   ends it when it gets another one.
    * @throws EngineUnavailable as `settled`; StreamEnded when the client has gone meanwhile.
    */
-  connect(client: ClientStream, reason: WakeReason, begun?: Stream): Promise<Stream>;
+  connect(client: Client, reason: WakeReason, begun?: Engine): Promise<Engine>;
   /**
    * Whether so many who have yet to prove who they are have a connection to the engine that the next one is to do without:
    * each of them takes the place of a customer there.
    */
   readonly isCrowded: boolean;
   /** A connection to an engine that runs at this moment; null when none does. Wakes nothing and waits for nothing. */
-  connectIfRunning(): Promise<Stream | null>;
+  connectIfRunning(): Promise<Engine | null>;
   /**
    * Lets some time pass before an engine is asked again that is there but not ready, as after a crash of one of its sessions.
    * @throws StreamEnded when the client has gone meanwhile.
    */
-  pause(client: ClientStream, ms: number): Promise<void>;
-  /** Has the users of `entry` brought up to date. Asked often, it answers with what is known. */
-  refreshUsers(): Promise<void>;
+  pause(client: Client, ms: number): Promise<void>;
   /** Notes that this client could use the engine from now on; ends the spans of a wake that it caused. */
-  loggedIn(client: ClientStream): void;
+  loggedIn(client: Client): void;
   /**
    * Passes bytes on in both directions from here on, until it resolves. When it ends with `closed`, both streams have ended.
    * With `detached` both can be read and written again, and the engine's is to be ended soon: the engine waits for that to stop.
    * @param walker left out where any byte counts as use and any place may be the end of a message.
    */
-  splice(client: ClientStream, engine: Stream, walker?: MessageWalker): Promise<SpliceEnd>;
+  splice(client: Client, engine: Engine, walker?: MessageWalker): Promise<SpliceEnd>;
 }
 
 /** Serves one client of a protocol, from its first byte to its last. */
-export type Front = (client: ClientStream, backend: Backend) => Promise<void>;
+export type Front = <Client extends ClientStream, Engine extends Stream>(
+  client: Client,
+  backend: Backend<Client, Engine>,
+) => Promise<void>;
 
 /**
  * Waits for the engine with the deadline of a client put off meanwhile: it is the client who has to hurry, not an engine that a

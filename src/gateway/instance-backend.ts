@@ -9,7 +9,6 @@ import { dial } from "./reactor/sockets.ts";
 import { Drain } from "./drain.ts";
 import { Parting } from "./parting.ts";
 import { Splice } from "./reactor/splice.ts";
-import type { ClientStream, Stream } from "./stream.ts";
 import { Use } from "./use.ts";
 import { UsersRefresh } from "./users-refresh.ts";
 import { Waiters } from "./waiters.ts";
@@ -33,7 +32,7 @@ const MAX_BEGUN = 16;
 /** An engine that has not said anything for so long has answered all it was asked. */
 const SILENT_MS = 20;
 
-export class InstanceBackend implements Backend {
+export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   readonly #reactor: Reactor;
   readonly #tell: (message: GatewayMessage) => void;
   readonly #splices = new Set<Splice>();
@@ -152,7 +151,7 @@ export class InstanceBackend implements Backend {
     this.#waiters.wakeAll();
   }
 
-  async settled(client: ClientStream): Promise<"running" | "asleep"> {
+  async settled(client: ClientSocket): Promise<"running" | "asleep"> {
     const giveUpAtMs = this.#nowMs + HOLD_MS;
     while (this.#drain !== null || this.#entry.state === "draining" || this.#entry.state === "starting") {
       await this.#change(client, giveUpAtMs);
@@ -160,7 +159,7 @@ export class InstanceBackend implements Backend {
     return this.#isRunning ? "running" : "asleep";
   }
 
-  async connect(client: ClientStream, reason: WakeReason, begun?: Stream): Promise<Stream> {
+  async connect(client: ClientSocket, reason: WakeReason, begun?: SocketStream): Promise<SocketStream> {
     let giveUpAtMs = this.#nowMs + HOLD_MS;
     for (let attempts = 1; ;) {
       if (this.#isRunning) {
@@ -173,27 +172,27 @@ export class InstanceBackend implements Backend {
       attempts = 1;
       const { state } = this.#entry;
       if (state === "failed") giveUpAtMs = Math.min(giveUpAtMs, this.#nowMs + FAILED_HOLD_MS);
-      if (state !== "starting") this.#waking.ask(client as ClientSocket, presentableReason(reason));
+      if (state !== "starting") this.#waking.ask(client, presentableReason(reason));
       await this.#change(client, giveUpAtMs, state === "failed" ? FAILED_ASK_MS : Infinity);
     }
   }
 
-  async connectIfRunning(): Promise<Stream | null> {
+  async connectIfRunning(): Promise<SocketStream | null> {
     const engine = this.#isRunning ? this.#dial() : null;
     if (engine !== null) this.#begun.add(engine);
     return engine;
   }
 
-  pause(client: ClientStream, ms: number): Promise<void> {
-    return this.#waiters.pause(client as ClientSocket, ms);
+  pause(client: ClientSocket, ms: number): Promise<void> {
+    return this.#waiters.pause(client, ms);
   }
 
   refreshUsers(): Promise<void> {
     return this.#users.ask();
   }
 
-  loggedIn(client: ClientStream): void {
-    this.#waking.loggedIn(client as ClientSocket);
+  loggedIn(client: ClientSocket): void {
+    this.#waking.loggedIn(client);
   }
 
   /** The client is not served any more. */
@@ -201,8 +200,7 @@ export class InstanceBackend implements Backend {
     this.#waking.left(client);
   }
 
-  async splice(client: ClientStream, engine: Stream, walker?: MessageWalker): Promise<SpliceEnd> {
-    if (!(engine instanceof SocketStream)) throw new Error("an engine is spliced by its socket");
+  async splice(client: ClientSocket, engine: SocketStream, walker?: MessageWalker): Promise<SpliceEnd> {
     this.#begun.delete(engine);
     // Whoever did not ask for the engine, but found it running, has not used it yet.
     const isUse = this.#entering.delete(engine);
@@ -210,7 +208,7 @@ export class InstanceBackend implements Backend {
       used: (nowMs: number) => this.#use.note(nowMs),
       ended: () => this.#splices.delete(splice),
     };
-    const splice: Splice = new Splice(client as ClientSocket, engine, walker ?? null, owner, isUse);
+    const splice: Splice = new Splice(client, engine, walker ?? null, owner, isUse);
     this.#splices.add(splice);
     if (this.#drain !== null) splice.hold(true);
     return await splice.end;
@@ -252,20 +250,20 @@ export class InstanceBackend implements Backend {
   }
 
   /** Holds a client until something changes, for so long at most. @throws EngineUnavailable when that is too late. */
-  async #change(client: ClientStream, giveUpAtMs: number, longestMs = Infinity): Promise<void> {
+  async #change(client: ClientSocket, giveUpAtMs: number, longestMs = Infinity): Promise<void> {
     const remainingMs = giveUpAtMs - this.#nowMs;
     if (remainingMs <= 0) throw this.#unavailable();
     if (this.#waiters.size >= this.#maxHeld)
       throw new EngineUnavailable("too many clients wait for it already");
-    await this.#waiters.wait(client as ClientSocket, Math.min(remainingMs, longestMs));
+    await this.#waiters.wait(client, Math.min(remainingMs, longestMs));
   }
 
   #unavailable(): EngineUnavailable {
     return new EngineUnavailable(this.#entry.lastError ?? "it takes too long to start");
   }
 
-  #goOn(begun: Stream | undefined): SocketStream | null {
-    return begun instanceof SocketStream && !begun.isEnded ? begun : null;
+  #goOn(begun: SocketStream | undefined): SocketStream | null {
+    return begun === undefined || begun.isEnded ? null : begun;
   }
 
   #dial(): SocketStream | null {

@@ -1,6 +1,6 @@
 // Streams of the gateway's loop over real sockets: how they end, and what is left of them.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { FAILED } from "../../src/gateway/reactor/endpoint.ts";
+import { FAILED } from "../../src/gateway/io-result.ts";
 import { EPOLLIN } from "../../src/gateway/reactor/libc.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
 import { Loop, noise, openDescriptors, type Peer } from "../support/loop.ts";

@@ -1,6 +1,6 @@
 // Streams of the gateway's loop over real sockets, whose other ends do what clients do: what is read and written.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { FAILED } from "../../src/gateway/reactor/endpoint.ts";
+import { FAILED } from "../../src/gateway/io-result.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
 import { Loop, noise, shrinkSending } from "../support/loop.ts";
 

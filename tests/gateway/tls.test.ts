@@ -4,7 +4,8 @@ import { ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import { connect as connectTcp, createServer } from "node:net";
 import type { ConnectionOptions } from "node:tls";
-import { FAILED, TlsContext, WANT_READ, WANT_WRITE } from "../../src/gateway/tls/index.ts";
+import { FAILED, WANT_READ, WANT_WRITE } from "../../src/gateway/io-result.ts";
+import { TlsContext } from "../../src/gateway/tls/index.ts";
 import { runProgram } from "../support/programs.ts";
 import { closeSocket, endSending, limitSending, RawListener, turnsUntil } from "../support/raw-sockets.ts";
 import {

@@ -3,7 +3,8 @@ import { EngineUnavailable, type MessageWalker } from "../../src/gateway/backend
 import type { InstanceBackend } from "../../src/gateway/instance-backend.ts";
 import { ClientSocket } from "../../src/gateway/reactor/client-socket.ts";
 import type { Reactor } from "../../src/gateway/reactor/reactor.ts";
-import { StreamEnded, type Stream } from "../../src/gateway/stream.ts";
+import type { SocketStream } from "../../src/gateway/reactor/socket-stream.ts";
+import { StreamEnded } from "../../src/gateway/stream.ts";
 import { Peer } from "./loop.ts";
 import { CANCEL, LOGIN, WELCOME } from "./model-engine.ts";
 import { socketPair } from "./raw-sockets.ts";
@@ -155,7 +156,7 @@ export class ModelClient {
     }
   }
 
-  async #goOn(backend: InstanceBackend, first: Stream): Promise<void> {
+  async #goOn(backend: InstanceBackend, first: SocketStream): Promise<void> {
     const walker: MessageWalker = new PrefixWalker();
     for (let engine = first; ; engine = await this.#logIn(backend)) {
       const end = await backend.splice(this.socket, engine, walker);
@@ -169,7 +170,7 @@ export class ModelClient {
     }
   }
 
-  async #logIn(backend: InstanceBackend): Promise<Stream> {
+  async #logIn(backend: InstanceBackend): Promise<SocketStream> {
     for (;;) {
       const engine = await backend.connect(this.socket, { user: "ann", address: this.socket.address });
       engine.write(Buffer.from(LOGIN));

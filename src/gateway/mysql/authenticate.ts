@@ -1,6 +1,6 @@
 // Has a client prove who it is, without the engine.
 import { held, type Backend } from "../backend.ts";
-import type { ClientStream } from "../stream.ts";
+import type { ClientStream, Stream } from "../stream.ts";
 import { PLUGIN_AUTH } from "./capabilities.ts";
 import { accessDenied, insecureTransport } from "./errors.ts";
 import {
@@ -21,8 +21,8 @@ const AUTH_SWITCH = 0xfe;
 const NOBODY = crypto.getRandomValues(new Uint8Array(20));
 
 /** A client in its login. */
-export interface Candidate {
-  client: ClientStream;
+export interface Candidate<C extends ClientStream = ClientStream> {
+  client: C;
   packets: PacketStream;
   /** What its answers are for. */
   salt: Uint8Array;
@@ -68,9 +68,9 @@ export async function readToken(
  * since passwords may be changed there; one that sleeps is not woken.
  * @throws Refusal when the password is wrong or there is no such user, which look the same; EngineUnavailable, StreamEnded.
  */
-export async function authenticate(
-  { client, salt }: Candidate,
-  backend: Backend,
+export async function authenticate<C extends ClientStream, E extends Stream>(
+  { client, salt }: Candidate<C>,
+  backend: Backend<C, E>,
   user: string,
   token: Uint8Array,
 ): Promise<Uint8Array> {

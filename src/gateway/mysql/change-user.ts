@@ -1,5 +1,5 @@
 // The command that makes a session another user's.
-import type { Backend } from "../backend.ts";
+import type { Instance } from "../backend.ts";
 import { PayloadReader } from "./payload-reader.ts";
 import { verifierOf } from "./users.ts";
 import type { MayBecome } from "./walker.ts";
@@ -8,7 +8,7 @@ import type { MayBecome } from "./walker.ts";
  * Lets the engine be asked for users with a password alone, which it then has proved to itself, for a salt of its own. For others
  * it may go by what the kernel says of who is connected, and that is the gateway.
  */
-export function usersWithPasswords(backend: Backend): MayBecome {
+export function usersWithPasswords(backend: Instance): MayBecome {
   return (payload) => {
     try {
       const user = new TextDecoder().decode(new PayloadReader(payload, 1).untilZero());

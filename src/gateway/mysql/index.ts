@@ -1,6 +1,6 @@
 // Serves clients that speak the MySQL protocol: greets at once, checks passwords, and wakes the engine for those who know one.
 import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
-import { StreamEnded } from "../stream.ts";
+import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { Answers } from "./answers.ts";
 import { authenticate, LOGIN_MS, readHandshakeResponse, readToken, type Candidate } from "./authenticate.ts";
 import { usersWithPasswords } from "./change-user.ts";
@@ -30,7 +30,10 @@ export const mysqlFront: Front = async (client, backend) => {
   }
 };
 
-async function serve(candidate: Candidate, backend: Backend): Promise<void> {
+async function serve<C extends ClientStream, E extends Stream>(
+  candidate: Candidate<C>,
+  backend: Backend<C, E>,
+): Promise<void> {
   const { client, packets, salt } = candidate;
   client.setDeadline(LOGIN_MS);
   // The engine's own number would take one of its connections for each stranger.
@@ -44,11 +47,11 @@ async function serve(candidate: Candidate, backend: Backend): Promise<void> {
   await pass(candidate, backend, threadId, await logIn(client, backend, response, passwordHash));
 }
 
-async function pass(
-  { client, packets }: Candidate,
-  backend: Backend,
+async function pass<C extends ClientStream, E extends Stream>(
+  { client, packets }: Candidate<C>,
+  backend: Backend<C, E>,
   threadId: number,
-  session: Session,
+  session: Session<E>,
 ): Promise<void> {
   const threadIds = threadIdsOf(backend);
   threadIds.set(threadId, session.threadId);

@@ -17,8 +17,8 @@ const MAX_ATTEMPTS = 20;
 const RETRY_MS = 50;
 
 /** A session at the engine. */
-export interface Session {
-  engine: Stream;
+export interface Session<E extends Stream> {
+  engine: E;
   /** The engine's number for it. */
   threadId: number;
   /** Its OK, for the client. */
@@ -32,17 +32,17 @@ export interface Session {
  * @param passwordHash SHA1(password), which the client has proved to know.
  * @throws Refusal with the engine's own error; EngineUnavailable; StreamEnded when the client has gone.
  */
-export async function logIn(
-  client: ClientStream,
-  backend: Backend,
+export async function logIn<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
   response: HandshakeResponse,
   passwordHash: Uint8Array,
-): Promise<Session> {
+): Promise<Session<E>> {
   const reason = reasonOf(client, response);
   let hasAsked = false;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const engine = await backend.connect(client, reason);
-    let session: Session | null = null;
+    let session: Session<E> | null = null;
     try {
       session = await enter(engine, response, passwordHash);
     } catch (error) {
@@ -66,11 +66,11 @@ function isAboutUser(error: unknown): boolean {
 }
 
 /** Null when the engine goes away. */
-async function enter(
-  engine: Stream,
+async function enter<E extends Stream>(
+  engine: E,
   response: HandshakeResponse,
   passwordHash: Uint8Array,
-): Promise<Session | null> {
+): Promise<Session<E> | null> {
   try {
     const session = await converse(engine, response, passwordHash);
     if (session === null) engine.end();
@@ -84,11 +84,11 @@ async function enter(
   }
 }
 
-async function converse(
-  engine: Stream,
+async function converse<E extends Stream>(
+  engine: E,
   response: HandshakeResponse,
   passwordHash: Uint8Array,
-): Promise<Session | null> {
+): Promise<Session<E> | null> {
   const packets = new PacketStream(engine);
   const greeting = await packets.receive();
   if (isError(greeting)) return passOn(greeting);

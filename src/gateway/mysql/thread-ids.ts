@@ -1,6 +1,6 @@
 // The number of a connection, by which others see it and end it: the gateway's own in the greeting, since it greets before there is an
 // engine, and the engine's in all that the engine is asked.
-import type { Backend } from "../backend.ts";
+import type { Instance } from "../backend.ts";
 
 const COM_QUERY = 0x03;
 const COM_PROCESS_KILL = 0x0c;
@@ -60,10 +60,10 @@ export function mayNameThreads(command: number | undefined, length: number): boo
   return command === COM_PROCESS_KILL || (command === COM_QUERY && length <= MAX_STATEMENT_BYTES);
 }
 
-const instances = new WeakMap<Backend, ThreadIds>();
+const instances = new WeakMap<Instance, ThreadIds>();
 
 /** Those of an instance, for as long as it is behind the gateway. */
-export function threadIdsOf(backend: Backend): ThreadIds {
+export function threadIdsOf(backend: Instance): ThreadIds {
   const known = instances.get(backend);
   if (known !== undefined) return known;
   const made = new ThreadIds();

@@ -1,6 +1,6 @@
 // Has a client prove who it is, without waking anything.
-import { held, type Backend } from "../backend.ts";
-import type { ClientStream } from "../stream.ts";
+import { held, type Backend, type Instance } from "../backend.ts";
+import type { ClientStream, Stream } from "../stream.ts";
 import { EngineLogin, NotByPassword, type Proof } from "./engine-login.ts";
 import { EngineLost, Fatal, SQLSTATE, wrongPassword } from "./errors.ts";
 import { readPasswordMessage } from "./message-reader.ts";
@@ -22,26 +22,26 @@ import type { Startup } from "./startup-packet.ts";
 export const AUTHENTICATION_MS = 10_000;
 
 /** What a client's proof is checked with, and the login at the engine that told that it is the one in force. */
-interface Secret {
+interface Secret<E extends Stream> {
   verifier: Verifier;
   /** Null while the engine does not run, and for users that do not exist. */
-  login: EngineLogin | null;
+  login: EngineLogin<E> | null;
   /** Whether the engine was asked for its users since the client came. */
   isFresh: boolean;
 }
 
 /** A client that has proved who it is, and the login at the engine that has begun for it. */
-export interface Authenticated {
+export interface Authenticated<E extends Stream> {
   proof: Proof;
-  login: EngineLogin | null;
+  login: EngineLogin<E> | null;
 }
 
 /** @throws Fatal, EngineRefusal, EngineUnavailable, StreamEnded. */
-export async function authenticate(
-  client: ClientStream,
-  backend: Backend,
+export async function authenticate<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
   startup: Startup,
-): Promise<Authenticated> {
+): Promise<Authenticated<E>> {
   // A certificate whose signature has no hash of its own cannot be bound to.
   const endPoint = client.tls?.endPointHash.length ? client.tls.endPointHash : null;
   client.write(Buffer.concat([negotiation(startup), authenticationSasl(mechanismsFor(endPoint))]));
@@ -77,7 +77,11 @@ function readInitialResponse(body: Buffer): { mechanism: string; text: string } 
   return { mechanism: body.toString("latin1", 0, end), text: body.toString("latin1", dataAt) };
 }
 
-async function findSecret(client: ClientStream, backend: Backend, startup: Startup): Promise<Secret> {
+async function findSecret<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
+  startup: Startup,
+): Promise<Secret<E>> {
   const patience = new Patience(client, backend);
   for (;;) {
     if ((await backend.settled(client)) === "asleep")
@@ -94,7 +98,11 @@ async function findSecret(client: ClientStream, backend: Backend, startup: Start
  * While an engine runs its users may change at any time, and it alone knows what is in force.
  * @param isAgain whether the host has just been asked, which sets a published user again that a customer has changed.
  */
-async function askEngine(backend: Backend, startup: Startup, isAgain = false): Promise<Secret> {
+async function askEngine<C extends ClientStream, E extends Stream>(
+  backend: Backend<C, E>,
+  startup: Startup,
+  isAgain = false,
+): Promise<Secret<E>> {
   const old = verifierOf(backend, startup);
   const known = old ?? (await newVerifierOf(backend, startup));
   let isFresh = isAgain || old === null;
@@ -121,25 +129,25 @@ async function askEngine(backend: Backend, startup: Startup, isAgain = false): P
 }
 
 /** Users that do not exist are told apart from others by nothing but the failure of their proof. */
-function secretOf({ user }: Startup, verifier: Verifier | null, isFresh: boolean): Secret {
+function secretOf({ user }: Startup, verifier: Verifier | null, isFresh: boolean): Secret<never> {
   return { verifier: verifier ?? mockVerifier(user), login: null, isFresh };
 }
 
-function verifierOf({ entry }: Backend, { user }: Startup): Verifier | null {
+function verifierOf({ entry }: Instance, { user }: Startup): Verifier | null {
   const known = entry.users.find(({ name }) => name === user);
   return known === undefined ? null : readVerifier(known.verifier);
 }
 
-async function newVerifierOf(backend: Backend, startup: Startup): Promise<Verifier | null> {
+async function newVerifierOf(backend: Instance, startup: Startup): Promise<Verifier | null> {
   await backend.refreshUsers();
   return verifierOf(backend, startup);
 }
 
 /** @throws Fatal for a wrong proof. */
 async function check(
-  backend: Backend,
+  backend: Instance,
   startup: Startup,
-  { verifier, isFresh }: Secret,
+  { verifier, isFresh }: Pick<Secret<Stream>, "verifier" | "isFresh">,
   final: ClientFinal,
 ): Promise<Proof> {
   const known = proofOf(verifier, final);

@@ -16,8 +16,8 @@ const NOTICE_RESPONSE = "N";
 const READY_FOR_QUERY = "Z";
 
 /** What an engine said after it had let somebody in. */
-export interface LoggedIn {
-  engine: Stream;
+export interface LoggedIn<E extends Stream> {
+  engine: E;
   engineKey: EngineKey;
   /** What the client is to be told before and after the key to its session, up to where the engine waits for it. */
   beforeKey: Buffer;
@@ -41,13 +41,13 @@ export interface Proof {
   welcome: Uint8Array;
 }
 
-export class EngineLogin {
-  readonly engine: Stream;
+export class EngineLogin<E extends Stream> {
+  readonly engine: E;
   readonly #reader: EngineReader;
   readonly #scram: ScramClient;
   readonly #challenge: Challenge;
 
-  private constructor(engine: Stream, reader: EngineReader, scram: ScramClient, challenge: Challenge) {
+  private constructor(engine: E, reader: EngineReader, scram: ScramClient, challenge: Challenge) {
     this.engine = engine;
     this.#reader = reader;
     this.#scram = scram;
@@ -59,7 +59,7 @@ export class EngineLogin {
    * @param engine is ended when this throws.
    * @throws EngineLost, EngineRefusal, NotByPassword.
    */
-  static async begin(engine: Stream, { parameters }: Startup): Promise<EngineLogin> {
+  static async begin<E extends Stream>(engine: E, { parameters }: Startup): Promise<EngineLogin<E>> {
     const reader = new EngineReader(engine);
     const scram = new ScramClient();
     try {
@@ -86,7 +86,7 @@ export class EngineLogin {
    * Proves to know the password, and waits until the engine is ready for queries.
    * @throws EngineLost, NotByPassword; EngineRefusal with all that the client is to be told.
    */
-  async finish({ verifier, clientKey, welcome }: Proof): Promise<LoggedIn> {
+  async finish({ verifier, clientKey, welcome }: Proof): Promise<LoggedIn<E>> {
     this.engine.write(saslResponse(this.#scram.final(this.#challenge, clientKey, verifier)));
     const signature = await readAuthentication(this.#reader, AUTHENTICATION.saslFinal);
     if (!this.#scram.isProved(this.#challenge, signature, verifier)) throw new EngineLost();
@@ -106,7 +106,10 @@ async function readAuthentication(reader: EngineReader, kind: number): Promise<s
   return body.toString("latin1", 4);
 }
 
-async function readUntilReady(reader: EngineReader, welcome: Uint8Array): Promise<Omit<LoggedIn, "engine">> {
+async function readUntilReady(
+  reader: EngineReader,
+  welcome: Uint8Array,
+): Promise<Omit<LoggedIn<Stream>, "engine">> {
   const beforeKey = [welcome];
   const afterKey: Uint8Array[] = [];
   let engineKey: EngineKey | null = null;

@@ -1,6 +1,6 @@
 // Serves a client of Postgres: encryption, proof of the password, login at the engine, then byte by byte.
 import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
-import { StreamEnded, type ClientStream } from "../stream.ts";
+import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { authenticate, AUTHENTICATION_MS } from "./authenticate.ts";
 import { CancelKeys, type ClientKey } from "./cancel-keys.ts";
 import { EngineRefusal, Fatal, SQLSTATE, tooManyClients } from "./errors.ts";
@@ -34,13 +34,19 @@ function lastWords(error: unknown): Fatal | EngineRefusal | null {
   return new Fatal(SQLSTATE.cannotConnectNow, `failed to connect to upstream: ${error.message}`);
 }
 
-async function serve(client: ClientStream, backend: Backend): Promise<void> {
+async function serve<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
+): Promise<void> {
   const session = await open(client, backend);
   await session?.run();
 }
 
 /** Everything up to the client's first query; null when it came for no session. */
-async function open(client: ClientStream, backend: Backend): Promise<Session | null> {
+async function open<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
+): Promise<Session<C, E> | null> {
   client.setDeadline(AUTHENTICATION_MS);
   const purpose = await readPurpose(client);
   if (purpose === null) return null;
@@ -57,7 +63,10 @@ async function open(client: ClientStream, backend: Backend): Promise<Session | n
 }
 
 /** Asks the engine to cancel what the session of that key has under way. Nobody is told whether there is one. */
-async function cancel(backend: Backend, shown: ClientKey): Promise<void> {
+async function cancel<C extends ClientStream, E extends Stream>(
+  backend: Backend<C, E>,
+  shown: ClientKey,
+): Promise<void> {
   const engineKey = cancelKeys.find(backend.entry.id, shown);
   if (engineKey === null) return;
   const engine = await backend.connectIfRunning();

@@ -13,12 +13,12 @@ import type { Startup } from "./startup-packet.ts";
  * The client is told nothing yet.
  * @throws EngineRefusal with what the client is to be told; Fatal, EngineUnavailable, StreamEnded.
  */
-export async function logIn(
-  client: ClientStream,
-  backend: Backend,
+export async function logIn<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
   startup: Startup,
-  { proof, login: begun }: Authenticated,
-): Promise<LoggedIn> {
+  { proof, login: begun }: Authenticated<E>,
+): Promise<LoggedIn<E>> {
   const patience = new Patience(client, backend);
   let login = begun;
   let hasAsked = false;
@@ -50,15 +50,15 @@ function isAboutUser(error: unknown): boolean {
 }
 
 /** The connection of a login that has begun, or another one. */
-async function connect(
-  client: ClientStream,
-  backend: Backend,
+async function connect<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
   startup: Startup,
-  login: EngineLogin | null,
-): Promise<Stream> {
+  login: EngineLogin<E> | null,
+): Promise<E> {
   const reason = reasonOf(client, startup);
   if (login === null) return await backend.connect(client, reason);
-  let engine: Stream | null = null;
+  let engine: E | null = null;
   try {
     engine = await backend.connect(client, reason, login.engine);
     return engine;

@@ -1,19 +1,19 @@
 // How long a login goes on with an engine that runs, but does not take anybody yet or any more.
 import { backoffMs } from "../../lib/backoff.ts";
 import { EngineUnavailable, HOLD_MS, type Backend } from "../backend.ts";
-import type { ClientStream } from "../stream.ts";
+import type { ClientStream, Stream } from "../stream.ts";
 import { isPassing } from "./errors.ts";
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
-export class Patience {
-  readonly #client: ClientStream;
-  readonly #backend: Backend;
+export class Patience<C extends ClientStream, E extends Stream> {
+  readonly #client: C;
+  readonly #backend: Backend<C, E>;
   readonly #endsAtMs = performance.now() + HOLD_MS;
   #attempts = 0;
 
-  constructor(client: ClientStream, backend: Backend) {
+  constructor(client: C, backend: Backend<C, E>) {
     this.#client = client;
     this.#backend = backend;
   }

@@ -19,19 +19,19 @@ interface Beginning {
   proof: Proof;
 }
 
-export class Session {
-  readonly #client: ClientStream;
-  readonly #backend: Backend;
+export class Session<C extends ClientStream, E extends Stream> {
+  readonly #client: C;
+  readonly #backend: Backend<C, E>;
   readonly #keys: CancelKeys;
   /**
    * Kept until the client says its first word: up to there nothing is lost with the engine's side of the session, and a
    * client that has just come, or is spare in a pool, need not know that the engine went to sleep.
    */
   #beginning: Beginning | null = null;
-  #engine: Stream | null = null;
+  #engine: E | null = null;
   #key: ClientKey | null = null;
 
-  private constructor(client: ClientStream, backend: Backend, keys: CancelKeys) {
+  private constructor(client: C, backend: Backend<C, E>, keys: CancelKeys) {
     this.#client = client;
     this.#backend = backend;
     this.#keys = keys;
@@ -41,13 +41,13 @@ export class Session {
    * Logs in at the engine, and tells the client so. What only that needs is not kept beyond.
    * @throws EngineRefusal, EngineUnavailable, Fatal, StreamEnded.
    */
-  static async begin(
-    client: ClientStream,
-    backend: Backend,
+  static async begin<C extends ClientStream, E extends Stream>(
+    client: C,
+    backend: Backend<C, E>,
     keys: CancelKeys,
     startup: Startup,
-    authenticated: Authenticated,
-  ): Promise<Session> {
+    authenticated: Authenticated<E>,
+  ): Promise<Session<C, E>> {
     const session = new Session(client, backend, keys);
     session.#welcome(await logIn(client, backend, startup, authenticated), startup);
     // Who begins once more has been welcomed already, and expects nothing but answers and errors.
@@ -67,7 +67,7 @@ export class Session {
   }
 
   /** Tells the client all that the engine said, in one go. */
-  #welcome({ engine, engineKey, beforeKey, afterKey }: LoggedIn, { version }: Startup): void {
+  #welcome({ engine, engineKey, beforeKey, afterKey }: LoggedIn<E>, { version }: Startup): void {
     this.#engine = engine;
     const keyBytes = version >= VERSION_OF_LONG_KEYS ? 32 : 4;
     this.#key = this.#keys.mint(this.#backend.entry.id, engineKey, keyBytes);

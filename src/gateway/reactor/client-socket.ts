@@ -1,7 +1,8 @@
 // A client's socket: begins in clear, may go on with TLS, and has a deadline until the client has said who it is.
+import { FAILED, WANT_READ, WANT_WRITE } from "../io-result.ts";
 import { StreamEnded, type ClientStream, type TlsInfo } from "../stream.ts";
 import { chunk, chunkAddress } from "./chunk.ts";
-import { FAILED, WANT_READ, WANT_WRITE, type Secured } from "./endpoint.ts";
+import type { Secured } from "./endpoint.ts";
 import { EAGAIN, EPOLLIN, EPOLLOUT, errno, libc, MSG_PEEK } from "./libc.ts";
 import type { Reactor } from "./reactor.ts";
 import { SocketStream } from "./socket-stream.ts";

@@ -1,11 +1,6 @@
 // The bytes of a connected socket, in clear or through TLS, as calls that never wait.
+import { FAILED, WANT_READ, WANT_WRITE } from "../io-result.ts";
 import { EAGAIN, EINTR, errno, libc, MSG_NOSIGNAL } from "./libc.ts";
-
-/** What a call says instead of a count of bytes. */
-export const ENDED = 0;
-export const WANT_READ = -1;
-export const WANT_WRITE = -2;
-export const FAILED = -3;
 
 /** A session of TLS on a socket; its reads and writes are as those of this file. */
 export interface Secured {

@@ -1,5 +1,6 @@
 // The gateway's end of its link with the host: one JSON object a line, connected again whenever it breaks.
 import type { GatewayMessage, HostMessage } from "../link.ts";
+import { WANT_READ } from "../io-result.ts";
 import { chunk, CHUNK_BYTES } from "./chunk.ts";
 import type { Reactor } from "./reactor.ts";
 import { SocketStream } from "./socket-stream.ts";
@@ -75,7 +76,7 @@ export class HostLink {
 
   #read(socket: SocketStream): void {
     const length = socket.receive(CHUNK_BYTES);
-    if (length === -1) return;
+    if (length === WANT_READ) return;
     if (length <= 0) return this.#ended(socket);
     // All lines first: whoever is told of one may use the chunk. One that cannot be heeded leaves the others as they are.
     for (const line of this.#linesIn(length)) {

@@ -1,7 +1,7 @@
 // What is kept until the kernel takes it.
 import { expect, test } from "bun:test";
 import { toArrayBuffer } from "bun:ffi";
-import { FAILED, WANT_WRITE } from "./endpoint.ts";
+import { FAILED, WANT_WRITE } from "../io-result.ts";
 import { Outbox } from "./outbox.ts";
 
 /** A kernel that takes so many bytes in each call, or answers with a code. */

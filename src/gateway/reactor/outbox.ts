@@ -1,5 +1,5 @@
 // What a socket has been given to send and the kernel has not taken yet.
-import { FAILED } from "./endpoint.ts";
+import { FAILED } from "../io-result.ts";
 import { addressOf } from "./libc.ts";
 
 export class Outbox {

@@ -1,8 +1,9 @@
 // A socket of the loop as a stream: reads that wait for their bytes, writes that are kept until the kernel takes them.
+import { ENDED, FAILED, WANT_WRITE } from "../io-result.ts";
 import { StreamEnded, type Stream } from "../stream.ts";
 import { CHUNK_BYTES, chunkAddress } from "./chunk.ts";
 import type { Consumer } from "./consumer.ts";
-import { discard, ENDED, FAILED, receive, transmit, WANT_WRITE, type Secured } from "./endpoint.ts";
+import { discard, receive, transmit, type Secured } from "./endpoint.ts";
 import { BREAKS, inputEvent, Interest } from "./interest.ts";
 import { addressOf, EPOLLIN, EPOLLOUT, EPOLLRDHUP, libc, SHUT_WR } from "./libc.ts";
 import { Outbox } from "./outbox.ts";
@@ -173,7 +174,10 @@ export class SocketStream implements Stream, Watcher {
       return this.#updateInterest();
     }
     if ((events & (~EPOLLOUT | inputEvent(this.secured))) === 0) return;
-    if (this.#isEnding) return this.#linger();
+    if (this.#isEnding) {
+      if (this.hasUnsent || discard(this.fd, chunkAddress, CHUNK_BYTES)) this.close();
+      return;
+    }
     if (this.#consumer !== null) return this.#feed();
     if (this.#waits.read !== null) return this.#continueRead();
     this.#notice(events);
@@ -239,10 +243,6 @@ export class SocketStream implements Stream, Watcher {
     this.secured?.shutdown();
     libc.shutdown(this.fd, SHUT_WR);
     this.#updateInterest();
-  }
-
-  #linger(): void {
-    if (this.hasUnsent || discard(this.fd, chunkAddress, CHUNK_BYTES)) this.close();
   }
 
   /** Whoever waits is told; the descriptor is given back when the owner ends the stream. */

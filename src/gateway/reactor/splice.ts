@@ -1,7 +1,7 @@
 // Passes bytes on between a client and its engine: the one place that every byte of every session goes through.
 import type { MessageWalker, SpliceEnd } from "../backend.ts";
+import { ENDED, FAILED } from "../io-result.ts";
 import { chunk, CHUNK_BYTES, chunkAddress } from "./chunk.ts";
-import { ENDED, FAILED } from "./endpoint.ts";
 import { addressOf, libc, SIOCOUTQ } from "./libc.ts";
 import type { ClientSocket } from "./client-socket.ts";
 import type { SocketStream } from "./socket-stream.ts";

@@ -1,5 +1,5 @@
 // Makes a new connection to an engine what the client's last one was.
-import { EngineUnavailable, HOLD_MS, type Backend } from "../backend.ts";
+import { EngineUnavailable, HOLD_MS, type Backend, type Instance } from "../backend.ts";
 import type { Entry } from "../link.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { knowsSetInfo } from "./client-command.ts";
@@ -21,7 +21,11 @@ export class EngineRefused extends Error {
  * A connection for a client that has something to say which only the engine can answer; wakes the engine.
  * @throws EngineRefused; EngineUnavailable; StreamEnded when the client has gone.
  */
-export async function attach(client: ClientStream, backend: Backend, session: Session): Promise<Stream> {
+export async function attach<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
+  session: Session,
+): Promise<E> {
   const giveUpAtMs = performance.now() + HOLD_MS;
   const { login, name, libraryName, db } = session;
   const application = name === "" ? libraryName : name;
@@ -43,7 +47,10 @@ export async function attach(client: ClientStream, backend: Backend, session: Se
  * A connection to an engine that runs anyway; null when there is none that answers now.
  * @throws EngineRefused.
  */
-export async function attachIfRunning(backend: Backend, session: Session): Promise<Stream | null> {
+export async function attachIfRunning<C extends ClientStream, E extends Stream>(
+  backend: Backend<C, E>,
+  session: Session,
+): Promise<E | null> {
   if (!isRunning(backend)) return null;
   const engine = await backend.connectIfRunning();
   if (engine === null || !(await replay(engine, session, backend.entry))) return null;
@@ -53,7 +60,7 @@ export async function attachIfRunning(backend: Backend, session: Session): Promi
   return null;
 }
 
-function isRunning({ entry }: Backend): boolean {
+function isRunning({ entry }: Instance): boolean {
   return entry.state === "running";
 }
 

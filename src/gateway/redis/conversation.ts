@@ -18,8 +18,8 @@ const STRANGERS_REPLY_BYTES = 16 * 1024;
 const MAX_LOOKUPS = 3;
 
 /** A client that goes on with an engine, which knows its state and has been told what is to be answered first. */
-export interface Attached {
-  engine: Stream;
+export interface Attached<E extends Stream> {
+  engine: E;
   /** Has followed what the engine was told already. */
   walker: CommandWalker;
   session: Session;
@@ -27,9 +27,9 @@ export interface Attached {
   login: Login;
 }
 
-export class Conversation {
-  readonly #client: ClientStream;
-  readonly #backend: Backend;
+export class Conversation<C extends ClientStream, E extends Stream> {
+  readonly #client: C;
+  readonly #backend: Backend<C, E>;
   readonly #inbox = new Inbox();
   /** As it was before the first command in the inbox. */
   #session: Session;
@@ -38,7 +38,7 @@ export class Conversation {
   #strangersBytes = 0;
   #lookups = 0;
 
-  constructor(client: ClientStream, backend: Backend, session: Session) {
+  constructor(client: C, backend: Backend<C, E>, session: Session) {
     this.#client = client;
     this.#backend = backend;
     this.#session = session;
@@ -49,7 +49,7 @@ export class Conversation {
    * @returns null when the client is to be closed.
    * @throws EngineRefused; EngineUnavailable; StreamEnded; TooManyClients.
    */
-  async run(): Promise<Attached | null> {
+  async run(): Promise<Attached<E> | null> {
     for (;;) {
       this.#inbox.append(await this.#client.readSome());
       const result = await this.#answerAll();
@@ -58,7 +58,7 @@ export class Conversation {
     }
   }
 
-  async #answerAll(): Promise<Attached | null | "goes on"> {
+  async #answerAll(): Promise<Attached<E> | null | "goes on"> {
     while (this.#inbox.length > 0) {
       const parsed = parseCommand(this.#inbox.view(), this.#session.login !== null);
       if (parsed.kind === "fault") {
@@ -78,7 +78,7 @@ export class Conversation {
     return "goes on";
   }
 
-  async #answer(args: string[]): Promise<Attached | null | "goes on"> {
+  async #answer(args: string[]): Promise<Attached<E> | null | "goes on"> {
     const answer = await this.#answerOf(args);
     if (answer === null) return this.#attach();
     const { login } = answer.session;
@@ -108,7 +108,7 @@ export class Conversation {
   }
 
   /** For what only the engine can answer, which a stranger never gets here with. */
-  async #attach(): Promise<Attached | null> {
+  async #attach(): Promise<Attached<E> | null> {
     const { login } = this.#session;
     if (login === null) return null;
     this.#flush();
@@ -117,7 +117,7 @@ export class Conversation {
   }
 
   /** Leaves even what could be answered here to an engine that runs anyway. */
-  async #attachIfRunning(login: Login): Promise<Attached | null> {
+  async #attachIfRunning(login: Login): Promise<Attached<E> | null> {
     const pending = this.#inbox.view();
     // What is use asks for the engine as such, since one that only happens to run may be about to be stopped.
     if (new CommandWalker().walk(pending, pending.length)) return null;
@@ -127,7 +127,7 @@ export class Conversation {
     return engine === null ? null : this.#attached(engine, login);
   }
 
-  #attached(engine: Stream, login: Login): Attached {
+  #attached(engine: E, login: Login): Attached<E> {
     this.#client.setDeadline(null);
     const pending = this.#inbox.take();
     const walker = new CommandWalker();

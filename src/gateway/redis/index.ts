@@ -1,6 +1,6 @@
 // The front of caches: RESP2 and RESP3, with clients that stay connected while their cache sleeps.
 import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
-import { StreamEnded, type ClientStream } from "../stream.ts";
+import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { EngineRefused } from "./attach.ts";
 import { Conversation, LOGIN_MS } from "./conversation.ts";
 import { park } from "./parking.ts";
@@ -35,7 +35,10 @@ async function startSafely(client: ClientStream): Promise<boolean> {
 }
 
 /** Goes to and fro between the gateway's own answers and the engine's. */
-async function serve(client: ClientStream, backend: Backend): Promise<void> {
+async function serve<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
+): Promise<void> {
   let session: Session | null = newSession();
   while (session !== null) {
     const attached = await new Conversation(client, backend, session).run();

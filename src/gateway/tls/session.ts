@@ -1,14 +1,8 @@
 // TLS as the server on one connected socket that does not block.
 import { toArrayBuffer, type Pointer } from "bun:ffi";
+import { ENDED, FAILED, WANT_READ, WANT_WRITE } from "../io-result.ts";
 import type { TlsInfo } from "../stream.ts";
 import { type Address, memory, type OpenSsl } from "./openssl.ts";
-
-/** Nothing can be done before the socket is readable. */
-export const WANT_READ = -1;
-/** Nothing can be done before the socket is writable. */
-export const WANT_WRITE = -2;
-/** The connection is of no use any more. */
-export const FAILED = -3;
 
 const SSL_ERROR_WANT_READ = 2;
 const SSL_ERROR_WANT_WRITE = 3;
@@ -146,7 +140,7 @@ export class TlsSession {
     const error = this.#ssl.SSL_get_error(this.#native, result);
     if (error === SSL_ERROR_WANT_READ) return WANT_READ;
     if (error === SSL_ERROR_WANT_WRITE) return WANT_WRITE;
-    if (error === SSL_ERROR_ZERO_RETURN) return 0;
+    if (error === SSL_ERROR_ZERO_RETURN) return ENDED;
     this.#state = "failed";
     // What is left in the list would be taken for the fault of the next session.
     this.#ssl.ERR_clear_error();
