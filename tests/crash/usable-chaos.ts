@@ -1,16 +1,30 @@
 // Customers who make and use caches and clusters while processes are killed and frozen: whatever is `available` can be used.
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../src/lib/errors.ts";
 import { processesOf } from "../support/databases.ts";
-import { type ProcessName, type TestPilvi, until } from "../support/pilvi.ts";
+import { freshDataDir, type ProcessName, type TestPilvi, until } from "../support/pilvi.ts";
 import { killIfThere } from "../support/processes.ts";
 import { openSession, type Resource } from "./ledger-sessions.ts";
 import { randomOf } from "./random.ts";
-import { pathOf, read, sleepyKinds } from "./sleepers.ts";
+import { pathOf, read, sleepyKinds, suspend } from "./sleepers.ts";
 
-const TARGETS = ["control", "host", "gateway", "engine", "store"] as const;
+/** What is killed or frozen at once. */
+const TARGETS: readonly (readonly (ProcessName | "engine" | "store")[])[] = [
+  ["control"],
+  ["host"],
+  ["gateway"],
+  ["engine"],
+  ["store"],
+  ["host", "gateway"],
+  ["host", "engine"],
+  ["control", "host", "gateway"],
+];
 const CUSTOMERS = 3;
+/** How often a customer comes back to a resource before it is deleted. */
+const MOST_USES = 5;
+/** How long a login may hang before it counts as failed. */
+const LOGIN_MS = 20_000;
 const LONGEST_PAUSE_MS = 1_500;
 const LONGEST_FREEZE_MS = 7_000;
 /** How soon a resource that the API calls available has to take its published credentials. */
@@ -57,8 +71,7 @@ export class UsableChaos {
 
   async #harm(): Promise<void> {
     await Bun.sleep(this.#random() * LONGEST_PAUSE_MS);
-    const target = this.#pick(TARGETS) ?? "host";
-    const pids = this.#pidsOf(target);
+    const pids = (this.#pick(TARGETS) ?? ["host"]).flatMap((target) => this.#pidsOf(target));
     this.#kills += 1;
     if (this.#random() < 0.5) {
       for (const pid of pids) killIfThere(pid);
@@ -86,21 +99,29 @@ export class UsableChaos {
       const made = await kind?.make(this.#pilvi).catch(() => null);
       if (made === undefined || made === null) continue;
       this.#living.add(made.id);
-      const fault = await this.#use(made);
+      const fault = await this.#useAgainAndAgain(made);
       this.#living.delete(made.id);
       if (fault !== null) this.#faults.push(fault);
       else await this.#delete(made);
     }
   }
 
+  /** Uses a resource some times, now and then after a sleep that the customer asks for. @returns why it is in vain. */
+  async #useAgainAndAgain(resource: Resource): Promise<string | null> {
+    const uses = 1 + Math.floor(this.#random() * MOST_USES);
+    for (let use = 0; use < uses; use += 1) {
+      const fault = await this.#use(resource);
+      if (fault !== null) return fault;
+      if (this.#random() < 0.5) await suspend(this.#pilvi, resource).catch(() => null);
+    }
+    return null;
+  }
+
   /** Logs in with the published credentials until that works. @returns why it is in vain. */
   async #use(resource: Resource): Promise<string | null> {
     const beganAtMs = performance.now();
     for (;;) {
-      const error = await openSession(resource).then(
-        async (session) => void (await session.end()),
-        (reason: unknown) => messageOf(reason),
-      );
+      const error = await loginError(resource);
       if (error === undefined) {
         this.#used += 1;
         return null;
@@ -119,11 +140,30 @@ export class UsableChaos {
     const folder = join(this.#pilvi.dataDir, "instances", resource.id);
     const pids = processesOf(this.#pilvi, resource.id);
     return [
-      `${resource.id} cannot be used: ${error}`,
+      `${resource.id} cannot be used: ${error}; kept in ${this.#keepEvidence()}`,
       JSON.stringify({ status: now?.attributes.status, meta: now?.meta, pids }),
       lastLinesOf(join(folder, "manifest.json")),
       lastLinesOf(join(folder, "engine.log")),
     ].join("\n");
+  }
+
+  /** Copies the data directory and the log, since the test deletes both. @returns the folder of the copy. */
+  #keepEvidence(): string {
+    const folder = freshDataDir();
+    writeFileSync(join(folder, "pilvi.log"), this.#pilvi.log());
+    // Sockets cannot be copied, and files vanish while engines run.
+    const instances = join(this.#pilvi.dataDir, "instances");
+    for (const id of ["store", ...this.#living]) {
+      try {
+        cpSync(join(instances, id), join(folder, id), {
+          recursive: true,
+          filter: (path) => !path.includes("/run"),
+        });
+      } catch (reason) {
+        writeFileSync(join(folder, `${id}.error`), messageOf(reason));
+      }
+    }
+    return folder;
   }
 
   async #delete(resource: Resource): Promise<void> {
@@ -136,6 +176,21 @@ export class UsableChaos {
 
   #pick<Item>(items: readonly Item[]): Item | undefined {
     return items[Math.floor(this.#random() * items.length)];
+  }
+}
+
+/** Logs in once. @returns why that failed, undefined when it worked. */
+async function loginError(resource: Resource): Promise<string | undefined> {
+  const login = openSession(resource).then(
+    async (session) => void (await session.end()),
+    (reason: unknown) => messageOf(reason),
+  );
+  const timeout = Promise.withResolvers<string>();
+  const timer = setTimeout(() => timeout.resolve(`no answer within ${LOGIN_MS} ms`), LOGIN_MS);
+  try {
+    return await Promise.race([login, timeout.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

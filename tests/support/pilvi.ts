@@ -18,6 +18,8 @@ import { childrenOf, commandLine, enginePidsAt, killIfThere } from "./processes.
 
 const MAIN = resolve(import.meta.dir, "../../src/main.ts");
 export const TOKEN = "test-token-of-the-default-organization";
+/** How much of the log is kept for a test that fails. */
+const LOG_CHARACTERS = 16 * 1024 * 1024;
 /** Longer than one request waits. */
 const UNTIL_STATUS_MS = 90_000;
 
@@ -63,6 +65,7 @@ export class TestPilvi {
   readonly env: Record<string, string>;
   readonly #limits: string[];
   #process: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
+  #log = "";
 
   constructor(dataDir: string, port: number, env: Record<string, string>, openFiles?: number) {
     this.#limits =
@@ -95,13 +98,27 @@ export class TestPilvi {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#process = child;
+    const logged = this.#keepLog(child.stderr);
     const decoder = new TextDecoder();
     let printed = "";
     for await (const chunk of child.stdout) {
       printed += decoder.decode(chunk, { stream: true });
       if (printed.includes("pilvi ready ")) return;
     }
-    throw new Error(`Pilvi did not start: ${printed}${await new Response(child.stderr).text()}`);
+    await logged;
+    throw new Error(`Pilvi did not start: ${printed}${this.#log}`);
+  }
+
+  /** The newest part of what all starts of this Pilvi wrote to their log. */
+  log(): string {
+    return this.#log;
+  }
+
+  async #keepLog(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      this.#log = (this.#log + decoder.decode(chunk, { stream: true })).slice(-LOG_CHARACTERS);
+    }
   }
 
   /** Kills `pilvi up` itself, as a crash would; what it started is left to notice. */
