@@ -28,6 +28,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  // The tests before kill the host, and a host that was just started does not listen yet.
+  await pilvi.untilReady();
   await localDriver(hostSocket(pilvi.dataDir)).remove("behind-the-gateway");
   await pilvi.close();
 });
