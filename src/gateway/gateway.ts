@@ -97,18 +97,30 @@ export class Gateway {
   }
 
   #hear(message: HostMessage): void {
-    if (message.type === "entries") return this.#releaseOthers(new Set(message.ids));
-    if (message.type === "synced") return this.#synced();
-    if (message.type === "entry") return this.#take(message.entry, message.isAnswer === true);
-    if (message.type === "gone") {
-      this.#release(message.id);
-      return this.#tell({ type: "released", id: message.id });
+    switch (message.type) {
+      case "entries":
+        return this.#releaseOthers(new Set(message.ids));
+      case "synced":
+        return this.#synced();
+      case "entry":
+        return this.#take(message.entry, message.isAnswer === true);
+      case "gone":
+        this.#release(message.id);
+        return this.#tell({ type: "released", id: message.id });
+      case "drain":
+        return this.#asked(message)?.drain(message.withinMs, message.isYielding);
+      case "detach":
+        return this.#asked(message)?.detach();
+      default:
+        return unknownMessage(message);
     }
-    const door = this.#doors.get(message.id);
-    if (door === undefined) return;
-    door.question = message.question;
-    if (message.type === "drain") return door.backend.drain(message.withinMs, message.isYielding);
-    door.backend.detach();
+  }
+
+  /** The backend that a question is for, which its answer will name. */
+  #asked({ id, question }: { id: string; question?: number }): InstanceBackend | undefined {
+    const door = this.#doors.get(id);
+    if (door !== undefined) door.question = question;
+    return door?.backend;
   }
 
   #tell(message: GatewayMessage): void {
@@ -214,4 +226,9 @@ export class Gateway {
       this.#tidying.note();
     }
   }
+}
+
+/** The contract has no other messages; were there one, it would not compile here. */
+function unknownMessage(message: never): never {
+  throw new Error(`The host sent an unknown message: ${JSON.stringify(message)}`);
 }

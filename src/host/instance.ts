@@ -146,10 +146,10 @@ export class Instance {
    * @returns false when there is nothing to take up.
    */
   load(holders: Map<string, number[]>): boolean {
-    const manifest = readRemains(this.#file, this.#folder, this.#log);
+    const manifest = readRemains(this.id, this.#file, this.#folder, this.#log);
     if (manifest === null) return false;
-    if (manifest === "unusable") {
-      this.#unusable = `The manifest of ${this.id} on the host cannot be understood; its data was left alone.`;
+    if ("unusable" in manifest) {
+      this.#unusable = manifest.unusable;
       this.#condition.fail(this.#unusable);
       return false;
     }

@@ -1,13 +1,14 @@
 // The host's unix socket: HTTP with JSON, for the control plane of the same machine alone.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { instanceSpecSchema } from "../contracts/instance-spec.ts";
+import { readAs } from "../contracts/read.ts";
 import type { MetricsQuery, Observation } from "../drivers/driver.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./accounts.ts";
 import type { Host } from "./host.ts";
-import { specSchema } from "./manifest.ts";
 
 /** A watcher that hears nothing for so long is told all again, in case something was missed. */
 const RESYNC_INTERVAL_MS = 30_000;
@@ -35,7 +36,10 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
       },
       "/instances/:id": {
         GET: (request) => Response.json(host.observe(request.params.id)),
-        PUT: async (request) => Response.json(await host.ensure(specSchema.parse(await request.json()))),
+        PUT: async (request) => {
+          const spec = readAs(instanceSpecSchema, await request.json(), "The spec of the instance");
+          return Response.json(await host.ensure(spec));
+        },
         DELETE: async (request) => {
           await host.remove(request.params.id);
           return new Response(null, { status: 204 });

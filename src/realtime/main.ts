@@ -1,6 +1,7 @@
 // The program of a realtime server: one process for one cluster, told by the host what to be.
 import { readFileSync } from "node:fs";
-import type { ProcessConfig } from "./config.ts";
+import { readJsonAs } from "../contracts/read.ts";
+import { processConfigSchema } from "../contracts/realtime.ts";
 import { createLineLog } from "../lib/line-log.ts";
 import { serveControl } from "./server/control-socket.ts";
 import { RealtimeServer } from "./server/realtime-server.ts";
@@ -13,7 +14,7 @@ if (configFile === undefined) {
   process.exit(2);
 }
 
-const config = JSON.parse(readFileSync(configFile, "utf8")) as ProcessConfig;
+const config = readJsonAs(processConfigSchema, readFileSync(configFile, "utf8"), `The file ${configFile}`);
 const server = new RealtimeServer(config, log);
 
 let isEnding = false;

@@ -172,6 +172,20 @@ test("a line that cannot be heeded leaves the others as they are", async () => {
   expect(await isServed(port)).toBe(true);
 });
 
+test("an unknown message that names an instance is refused, and is taken for no other", async () => {
+  const entry = entryOf("one", freePort(), { state: "draining" });
+  const drain = { type: "drain", id: "one", withinMs: 1_000, question: 1 } as const;
+  host.say(...greeting(entry));
+  host.write('{"type":"explode","id":"one"}\n{"type":"detach","id":"one","gently":true}\n');
+  host.say(drain);
+  await loop.until(() => host.has("drained", "one"));
+  expect(host.answers).toEqual([{ type: "drained", id: "one", question: 1 }]);
+  expect(loop.faults.map(String)).toEqual([
+    expect.stringContaining("type has an unknown value"),
+    expect.stringContaining("gently is unknown"),
+  ]);
+});
+
 test("a line of the host's that is too long leaves out its instance alone", async () => {
   const [first, second] = [freePort(), freePort()];
   const users = [{ name: "app", verifier: "x".repeat(6 * 1024 ** 2) }];

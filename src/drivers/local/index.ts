@@ -1,16 +1,19 @@
 // The driver for one machine: a client of the host process, over its unix socket.
+import type * as z from "zod/mini";
+import {
+  figuresSchema,
+  offerSchema,
+  refusalSchema,
+  seriesSchema,
+  storageReadingSchema,
+  watchLineSchema,
+  type WatchLine,
+} from "../../contracts/host-answers.ts";
+import { observationSchema } from "../../contracts/observation.ts";
+import { readAs, readJsonAs } from "../../contracts/read.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
-import type {
-  Driver,
-  Figures,
-  InstanceSpec,
-  Observation,
-  Offer,
-  Series,
-  StorageReading,
-  WatchEvents,
-} from "../driver.ts";
+import type { Driver, WatchEvents } from "../driver.ts";
 import { readLines } from "./lines.ts";
 
 /** How soon a lost watch is tried again; a host that is being restarted is back within a few of these. */
@@ -18,6 +21,8 @@ const RECONNECT_MS = 50;
 
 /** How long the host may take to tell what an engine that runs has measured, which it does from memory. */
 const METRICS_TIMEOUT_MS = 10_000;
+
+const ANSWER = "The answer of the host";
 
 /**
  * @param socketPath the host's unix socket.
@@ -35,37 +40,42 @@ export function localDriver(socketPath: string, metricsTimeoutMs = METRICS_TIMEO
       throw new PublicError("The host of this machine does not answer.", error);
     });
     if (response.ok) return response;
-    const { message } = (await response.json()) as { message: string };
-    throw new PublicError(message);
+    throw new PublicError(readAs(refusalSchema, await response.json(), ANSWER).message);
+  };
+  /** Asks for what is of this shape. */
+  const askFor = async <T>(
+    schema: z.core.$ZodType<T>,
+    method: string,
+    path: string,
+    init: RequestInit = {},
+  ): Promise<T> => {
+    const response = await ask(method, path, init);
+    return readAs(schema, await response.json(), ANSWER);
   };
   return {
-    offer: async () => (await (await ask("GET", "/offer")).json()) as Offer,
-    ensure: async (spec: InstanceSpec, signal) => {
+    offer: () => askFor(offerSchema, "GET", "/offer"),
+    ensure: (spec, signal) => {
       const body = JSON.stringify(spec);
-      return (await (
-        await ask("PUT", `/instances/${spec.id}`, { body, signal: signal ?? null })
-      ).json()) as Observation;
+      return askFor(observationSchema, "PUT", `/instances/${spec.id}`, { body, signal: signal ?? null });
     },
-    suspend: async (id, signal) =>
-      (await (
-        await ask("POST", `/instances/${id}/suspend`, { signal: signal ?? null })
-      ).json()) as Observation,
+    suspend: (id, signal) =>
+      askFor(observationSchema, "POST", `/instances/${id}/suspend`, { signal: signal ?? null }),
     remove: async (id) => void (await ask("DELETE", `/instances/${id}`)),
-    observe: async (id) => (await (await ask("GET", `/instances/${id}`)).json()) as Observation,
-    metrics: async (id, { part, periodSeconds }) => {
+    observe: (id) => askFor(observationSchema, "GET", `/instances/${id}`),
+    metrics: (id, { part, periodSeconds }) => {
       const query = new URLSearchParams({
         period: String(periodSeconds),
         ...(part !== undefined && { part }),
       });
       const signal = AbortSignal.timeout(metricsTimeoutMs);
-      return (await (await ask("GET", `/instances/${id}/metrics?${query}`, { signal })).json()) as Series;
+      return askFor(seriesSchema, "GET", `/instances/${id}/metrics?${query}`, { signal });
     },
-    figures: async (id, signal) =>
-      (await (await ask("GET", `/instances/${id}/figures`, { signal: signal ?? null })).json()) as Figures,
-    storage: async (cursor) => {
+    figures: (id, signal) =>
+      askFor(figuresSchema, "GET", `/instances/${id}/figures`, { signal: signal ?? null }),
+    storage: (cursor) => {
       const query = new URLSearchParams(cursor === undefined ? {} : { cursor });
       const signal = AbortSignal.timeout(metricsTimeoutMs);
-      return (await (await ask("GET", `/storage?${query}`, { signal })).json()) as StorageReading;
+      return askFor(storageReadingSchema, "GET", `/storage?${query}`, { signal });
     },
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal),
   };
@@ -80,7 +90,9 @@ async function follow(
     try {
       const response = await open();
       if (response.body !== null) {
-        for await (const line of readLines(response.body)) tell(events, JSON.parse(line));
+        for await (const line of readLines(response.body)) {
+          tell(events, readJsonAs(watchLineSchema, line, ANSWER));
+        }
       }
     } catch {
       // The host is being restarted or was killed; what changed meanwhile is told anew by the next watch.
@@ -89,7 +101,7 @@ async function follow(
   }
 }
 
-function tell(events: WatchEvents, message: { observation: Observation } | { synced: string[] }): void {
+function tell(events: WatchEvents, message: WatchLine): void {
   if ("observation" in message) events.changed(message.observation);
   else events.synced(message.synced);
 }

@@ -1,5 +1,6 @@
 // The gateway's end of its link with the host: one JSON object a line, connected again whenever it breaks.
-import type { GatewayMessage, HostMessage } from "../link.ts";
+import { hostMessageSchema, type GatewayMessage, type HostMessage } from "../../contracts/gateway-link.ts";
+import { readJsonAs } from "../../contracts/read.ts";
 import { WANT_READ } from "../io-result.ts";
 import { chunk, CHUNK_BYTES } from "./chunk.ts";
 import type { Reactor } from "./reactor.ts";
@@ -80,7 +81,9 @@ export class HostLink {
     if (length <= 0) return this.#ended(socket);
     // All lines first: whoever is told of one may use the chunk. One that cannot be heeded leaves the others as they are.
     for (const line of this.#linesIn(length)) {
-      this.#reactor.attempt(() => this.#events.received(JSON.parse(line) as HostMessage));
+      this.#reactor.attempt(() =>
+        this.#events.received(readJsonAs(hostMessageSchema, line, "A message of the host")),
+      );
     }
   }
 

@@ -1,8 +1,9 @@
 // The unix socket on which the host tells the server its configuration and asks how it is.
 import { chmodSync, rmSync } from "node:fs";
+import { readAs } from "../../contracts/read.ts";
+import { clusterConfigSchema, type ClusterConfig } from "../../contracts/realtime.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
-import type { ClusterConfig } from "../config.ts";
 import type { Log } from "../../lib/line-log.ts";
 
 /** What can be asked of the server. */
@@ -24,7 +25,7 @@ export function serveControl(controlled: Controlled, path: string, log: Log): vo
       "/health": { GET: () => new Response("ok") },
       "/config": {
         PUT: async (request) => {
-          controlled.configure((await request.json()) as ClusterConfig);
+          controlled.configure(readAs(clusterConfigSchema, await request.json(), "The configuration"));
           return new Response(null, { status: 204 });
         },
       },

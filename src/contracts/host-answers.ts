@@ -1,0 +1,63 @@
+// What the host answers its driver beside observations: offers, readings, metrics, errors, and the lines of a watch.
+import * as z from "zod/mini";
+import { engineNameSchema } from "./engine-names.ts";
+import { observationSchema } from "./observation.ts";
+
+const offeredEngineSchema = z.strictObject({
+  name: engineNameSchema,
+  version: z.string(),
+  /** What customers can create in it, for an engine that has extensions. */
+  extensions: z.exactOptional(z.array(z.strictObject({ name: z.string(), version: z.string() }))),
+});
+
+/** An engine that new instances could get. */
+export type OfferedEngine = z.infer<typeof offeredEngineSchema>;
+
+export const offerSchema = z.strictObject({
+  /** Engines that are installed, the newest version of each major one, preferred ones first. */
+  engines: z.array(offeredEngineSchema),
+  /** Memory of the machine, in bytes. */
+  memoryBytes: z.number(),
+});
+
+/** What a driver can run, and with how much. */
+export type Offer = z.infer<typeof offerSchema>;
+
+export const storageReadingSchema = z.strictObject({
+  /** Names this reading, for the next one to have only what changed since. */
+  cursor: z.string(),
+  /** Bytes by the id of each instance that was measured. */
+  bytes: z.record(z.string(), z.number()),
+});
+
+/** What instances take on the disk. */
+export type StorageReading = z.infer<typeof storageReadingSchema>;
+
+export const seriesSchema = z.record(
+  z.string(),
+  z.array(z.strictObject({ at: z.string(), value: z.number() })),
+);
+
+/** Figures over time, by name; each with the oldest first. */
+export type Series = z.infer<typeof seriesSchema>;
+
+const valuesSchema = z.record(z.string(), z.number());
+
+export const figuresSchema = z.strictObject({
+  whole: valuesSchema,
+  parts: z.array(z.strictObject({ id: z.string(), figures: valuesSchema })),
+});
+
+/** Figures of the moment, by name: of an instance, and of each of its parts. */
+export type Figures = z.infer<typeof figuresSchema>;
+
+/** A line of a watch: an observation, or the ids of all instances there are once each has been told. */
+export const watchLineSchema = z.union([
+  z.strictObject({ observation: observationSchema }),
+  z.strictObject({ synced: z.array(z.string()) }),
+]);
+
+export type WatchLine = z.infer<typeof watchLineSchema>;
+
+/** The body of a refused order: a sentence that may be shown to anyone. */
+export const refusalSchema = z.strictObject({ message: z.string() });

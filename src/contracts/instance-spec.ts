@@ -1,0 +1,113 @@
+// The instance spec: all that a driver needs to know to run one instance. It is data that can be stored and compared.
+import * as z from "zod/mini";
+import { engineNameSchema } from "./engine-names.ts";
+import { instanceUserSchema } from "./users.ts";
+import { webSocketApplicationSchema } from "./websocket-application.ts";
+
+const positive = z.int().check(z.positive());
+
+export const exposureSchema = z.strictObject({
+  /** The TCP port, the instance's for life; null for an instance that is reached through its unix socket only. */
+  port: z.nullable(z.int()),
+  /** `loopback` is reachable on this machine alone, `public` on the address that the operator chose. */
+  scope: z.enum(["loopback", "public"]),
+  /** Who listens at the port: the engine itself, or the gateway, behind which the engine has a unix socket only. */
+  through: z.enum(["engine", "gateway"]),
+});
+
+/** Where an instance can be reached from. */
+export type Exposure = z.infer<typeof exposureSchema>;
+
+export const evictionPolicySchema = z.enum([
+  "noeviction",
+  "allkeys-lru",
+  "allkeys-lfu",
+  "allkeys-random",
+  "volatile-lru",
+  "volatile-lfu",
+  "volatile-random",
+  "volatile-ttl",
+]);
+
+/** What makes a cache drop keys when its memory is full. */
+export type EvictionPolicy = z.infer<typeof evictionPolicySchema>;
+
+const common = {
+  /** The resource's id. Every path and name of the instance derives from it, so it is a safe name of a folder. */
+  id: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)),
+  /** Engines that will do, the preferred one first; the one taken at the first start is kept for life. */
+  engines: z.tuple([engineNameSchema], engineNameSchema),
+  users: z.array(instanceUserSchema),
+  exposure: exposureSchema,
+};
+
+const sleepy = {
+  /** Seconds without use after which the instance is to sleep; null is never. It takes effect behind the gateway only. */
+  sleepAfterSeconds: z.nullable(positive),
+};
+
+export const cacheSpecSchema = z.strictObject({
+  kind: z.literal("cache"),
+  ...common,
+  ...sleepy,
+  /** The most memory that keys and values may take, in bytes. */
+  memoryBytes: positive,
+  evictionPolicy: evictionPolicySchema,
+});
+
+/** A Valkey or Redis. */
+export type CacheSpec = z.infer<typeof cacheSpecSchema>;
+
+const databaseSchema = z.strictObject({
+  name: z.string(),
+  owner: z.string(),
+  wish: z.enum(["present", "absent"]),
+});
+
+/** A database that the cluster is to have, or to have no more; any others are the customer's own business. */
+export type DatabaseWish = z.infer<typeof databaseSchema>;
+
+const cluster = {
+  ...common,
+  ...sleepy,
+  /** The major version, such as `17`; null for the newest that is installed. It is kept for life. */
+  version: z.nullable(z.string()),
+  memoryBytes: positive,
+  /** May be a fraction; null is no limit. */
+  cpus: z.nullable(z.number().check(z.positive())),
+  maxConnections: positive,
+  databases: z.array(databaseSchema),
+};
+
+export const postgresSpecSchema = z.strictObject({ kind: z.literal("postgres"), ...cluster });
+
+/** A Postgres. */
+export type PostgresSpec = z.infer<typeof postgresSpecSchema>;
+
+export const mysqlSpecSchema = z.strictObject({ kind: z.literal("mysql"), ...cluster });
+
+/** A MySQL or MariaDB. */
+export type MysqlSpec = z.infer<typeof mysqlSpecSchema>;
+
+export const realtimeSpecSchema = z.strictObject({
+  kind: z.literal("realtime"),
+  ...common,
+  engines: z.tuple([z.literal("realtime")]),
+  /** Nobody logs in; requests and subscriptions are signed with an application's secret. */
+  users: z.tuple([]),
+  /** Of all applications together. */
+  maxConnections: positive,
+  applications: z.array(webSocketApplicationSchema),
+});
+
+/** A server that speaks the Pusher Channels protocol. */
+export type RealtimeSpec = z.infer<typeof realtimeSpecSchema>;
+
+export const instanceSpecSchema = z.discriminatedUnion("kind", [
+  cacheSpecSchema,
+  postgresSpecSchema,
+  mysqlSpecSchema,
+  realtimeSpecSchema,
+]);
+
+export type InstanceSpec = z.infer<typeof instanceSpecSchema>;

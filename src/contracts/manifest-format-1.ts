@@ -1,0 +1,39 @@
+// Manifests of releases before formats had a number. The earliest lack members that later ones added. Members have the names that
+// those releases wrote, whatever they are called today.
+import * as z from "zod/mini";
+import { readAs } from "./read.ts";
+import { neverAsleep } from "./sleep.ts";
+
+const loose = z.looseObject({});
+
+const schema = z.looseObject({
+  spec: z.looseObject({
+    exposure: loose,
+    applications: z.exactOptional(z.array(z.looseObject({ webhooks: z.array(loose) }))),
+  }),
+  sleep: z.exactOptional(loose),
+});
+
+/** @returns the same manifest with the members that it lacks, as the releases that added them understood their absence. */
+export function fromFormat1(value: unknown): unknown {
+  const { spec, sleep, ...rest } = readAs(schema, value, "The manifest");
+  return {
+    isReplaced: false,
+    servedThrough: "engine",
+    isSettled: false,
+    madeDatabases: null,
+    ...rest,
+    spec: specFrom(spec),
+    sleep: sleep === undefined ? neverAsleep() : { usersLeftOut: 0, ...sleep },
+  };
+}
+
+function specFrom(spec: z.infer<typeof schema>["spec"]): unknown {
+  const exposure = { through: "engine", ...spec.exposure };
+  if (spec.applications === undefined) return { sleepAfterSeconds: null, ...spec, exposure };
+  const applications = spec.applications.map((application) => ({
+    ...application,
+    webhooks: application.webhooks.map((webhook) => ({ isBatched: false, ...webhook })),
+  }));
+  return { ...spec, exposure, applications };
+}

@@ -1,0 +1,77 @@
+// Formats of the manifest: the one of today, earlier ones, and those of a newer Pilvi.
+import { describe, expect, test } from "bun:test";
+import { MANIFEST_FORMAT, manifestFrom, manifestText, NewerManifest, type Manifest } from "./manifest.ts";
+import { neverAsleep } from "./sleep.ts";
+
+const manifest: Manifest = {
+  spec: {
+    kind: "cache",
+    id: "cache-1",
+    engines: ["valkey", "redis"],
+    users: [{ name: "default", verifier: "00" }],
+    exposure: { port: 20_000, scope: "loopback", through: "engine" },
+    sleepAfterSeconds: null,
+    memoryBytes: 1_000_000,
+    evictionPolicy: "noeviction",
+  },
+  wish: "present",
+  engine: { name: "valkey", major: "8" },
+  adminPassword: "secret",
+  isReplaced: false,
+  servedThrough: "engine",
+  isSettled: false,
+  madeDatabases: null,
+  sleep: neverAsleep(),
+};
+
+function withMembers(members: Record<string, unknown>): string {
+  return JSON.stringify({ format: MANIFEST_FORMAT, ...manifest, ...members });
+}
+
+describe("a manifest of today's format", () => {
+  test("is read as it was written, and says its format", () => {
+    expect(JSON.parse(manifestText(manifest))).toMatchObject({ format: MANIFEST_FORMAT });
+    expect(manifestFrom(manifestText(manifest))).toEqual(manifest);
+  });
+
+  test("is refused with an unknown member, and without one that it should have", () => {
+    expect(() => manifestFrom(withMembers({ colour: "blue" }))).toThrow("colour is unknown");
+    expect(() => manifestFrom(withMembers({ isSettled: undefined }))).toThrow("isSettled is missing");
+    const spec = { ...manifest.spec, memoryBytes: "much" };
+    expect(() => manifestFrom(withMembers({ spec }))).toThrow("spec.memoryBytes must be of type number");
+  });
+});
+
+test("a manifest of a newer format is refused with a sentence that says what to do", () => {
+  const newer = withMembers({ format: MANIFEST_FORMAT + 1, spec: { unheardOf: true } });
+  expect(() => manifestFrom(newer)).toThrow(NewerManifest);
+  expect(() => manifestFrom(newer)).toThrow(
+    "The manifest was written by a newer Pilvi (format 3; this one knows 2). " +
+      "Start that version or a later one; the data was left alone.",
+  );
+});
+
+test("a manifest with a format that is no number is refused", () => {
+  for (const format of ["2", 0, 1.5, null])
+    expect(() => manifestFrom(withMembers({ format }))).toThrow("format");
+});
+
+describe("a manifest without a format", () => {
+  test("has the members that early releases did not write", () => {
+    const { exposure, sleepAfterSeconds: _, ...spec } = { ...manifest.spec, sleepAfterSeconds: null };
+    const { wish, engine, adminPassword } = manifest;
+    const early = {
+      spec: { ...spec, exposure: { port: exposure.port, scope: exposure.scope } },
+      wish,
+      engine,
+      adminPassword,
+    };
+    const read = manifestFrom(JSON.stringify(early));
+    expect(read).toEqual({ ...manifest, sleep: { ...manifest.sleep, since: read.sleep.since } });
+  });
+
+  test("is refused with an unknown member", () => {
+    const { format: _, ...former } = JSON.parse(withMembers({ colour: "blue" }));
+    expect(() => manifestFrom(JSON.stringify(former))).toThrow("colour is unknown");
+  });
+});

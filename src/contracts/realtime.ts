@@ -1,0 +1,31 @@
+// What a realtime server is told: at its start by a file, and while it runs by its control socket.
+import * as z from "zod/mini";
+import { webSocketApplicationSchema } from "./websocket-application.ts";
+
+export const processConfigSchema = z.strictObject({
+  /** The cluster's id, for logs. */
+  id: z.string(),
+  /** Where clients connect. */
+  address: z.string(),
+  port: z.int(),
+  /** The unix socket on which the host gives orders. */
+  controlSocket: z.string(),
+  /** The process's own folder, for what must outlive it. */
+  dataDir: z.string(),
+  /** Given when clients must speak TLS, as file contents. */
+  certificate: z.nullable(z.strictObject({ cert: z.string(), key: z.string() })),
+  /** Whether webhooks may go to addresses that are not public. */
+  allowPrivateWebhooks: z.boolean(),
+});
+
+/** Read once from the file that the process is started with. */
+export type ProcessConfig = z.infer<typeof processConfigSchema>;
+
+export const clusterConfigSchema = z.strictObject({
+  /** Connections of all applications together. */
+  maxConnections: z.int().check(z.positive()),
+  applications: z.array(webSocketApplicationSchema),
+});
+
+/** The desired state; a new one takes the place of the former without a reconnect of any client whom it does not concern. */
+export type ClusterConfig = z.infer<typeof clusterConfigSchema>;
