@@ -42,6 +42,8 @@ export interface Config {
   tls: { certFile: string; keyFile: string } | undefined;
   /** Whether clients on other machines may speak in clear. */
   isInsecure: boolean;
+  /** How long events are kept. */
+  eventsDays: number;
   logLevel: string;
   /** How many data directories of each database engine are kept ready for new clusters; 0 keeps none. */
   warmSlots: number;
@@ -105,6 +107,9 @@ const environment = z.object({
   PILVI_QUOTA_MEMORY: byteSize.default(2048 * 1024 ** 4),
   PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
   PILVI_QUOTA_CONNECTIONS: wholeNumber.default(50_000_000),
+  PILVI_EVENTS_DAYS: wholeNumber
+    .refine((days) => days >= 1 && days <= 3_650, "must be from 1 to 3650")
+    .default(90),
   PILVI_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error")
     .default("info"),
@@ -223,6 +228,7 @@ function configOf(env: Environment): Config {
         ? undefined
         : { certFile: absolute(certFile), keyFile: absolute(keyFile) },
     isInsecure: env.PILVI_INSECURE,
+    eventsDays: env.PILVI_EVENTS_DAYS,
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,

@@ -17,6 +17,11 @@ export function can(principal: Principal, ability: string): boolean {
   return principal.abilities.includes("*") || principal.abilities.includes(ability);
 }
 
+/** Whether the token has the ability, or one of several; null is no condition. */
+export function mayCall(principal: Principal, ability: string | readonly string[] | null): boolean {
+  return ability === null || [ability].flat().some((each) => can(principal, each));
+}
+
 /**
  * Finds the token of an `Authorization` header.
  * @throws ApiError 401 for one that is missing, unknown, expired or revoked.

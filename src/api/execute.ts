@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { Log } from "../lib/log.ts";
 import type { Database } from "../store/database.ts";
 import { addressOf } from "./address.ts";
-import { authenticate, can } from "./auth.ts";
+import { authenticate, mayCall } from "./auth.ts";
 import { deprecationHeaders } from "./deprecation.ts";
 import { ApiError, forbidden } from "./errors.ts";
 import type { Operation, Reply } from "./operation.ts";
@@ -42,7 +42,7 @@ export function executorOf(operation: Operation, shell: Shell) {
     context.env.prove?.();
     context.set("tokenId", principal.tokenId);
     countRequest(context, shell.limiter, principal.tokenId);
-    if (operation.ability !== null && !can(principal, operation.ability)) throw forbidden();
+    if (!mayCall(principal, operation.ability)) throw forbidden();
     const url = urlOf(context.req.raw);
     const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
     const input = await readInput(operation, context.req.raw, { url, address, params, principal });

@@ -7,6 +7,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
 import { deprecationHeaderSchemas } from "./deprecation.ts";
+import { quoted } from "./errors.ts";
 import { documentedErrors, errorComponents } from "./openapi-errors.ts";
 import { schemaDescriber } from "./openapi-schemas.ts";
 import { IDEMPOTENCY_KEY, idempotencyKey } from "./idempotency.ts";
@@ -96,7 +97,9 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
 }
 
 function abilityText({ ability }: Operation): string {
-  return ability === null ? "Every valid token may." : `The token needs the ability \`${ability}\`.`;
+  if (ability === null) return "Every valid token may.";
+  const needed = typeof ability === "string" ? "the ability" : "one of the abilities";
+  return `The token needs ${needed} ${quoted([ability].flat())}.`;
 }
 
 function successOf({ success, isIdempotent, deprecated }: Operation): ZodOpenApiResponsesObject {

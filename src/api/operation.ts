@@ -60,8 +60,8 @@ export interface Operation<
   tag: string;
   summary: string;
   description: string;
-  /** What the token must be allowed to, such as `caches:read`; null where every valid token may. */
-  ability: string | null;
+  /** What the token must be allowed to, such as `caches:read`, or one of several; null where every valid token may. */
+  ability: string | readonly string[] | null;
   body?: Body;
   /** Members take the strings of the URL; a missing parameter is undefined. */
   query?: Query;

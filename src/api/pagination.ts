@@ -28,12 +28,17 @@ function parameter(max: number, description: string, example: number) {
   });
 }
 
-/** The query members of every list. */
+/** The query members for the size of a page. */
+export const pageSizeQuery = {
+  per_page: parameter(MAX_PER_PAGE, "How many resources a page has at most; 100 when left out.", 100),
+  "page[size]": parameter(MAX_PER_PAGE, "The same as `per_page`.", 100),
+};
+
+/** The query members of every list with numbered pages. */
 export const pageQuery = {
   page: parameter(MAX_PAGE, "The number of the page, from 1.", 1),
   "page[number]": parameter(MAX_PAGE, "The same as `page`.", 1),
-  per_page: parameter(MAX_PER_PAGE, "How many resources a page has at most; 100 when left out.", 100),
-  "page[size]": parameter(MAX_PER_PAGE, "The same as `per_page`.", 100),
+  ...pageSizeQuery,
 };
 
 export interface Page {

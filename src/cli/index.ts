@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { addCaches } from "./caches/index.ts";
 import { addDatabases } from "./databases/index.ts";
+import { addEvents } from "./events/index.ts";
 import { addOrganization } from "./organization/index.ts";
 import type { Session } from "./session.ts";
 import { addWebsockets } from "./websockets/index.ts";
@@ -11,10 +12,11 @@ export { processIo } from "./io.ts";
 export { printable } from "./printable.ts";
 export { type DatabaseProgram, openSession, withExamples } from "./session.ts";
 
-/** Adds the commands of every kind of resource, and of the organization that they belong to. */
+/** Adds the commands of every kind of resource, of events, and of the organization that they belong to. */
 export function addResourceCommands(program: Command, session: Session): void {
   addCaches(program, session);
   addDatabases(program, session);
   addWebsockets(program, session);
+  addEvents(program, session);
   addOrganization(program, session);
 }

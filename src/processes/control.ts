@@ -15,6 +15,7 @@ import { Loop } from "../reconciler/loop.ts";
 import { lookAgain, lookForMissing, type Sight } from "../reconciler/queue.ts";
 import { allOperations, kinds, recordUnknownAllocations } from "../resources/index.ts";
 import type { KindContext } from "../resources/kind.ts";
+import { keepEventsFor } from "../resources/shared/events/retention.ts";
 import { WatchedSightings } from "../resources/shared/sightings.ts";
 import { sleepFigures } from "../resources/shared/sleep-figures.ts";
 import { isServed } from "../resources/shared/status.ts";
@@ -104,9 +105,11 @@ async function startControl(config: Config, belongings: Belongings, log: Log): P
   const watching = new AbortController();
   watchInstances(context, sightings, watching.signal, log);
   void followStorage(context, watching.signal, log);
+  const stopPruning = keepEventsFor(config.eventsDays, db, log);
   const server = serveApi(config, belongings.certificate, app);
   return async () => {
     watching.abort();
+    stopPruning();
     await Promise.all([app.close(), Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])]);
     await server.stop(true);
     await loop.stop();

@@ -4,6 +4,7 @@ import type { Database } from "../store/database.ts";
 import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";
 import type { KindContext, ResourceKind } from "./kind.ts";
+import { listEventsOperation } from "./shared/events/routes.ts";
 import { recordAllocation, unknownAllocations } from "./shared/allocations.ts";
 import { organizationOperation } from "./shared/organization.ts";
 import { websockets } from "./websockets/index.ts";
@@ -12,7 +13,11 @@ export const kinds: ResourceKind[] = [caches, databases, websockets];
 
 /** The operations of all kinds, and those that belong to none. */
 export function allOperations(context: KindContext): Operation[] {
-  return [...kinds.flatMap((kind) => kind.operations(context)), organizationOperation(context)];
+  return [
+    ...kinds.flatMap((kind) => kind.operations(context)),
+    listEventsOperation(context),
+    organizationOperation(context),
+  ];
 }
 
 /**

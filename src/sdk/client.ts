@@ -2,6 +2,7 @@
 import { Caches } from "./caches.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Databases } from "./databases.ts";
+import { Events } from "./events.ts";
 import { Organization } from "./organization.ts";
 import { Websockets } from "./websockets.ts";
 
@@ -15,6 +16,7 @@ export class PilviClient {
   readonly caches: Caches;
   readonly databases: Databases;
   readonly websockets: Websockets;
+  readonly events: Events;
   readonly organization: Organization;
 
   constructor(options: ConnectionOptions) {
@@ -22,6 +24,7 @@ export class PilviClient {
     this.caches = new Caches(connection);
     this.databases = new Databases(connection);
     this.websockets = new Websockets(connection);
+    this.events = new Events(connection);
     this.organization = new Organization(connection);
   }
 }

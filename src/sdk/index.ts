@@ -6,6 +6,7 @@ export type {
   SchemaResource,
   SchemaStatus,
 } from "../resources/databases/schema.ts";
+export type { EventResource, EventResourceType, EventType } from "../resources/shared/event-schema.ts";
 export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
 export type {
   ApplicationResource as WebsocketApplicationResource,
@@ -35,6 +36,7 @@ export type {
   SchemaPage,
 } from "./databases.ts";
 export type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
+export type { EventFilter, EventPage } from "./events.ts";
 export type { OrganizationDocument } from "./organization.ts";
 export { PilviError, PilviUnreachable } from "./errors.ts";
 export type {

@@ -3,6 +3,7 @@ import init from "../../migrations/0001_init.sql" with { type: "text" };
 import databases from "../../migrations/0002_databases.sql" with { type: "text" };
 import websockets from "../../migrations/0003_websockets.sql" with { type: "text" };
 import quotas from "../../migrations/0004_quotas.sql" with { type: "text" };
+import events from "../../migrations/0005_events.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -10,4 +11,5 @@ export const migrations: Migration[] = [
   { name: "0002_databases", sql: databases },
   { name: "0003_websockets", sql: websockets },
   { name: "0004_quotas", sql: quotas },
+  { name: "0005_events", sql: events },
 ];

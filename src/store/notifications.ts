@@ -1,7 +1,10 @@
-// The two channels on which the store tells of news as it is committed, so that nobody has to poll.
+// The channels on which the store tells of news as it is committed, so that nobody has to poll.
 import type { Queryable } from "./database.ts";
 
-/** `work`: a resource is to be looked at. `status`: a resource's status changed. The payload is the resource's id. */
+/**
+ * `work`: a resource is to be looked at. `status`: a resource's status changed. The payload is the resource's id. On `events` a
+ * trigger of the table tells the organization that has new ones.
+ */
 export type Channel = "work" | "status";
 
 /** Tells every process that listens; takes effect when the transaction is committed. */

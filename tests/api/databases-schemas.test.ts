@@ -268,8 +268,12 @@ describe("what a run writes", () => {
     await api.request(`/api/databases/clusters/${cluster}`, { method: "DELETE" });
     const limits = { memoryBytes: 1, enforcedBy: "engine" as const };
     const engine = { name: "postgres" as const, version: "18.1", warning: null };
-    await api.db.begin((tx) => writeDatabaseStatus(tx, cluster, "available", { engine, limits }));
-    await api.db.begin((tx) => writeDatabaseStatus(tx, cluster, "available", { engine: null, limits: null }));
+    await api.db.begin((tx) =>
+      writeDatabaseStatus(tx, cluster, "available", { engine, limits, lastError: null }),
+    );
+    await api.db.begin((tx) =>
+      writeDatabaseStatus(tx, cluster, "available", { engine: null, limits: null, lastError: null }),
+    );
     expect(await loadDatabase(api.db, cluster)).toMatchObject({ status: "deleting", engine, limits });
   });
 

@@ -84,7 +84,7 @@ test.each([
     expect(await giveBack(tx, OWNER, job, { settled: true })).toBe("given");
     answer = wish(id);
     await untilSomebodyWaits();
-    await writeProgress(tx, kind, id, "available", { engine: null, limits: null });
+    await writeProgress(tx, kind, id, "available", { engine: null, limits: null, lastError: null });
   });
   expect((await answer)?.status).toBe(status);
   const [work] = await api.db`select run_at <= now() as due from work where id = ${id}`;

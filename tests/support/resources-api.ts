@@ -47,7 +47,7 @@ export async function make(
 export async function becomes(api: TestApi, kind: InstanceKind, id: string, status: string): Promise<void> {
   await api.db.begin(async (tx) => {
     await tx`update work set deadline_at = null, run_at = 'infinity', last_error = null where id = ${id}`;
-    await writeProgress(tx, kind, id, status, { engine: null, limits: null });
+    await writeProgress(tx, kind, id, status, { engine: null, limits: null, lastError: null });
   });
 }
 

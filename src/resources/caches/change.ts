@@ -1,8 +1,8 @@
 // Changes a cache: one transaction with the row, the work, and the audit.
 import { isDeepStrictEqual } from "node:util";
-import { recordAudit } from "../../api/audit.ts";
 import type { FieldErrors, OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
+import { changed, recordRequest } from "../shared/events/record.ts";
 import { reallocate } from "../shared/quotas.ts";
 import { enqueueChange, lockInstance, refuseDeleting } from "../shared/wish.ts";
 import { allocationFields, allocationOf } from "./allocation.ts";
@@ -35,21 +35,22 @@ export async function changeCache(
   return await context.db.begin(async (tx) => {
     const cache = await lockInstance(tx, CACHES, organizationId, params.id);
     refuseDeleting(cache, CACHES.noun);
-    const changed = { ...cache, ...settingsOf(body, cache) };
-    await updateCache(tx, cache.id, changed);
-    if (!isDeepStrictEqual(specOf(changed, context), specOf(cache, context))) {
+    const row = { ...cache, ...settingsOf(body, cache) };
+    await updateCache(tx, cache.id, row);
+    if (!isDeepStrictEqual(specOf(row, context), specOf(cache, context))) {
       await enqueueChange(tx, CACHES.kind, cache);
     }
-    const about = { kind: CACHES.kind, id: cache.id, details: body };
-    await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    const event = changed({ type: "caches", id: cache.id, name: row.name }, body);
+    const record = { principal, requestId, action: "update", kind: CACHES.kind, details: body, event };
+    await recordRequest(tx, record);
     const order = {
       kind: CACHES.kind,
       id: cache.id,
-      allocation: allocationOf(changed),
+      allocation: allocationOf(row),
       fields: allocationFields,
     };
     await reallocate(tx, context.quotas, principal, order);
-    return (await findCache(tx, organizationId, cache.id)) ?? changed;
+    return (await findCache(tx, organizationId, cache.id)) ?? row;
   });
 }
 

@@ -1,9 +1,9 @@
 // Changes a database cluster: one transaction with the row, the work, and the audit.
 import { isDeepStrictEqual } from "node:util";
-import { recordAudit } from "../../api/audit.ts";
 import { invalid } from "../../api/errors.ts";
 import type { OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
+import { changed, recordRequest } from "../shared/events/record.ts";
 import { reallocate } from "../shared/quotas.ts";
 import { enqueueChange, lockInstance, refuseDeleting } from "../shared/wish.ts";
 import { allocationFieldsOf, allocationOf } from "./allocation.ts";
@@ -28,21 +28,27 @@ export async function changeDatabase(
     const cluster = await lockInstance(tx, CLUSTERS, organizationId, params.id);
     refuseDeleting(cluster, CLUSTERS.noun);
     const config = changedConfig(cluster, body.config);
-    const changed = { ...cluster, config };
+    const row = { ...cluster, config };
     await updateConfig(tx, cluster.id, config);
-    if (!isDeepStrictEqual(specOf(changed, context), specOf(cluster, context))) {
+    if (!isDeepStrictEqual(specOf(row, context), specOf(cluster, context))) {
       await enqueueChange(tx, CLUSTERS.kind, cluster);
     }
-    const about = { kind: CLUSTERS.kind, id: cluster.id, details: { config } };
-    await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    const event = changed({ type: "databases", id: cluster.id, name: cluster.name }, fieldsOf(body.config));
+    const about = { kind: CLUSTERS.kind, details: { config }, event };
+    await recordRequest(tx, { principal, requestId, action: "update", ...about });
     await reallocate(tx, context.quotas, principal, {
       kind: CLUSTERS.kind,
       id: cluster.id,
-      allocation: allocationOf(changed),
+      allocation: allocationOf(row),
       fields: allocationFieldsOf(config),
     });
-    return (await findDatabase(tx, organizationId, cluster.id)) ?? changed;
+    return (await findDatabase(tx, organizationId, cluster.id)) ?? row;
   });
+}
+
+/** The members of a config, as the client wrote them. */
+function fieldsOf(config: object): string[] {
+  return Object.keys(config).map((name) => `config.${name}`);
 }
 
 /** The config that is to be in force. @throws ApiError 422 */

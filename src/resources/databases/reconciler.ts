@@ -5,6 +5,7 @@ import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { hostnameOf } from "../shared/connection.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
+import { recordEvent, type NewEvent } from "../shared/events/record.ts";
 import { exposureOf } from "./exposure.ts";
 import { ensureLogin, type DatabaseLogin } from "./login.ts";
 import { eraseSchema, writeSchemaStatus } from "./schemas/store.ts";
@@ -52,9 +53,19 @@ async function writeSchemas(
   cluster: DatabaseRow,
   { pendingDatabases = [] }: Observation,
 ): Promise<void> {
+  const { organizationId } = cluster;
+  const events: NewEvent[] = [];
   for (const { id, name, status } of cluster.schemas) {
     if (pendingDatabases.includes(name)) continue;
-    if (status === "deleting") await eraseSchema(tx, id);
-    if (status === "creating") await writeSchemaStatus(tx, id, "available");
+    const resource = { type: "databaseSchemas", id, name } as const;
+    if (status === "deleting") {
+      await eraseSchema(tx, id);
+      events.push({ organizationId, type: "deleted", resource });
+    }
+    if (status === "creating" && (await writeSchemaStatus(tx, id, "available"))) {
+      events.push({ organizationId, type: "available", resource });
+    }
   }
+  // After all rows that somebody else may have locked.
+  for (const event of events) await recordEvent(tx, event);
 }

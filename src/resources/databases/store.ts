@@ -1,6 +1,6 @@
 // The rows of database clusters: every SQL statement about them.
 import type { Page } from "../../api/pagination.ts";
-import type { EngineName, Limits, Observation } from "../../drivers/driver.ts";
+import type { EngineName, Limits } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
   CREATED_AT,
@@ -14,6 +14,7 @@ import {
   type InstanceLogin,
   type InstanceProgress,
   type InstanceValues,
+  type Progress,
 } from "../shared/rows.ts";
 import type { DatabaseConfig } from "./configs/index.ts";
 import type { DatabaseStatus } from "./schema.ts";
@@ -86,7 +87,7 @@ export async function writeDatabaseStatus(
   tx: Transaction,
   id: string,
   status: DatabaseStatus,
-  seen: Pick<Observation, "engine" | "limits">,
+  seen: Progress,
 ): Promise<void> {
   await writeProgress(tx, "databases", id, status, seen);
 }

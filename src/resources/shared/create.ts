@@ -1,5 +1,4 @@
 // Creates an instance of any kind: one transaction with its row, its port, the work that makes it true, and the audit.
-import { recordAudit } from "../../api/audit.ts";
 import { createOnce } from "../../api/idempotency.ts";
 import type { OperationRequest } from "../../api/operation.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -8,10 +7,11 @@ import { newPassword } from "../../lib/secrets.ts";
 import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { Allocation, KindContext } from "../kind.ts";
+import { recordRequest } from "./events/record.ts";
 import { canListen, takePort } from "./ports.ts";
 import { allocate, type AllocationFields } from "./quotas.ts";
 import type { CloudRegion } from "./regions.ts";
-import type { InstanceKind, InstanceLogin, InstanceValues } from "./rows.ts";
+import { RESOURCE_TYPES, type InstanceKind, type InstanceLogin, type InstanceValues } from "./rows.ts";
 
 /** How soon a wish about an instance should have come true. */
 export const DEADLINE_SECONDS = 60;
@@ -62,7 +62,9 @@ export async function createInstance<Row>(
         port: await portFor(tx, context, id),
       });
       await enqueue(tx, { kind, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
-      await recordAudit(tx, { principal, requestId, action: "create", kind, id, details: body });
+      const resource = { type: RESOURCE_TYPES[kind], id, name: body.name };
+      const event = { type: "created" as const, resource };
+      await recordRequest(tx, { principal, requestId, action: "create", kind, details: body, event });
       const order = { kind, id, allocation: creation.allocationOf(row), fields: creation.allocationFields };
       await allocate(tx, context.quotas, principal, order);
       await failpoint("create.written");

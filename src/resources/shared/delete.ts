@@ -1,5 +1,4 @@
 // Wishes an instance of any kind away.
-import { recordAudit } from "../../api/audit.ts";
 import { notFound } from "../../api/errors.ts";
 import type { OperationRequest } from "../../api/operation.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -8,7 +7,8 @@ import type { Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import type { KindContext } from "../kind.ts";
 import { DEADLINE_SECONDS } from "./create.ts";
-import { lockRow, tableOf, type InstanceKind } from "./rows.ts";
+import { recordRequest } from "./events/record.ts";
+import { lockRow, RESOURCE_TYPES, tableOf, type InstanceKind } from "./rows.ts";
 
 /** What is deleted, and what goes along with it. */
 export interface InstanceDeletion {
@@ -36,7 +36,9 @@ export async function deleteInstance(
     await notify(tx, "status", id);
     await markParts?.(tx, id);
     await enqueue(tx, { kind, id, hostId: row.hostId, deadlineSeconds: DEADLINE_SECONDS });
-    await recordAudit(tx, { principal, requestId, action: "delete", kind, id, details: {} });
+    const resource = { type: RESOURCE_TYPES[kind], id, name: row.name };
+    const event = { type: "deleting" as const, resource };
+    await recordRequest(tx, { principal, requestId, action: "delete", kind, details: {}, event });
     await failpoint("delete.written");
   });
   await failpoint("delete.committed");

@@ -51,7 +51,7 @@ export function reconcileInstance<Row extends { id: string; status: string }, Lo
   });
   const goneOutcome = (row: Row, seen: Observation): Outcome => ({
     verdict: { settled: false, retryMs: HOST_RETRY_MS, lastError: DATA_IS_GONE },
-    write: (tx) => steps.write(tx, row, "unknown", seen, false),
+    write: (tx) => steps.write(tx, row, "unknown", { ...seen, lastError: DATA_IS_GONE }, false),
   });
   return async (id, signal) => {
     const row = await steps.load(db, id);

@@ -1,18 +1,20 @@
 // Gives an instance a new password; the former one is refused from the moment that the new one is in force.
-import { recordAudit } from "../../api/audit.ts";
 import { createOnce } from "../../api/idempotency.ts";
 import type { OperationRequest } from "../../api/operation.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import type { KindContext } from "../kind.ts";
+import { changed, recordRequest } from "./events/record.ts";
 import type { Made } from "./routed-resource.ts";
-import { writePassword } from "./rows.ts";
+import { RESOURCE_TYPES, writePassword } from "./rows.ts";
 import { enqueueChange, lockInstance, refuseDeleting, type InstanceSearch } from "./wish.ts";
 
 /**
  * Rotates once for an Idempotency-Key and answers with the instance as it is then.
  * @throws ApiError 404, or 409 when the instance is being deleted.
  */
-export async function rotateCredentials<Row extends { id: string; hostId: string; status: string }>(
+export async function rotateCredentials<
+  Row extends { id: string; hostId: string; status: string; name: string },
+>(
   { db, vault }: KindContext,
   { principal, requestId, params, idempotency }: OperationRequest<unknown, unknown, { id: string }>,
   search: InstanceSearch<Row>,
@@ -30,7 +32,9 @@ export async function rotateCredentials<Row extends { id: string; hostId: string
       refuseDeleting(found, noun);
       await writePassword(tx, kind, id, vault.seal(newPassword(), id));
       await enqueueChange(tx, kind, found);
-      await recordAudit(tx, { principal, requestId, action: "rotate-credentials", kind, id, details: {} });
+      const event = changed({ type: RESOURCE_TYPES[kind], id, name: found.name }, ["credentials"]);
+      const record = { principal, requestId, action: "rotate-credentials", kind, details: {}, event };
+      await recordRequest(tx, record);
       return (await search.find(tx, organizationId, id)) ?? found;
     },
     find: (tx) => search.find(tx, organizationId, id),

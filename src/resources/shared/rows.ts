@@ -5,6 +5,8 @@ import type { Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { deleteAllocation } from "./allocations.ts";
+import type { EventResourceType } from "./event-schema.ts";
+import { recordEvent } from "./events/record.ts";
 import type { CloudRegion } from "./regions.ts";
 
 /** Kinds whose resources are instances of an engine; being constants, they may stand in a statement as they are. */
@@ -57,6 +59,13 @@ const TABLES: Record<InstanceKind, string> = {
   databases: "databases",
   websockets: "websocket_servers",
 };
+
+/** The types of their resources in the API. */
+export const RESOURCE_TYPES = {
+  caches: "caches",
+  databases: "databases",
+  websockets: "websocketServers",
+} as const satisfies Record<InstanceKind, EventResourceType>;
 
 /** Rows of earlier versions were not told of warnings. */
 const ENGINE = `jsonb_build_object('warning', null) || r.engine`;
@@ -124,13 +133,13 @@ export async function lockRow(
   kind: InstanceKind,
   organizationId: string,
   id: string,
-): Promise<{ hostId: string; status: string } | undefined> {
+): Promise<{ hostId: string; status: string; name: string } | undefined> {
   await tx`
     select from work w join ${tx.unsafe(tableOf(kind))} r on r.id = w.id
     where w.kind = ${kind} and w.id = ${id} and r.organization_id = ${organizationId} for update of w`;
   // A statement of its own, since the one that waited still sees what was there before.
-  const [row] = await tx<{ hostId: string; status: string }[]>`
-    select host_id as "hostId", status from ${tx.unsafe(tableOf(kind))}
+  const [row] = await tx<{ hostId: string; status: string; name: string }[]>`
+    select host_id as "hostId", status, name from ${tx.unsafe(tableOf(kind))}
     where id = ${id} and organization_id = ${organizationId}`;
   return row;
 }
@@ -151,27 +160,44 @@ export async function markUpdating(tx: Transaction, kind: InstanceKind, id: stri
     update ${tx.unsafe(tableOf(kind))} set status = 'updating' where id = ${id} and status = 'available'`;
 }
 
-/** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
+/** What a run has found out of an instance. */
+export type Progress = Pick<Observation, "engine" | "limits" | "lastError">;
+
+/** Writes what came of a run, and the event of another status. A wish to delete that arrived meanwhile stays. */
 export async function writeProgress(
   tx: Transaction,
   kind: InstanceKind,
   id: string,
   status: string,
-  seen: Pick<Observation, "engine" | "limits">,
+  seen: Progress,
 ): Promise<void> {
+  const reason = { status, reason: seen.lastError ?? "The engine does not answer." };
   await tx`
-    update ${tx.unsafe(tableOf(kind))}
-    set status = case when status = 'deleting' then status else ${status} end,
-        engine = coalesce(${seen.engine}::jsonb, engine), limits = coalesce(${seen.limits}::jsonb, limits)
-    where id = ${id}`;
+    with written as (
+      update ${tx.unsafe(tableOf(kind))} r
+      set status = case when r.status = 'deleting' then r.status else ${status} end,
+          engine = coalesce(${seen.engine}::jsonb, r.engine), limits = coalesce(${seen.limits}::jsonb, r.limits)
+      from (select id, status from ${tx.unsafe(tableOf(kind))} where id = ${id}) former
+      where r.id = former.id
+      returning r.organization_id, r.id, r.name, r.status, former.status as former)
+    insert into events (organization_id, type, resource_type, resource_id, resource_name, details)
+    select organization_id, case status when 'available' then 'available' else 'unavailable' end,
+           ${RESOURCE_TYPES[kind]}, id, name,
+           case status when 'available' then '{}' else ${reason}::jsonb end
+    from written where status <> former`;
   await notify(tx, "status", id);
 }
 
-/** Removes all that is known of a resource; only its audit stays. */
+/** Removes all that is known of a resource; only its audit and its events stay. */
 export async function eraseRow(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
-  await tx`delete from ${tx.unsafe(tableOf(kind))} where id = ${id}`;
+  const [row] = await tx<{ organizationId: string; name: string }[]>`
+    delete from ${tx.unsafe(tableOf(kind))} where id = ${id} returning organization_id as "organizationId", name`;
   await tx`delete from ports where resource_id = ${id}`;
   await forgetResource(tx, id);
+  if (row !== undefined) {
+    const resource = { type: RESOURCE_TYPES[kind], id, name: row.name };
+    await recordEvent(tx, { organizationId: row.organizationId, type: "deleted", resource });
+  }
   await deleteAllocation(tx, id);
   await notify(tx, "status", id);
 }

@@ -1,7 +1,7 @@
 // Changes a WebSocket cluster: one transaction with the row, its applications' connections, the work, and the audit.
-import { recordAudit } from "../../api/audit.ts";
 import type { OperationRequest } from "../../api/operation.ts";
 import type { KindContext } from "../kind.ts";
+import { changed, recordRequest } from "../shared/events/record.ts";
 import { reallocate } from "../shared/quotas.ts";
 import { allocationFields, allocationOf } from "./allocation.ts";
 import { splitEvenly } from "./applications/store.ts";
@@ -27,8 +27,9 @@ export async function changeServer(
       await splitEvenly(tx, server.id);
       await enqueueServer(tx, server);
     }
-    const about = { kind: "websockets", id: server.id, details: body };
-    await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    const resource = { type: "websocketServers" as const, id: server.id, name: body.name ?? server.name };
+    const about = { kind: "websockets", details: body, event: changed(resource, body) };
+    await recordRequest(tx, { principal, requestId, action: "update", ...about });
     const allocation = allocationOf({ maxConnections: body.max_connections ?? server.maxConnections });
     const order = { kind: "websockets" as const, id: server.id, allocation, fields: allocationFields };
     await reallocate(tx, quotas, principal, order);

@@ -1,5 +1,4 @@
 // Creates and deletes databases in a cluster: one transaction with the row, the work of the cluster, and the audit.
-import { recordAudit } from "../../../api/audit.ts";
 import { ApiError, invalid, notFound } from "../../../api/errors.ts";
 import { createOnce } from "../../../api/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation.ts";
@@ -8,11 +7,12 @@ import { enqueue } from "../../../reconciler/queue.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { DEADLINE_SECONDS } from "../../shared/create.ts";
+import { recordRequest } from "../../shared/events/record.ts";
 import { lockRow } from "../../shared/rows.ts";
 import type { NewSchema } from "./schema.ts";
 import { findSchema, insertSchema, markSchemaDeleting, type SchemaRow } from "./store.ts";
 
-const KIND = "databaseSchemas";
+const KIND = "databaseSchemas" as const;
 
 /** Makes the database that was asked for, or finds the one that the same Idempotency-Key made before. */
 export async function createSchema(
@@ -31,7 +31,8 @@ export async function createSchema(
       if (row === undefined) throw nameIsTaken(body.name);
       await enqueueCluster(tx, params.id, hostId);
       const details = { ...body, database: params.id };
-      await recordAudit(tx, { principal, requestId, action: "create", kind: KIND, id, details });
+      const event = { type: "created" as const, resource: { type: KIND, id, name: body.name } };
+      await recordRequest(tx, { principal, requestId, action: "create", kind: KIND, details, event });
       return row;
     },
     find: (tx, madeId) => findSchema(tx, principal.organizationId, params.id, madeId),
@@ -55,7 +56,9 @@ export async function deleteSchema(
     await markSchemaDeleting(tx, schema.id);
     await enqueueCluster(tx, params.id, cluster.hostId);
     const details = { name: schema.name, database: params.id };
-    await recordAudit(tx, { principal, requestId, action: "delete", kind: KIND, id: schema.id, details });
+    const resource = { type: KIND, id: schema.id, name: schema.name } as const;
+    const event = { type: "deleting" as const, resource };
+    await recordRequest(tx, { principal, requestId, action: "delete", kind: KIND, details, event });
   });
 }
 

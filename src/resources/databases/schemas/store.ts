@@ -82,10 +82,12 @@ export async function markSchemasDeleting(tx: Transaction, databaseId: string): 
   for (const { id } of rows) await notify(tx, "status", id);
 }
 
-/** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
-export async function writeSchemaStatus(tx: Transaction, id: string, status: SchemaStatus): Promise<void> {
-  await tx`update database_schemas set status = ${status} where id = ${id} and status <> 'deleting'`;
+/** Writes what came of a run. @returns false for a wish to delete that arrived meanwhile, which stays. */
+export async function writeSchemaStatus(tx: Transaction, id: string, status: SchemaStatus): Promise<boolean> {
+  const rows = await tx`
+    update database_schemas set status = ${status} where id = ${id} and status <> 'deleting' returning id`;
   await notify(tx, "status", id);
+  return rows.length > 0;
 }
 
 /** Removes all that is known of a database; only its audit stays. */

@@ -1,10 +1,10 @@
 // Changes and deletes applications of a WebSocket cluster: one transaction with the row, the cluster's work, and the audit.
-import { recordAudit } from "../../../api/audit.ts";
 import type { OperationRequest } from "../../../api/operation.ts";
 import type { KindContext } from "../../kind.ts";
+import { changed, recordRequest } from "../../shared/events/record.ts";
 import { enqueueServer, lockApplication, refuseDeleting } from "../wish.ts";
 import { connectionsFor, takeConnections } from "./connections.ts";
-import { APPLICATION_KIND } from "./create.ts";
+import { APPLICATION_KIND, applicationOf } from "./create.ts";
 import type { ApplicationChange } from "./schema.ts";
 import {
   eraseApplication,
@@ -44,8 +44,9 @@ export async function changeApplication(
     });
     if (share !== undefined) await takeConnections(tx, server.id, share);
     if (hasMoreThanName(body)) await enqueueServer(tx, server);
-    const about = { kind: APPLICATION_KIND, id, details: body };
-    await recordAudit(tx, { principal, requestId, action: "update", ...about });
+    const event = changed(applicationOf({ id, name: body.name ?? application.name }), body);
+    const about = { kind: APPLICATION_KIND, details: body, event };
+    await recordRequest(tx, { principal, requestId, action: "update", ...about });
     return (await findApplication(tx, organizationId, id)) ?? application;
   });
 }
@@ -66,8 +67,9 @@ export async function deleteApplication(
     if (server.strategy === "evenly") await splitEvenly(tx, server.id);
     await enqueueServer(tx, server);
     const details = { name: application.name, server: server.id };
-    const about = { kind: APPLICATION_KIND, id, details };
-    await recordAudit(tx, { principal, requestId, action: "delete", ...about });
+    const event = { type: "deleted" as const, resource: applicationOf(application) };
+    const about = { kind: APPLICATION_KIND, details, event };
+    await recordRequest(tx, { principal, requestId, action: "delete", ...about });
   });
 }
 

@@ -1,5 +1,4 @@
 // Creates an application in a WebSocket cluster: one transaction with the row, the work of the cluster, and the audit.
-import { recordAudit } from "../../../api/audit.ts";
 import { ApiError } from "../../../api/errors.ts";
 import { createOnce } from "../../../api/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation.ts";
@@ -7,6 +6,7 @@ import { newId } from "../../../lib/ids.ts";
 import { newKey, newPassword } from "../../../lib/secrets.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
+import { recordRequest, type NewEvent } from "../../shared/events/record.ts";
 import { enqueueServer, lockServer, refuseDeleting } from "../wish.ts";
 import { connectionsFor, takeConnections } from "./connections.ts";
 import { MAX_APPLICATIONS } from "./fields.ts";
@@ -32,12 +32,22 @@ export async function createApplication(
     request: request.idempotency,
     async create(tx) {
       const row = await insertInto(tx, organizationId, values, body.max_connections);
-      const about = { kind: APPLICATION_KIND, id: row.id, details: { ...body, server: params.id } };
-      await recordAudit(tx, { principal, requestId, action: "create", ...about });
+      const event = {
+        type: "created" as const,
+        resource: applicationOf(row),
+        details: { server: params.id },
+      };
+      const about = { kind: APPLICATION_KIND, details: { ...body, server: params.id }, event };
+      await recordRequest(tx, { principal, requestId, action: "create", ...about });
       return row;
     },
     find: (tx, madeId) => findApplication(tx, organizationId, madeId),
   });
+}
+
+/** An application as its events name it. */
+export function applicationOf({ id, name }: { id: string; name: string }): NewEvent["resource"] {
+  return { type: APPLICATION_KIND, id, name };
 }
 
 async function insertInto(

@@ -1,0 +1,59 @@
+// Which events a command is about, from its options.
+import { InvalidArgumentError } from "commander";
+import { PilviError, type EventFilter, type PilviClient } from "../../sdk/index.ts";
+import { CommandFailure } from "../failure.ts";
+
+/** The options as they were given. */
+export interface FilterOptions {
+  resource?: string;
+  type?: string;
+  since?: string;
+}
+
+const ID = /^[a-z]+-[0-9a-f]{8}-[0-9a-f-]{27}$/;
+
+const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Reads `--since`: a time, or how long ago. @returns ISO 8601. */
+export function sinceTime(text: string): string {
+  const [, amount, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const unitMs = UNITS_MS[unit];
+  const atMs = unitMs === undefined ? Date.parse(text) : Date.now() - Number(amount) * unitMs;
+  if (Number.isNaN(atMs))
+    throw new InvalidArgumentError("It must be such as 2h, 7d or 2026-03-15T08:00:00Z.");
+  return new Date(atMs).toISOString();
+}
+
+/** @throws CommandFailure when nothing has the name, or more than one resource has. */
+export async function filterOf(
+  client: PilviClient,
+  { resource, type, since }: FilterOptions,
+): Promise<EventFilter> {
+  return {
+    // What Pilvi does not know it refuses with a list of what there is.
+    ...(type !== undefined && { type: type.split(",") as NonNullable<EventFilter["type"]> }),
+    ...(since !== undefined && { since }),
+    ...(resource !== undefined && { resource: [await idOf(client, resource)] }),
+  };
+}
+
+async function idOf(client: PilviClient, nameOrId: string): Promise<string> {
+  if (ID.test(nameOrId)) return nameOrId;
+  const found: string[] = [];
+  for (const collection of [client.caches, client.databases, client.websockets]) {
+    try {
+      for await (const { id, attributes } of collection.all())
+        if (attributes.name === nameOrId) found.push(id);
+    } catch (error) {
+      // A token that may not read a kind sees none of its events either.
+      if (!(error instanceof PilviError && error.status === 403)) throw error;
+    }
+  }
+  const [only, ...others] = found;
+  if (only === undefined) {
+    throw new CommandFailure(`Nothing is named ${nameOrId}. Use the id of what is deleted.`);
+  }
+  if (others.length === 0) return only;
+  const ids = found.map((id) => `  ${id}`).join("\n");
+  throw new CommandFailure(`${found.length} resources are named ${nameOrId}. Use the id of one:\n${ids}`);
+}

@@ -1,0 +1,53 @@
+// `pilvi events`: what happened to the resources of the organization.
+import type { Command } from "commander";
+import type { EventResource } from "../../sdk/index.ts";
+import { countingNumber } from "../options.ts";
+import { type Session, withExamples } from "../session.ts";
+import { filterOf, sinceTime, type FilterOptions } from "./filter.ts";
+import { eventLine, eventText } from "./text.ts";
+
+interface EventsOptions extends FilterOptions {
+  limit: number;
+  json?: true;
+}
+
+const MAX_PER_PAGE = 100;
+
+/** Adds the command. */
+export function addEvents(program: Command, session: Session): void {
+  const command = program
+    .command("events")
+    .description("show what happened to caches and clusters, the latest last, in UTC")
+    .option("--resource <name-or-id>", "only what happened to this one")
+    .option(
+      "--type <type>",
+      "only events of this type, such as unavailable; several with commas between them",
+    )
+    .option(
+      "--since <time>",
+      "only what happened since then, such as 2h, 7d or 2026-03-15T08:00:00Z",
+      sinceTime,
+    )
+    .option("--limit <number>", "how many at most, the latest ones", countingNumber, 50)
+    .option("--json", "print each event as an object in one line")
+    .action(async (options: EventsOptions) => {
+      await show(session, options);
+    });
+  withExamples(command, [
+    "pilvi events --since 1h",
+    "pilvi events --resource sessions --type unavailable",
+    "pilvi events --json --limit 1000 | jq .attributes.message",
+  ]);
+}
+
+async function show({ io, client: connect }: Session, options: EventsOptions): Promise<void> {
+  const client = await connect();
+  const filter = await filterOf(client, options);
+  const perPage = Math.min(options.limit, MAX_PER_PAGE);
+  const events: EventResource[] = [];
+  for await (const event of client.events.all({ filter, perPage })) {
+    if (events.push(event) === options.limit) break;
+  }
+  if (events.length === 0 && options.json !== true) io.err("Nothing like that has happened.\n");
+  for (const event of events.toReversed()) io.out((options.json === true ? eventLine : eventText)(event));
+}

@@ -1,0 +1,68 @@
+// What an event looks like in an answer: what happened to which resource, and when.
+import { z } from "zod";
+import { resourceIdentifier } from "../../api/jsonapi.ts";
+
+/** Everything that can happen to a resource. */
+export const eventTypes = ["created", "changed", "available", "unavailable", "deleting", "deleted"] as const;
+
+export type EventType = (typeof eventTypes)[number];
+
+/** The types of resources that have events, each with the ability that shows them. */
+export const eventAbilities = {
+  caches: "caches:read",
+  databases: "databases:read",
+  databaseSchemas: "databases:read",
+  websocketServers: "websockets:read",
+  websocketApplications: "websockets:read",
+} as const;
+
+export type EventResourceType = keyof typeof eventAbilities;
+
+export const eventResourceTypes = Object.keys(eventAbilities) as EventResourceType[];
+
+const resourceIdentifiers = eventResourceTypes.map((type) => resourceIdentifier(type));
+
+const attributes = z
+  .object({
+    type: z.enum(eventTypes).meta({
+      id: "EventType",
+      description:
+        "`unavailable` has the reason in `details.reason`; `deleting` is the request, `deleted` that nothing is left.",
+      example: "available",
+    }),
+    occurred_at: z.iso.datetime().meta({
+      description: "When it happened, UTC.",
+      example: "2026-03-15T08:18:53.204112Z",
+      override: { pattern: undefined },
+    }),
+    message: z.string().meta({
+      description: "The same as a sentence for people.",
+      example: "The cache sessions is available.",
+    }),
+    resource_name: z.string().meta({ description: "The name that it had.", example: "sessions" }),
+    details: z
+      .record(z.string(), z.unknown())
+      .meta({ description: "What belongs to the type, such as `reason`, or `fields`.", example: {} }),
+  })
+  .meta({ id: "EventAttributes" });
+
+/** An event as answers show it. */
+export const eventResource = z
+  .object({
+    id: z.string().meta({
+      description: "Digits; of an organization's events a later one has a higher id.",
+      example: "184",
+    }),
+    type: z.literal("events"),
+    attributes,
+    relationships: z.object({ resource: z.object({ data: z.union(resourceIdentifiers) }) }),
+    meta: z.object({
+      request_id: z.string().nullable().meta({
+        description: "The id of the request that caused it; null for what came about by itself.",
+        example: "deploy-7f3a",
+      }),
+    }),
+  })
+  .meta({ id: "Event" });
+
+export type EventResource = z.output<typeof eventResource>;

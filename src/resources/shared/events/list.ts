@@ -1,0 +1,99 @@
+// Reads events a page at a time, each page at the same cost however many there are.
+import type { SQL } from "bun";
+import type { Database } from "../../../store/database.ts";
+import { eventResourceTypes, eventTypes, type EventResourceType, type EventType } from "../event-schema.ts";
+
+/** An event as it is kept. */
+export interface EventRow {
+  id: string;
+  /** UTC with microseconds, ISO 8601. */
+  at: string;
+  type: EventType;
+  resourceType: EventResourceType;
+  resourceId: string;
+  resourceName: string;
+  requestId: string | null;
+  details: Record<string, unknown>;
+}
+
+/** Which events of an organization are wanted. */
+export interface EventFilter {
+  organizationId: string;
+  /** Null is every type, and every type of resource. */
+  types: readonly EventType[] | null;
+  resourceTypes: readonly EventResourceType[] | null;
+  resourceIds: readonly string[] | null;
+}
+
+/** Where the next page begins: an event's time in microseconds since 1970, and its id. */
+export interface EventCursor {
+  atMicros: string;
+  id: string;
+}
+
+/** A page of events. */
+export interface EventPage {
+  rows: EventRow[];
+  next: EventCursor | null;
+}
+
+/** The columns of events for a statement, as SQL. */
+export const EVENT_COLUMNS = `
+  id::text, to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, type,
+  resource_type as "resourceType", resource_id as "resourceId", resource_name as "resourceName",
+  request_id as "requestId", details`;
+
+const MICROS = `(extract(epoch from at) * 1000000)::bigint::text`;
+
+/** The newest events first, by the time at which they happened. */
+export async function listEvents(
+  db: Database,
+  filter: EventFilter,
+  page: { since: string | null; until: string | null; cursor: EventCursor | null; size: number },
+): Promise<EventPage> {
+  const { since, until, cursor, size } = page;
+  const before =
+    cursor === null
+      ? db``
+      : db`and (at, id) < (timestamptz 'epoch' + ${cursor.atMicros}::bigint * interval '1 microsecond', ${cursor.id}::bigint)`;
+  const within = db`
+    organization_id = ${filter.organizationId} ${before}
+    and at >= coalesce(${since}::timestamptz, '-infinity') and at < coalesce(${until}::timestamptz, 'infinity')`;
+  const order = db`order by at desc, id desc limit ${size + 1}`;
+  const rows = await db<(EventRow & { micros: string })[]>`
+    select ${db.unsafe(EVENT_COLUMNS)}, ${db.unsafe(MICROS)} as micros
+    from ${sourceOf(db, filter, { within, order })} found order by found.at desc, found.id desc limit ${size + 1}`;
+  const last = rows[size - 1];
+  const hasMore = rows.length > size && last !== undefined;
+  return {
+    rows: rows.slice(0, size),
+    next: hasMore ? { atMicros: last.micros, id: last.id } : null,
+  };
+}
+
+type Fragment = SQL.Query<unknown>;
+
+/**
+ * The newest events that fit. Each resource, or each type, is looked up by itself, so that no page reads more than a few pages of
+ * an index.
+ */
+function sourceOf(
+  db: Database,
+  { types, resourceTypes, resourceIds }: EventFilter,
+  { within, order }: { within: Fragment; order: Fragment },
+): Fragment {
+  const among = (column: string, values: readonly string[] | null) =>
+    values === null ? db`` : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
+  if (resourceIds !== null) {
+    return db`(
+      select each.* from unnest(${db.array([...resourceIds], "text")}) wanted cross join lateral (
+        select * from events
+        where resource_id = wanted ${among("type", types)} ${among("resource_type", resourceTypes)} and ${within}
+        ${order}) each)`;
+  }
+  if (types === null && resourceTypes === null) return db`(select * from events where ${within} ${order})`;
+  return db`(
+    select each.* from unnest(${db.array([...(resourceTypes ?? eventResourceTypes)], "text")}) of_type
+    cross join unnest(${db.array([...(types ?? eventTypes)], "text")}) wanted cross join lateral (
+      select * from events where resource_type = of_type and type = wanted and ${within} ${order}) each)`;
+}

@@ -1,0 +1,46 @@
+// Writes events, in the transaction of what they tell.
+import { recordAudit, type AuditEntry } from "../../../api/audit.ts";
+import type { Transaction } from "../../../store/database.ts";
+import type { EventResourceType, EventType } from "../event-schema.ts";
+
+/** Something that happened to a resource. */
+export interface NewEvent {
+  organizationId: string;
+  type: EventType;
+  resource: { type: EventResourceType; id: string; name: string };
+  requestId?: string;
+  /** For anyone who may read the resource. Never a secret. */
+  details?: Record<string, unknown>;
+}
+
+/**
+ * Adds an event, with the time of the store. From here on the transaction holds the events of the organization, and every other
+ * transaction that adds to them waits, so this comes as late as possible.
+ */
+export async function recordEvent(tx: Transaction, event: NewEvent): Promise<void> {
+  const { organizationId, type, resource, requestId = null, details = {} } = event;
+  await tx`
+    insert into events (organization_id, type, resource_type, resource_id, resource_name, request_id, details)
+    values (${organizationId}, ${type}, ${resource.type}, ${resource.id}, ${resource.name}, ${requestId}, ${details})`;
+}
+
+/** A request that was carried out, for the audit, and what it did to which resource, for its events. */
+export interface RequestRecord extends Omit<AuditEntry, "id"> {
+  event: Omit<NewEvent, "organizationId" | "requestId">;
+}
+
+/** Records who asked for what, and that it happened; both are committed with the request or not at all. */
+export async function recordRequest(tx: Transaction, { event, ...entry }: RequestRecord): Promise<void> {
+  const { principal, requestId } = entry;
+  // Sent together, since every round trip prolongs a create.
+  await Promise.all([
+    recordAudit(tx, { ...entry, id: event.resource.id }),
+    recordEvent(tx, { ...event, organizationId: principal.organizationId, requestId }),
+  ]);
+}
+
+/** The event of a change: which members were given, never their values. */
+export function changed(resource: NewEvent["resource"], change: object | string[]): RequestRecord["event"] {
+  const fields = Array.isArray(change) ? change : Object.keys(change);
+  return { type: "changed", resource, details: { fields } };
+}

@@ -1,0 +1,134 @@
+// `GET /events`: what happened to the resources of the organization.
+import { z } from "zod";
+import { can, type Principal } from "../../../api/auth.ts";
+import { filterQuery } from "../../../api/filters.ts";
+import { JSON_API } from "../../../api/jsonapi.ts";
+import { operation, type Operation } from "../../../api/operation.ts";
+import { pageSizeQuery } from "../../../api/pagination.ts";
+import type { KindContext } from "../../kind.ts";
+import {
+  eventAbilities,
+  eventResource,
+  eventResourceTypes,
+  eventTypes,
+  type EventResourceType,
+} from "../event-schema.ts";
+import { listEvents, type EventCursor } from "./list.ts";
+import { renderEvent } from "./render.ts";
+
+/** How many resources one list can name. */
+const MAX_RESOURCES = 20;
+const PAGE_SIZE = 100;
+
+const CURSOR = /^(\d{1,16})-(\d{1,18})$/;
+
+const moment = (description: string) =>
+  z.iso
+    .datetime({ offset: true, error: "must be a time such as 2026-03-15T08:00:00Z" })
+    .optional()
+    .meta({ description, example: "2026-03-15T08:00:00Z", override: { pattern: undefined } });
+
+const query = z.object({
+  ...filterQuery({ type: eventTypes, resource_type: eventResourceTypes }),
+  "filter[resource]": z
+    .string()
+    .regex(/^[\w-]{1,64}(,[\w-]{1,64})*$/, "must be ids with commas between them")
+    .transform((text) => text.split(","))
+    .refine((ids) => ids.length <= MAX_RESOURCES, `may have ${MAX_RESOURCES} ids at most`)
+    .optional()
+    .meta({
+      description: `Only the events of these resources, by their ids, ${MAX_RESOURCES} at most; also of resources that are deleted.`,
+      example: ["cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f"],
+      param: { style: "form", explode: false },
+      override: { type: "array", items: { type: "string" } },
+    }),
+  "filter[since]": moment("Only what happened at this time or later."),
+  "filter[until]": moment("Only what happened before this time."),
+  "page[cursor]": z
+    .string()
+    .regex(CURSOR, "must be the cursor of an earlier answer")
+    .optional()
+    .meta({
+      description: "Where the page begins: `meta.next_cursor` of the page before.",
+      example: "1773562733204112-184",
+      override: { pattern: undefined },
+    }),
+  ...pageSizeQuery,
+});
+
+const page = z.object({
+  data: z.array(eventResource),
+  links: z
+    .object({ first: z.string(), next: z.string().optional() })
+    .meta({ id: "CursorLinks", description: "Absolute; `next` is absent on the last page." }),
+  meta: z.object({
+    per_page: z.int().min(1).max(100),
+    next_cursor: z.string().nullable().meta({ description: "Null on the last page.", example: null }),
+  }),
+});
+
+/** The operation. */
+export function listEventsOperation({ db }: KindContext): Operation {
+  return operation({
+    method: "GET",
+    path: "/events",
+    operationId: "listEvents",
+    tag: "Events",
+    summary: "List events",
+    description:
+      "What happened to the organization's resources, the newest first, of those types of resources that the token may read. Events outlive the resources that they speak of.",
+    ability: [...new Set(Object.values(eventAbilities))],
+    query,
+    success: { status: 200, description: "A page of events.", schema: page, contentType: JSON_API },
+    async handle({ principal, query: asked, url }) {
+      const size = asked.per_page ?? asked["page[size]"] ?? PAGE_SIZE;
+      const filter = {
+        organizationId: principal.organizationId,
+        types: wanted(asked["filter[type]"]),
+        resourceTypes: readable(principal, wanted(asked["filter[resource_type]"])),
+        resourceIds: asked["filter[resource]"] ?? null,
+      };
+      const { rows, next } = await listEvents(db, filter, {
+        since: asked["filter[since]"] ?? null,
+        until: asked["filter[until]"] ?? null,
+        cursor: cursorOf(asked["page[cursor]"]),
+        size,
+      });
+      const nextCursor = next && `${next.atMicros}-${next.id}`;
+      return {
+        document: {
+          data: rows.map(renderEvent),
+          links: {
+            first: linkTo(url, null),
+            ...(nextCursor !== null && { next: linkTo(url, nextCursor) }),
+          },
+          meta: { per_page: size, next_cursor: nextCursor },
+        },
+      };
+    },
+  });
+}
+
+/** A filter that names nothing lets all through. */
+function wanted<Value>(values: Value[] | undefined): Value[] | null {
+  return values === undefined || values.length === 0 ? null : values;
+}
+
+/** The types of resources whose events the token may see, of those that are asked for; null is all there are. */
+function readable(principal: Principal, asked: EventResourceType[] | null): EventResourceType[] | null {
+  const visible = eventResourceTypes.filter((type) => can(principal, eventAbilities[type]));
+  if (asked === null) return visible.length === eventResourceTypes.length ? null : visible;
+  return asked.filter((type) => visible.includes(type));
+}
+
+function cursorOf(text: string | undefined): EventCursor | null {
+  const [, atMicros, id] = CURSOR.exec(text ?? "") ?? [];
+  return atMicros === undefined || id === undefined ? null : { atMicros, id };
+}
+
+function linkTo(url: URL, cursor: string | null): string {
+  const copy = new URL(url);
+  if (cursor === null) copy.searchParams.delete("page[cursor]");
+  else copy.searchParams.set("page[cursor]", cursor);
+  return copy.href;
+}
