@@ -148,6 +148,8 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    * process's by then; the instance's lock alone says who runs. Left out by an engine that does not heed any.
    */
   pidFiles?(context: EngineContext<S>): string[];
+  /** Whether it asks for its port to be shared (SO_REUSEPORT) where it listens itself, so that only programs of its user can. */
+  sharesPort?: boolean;
   /** The line of the log that says the engine takes connections. */
   readyLine: RegExp;
   /** How the first data is made; left out by an engine that begins with an empty folder. */

@@ -2,11 +2,14 @@
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { acceptForPassing, listenForPassing } from "../lib/descriptor-passing.ts";
+import { failpoint } from "../lib/failpoint.ts";
 import { HeldSocket, type Place } from "../lib/held-socket.ts";
 import type { Log } from "../lib/log.ts";
 import { sockets } from "../lib/socket-calls.ts";
 import { SocketCourier, type Parcel } from "../lib/socket-courier.ts";
+import type { Account } from "../engines/engine.ts";
 import { canSwitchUsers, GATEWAY_ACCOUNT } from "./accounts.ts";
+import type { KeeperLink } from "./keeper-link.ts";
 
 /** A gateway that was there before this host looks for it again within this time. */
 const MEETING_MS = 1_000;
@@ -19,29 +22,40 @@ interface Holding {
   side: Side;
 }
 
+/** A socket of the host before this one. */
+interface Offer {
+  fd: number;
+  /** Whether the keeper has a copy of it. */
+  isKept: boolean;
+}
+
 /** What an instance has to do with addresses. */
 export type InstanceAddresses = Pick<Addresses, "hold" | "admit" | "settle" | "drop">;
 
 export class Addresses {
   readonly #log: Log;
+  /** Null where nobody but the gateway has copies. */
+  readonly #keeper: KeeperLink | null;
   readonly #held = new Map<string, Holding>();
   /** What others had kept for the host before this one. */
-  readonly #offered = new Map<string, number>();
+  readonly #offered = new Map<string, Offer[]>();
   readonly #met = Promise.withResolvers<void>();
   #isKnown: (id: string) => boolean = () => true;
   #listener: number | null = null;
   #gateway: SocketCourier | null = null;
 
-  constructor(log: Log) {
+  constructor(log: Log, keeper: KeeperLink | null = null) {
     this.#log = log;
+    this.#keeper = keeper;
   }
 
   /**
-   * Begins to listen for the gateway.
+   * Takes back what the keeper has, and begins to listen for the gateway.
    * @param isKnown whether there is such an instance; of others nothing is kept.
    */
-  listen(path: string, isKnown: (id: string) => boolean): void {
+  async listen(path: string, isKnown: (id: string) => boolean): Promise<void> {
     this.#isKnown = isKnown;
+    for (const parcel of (await this.#keeper?.recall()) ?? []) this.#offer(parcel, true);
     mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
     rmSync(path, { force: true });
     this.#listener = listenForPassing(path);
@@ -59,7 +73,7 @@ export class Addresses {
       if (fd === null) break;
       this.#gateway?.close();
       this.#gateway = new SocketCourier(fd);
-      for (const parcel of this.#gateway.take()) this.#offer(parcel);
+      for (const parcel of this.#gateway.take()) this.#offer(parcel, false);
     }
     const parcels: Parcel[] = [];
     for (const [id, { socket, side }] of this.#held) if (side === "gateway") parcels.push([id, socket.fd]);
@@ -77,6 +91,7 @@ export class Addresses {
     const isSame = former?.socket.place.address === place.address && former.socket.place.port === place.port;
     if (isSame && former.side === side) return;
     const socket = isSame ? former.socket : await this.#bind(id, place, side === "engine" && isEngineThere);
+    await failpoint("host.address.bound");
     if (side === "gateway") socket.listen();
     else socket.reserve();
     this.#held.set(id, { socket, side });
@@ -84,10 +99,16 @@ export class Addresses {
     else this.#gateway?.drop(id);
   }
 
-  /** Lets an engine listen at its address, until `settle`. */
-  admit(id: string): void {
+  /**
+   * Lets an engine listen at its address, until `settle`.
+   * @param user whose alone the engine is, when it asks to share its port; null when it only asks for its address to be reused, which
+   * lets in whoever asks for that.
+   */
+  admit(id: string, user: Account | null): void {
     const held = this.#held.get(id);
-    if (held?.side === "engine") held.socket.admit();
+    if (held?.side !== "engine") return;
+    if (user === null) held.socket.admit();
+    else held.socket.admitUser(user);
   }
 
   /** Lets nobody listen any more at the address of an engine but whoever does already. */
@@ -99,22 +120,21 @@ export class Addresses {
   /** The address is free for others. */
   drop(id: string): void {
     this.#gateway?.drop(id);
+    this.#keeper?.drop(id);
     this.#held.get(id)?.socket.giveUp();
     this.#held.delete(id);
-    const offered = this.#offered.get(id);
-    if (offered !== undefined) sockets.close(offered);
-    this.#offered.delete(id);
+    this.#refuseOffers(id);
   }
 
   /** Leaves all addresses to those who have them as well. */
   close(): void {
     this.#gateway?.close();
+    this.#keeper?.close();
     if (this.#listener !== null) sockets.close(this.#listener);
     this.#listener = null;
     for (const { socket } of this.#held.values()) socket.close();
     this.#held.clear();
-    for (const fd of this.#offered.values()) sockets.close(fd);
-    this.#offered.clear();
+    for (const id of this.#offered.keys()) this.#refuseOffers(id);
   }
 
   async #bind(id: string, place: Place, isTaken: boolean): Promise<HeldSocket> {
@@ -138,6 +158,7 @@ export class Addresses {
     try {
       const socket = HeldSocket.bind(place);
       this.#gateway?.drop(id);
+      this.#keeper?.keep(id, socket.fd);
       former?.socket.giveUp();
       return socket;
     } catch (error) {
@@ -148,18 +169,29 @@ export class Addresses {
   }
 
   #takeOffer(id: string, place: Place): HeldSocket | null {
-    const fd = this.#offered.get(id);
-    if (fd === undefined) return null;
-    this.#offered.delete(id);
-    const socket = HeldSocket.from(fd, place);
-    if (socket !== null) this.#held.get(id)?.socket.close();
-    return socket;
+    const offers = this.#offered.get(id) ?? [];
+    while (offers.length > 0) {
+      const offer = offers.shift();
+      const socket = offer === undefined ? null : HeldSocket.from(offer.fd, place);
+      if (socket === null) continue;
+      this.#refuseOffers(id);
+      this.#held.get(id)?.socket.close();
+      if (offer?.isKept === false) this.#keeper?.keep(id, socket.fd);
+      return socket;
+    }
+    return null;
   }
 
-  #offer([id, fd]: Parcel): void {
+  #offer([id, fd]: Parcel, isKept: boolean): void {
+    const isWanted = this.#isKnown(id) && !this.#held.has(id);
+    if (isKept && !isWanted) this.#keeper?.drop(id);
     if (fd === null) return;
-    const isWanted = this.#isKnown(id) && !this.#held.has(id) && !this.#offered.has(id);
-    if (isWanted) this.#offered.set(id, fd);
-    else sockets.close(fd);
+    if (!isWanted) sockets.close(fd);
+    else this.#offered.set(id, [...(this.#offered.get(id) ?? []), { fd, isKept }]);
+  }
+
+  #refuseOffers(id: string): void {
+    for (const { fd } of this.#offered.get(id) ?? []) sockets.close(fd);
+    this.#offered.delete(id);
   }
 }

@@ -21,6 +21,7 @@ import { Addresses } from "./addresses.ts";
 import { newestOfEachMajor, type HostSettings } from "./context.ts";
 import { diskUseOf } from "./disk-use.ts";
 import { GatewayLink } from "./gateway-link.ts";
+import type { KeeperLink } from "./keeper-link.ts";
 import { Instance } from "./instance.ts";
 import { addressSocket, gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
 import { lockHolders } from "./locks.ts";
@@ -68,12 +69,13 @@ export class Host {
   /** Ids are never given twice, so an order for one of these was late. */
   readonly #removed = new Set<string>();
 
-  constructor(settings: HostSettings, log: Log) {
+  /** @param keeper keeps the sockets of addresses beyond this process; null when nobody but the gateway does. */
+  constructor(settings: HostSettings, log: Log, keeper: KeeperLink | null = null) {
     this.#settings = settings;
     this.#log = log;
     this.#slots = new Slots(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
-    this.#addresses = new Addresses(log);
+    this.#addresses = new Addresses(log, keeper);
     this.#around = {
       settings,
       slots: this.#slots,
@@ -105,7 +107,7 @@ export class Host {
     this.#logTimer = setInterval(() => this.#trimLogs(), LOG_CHECK_INTERVAL_MS);
     this.#useTimer = setInterval(() => this.#checkUse(), USE_CHECK_INTERVAL_MS);
     this.#memoryTimer = setInterval(() => this.#checkMemory(), MEMORY_CHECK_INTERVAL_MS);
-    this.#listenForGateway();
+    await this.#listenForGateway();
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     const started = forEachLimited(others, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     void Promise.all([adopted, started]).then(() => this.#warmUp());
@@ -230,9 +232,9 @@ export class Host {
   }
 
   /** An instance that it names and that is not there is being removed. */
-  #listenForGateway(): void {
+  async #listenForGateway(): Promise<void> {
     const of = (id: string) => this.#instances.get(id);
-    this.#addresses.listen(addressSocket(this.#settings.dataDir), (id) => this.#instances.has(id));
+    await this.#addresses.listen(addressSocket(this.#settings.dataDir), (id) => this.#instances.has(id));
     this.#gateway.listen(gatewaySocket(this.#settings.dataDir), {
       wake: (id) => of(id)?.wake(),
       woken: (id, wake) => of(id)?.sleep.woken(wake),

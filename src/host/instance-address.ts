@@ -1,4 +1,5 @@
 // The address of one instance: had for its life, by the host itself, whichever side its clients come to.
+import type { Account } from "../engines/engine.ts";
 import type { InstanceAddresses, Side } from "./addresses.ts";
 import { addressOf, type HostSettings } from "./context.ts";
 import type { ManifestFile } from "./manifest-file.ts";
@@ -11,6 +12,10 @@ export interface InstanceAddressParts {
   addresses: InstanceAddresses;
   file: ManifestFile;
   runner: EngineRunner;
+}
+
+function ownAccount(): Account {
+  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
 export class InstanceAddress {
@@ -49,7 +54,9 @@ export class InstanceAddress {
 
   /** Lets an engine that runs listen there, until `settle`: a WebSocket server does so only when it is told of its applications. */
   admit(): void {
-    this.#parts.addresses.admit(this.#parts.id);
+    const { id, addresses, runner } = this.#parts;
+    const { engine, context } = runner.runnable ?? {};
+    addresses.admit(id, engine?.sharesPort === true ? (context?.account ?? ownAccount()) : null);
   }
 
   /** Nobody may begin to listen there any more. */

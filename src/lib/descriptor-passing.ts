@@ -4,6 +4,7 @@ import {
   EAGAIN,
   EINTR,
   errno,
+  ETOOMANYREFS,
   memoryOf,
   MSG_CMSG_CLOEXEC,
   MSG_DONTWAIT,
@@ -85,7 +86,8 @@ export function passDescriptors(fd: number, { text, descriptors }: Delivery): "s
   for (;;) {
     if (sockets.sendmsg(fd, message.address, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return "sent";
     const reason = errno();
-    if (reason !== EINTR) return reason === EAGAIN ? "full" : "broken";
+    // Too many descriptors may also be under way in all sockets of the user together.
+    if (reason !== EINTR) return reason === EAGAIN || reason === ETOOMANYREFS ? "full" : "broken";
   }
 }
 

@@ -1,4 +1,5 @@
 // A TCP socket that keeps an address: it listens there itself, or keeps others from it while an engine listens or is about to.
+import { fchownSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { PublicError } from "./errors.ts";
 import {
@@ -14,6 +15,7 @@ import {
   SO_ACCEPTCONN,
   SO_PROTOCOL,
   SO_REUSEADDR,
+  SO_REUSEPORT,
   SO_TYPE,
   SOCK_CLOEXEC,
   SOCK_NONBLOCK,
@@ -80,6 +82,7 @@ export class HeldSocket {
   /** Takes connections from here on; until somebody accepts them they wait in the kernel. @throws PublicError when somebody else does. */
   listen(): void {
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);
+    setOption(this.fd, SOL_SOCKET, SO_REUSEPORT, no);
     if (sockets.listen(this.fd, BACKLOG) === 0) return;
     const reason = errno();
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, no);
@@ -90,12 +93,20 @@ export class HeldSocket {
   reserve(): void {
     this.#refuse();
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, no);
+    setOption(this.fd, SOL_SOCKET, SO_REUSEPORT, no);
   }
 
   /** As `reserve`, but lets a program listen there that asks for an address to be reused, as every engine does. */
   admit(): void {
     this.#refuse();
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);
+  }
+
+  /** As `reserve`, but lets a program of that user listen there that asks to share the port; the kernel compares the sockets' owners. */
+  admitUser({ uid, gid }: { uid: number; gid: number }): void {
+    this.reserve();
+    fchownSync(this.fd, uid, gid);
+    setOption(this.fd, SOL_SOCKET, SO_REUSEPORT, yes);
   }
 
   /** A socket that does not listen would keep the shutdown, and hand it on to each connection that it accepts later. */

@@ -2,6 +2,9 @@
 import { readFileSync } from "node:fs";
 import { limitOpenFiles } from "./libc.ts";
 
+/** Enough for a socket at every address that a host can have, and what it needs beside them. */
+export const OPEN_FILES = 65_536;
+
 interface Limits {
   inForce: number;
   /** What any process may raise its own to. */

@@ -41,6 +41,7 @@ export function memoryOf(memory: NodeJS.TypedArray | DataView): Pointer {
 export const EINTR = 4;
 export const EAGAIN = 11;
 export const EADDRINUSE = 98;
+export const ETOOMANYREFS = 109;
 
 export const AF_UNIX = 1;
 export const AF_INET = 2;
@@ -54,6 +55,7 @@ export const SOL_SOCKET = 1;
 export const SO_REUSEADDR = 2;
 export const SO_TYPE = 3;
 export const SO_ACCEPTCONN = 30;
+export const SO_REUSEPORT = 15;
 export const SO_PROTOCOL = 38;
 export const SCM_RIGHTS = 1;
 export const IPPROTO_TCP = 6;

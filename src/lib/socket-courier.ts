@@ -6,16 +6,28 @@ import { sockets } from "./socket-calls.ts";
 const RETRY_MS = 5;
 /** A socket by its name, or, with null, that it is not to be kept any more. */
 export type Parcel = [name: string, descriptor: number | null];
+/** Says that everything kept so far has been sent: nothing has an empty name. */
+export const KEPT_ALL: Parcel = ["", null];
 
 export class SocketCourier {
   readonly #fd: number;
+  readonly #onSent: () => void;
   #unsent: Parcel[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  /** @param fd a connected socket for passing, which is its own from then on. */
-  constructor(fd: number) {
+  /**
+   * @param fd a connected socket for passing, which is its own from then on.
+   * @param onSent called when the other side may have something to take.
+   */
+  constructor(fd: number, onSent: () => void = () => {}) {
     this.#fd = fd;
+    this.#onSent = onSent;
+  }
+
+  /** Whether nothing can come or go any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** The other side is to have these as well. What is sent stays open here, and must until it is sent or dropped. */
@@ -31,11 +43,12 @@ export class SocketCourier {
     this.send([name, null]);
   }
 
-  /** What has come since; the descriptors are the caller's from then on. */
+  /** What has come since; the descriptors are the caller's from then on. Closes this end when the other side has gone. */
   take(): Parcel[] {
     const parcels: Parcel[] = [];
     for (;;) {
-      const delivery = this.#isClosed ? "ended" : takeDescriptors(this.#fd);
+      const delivery = this.#isClosed ? "nothing" : takeDescriptors(this.#fd);
+      if (delivery === "ended") this.close();
       if (typeof delivery === "string") return parcels;
       parcels.push(...parcelsIn(delivery));
     }
@@ -51,6 +64,12 @@ export class SocketCourier {
 
   #flush(): void {
     clearTimeout(this.#timer);
+    if (this.#unsent.length === 0) return;
+    this.#sendBatches();
+    this.#onSent();
+  }
+
+  #sendBatches(): void {
     for (;;) {
       const batch = this.#unsent.slice(0, MAX_DESCRIPTORS);
       if (batch.length === 0) break;

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { backoffMs } from "../lib/backoff.ts";
 import { messageOf, Refusal } from "../lib/errors.ts";
 import { trimLog } from "../lib/trim-log.ts";
-import type { ChildMessage, ParentMessage } from "./parent.ts";
+import { sockets } from "../lib/socket-calls.ts";
+import type { AddressKeeper } from "./address-keeper.ts";
+import { KEEPER_VARIABLE, type ChildMessage, type ParentMessage } from "./parent.ts";
 import type { Program } from "./program.ts";
 
 /** The first restart comes at once; a process that keeps dying is started less and less often. */
@@ -15,6 +17,9 @@ const STEADY_MS = 500;
 /** What a process may take to end when it is asked to, beyond which it is killed. */
 export const STOP_TIMEOUT_MS = 90_000;
 
+/** What follows the three standard descriptors. */
+const INHERITED = 3;
+
 /** How a child is run. */
 export interface ChildOptions {
   name: "control" | "gateway" | "host";
@@ -22,6 +27,8 @@ export interface ChildOptions {
   env: Record<string, string | undefined>;
   /** Where its log goes. */
   logDir: string;
+  /** Keeps what the process has at addresses, for the next that is started in its place. */
+  keeper?: AddressKeeper;
   /** Called with a sentence for people when it died and is started again. */
   notice(text: string): void;
 }
@@ -46,6 +53,7 @@ export class Child {
     const ready = Promise.withResolvers<void>();
     const child = this.#spawn((message) => {
       if (message.type === "ready") ready.resolve();
+      else if (message.type === "kept") this.#options.keeper?.take();
       else ready.reject(new Refusal(message.message));
     });
     void child.exited.then(() =>
@@ -75,22 +83,24 @@ export class Child {
   }
 
   #spawn(onMessage: (message: ChildMessage) => void): Bun.Subprocess {
-    const { program, name, env } = this.#options;
+    const { program, name, env, keeper } = this.#options;
     const logFd = openSync(this.#logFile, "a", 0o600);
     chmodSync(this.#logFile, 0o600);
+    const keeperFd = keeper?.handOver();
     try {
       this.#process = Bun.spawn([program.bun, name === "gateway" ? program.gateway : program.main, name], {
         cwd: "/",
-        env,
+        env: { ...env, ...(keeperFd !== undefined && { [KEEPER_VARIABLE]: String(INHERITED) }) },
         // A terminal's Ctrl-C is for `pilvi up` alone, which ends the others in their order.
         detached: true,
-        stdio: ["ignore", logFd, logFd],
+        stdio: ["ignore", logFd, logFd, ...(keeperFd === undefined ? [] : [keeperFd])],
         ipc: (message: ChildMessage) => onMessage(message),
         serialization: "json",
       });
       return this.#process;
     } finally {
       closeSync(logFd);
+      if (keeperFd !== undefined) sockets.close(keeperFd);
     }
   }
 

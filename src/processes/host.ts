@@ -2,16 +2,18 @@
 import type { Config } from "../config.ts";
 import { findCgroups } from "../host/cgroup-backends.ts";
 import { Host } from "../host/host.ts";
+import { KeeperLink } from "../host/keeper-link.ts";
 import { hostSocket } from "../host/layout.ts";
 import { serveHost } from "../host/server.ts";
 import { forbidNewPrivileges } from "../lib/libc.ts";
 import { createLog } from "../lib/log.ts";
+import { OPEN_FILES, raiseOpenFileLimit } from "../lib/open-files.ts";
 import { protectFromOom } from "../lib/oom-score.ts";
 import { readCertificate } from "./certificate.ts";
 import { ensureDataDir, takeDataDirLock } from "./data-dir.ts";
 import { ensureProgram } from "./program.ts";
 import { realtimeEngine } from "./realtime-engine.ts";
-import { reportReady, reportRefusal, stopRequested } from "./parent.ts";
+import { KEEPER_VARIABLE, reportKept, reportReady, reportRefusal, stopRequested } from "./parent.ts";
 
 /** @returns the exit code. SIGTERM and SIGINT leave the engines running, so that Pilvi is upgraded without stopping one. */
 export async function hostCommand(config: Config): Promise<number> {
@@ -21,6 +23,7 @@ export async function hostCommand(config: Config): Promise<number> {
     ensureDataDir(config.dataDir);
     await takeDataDirLock(config.dataDir, "host");
     forbidNewPrivileges();
+    raiseOpenFileLimit(OPEN_FILES);
     const settings = {
       dataDir: config.dataDir,
       enginesDir: config.enginesDir,
@@ -32,7 +35,7 @@ export async function hostCommand(config: Config): Promise<number> {
       allowPrivateWebhooks: config.allowPrivateWebhooks,
     };
     const stopping = stopRequested();
-    const host = new Host(settings, log);
+    const host = new Host(settings, log, linkToKeeper());
     await host.start();
     const stopServing = serveHost(host, hostSocket(config.dataDir), log);
     log.info("the host is ready");
@@ -47,4 +50,10 @@ export async function hostCommand(config: Config): Promise<number> {
     reportRefusal(error);
     return 1;
   }
+}
+
+/** Null when nobody keeps addresses for this process, as under a service manager. */
+function linkToKeeper(): KeeperLink | null {
+  const fd = process.env[KEEPER_VARIABLE];
+  return fd === undefined ? null : new KeeperLink(Number(fd), reportKept);
 }

@@ -1,8 +1,11 @@
 // What a process that `pilvi up` started says to it, and hears from it. Started by anyone else, it says it on stderr.
 import { messageOf, Refusal } from "../lib/errors.ts";
 
-/** From a child to `pilvi up`. */
-export type ChildMessage = { type: "ready" } | { type: "refused"; message: string };
+/** From a child to `pilvi up`; `kept` is that the keeper of addresses has something to take. */
+export type ChildMessage = { type: "ready" } | { type: "refused"; message: string } | { type: "kept" };
+
+/** The number of the descriptor over which the host and the keeper of addresses are connected. */
+export const KEEPER_VARIABLE = "PILVI_KEEPER_DESCRIPTOR";
 
 /** From `pilvi up` to a child: end, and all that you started with you. */
 export type ParentMessage = { type: "stop" };
@@ -17,6 +20,11 @@ export function reportRefusal(error: unknown): void {
   const message = error instanceof Refusal ? error.message : `Pilvi could not start: ${messageOf(error)}`;
   if (process.send === undefined) process.stderr.write(`${message}\n`);
   else process.send({ type: "refused", message } satisfies ChildMessage);
+}
+
+/** Tells `pilvi up` that it has addresses to take. */
+export function reportKept(): void {
+  process.send?.({ type: "kept" } satisfies ChildMessage);
 }
 
 /** Why this process is to end: a signal, a word from `pilvi up`, or the end of `pilvi up` itself. */

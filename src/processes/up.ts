@@ -4,7 +4,9 @@ import { mkdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { codeOf, Refusal } from "../lib/errors.ts";
+import { OPEN_FILES, raiseOpenFileLimit } from "../lib/open-files.ts";
 import { protectFromOom } from "../lib/oom-score.ts";
+import { AddressKeeper } from "./address-keeper.ts";
 import { readCertificate } from "./certificate.ts";
 import { Child } from "./child.ts";
 import { ensureDataDir, lockDataDir } from "./data-dir.ts";
@@ -18,6 +20,7 @@ const LOG_CHECK_INTERVAL_MS = 60_000;
 /** @returns the exit code, when everything has ended. */
 export async function upCommand(config: Config): Promise<number> {
   protectFromOom();
+  raiseOpenFileLimit(OPEN_FILES);
   const stop = stopSignal();
   ensureDataDir(config.dataDir);
   if (!lockDataDir(config.dataDir, "up")) {
@@ -68,9 +71,12 @@ async function makeChildren(config: Config): Promise<Child[]> {
   const logDir = join(config.dataDir, "log");
   mkdirSync(logDir, { recursive: true, mode: 0o700 });
   const env = { ...process.env, PILVI_DATA_DIR: config.dataDir };
-  return (["host", "gateway", "control"] as const).map(
-    (name) => new Child({ name, program, env, logDir, notice: complain }),
-  );
+  const shared = { program, env, logDir, notice: complain };
+  return [
+    new Child({ ...shared, name: "host", keeper: new AddressKeeper() }),
+    new Child({ ...shared, name: "gateway" }),
+    new Child({ ...shared, name: "control" }),
+  ];
 }
 
 function refuseTakenPort(config: Config): void {

@@ -36,6 +36,7 @@ export const realtime: Engine<RealtimeSpec> = {
   files: (context) => ({ [CONFIG_FILE]: `${JSON.stringify(processConfig(context))}\n` }),
   args: ({ installed, paths }) => [installed.script ?? "", join(paths.confDir, CONFIG_FILE)],
   socketName: () => "control.sock",
+  sharesPort: true,
   readyLine: /realtime server is ready/,
   apply: async (context) => {
     await applySpec(context);

@@ -69,6 +69,8 @@ export function listen(
     const listener = Bun.serve<SocketData>({
       hostname: config.address,
       port: config.port,
+      // The host keeps the address for the user of this process alone, which takes this option on both sides.
+      reusePort: true,
       ...(config.certificate === null ? {} : { tls: config.certificate }),
       maxRequestBodySize: MAX_BODY_BYTES,
       idleTimeout: KEEP_ALIVE_SECONDS,
