@@ -1,6 +1,6 @@
 // Measures how long the API takes to answer, beside a bare server that answers as many bytes and a bare transaction on the store.
 import type { SQL } from "bun";
-import { cacheBody, TOKEN, type CacheDocument, type TestPilvi } from "../tests/support/pilvi.ts";
+import { cacheBody, TOKEN, type CacheDocument, type TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { constantServer, storeOf, vaultOf } from "./support/baselines.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { milliseconds, printColumns, printTarget, printTimes } from "./support/report.ts";

@@ -1,8 +1,8 @@
 // Measures how long a new database cluster takes from the create to the first query with the returned credentials, beside a bare
 // start of the same engine on a prepared copy of such a cluster's files.
-import type { DatabaseResource } from "../src/resources/databases/schema.ts";
-import { createCluster, deleteCluster, untilCluster } from "../tests/support/databases.ts";
-import type { TestPilvi } from "../tests/support/pilvi.ts";
+import type { DatabaseClusterResource } from "../src/resources/databases/schema.ts";
+import { createCluster, deleteCluster, untilCluster } from "../tests/support/pilvi/databases.ts";
+import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { firstAnswer, type Address } from "./support/clients.ts";
 import { runBench, startMeasured, type Bench } from "./support/bench.ts";
@@ -130,7 +130,7 @@ async function createAndWait(pilvi: TestPilvi, measured: Measured, stages: Datab
   return await finish(pilvi, cluster, firstAnswerAt - startedAt);
 }
 
-async function finish(pilvi: TestPilvi, cluster: DatabaseResource, ms: number): Promise<Created> {
+async function finish(pilvi: TestPilvi, cluster: DatabaseClusterResource, ms: number): Promise<Created> {
   const created = { ms, dataMs: dataMs(fileTimesOf(pilvi, cluster)) };
   await deleteCluster(pilvi, cluster.id);
   return created;

@@ -1,7 +1,7 @@
 // Measures what happens when an engine is killed: when its status is taken back, and when the cache answers again, beside a bare
 // engine that is started again as soon as its parent hears of its end.
 import type { CacheResource } from "../src/resources/caches/schema.ts";
-import type { CacheDocument, TestPilvi } from "../tests/support/pilvi.ts";
+import type { CacheDocument, TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { BareEngine } from "./support/bare-engine.ts";
 import { runBench } from "./support/bench.ts";
 import { addressOf } from "./support/caches.ts";

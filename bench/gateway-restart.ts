@@ -1,6 +1,6 @@
 // Measures how long nobody is let in when the gateway is killed, beside an HAProxy in front of the same engine that is started again
 // as soon as its parent hears of its end. The engine runs on meanwhile.
-import { isAlive } from "../tests/support/processes.ts";
+import { isAlive } from "../tests/support/pilvi/processes.ts";
 import { runBench } from "./support/bench.ts";
 import { firstAnswer } from "./support/clients.ts";
 import { countOption } from "./support/options.ts";

@@ -1,6 +1,6 @@
 // Measures how much gets through the gateway in a second, beside the same engine without anything in between, and beside PgBouncer
 // and HAProxy in front of it. All of them share the processors with the engine and the load, as they do on a real machine.
-import { freePort } from "../tests/support/ports.ts";
+import { freePort } from "../tests/support/pilvi/ports.ts";
 import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { askUntilAnswered } from "./support/clients.ts";
@@ -17,7 +17,7 @@ import {
   type Sleepy,
 } from "./support/sleepers.ts";
 import { median } from "./support/statistics.ts";
-import { POSTGRES } from "../tests/support/databases.ts";
+import { POSTGRES } from "../tests/support/pilvi/databases.ts";
 
 const ROUNDS = countOption(9);
 /** Enough compute units that the kernel never holds the engine back. */

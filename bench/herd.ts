@@ -1,7 +1,7 @@
 // Measures how a herd of clients at one sleeping Postgres ends, beside a bare start of the same engine whose clients try again and
 // again until they are let in or told that all connections are taken.
-import { POSTGRES } from "../tests/support/databases.ts";
-import type { TestPilvi } from "../tests/support/pilvi.ts";
+import { POSTGRES } from "../tests/support/pilvi/databases.ts";
+import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";
 import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { runBench } from "./support/bench.ts";

@@ -1,5 +1,5 @@
 // Measures the memory of an idle Pilvi beside an empty Bun, and of idle caches beside bare engines with the same files.
-import type { TestPilvi } from "../tests/support/pilvi.ts";
+import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { BareEngine } from "./support/bare-engine.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { firstPong } from "./support/first-pong.ts";

@@ -1,8 +1,8 @@
 // Measures how long 20 Postgres and 20 MySQL clusters take that are created all at once, and the memory of each when it is idle,
 // beside as many bare engines started at once on prepared copies of such clusters' files.
-import type { DatabaseResource } from "../src/resources/databases/schema.ts";
-import { createCluster, deleteCluster, processesOf, untilCluster } from "../tests/support/databases.ts";
-import type { TestPilvi } from "../tests/support/pilvi.ts";
+import type { DatabaseClusterResource } from "../src/resources/databases/schema.ts";
+import { createCluster, deleteCluster, processesOf, untilCluster } from "../tests/support/pilvi/databases.ts";
+import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";
 import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
@@ -112,7 +112,10 @@ async function createAll(
 }
 
 /** A held GET is answered after a while even when nothing came of it; building so many at once takes longer than one. */
-async function untilAvailable(pilvi: TestPilvi, { id }: DatabaseResource): Promise<DatabaseResource> {
+async function untilAvailable(
+  pilvi: TestPilvi,
+  { id }: DatabaseClusterResource,
+): Promise<DatabaseClusterResource> {
   const giveUpAt = performance.now() + 5 * 60_000;
   for (;;) {
     try {

@@ -1,11 +1,11 @@
 // Measures how long nobody is let in when the process of a WebSocket cluster is killed, beside a bare WebSocket server on the same
 // runtime that is started again as soon as its parent hears of its end.
 import { join } from "node:path";
-import { handshakeOf } from "../tests/support/raw-websocket.ts";
-import { isAlive } from "../tests/support/processes.ts";
-import { createServer, type TestServer } from "../tests/support/websockets.ts";
-import { processesOf } from "../tests/support/databases.ts";
-import type { TestPilvi } from "../tests/support/pilvi.ts";
+import { handshakeOf } from "../tests/support/wire/raw-websocket.ts";
+import { isAlive } from "../tests/support/pilvi/processes.ts";
+import { createServer, type TestServer } from "../tests/support/pilvi/websockets.ts";
+import { processesOf } from "../tests/support/pilvi/databases.ts";
+import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { countOption } from "./support/options.ts";
 import { printColumns, printTimes } from "./support/report.ts";

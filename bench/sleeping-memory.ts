@@ -1,8 +1,8 @@
 // Measures what sleeping instances take in Pilvi's own processes, while it runs on and after a restart, beside what one takes that
 // is awake. None of them has a process.
 import { forEachLimited } from "../src/lib/for-each-limited.ts";
-import { processesOf } from "../tests/support/databases.ts";
-import type { TestPilvi } from "../tests/support/pilvi.ts";
+import { processesOf } from "../tests/support/pilvi/databases.ts";
+import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { runBench } from "./support/bench.ts";
 import { growth, memoryOf, type Memory } from "./support/memory.ts";
 import { countOption } from "./support/options.ts";

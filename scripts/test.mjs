@@ -17,7 +17,7 @@ const SETTLE_MS = 2000;
 const LEFT_BEHIND_MS = 20_000;
 const STOP_MS = 5000;
 
-/** Each has ports of its own; see tests/support/ports.ts. */
+/** Each has ports of its own; see tests/support/pilvi/ports.ts. */
 const MAX_WORKERS = 4;
 
 /** The folders whose tests are slow, by the option that runs nothing else. */
@@ -42,7 +42,7 @@ async function main() {
   const bun = await findBun();
   const installed = await run(bun, ["src/main.ts", "engines", "install"], { stdio: ["ignore", 2, 2] });
   if (installed.code !== 0) return report({ passed: 0, failed: 1 });
-  const programs = await run(bun, ["tests/support/install-programs.ts"], {
+  const programs = await run(bun, ["tests/support/clients/install-programs.ts"], {
     stdio: ["ignore", "pipe", 2],
     isQuiet: true,
   });

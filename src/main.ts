@@ -35,7 +35,7 @@ function addProcesses(pilvi: Command): void {
     .command("up")
     .description("start Pilvi with all that belongs to it, until Ctrl-C stops it cleanly")
     .action(async () => {
-      const { upCommand } = await import("./processes/up.ts");
+      const { upCommand } = await import("./processes/commands/up.ts");
       process.exit(await upCommand(await settings()));
     });
   withExamples(up, ["pilvi up", "PILVI_PORT=8080 PILVI_DATA_DIR=/srv/pilvi pilvi up"]);
@@ -43,7 +43,7 @@ function addProcesses(pilvi: Command): void {
     .command("control")
     .description("run the API and the control loop alone, under a service manager")
     .action(async () => {
-      const { controlCommand } = await import("./processes/control.ts");
+      const { controlCommand } = await import("./processes/commands/control.ts");
       process.exit(await controlCommand(await settings()));
     });
   withExamples(control, ["PILVI_DATABASE_URL=postgres://pilvi@db.example.com/pilvi pilvi control"]);
@@ -51,7 +51,7 @@ function addProcesses(pilvi: Command): void {
     .command("gateway")
     .description("run the process that clients of databases connect to alone, under a service manager")
     .action(async () => {
-      const { gatewayCommand } = await import("./processes/gateway.ts");
+      const { gatewayCommand } = await import("./processes/commands/gateway.ts");
       process.exit(await gatewayCommand(await settings()));
     });
   withExamples(gateway, ["pilvi gateway"]);
@@ -59,7 +59,7 @@ function addProcesses(pilvi: Command): void {
     .command("host")
     .description("run the process that starts and watches engines alone, under a service manager")
     .action(async () => {
-      const { hostCommand } = await import("./processes/host.ts");
+      const { hostCommand } = await import("./processes/commands/host.ts");
       process.exit(await hostCommand(await settings()));
     });
   withExamples(host, ["pilvi host"]);
@@ -71,7 +71,7 @@ function addTools(pilvi: Command): void {
     .command("install")
     .description("install the engines that are missing, below the data directory and without root")
     .action(async () => {
-      const { installCommand } = await import("./processes/engines.ts");
+      const { installCommand } = await import("./processes/commands/engines.ts");
       process.exitCode = await installCommand(await settings());
     });
   withExamples(install, ["pilvi engines install", "PILVI_ENGINES_DIR=/opt/engines pilvi engines install"]);
@@ -80,7 +80,7 @@ function addTools(pilvi: Command): void {
     .command("doctor")
     .description("check what Pilvi relies on, and tell what to do about faults")
     .action(async () => {
-      const { doctorCommand } = await import("./processes/engines.ts");
+      const { doctorCommand } = await import("./processes/commands/engines.ts");
       process.exitCode = await doctorCommand(await settings());
     });
   withExamples(doctor, ["pilvi doctor"]);
@@ -88,7 +88,7 @@ function addTools(pilvi: Command): void {
     .command("ca")
     .description("print the certificate authority that clients of databases verify Pilvi with")
     .action(async () => {
-      const { readAuthority } = await import("./processes/certificate-authority.ts");
+      const { readAuthority } = await import("./processes/tls/certificate-authority.ts");
       process.stdout.write(readAuthority(await settings()));
     });
   withExamples(authority, ["pilvi ca > pilvi-ca.crt"]);
@@ -113,7 +113,7 @@ function addTokens(pilvi: Command): void {
     .option("--max-connections <number>", "how many connections its clusters may have in all", limit)
     .option("--json", "print JSON")
     .action(async (options: TokenOptions) => {
-      const { tokenCreate } = await import("./processes/token.ts");
+      const { tokenCreate } = await import("./processes/commands/token.ts");
       process.exitCode = await tokenCreate(await settings(), { ...options, json: options.json === true });
     });
   withExamples(create, [
@@ -126,7 +126,7 @@ function addTokens(pilvi: Command): void {
     .description("list tokens, without what they are")
     .option("--json", "print JSON")
     .action(async (options: { json?: true }) => {
-      const { tokenList } = await import("./processes/token.ts");
+      const { tokenList } = await import("./processes/commands/token.ts");
       process.exitCode = await tokenList(await settings(), { json: options.json === true });
     });
   withExamples(list, ["pilvi token list", "pilvi token list --json"]);
@@ -135,7 +135,7 @@ function addTokens(pilvi: Command): void {
     .description("revoke a token at once")
     .argument("<id-or-name>")
     .action(async (idOrName: string) => {
-      const { tokenRevoke } = await import("./processes/token.ts");
+      const { tokenRevoke } = await import("./processes/commands/token.ts");
       process.exitCode = await tokenRevoke(await settings(), idOrName);
     });
   withExamples(revoke, ["pilvi token revoke laptop"]);
@@ -183,7 +183,7 @@ async function connect(): Promise<{ url: string; token: string }> {
 /** The program that opens sessions with databases of this protocol. */
 async function findProgram(protocol: "postgres" | "mysql"): Promise<DatabaseProgram> {
   const { loadClientConfig } = await import("./config.ts");
-  const { findDatabaseProgram } = await import("./processes/database-programs.ts");
+  const { findDatabaseProgram } = await import("./processes/bootstrap/database-programs.ts");
   return findDatabaseProgram(protocol, loadClientConfig(process.env).enginesDir, process.env.PATH ?? "");
 }
 

@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from "node:path";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import { findEngines } from "../../src/engines/installed.ts";
-import { type TestPilvi } from "../../tests/support/pilvi.ts";
-import { freePort } from "../../tests/support/ports.ts";
+import { type TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
+import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { addressOf } from "./caches.ts";
 import type { CacheAddress } from "./first-pong.ts";
 

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { processesOf } from "../../tests/support/databases.ts";
-import type { TestPilvi } from "../../tests/support/pilvi.ts";
+import { processesOf } from "../../tests/support/pilvi/databases.ts";
+import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { childrenOf } from "./memory.ts";
 import { socketOf } from "./sleepers.ts";
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { SQL } from "bun";
 import { loadConfig } from "../../src/config.ts";
 import { Vault } from "../../src/lib/secrets.ts";
-import { storeAddress } from "../../src/processes/store-instance.ts";
+import { storeAddress } from "../../src/processes/bootstrap/store-instance.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import type { TestPilvi } from "../../tests/support/pilvi.ts";
+import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import type { Bench } from "./bench.ts";
 
 /** Starts a bare server in another process. @returns its URL. */

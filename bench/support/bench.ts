@@ -1,5 +1,5 @@
 // The frame of every measurement: mostly a Pilvi of its own, ended however the measurement ends.
-import { startPilvi, type TestPilvi } from "../../tests/support/pilvi.ts";
+import { startPilvi, type TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { printHeading } from "./report.ts";
 
 /** The ports that tests leave to instances, without the first thousand, which those take. */

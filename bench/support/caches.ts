@@ -1,5 +1,5 @@
 // What measurements do with caches through the API.
-import { cacheBody, type CacheDocument, type TestPilvi } from "../../tests/support/pilvi.ts";
+import { cacheBody, type CacheDocument, type TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import type { CacheAddress } from "./first-pong.ts";
 

@@ -1,7 +1,7 @@
 // Takes a create apart with the host's log, whose lines tell when an instance began to start and when it ran.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TestPilvi } from "../../tests/support/pilvi.ts";
+import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 
 /** What the client saw of one create, in milliseconds of `performance.now()`. */
 export interface ClientTimes {

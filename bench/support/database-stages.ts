@@ -1,8 +1,8 @@
 // Takes the create of a cluster apart, with what the host's log and the times of its files tell afterwards.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
-import type { TestPilvi } from "../../tests/support/pilvi.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
+import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { firstChanges, type ClientTimes } from "./create-stages.ts";
 
 /** The kernel stamps files with a clock that goes in steps of 4 ms; on average it was this much later, in milliseconds. */
@@ -19,7 +19,7 @@ interface FileTimes {
 }
 
 /** Reads the times of an available cluster's files; its folder is gone when it is deleted. */
-export function fileTimesOf(pilvi: TestPilvi, { id, meta }: DatabaseResource): FileTimes {
+export function fileTimesOf(pilvi: TestPilvi, { id, meta }: DatabaseClusterResource): FileTimes {
   const folder = join(pilvi.dataDir, "instances", id);
   const isPostgres = meta.engine?.name === "postgres";
   // Postgres notes there that it is ready; MariaDB notes its pid when only the tables of users are left to be read.

@@ -1,7 +1,7 @@
 // What measurements do with database clusters through the API, and which of them they measure.
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
-import { clusterBody, MYSQL, POSTGRES, type ClusterDocument } from "../../tests/support/databases.ts";
-import type { TestPilvi } from "../../tests/support/pilvi.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
+import { clusterBody, MYSQL, POSTGRES, type ClusterDocument } from "../../tests/support/pilvi/databases.ts";
+import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import type { Address } from "./clients.ts";
 
 /** A type of cluster to measure. */
@@ -18,7 +18,7 @@ export const MEASURED: readonly Measured[] = [
 ];
 
 /** Sends a create and returns the 201's resource, whose engine does not run yet. */
-export async function orderCluster(pilvi: TestPilvi, { wishes }: Measured): Promise<DatabaseResource> {
+export async function orderCluster(pilvi: TestPilvi, { wishes }: Measured): Promise<DatabaseClusterResource> {
   const order = clusterBody(wishes);
   const { status, body } = await pilvi.api<ClusterDocument>("POST", "/databases/clusters", order);
   if (status !== 201) throw new Error(`POST /databases/clusters: ${status} ${JSON.stringify(body)}`);
@@ -26,7 +26,7 @@ export async function orderCluster(pilvi: TestPilvi, { wishes }: Measured): Prom
 }
 
 /** How a customer reaches the database that every new cluster has, as the cluster's resource says. */
-export function addressOf({ attributes }: DatabaseResource): Address {
+export function addressOf({ attributes }: DatabaseClusterResource): Address {
   const { protocol, hostname, port, username = "", password = "" } = attributes.connection;
   return { protocol, place: { hostname, port }, login: { username, password, database: "main" } };
 }

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { findEngines } from "../../src/engines/installed.ts";
-import { unpackPackages } from "../../tests/support/unpack-packages.ts";
+import { unpackPackages } from "../../tests/support/clients/unpack-packages.ts";
 import { CannotMeasure } from "./bench.ts";
 
 /** A program that can be run. */

@@ -1,5 +1,5 @@
 // The memory of Pilvi's own processes, without its store and without engines.
-import type { TestPilvi } from "../../tests/support/pilvi.ts";
+import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { memoryOf, type Memory } from "./memory.ts";
 
 /** Garbage that the last work made is collected by then. */

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { freePort } from "../../tests/support/ports.ts";
+import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { CannotMeasure, type Bench } from "./bench.ts";
 import { firstAnswer } from "./clients.ts";
 import { findPeer, type Program } from "./peers.ts";

@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REALTIME_ENV, realtime } from "../../src/engines/realtime/index.ts";
-import { ensureProgram } from "../../src/processes/program.ts";
+import { ensureProgram } from "../../src/processes/program/program.ts";
 import type { ApplicationConfig, ProcessConfig } from "../../src/realtime/config.ts";
-import { freePort } from "../../tests/support/ports.ts";
+import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { CannotMeasure } from "./bench.ts";
 import type { RealtimeBench } from "./realtime-tools.ts";
 

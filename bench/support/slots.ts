@@ -1,7 +1,7 @@
 // Waits for warm slots, so that building them in the background does not disturb what is measured.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { until, type TestPilvi } from "../../tests/support/pilvi.ts";
+import { until, type TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { MEASURED } from "./databases.ts";
 
 /** How long building all slots may take, in milliseconds. */

@@ -2,19 +2,19 @@
 import { Hono } from "hono";
 import type { Log } from "../lib/log.ts";
 import type { Database } from "../store/database.ts";
-import { API_ROOT } from "./address.ts";
-import { docsRoutes } from "./docs.ts";
-import { ApiError, notFound } from "./errors.ts";
-import { executorOf, type Caller, type RequestNotes, type Shell } from "./execute.ts";
-import { errorHandler, frame } from "./frame.ts";
-import { pruneKeys } from "./idempotency.ts";
-import { Metrics } from "./metrics.ts";
-import { openApiDocument } from "./openapi.ts";
-import type { Operation } from "./operation.ts";
-import { aliveProbe, metricsPage, readyProbe, type ReadinessChecks } from "./probes.ts";
-import { RateLimiter } from "./rate-limit.ts";
-import { pathOf } from "./request-url.ts";
-import { StatusWaiters } from "./wait.ts";
+import { API_ROOT } from "./operation/address.ts";
+import { docsRoutes } from "./http/docs.ts";
+import { ApiError, notFound } from "./jsonapi/errors.ts";
+import { executorOf, type Caller, type RequestNotes, type Shell } from "./http/execute.ts";
+import { errorHandler, frame } from "./http/frame.ts";
+import { pruneKeys } from "./operation/idempotency.ts";
+import { Metrics } from "./http/metrics.ts";
+import { openApiDocument } from "./openapi/openapi.ts";
+import type { Operation } from "./operation/operation.ts";
+import { aliveProbe, metricsPage, readyProbe, type ReadinessChecks } from "./http/probes.ts";
+import { RateLimiter } from "./http/rate-limit.ts";
+import { pathOf } from "./http/request-url.ts";
+import { StatusWaiters } from "./operation/wait.ts";
 
 export interface AppOptions {
   db: Database;

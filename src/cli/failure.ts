@@ -2,8 +2,8 @@
 import { PilviError, PilviUnreachable } from "../sdk/index.ts";
 
 /** A reason why a command ends without success, told as it is. */
-export class CommandFailure extends Error {
-  override name = "CommandFailure";
+export class CommandError extends Error {
+  override name = "CommandError";
   readonly exitCode: number;
 
   constructor(message: string, exitCode = 1) {
@@ -20,7 +20,7 @@ export interface Ending {
 
 /** What is told about a failure that commands foresee; undefined for any other. */
 export function endingOf(error: unknown): Ending | undefined {
-  if (error instanceof CommandFailure) return { text: error.message, exitCode: error.exitCode };
+  if (error instanceof CommandError) return { text: error.message, exitCode: error.exitCode };
   if (error instanceof PilviUnreachable) return { text: error.message, exitCode: 1 };
   if (error instanceof PilviError) return { text: textOf(error), exitCode: 1 };
   return undefined;

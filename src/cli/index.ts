@@ -7,7 +7,7 @@ import { addOrganization } from "./organization/index.ts";
 import type { Session } from "./session.ts";
 import { addWebsockets } from "./websockets/index.ts";
 
-export { CommandFailure, endingOf } from "./failure.ts";
+export { CommandError, endingOf } from "./failure.ts";
 export { processIo } from "./io.ts";
 export { printable } from "./printable.ts";
 export { type DatabaseProgram, openSession, withExamples } from "./session.ts";

@@ -1,6 +1,6 @@
 // Waits until a resource has a status or is gone, by asking again and again and letting Pilvi hold the answers.
 import { PilviError } from "../sdk/index.ts";
-import { CommandFailure } from "./failure.ts";
+import { CommandError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { Progress, type ProgressState } from "./progress.ts";
 
@@ -27,7 +27,7 @@ export interface Wait<Document extends StatusDocument> {
 export interface WaitResult<Document> {
   document: Document;
   /** Why the status was not reached; undefined when it was. */
-  failure: CommandFailure | undefined;
+  failure: CommandError | undefined;
 }
 
 /** Pilvi holds an answer for longer, but then nobody would see the last error for so long. */
@@ -38,7 +38,7 @@ const PAUSE_MS = 250;
 
 /**
  * Waits with a line of progress.
- * @throws CommandFailure with the exit code 130 on Ctrl-C.
+ * @throws CommandError with the exit code 130 on Ctrl-C.
  */
 export async function waitFor<Document extends StatusDocument>(
   io: Io,
@@ -51,7 +51,7 @@ export async function waitFor<Document extends StatusDocument>(
     return await look(io, wait, interrupt.signal, (document) => progress.update(stateOf(document)));
   } catch (error) {
     if (!interrupt.signal.aborted) throw error;
-    throw new CommandFailure(`Interrupted. ${wait.afterwards}`, 130);
+    throw new CommandError(`Interrupted. ${wait.afterwards}`, 130);
   } finally {
     progress.end();
     // A second Ctrl-C, or the same one passed on by a parent, must not cut off the message about the first.
@@ -104,19 +104,19 @@ function isGone(error: unknown): boolean {
   return error instanceof PilviError && error.status === 404;
 }
 
-function disappearance(wait: Wait<StatusDocument>): CommandFailure | undefined {
+function disappearance(wait: Wait<StatusDocument>): CommandError | undefined {
   if (wait.until === "deleted") return undefined;
-  return new CommandFailure(`${capitalized(wait.name)} was deleted meanwhile.`);
+  return new CommandError(`${capitalized(wait.name)} was deleted meanwhile.`);
 }
 
-function lateness(wait: Wait<StatusDocument>, document: StatusDocument): CommandFailure {
+function lateness(wait: Wait<StatusDocument>, document: StatusDocument): CommandError {
   const { status, lastError } = stateOf(document);
   const sentences = [
     `${capitalized(wait.name)} is not ${wait.until} after ${wait.timeoutSeconds} s; its status is ${status}.`,
     ...(lastError === null ? [] : [`The last error was: ${lastError}`]),
     wait.afterwards,
   ];
-  return new CommandFailure(sentences.join("\n"));
+  return new CommandError(sentences.join("\n"));
 }
 
 function stateOf({ data }: StatusDocument): ProgressState {

@@ -14,7 +14,7 @@ export type Protocol = z.infer<typeof protocolSchema>;
 const entryStateSchema = z.enum(["running", "asleep", "starting", "draining", "failed"]);
 
 /** How an instance is, as far as its clients are concerned. */
-export type EntryState = z.infer<typeof entryStateSchema>;
+export type RouteState = z.infer<typeof entryStateSchema>;
 
 const milliseconds = z.number().check(z.nonnegative());
 
@@ -41,7 +41,7 @@ export const entrySchema = z.strictObject({
 });
 
 /** An instance that the gateway is the address of. */
-export type Entry = z.infer<typeof entrySchema>;
+export type Route = z.infer<typeof entrySchema>;
 
 export const hostMessageSchema = z.discriminatedUnion("type", [
   /** The ids of all instances behind the gateway; an instance that is not named is not behind it any more. The first message of a link. */

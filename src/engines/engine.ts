@@ -83,8 +83,8 @@ export interface Usage {
 }
 
 /** An engine would lose what it holds if it were ended: its owner is to hear of that. */
-export class CannotSave extends PublicError {
-  override name = "CannotSave";
+export class PersistenceError extends PublicError {
+  override name = "PersistenceError";
 }
 
 /** A customer made more than the host reads of an engine, or larger; the message says of what, for the customer. */
@@ -93,8 +93,8 @@ export class BeyondBounds extends PublicError {
 }
 
 /** A client's transaction keeps a running engine from being brought to its spec, for longer than is waited. */
-export class HeldUp extends PublicError {
-  override name = "HeldUp";
+export class LockTimeout extends PublicError {
+  override name = "LockTimeout";
 
   constructor(cause: unknown) {
     super("A client's open transaction is in the way, so the change is not in force yet.", cause);
@@ -157,7 +157,7 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   /**
    * Brings users and databases to what the spec says, on a running engine.
    * @returns the databases that could not be brought there, while all else is as the spec says.
-   * @throws HeldUp when a client is in the way of the users.
+   * @throws LockTimeout when a client is in the way of the users.
    */
   apply?(context: EngineContext<S>, data: DataState): Promise<DatabaseFault[]>;
   /** Sets the users of the spec again, able to log in with its passwords; left out by an engine whose users only the host can change. */
@@ -174,9 +174,9 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    * Tells who must not be parted from the engine now, or what it does that must come to its end, as a sentence that may be
    * shown to anyone; null when it can be stopped with nothing lost. Sessions that only wait for their client are nobody's loss.
    * Left out by an engine that never sleeps.
-   * @throws CannotSave when it would lose what it holds.
+   * @throws PersistenceError when it would lose what it holds.
    */
-  busyReason?(context: EngineContext<S>): Promise<string | null>;
+  blockingActivity?(context: EngineContext<S>): Promise<string | null>;
   /**
    * Tells who may log in, with what verifies their passwords, and how many more there are than are kept; left out by an engine
    * that has those of the spec only.
@@ -185,7 +185,7 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   /** Tells how it is used by clients that connect to it themselves; left out by an engine that none do of those that sleep. */
   usage?(context: EngineContext<S>): Promise<Usage>;
   /** The line of the log that says that it will not end since it cannot save; left out by an engine that always ends. */
-  staysLine?: RegExp;
+  shutdownRefusedPattern?: RegExp;
   /** Tells the extensions that a customer can create; left out by an engine that has none. */
   extensions?(installed: InstalledEngine): { name: string; version: string }[];
   /** What the engine wants in its environment; left out when nothing. */

@@ -1,5 +1,5 @@
 // What a front knows of the instance behind it, and asks of it.
-import type { Entry, WakeReason } from "./link.ts";
+import type { Route, WakeReason } from "./link.ts";
 import type { ClientStream, Stream } from "./stream.ts";
 
 /** How long a client is held for its engine: a recovery may take minutes, and clients have limits of their own, mostly shorter ones. */
@@ -22,7 +22,7 @@ export class TooManyClients extends Error {
 }
 
 /** Follows what a client sends to the engine, so that it is never cut within a message or a transaction. */
-export interface MessageWalker {
+export interface MessageFramer {
   /**
    * Takes the next bytes in, before the engine gets them.
    * @param bytes may be longer than what is to be read of it, and may be changed in place.
@@ -43,7 +43,7 @@ export type SpliceEnd = "closed" | "detached";
 /** What is known of an instance. */
 export interface Instance {
   /** As the host told it last. */
-  readonly entry: Entry;
+  readonly entry: Route;
   /** Has the users of `entry` brought up to date. Asked often, it answers with what is known. */
   refreshUsers(): Promise<void>;
 }
@@ -86,11 +86,11 @@ export interface Backend<Client extends ClientStream, Engine extends Stream> ext
    * With `detached` both can be read and written again, and the engine's is to be ended soon: the engine waits for that to stop.
    * @param walker left out where any byte counts as use and any place may be the end of a message.
    */
-  splice(client: Client, engine: Engine, walker?: MessageWalker): Promise<SpliceEnd>;
+  splice(client: Client, engine: Engine, framer?: MessageFramer): Promise<SpliceEnd>;
 }
 
 /** Serves one client of a protocol, from its first byte to its last. */
-export type Front = <Client extends ClientStream, Engine extends Stream>(
+export type ProtocolHandler = <Client extends ClientStream, Engine extends Stream>(
   client: Client,
   backend: Backend<Client, Engine>,
 ) => Promise<void>;

@@ -2,7 +2,7 @@
 import { workerData } from "node:worker_threads";
 import { messageOf } from "../lib/errors.ts";
 import { createLineLog } from "../lib/line-log.ts";
-import { Gateway } from "./gateway.ts";
+import { Gateway } from "./edge/gateway.ts";
 import { addressOf, libc, SCHED_BATCH } from "./reactor/libc.ts";
 import { Reactor } from "./reactor/reactor.ts";
 import { TlsContext } from "./tls/index.ts";

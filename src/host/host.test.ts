@@ -2,15 +2,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freshDataDir, until } from "../../tests/support/pilvi.ts";
-import { enginePidsAt } from "../../tests/support/processes.ts";
-import { freePort } from "../../tests/support/ports.ts";
+import { freshDataDir, until } from "../../tests/support/pilvi/pilvi.ts";
+import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
+import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../config.ts";
 import { cacheSpec } from "../drivers/contract.ts";
 import { createLog } from "../lib/log.ts";
 import { Host } from "./host.ts";
-import { instanceFolder } from "./layout.ts";
-import { readManifest, writeManifest, type Manifest } from "./manifest.ts";
+import { instanceFolder } from "./os/layout.ts";
+import { readManifest, writeManifest, type Manifest } from "./manifest/manifest.ts";
 
 let dataDir: string;
 let hosts: Host[] = [];

@@ -17,20 +17,20 @@ import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { trimLog } from "../lib/trim-log.ts";
-import { Addresses } from "./addresses.ts";
-import { newestOfEachMajor, type HostSettings } from "./context.ts";
-import { diskUseOf } from "./disk-use.ts";
-import { GatewayLink } from "./gateway-link.ts";
-import type { KeeperLink } from "./keeper-link.ts";
-import { Instance } from "./instance.ts";
-import { addressSocket, gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./layout.ts";
-import { lockHolders } from "./locks.ts";
-import { OomCounter } from "./overuse.ts";
-import { Runner } from "./runner.ts";
-import { slotKindsOf, Slots } from "./slots.ts";
-import { Starts } from "./starts.ts";
-import { StorageMeter, type MeasuredInstance } from "./storage-meter.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { Addresses } from "./os/addresses.ts";
+import { newestOfEachMajor, type HostSettings } from "./engine/context.ts";
+import { diskUseOf } from "./os/disk-use.ts";
+import { GatewayLink } from "./gateway/gateway-link.ts";
+import type { KeeperLink } from "./os/keeper-link.ts";
+import { Instance } from "./instance/instance.ts";
+import { addressSocket, gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./os/layout.ts";
+import { lockHolders } from "./os/locks.ts";
+import { OomCounter } from "./engine/out-of-memory.ts";
+import { Runner } from "./engine/runner.ts";
+import { slotKindsOf, WarmPool } from "./provisioning/warm-pool.ts";
+import { StartLimiter } from "./engine/start-limiter.ts";
+import { StorageMeter, type MeasuredInstance } from "./os/storage-meter.ts";
+import type { InstanceDependencies } from "./instance/dependencies.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
 
@@ -55,10 +55,10 @@ export type Listener = (observation: Observation) => void;
 export class Host {
   readonly #settings: HostSettings;
   readonly #log: Log;
-  readonly #slots: Slots;
+  readonly #slots: WarmPool;
   readonly #gateway: GatewayLink;
   readonly #addresses: Addresses;
-  readonly #around: Surroundings;
+  readonly #deps: InstanceDependencies;
   readonly #storage: StorageMeter;
   #logTimer: ReturnType<typeof setInterval> | undefined;
   #useTimer: ReturnType<typeof setInterval> | undefined;
@@ -73,13 +73,13 @@ export class Host {
   constructor(settings: HostSettings, log: Log, keeper: KeeperLink | null = null) {
     this.#settings = settings;
     this.#log = log;
-    this.#slots = new Slots(settings.dataDir, settings.warmSlots, log, settings.cgroups);
+    this.#slots = new WarmPool(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
     this.#addresses = new Addresses(log, keeper);
-    this.#around = {
+    this.#deps = {
       settings,
       slots: this.#slots,
-      starts: new Starts(),
+      starts: new StartLimiter(),
       gateway: this.#gateway,
       addresses: this.#addresses,
       log,
@@ -144,8 +144,7 @@ export class Host {
 
   observe(id: string): Observation {
     return (
-      this.#instances.get(id)?.observe() ??
-      new Instance(id, { ...this.#around, onChange: () => {} }).observe()
+      this.#instances.get(id)?.observe() ?? new Instance(id, { ...this.#deps, onChange: () => {} }).observe()
     );
   }
 
@@ -219,7 +218,7 @@ export class Host {
   #instance(id: string): Instance {
     const known = this.#instances.get(id);
     if (known !== undefined) return known;
-    const instance = new Instance(id, this.#around);
+    const instance = new Instance(id, this.#deps);
     this.#instances.set(id, instance);
     return instance;
   }

@@ -2,17 +2,17 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { freshDataDir, until } from "../../tests/support/pilvi.ts";
-import { enginePidsAt } from "../../tests/support/processes.ts";
-import { freePort } from "../../tests/support/ports.ts";
+import { freshDataDir, until } from "../../tests/support/pilvi/pilvi.ts";
+import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
+import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../config.ts";
 import type { RealtimeApplication, RealtimeSpec } from "../drivers/driver.ts";
 import { createLog } from "../lib/log.ts";
-import { ensureProgram } from "../processes/program.ts";
-import { realtimeEngine } from "../processes/realtime-engine.ts";
+import { ensureProgram } from "../processes/program/program.ts";
+import { realtimeEngine } from "../processes/program/realtime-engine.ts";
 import { Host } from "./host.ts";
-import { instanceFolder } from "./layout.ts";
-import { readManifest } from "./manifest.ts";
+import { instanceFolder } from "./os/layout.ts";
+import { readManifest } from "./manifest/manifest.ts";
 
 const ID = "ws-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f";
 const log = createLog("host", "silent");

@@ -7,7 +7,7 @@ import type { MetricsQuery, Observation } from "../drivers/driver.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
-import { canSwitchUsers, CONTROL_ACCOUNT } from "./accounts.ts";
+import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
 import type { Host } from "./host.ts";
 
 /** A watcher that hears nothing for so long is told all again, in case something was missed. */

@@ -2,26 +2,26 @@
 import { SQL, type Socket } from "bun";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { freshDataDir, until } from "../../tests/support/pilvi.ts";
-import { enginePidsAt } from "../../tests/support/processes.ts";
-import { freePort } from "../../tests/support/ports.ts";
+import { freshDataDir, until } from "../../tests/support/pilvi/pilvi.ts";
+import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
+import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../config.ts";
 import type { InstanceSpec, MysqlSpec, PostgresSpec } from "../drivers/driver.ts";
 import { cacheSpec } from "../drivers/contract.ts";
-import type { Entry, GatewayMessage, HostMessage } from "../gateway/link.ts";
+import type { Route, GatewayMessage, HostMessage } from "../gateway/link.ts";
 import { newId } from "../lib/ids.ts";
 import { createLog } from "../lib/log.ts";
 import { nativeVerifier, scramVerifier } from "../lib/verifiers.ts";
-import type { HostSettings } from "./context.ts";
+import type { HostSettings } from "./engine/context.ts";
 import { Host } from "./host.ts";
-import { gatewaySocket } from "./layout.ts";
+import { gatewaySocket } from "./os/layout.ts";
 
 /** Any proof of who somebody is will do. */
 export const REASON = { user: "app", database: "main", address: "127.0.0.1:50000" };
 
 /** A gateway of which a test says how it answers. */
 export class TestGateway {
-  readonly entries = new Map<string, Entry>();
+  readonly entries = new Map<string, Route>();
   readonly heard: HostMessage[] = [];
   /** How it answers a drain; null not at all. */
   drainAnswer: "drained" | "busy" | null = "drained";
@@ -65,7 +65,7 @@ export class TestGateway {
   }
 
   /** The states that an instance was told to be in, one after the other. */
-  statesOf(id: string): Entry["state"][] {
+  statesOf(id: string): Route["state"][] {
     const states = this.heard.flatMap((each) => (each.type === "entry" ? [each.entry] : []));
     return states
       .filter((entry) => entry.id === id)
@@ -73,7 +73,7 @@ export class TestGateway {
       .filter((state, index, all) => state !== all[index - 1]);
   }
 
-  async until(id: string, state: Entry["state"]): Promise<Entry> {
+  async until(id: string, state: Route["state"]): Promise<Route> {
     await until(`${id} is ${state}`, () => this.entries.get(id)?.state === state);
     const entry = this.entries.get(id);
     if (entry === undefined) throw new Error(`the gateway was told nothing of ${id}`);
@@ -81,7 +81,7 @@ export class TestGateway {
   }
 
   /** Has an instance woken as for a client that proved who it is. */
-  async wake(id: string): Promise<Entry> {
+  async wake(id: string): Promise<Route> {
     this.send({ type: "wake", id, reason: REASON });
     return await this.until(id, "running");
   }
@@ -189,11 +189,11 @@ export function sleepySpec(kind: "cache" | "postgres" | "mysql", wishes: object 
 }
 
 /** Logs in as the customer at the engine's unix socket, as the gateway would for a client. */
-export function customerDatabase(adapter: "postgres" | "mysql", { socket }: Entry, database = "main"): SQL {
+export function customerDatabase(adapter: "postgres" | "mysql", { socket }: Route, database = "main"): SQL {
   return new SQL({ adapter, path: socket, username: "app", password: "moi", database, max: 1 });
 }
 
 /** As `customerDatabase`, at a cache. */
-export function customerCache({ socket }: Entry): Bun.RedisClient {
+export function customerCache({ socket }: Route): Bun.RedisClient {
   return new Bun.RedisClient(`redis+unix://default:moi@localhost${socket}`, { autoReconnect: false });
 }

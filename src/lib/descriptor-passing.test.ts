@@ -4,7 +4,7 @@ import { fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../tests/support/ports.ts";
+import { freePort } from "../../tests/support/pilvi/ports.ts";
 import {
   acceptForPassing,
   connectForPassing,

@@ -1,11 +1,11 @@
 // The loop against a real Postgres: one run a resource, whatever happens to the loop, its session or its leases.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { until } from "../../tests/support/pilvi.ts";
+import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { Database } from "../store/database.ts";
 import type { Loop, Outcome, Reconcile } from "./loop.ts";
-import { cutOwners, loopOf, queueStore, wish, workOf } from "./test-support.ts";
+import { cutOwners, loopOf, queueStore, item, workOf } from "./test-support.ts";
 
-const SETTLED: Outcome = { verdict: { settled: true } };
+const SETTLED: Outcome = { result: { settled: true } };
 
 let db: Database;
 let loops: Loop[] = [];
@@ -54,7 +54,7 @@ function held() {
 /** An outcome that leaves a note of having been written. */
 function note(text: string): Outcome {
   return {
-    verdict: { settled: true },
+    result: { settled: true },
     write: async (tx) => void (await tx`insert into seen (id, note) values ('thing-1', ${text})`),
   };
 }
@@ -74,7 +74,7 @@ test("many wishes, many resources, two loops: never two runs of one resource at 
   await start(reconcile);
   await start(reconcile);
   const ids = Array.from({ length: 20 }, (_, index) => `thing-${index}`);
-  for (let round = 0; round < 10; round += 1) await Promise.all(ids.map((id) => wish(db, id)));
+  for (let round = 0; round < 10; round += 1) await Promise.all(ids.map((id) => item(db, id)));
   for (const id of ids) await until(`${id} is settled`, () => isSettled(id));
   expect(overlaps).toBe(0);
   expect(most).toBeGreaterThan(1);
@@ -83,9 +83,9 @@ test("many wishes, many resources, two loops: never two runs of one resource at 
 test("a wish that arrives during a run is looked at after it, and only the later run says how it is", async () => {
   const { runs, reconcile } = held();
   await start(reconcile);
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   await until("the first run is under way", () => runs.length === 1);
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   runs[0]?.end(note("outdated"));
   await until("the second run is under way", () => runs.length === 2);
   runs[1]?.end(note("current"));
@@ -100,7 +100,7 @@ test("what fails is tried again later and later, and its public reason is kept",
     if (startedAt.length < 4) throw new Error("a secret of the inside");
     return SETTLED;
   });
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   await until("it failed once", async () => typeof (await workOf(db, "thing-1"))?.lastError === "string");
   expect((await workOf(db, "thing-1"))?.lastError).toBe("Pilvi failed; its log says why.");
   await until("it is settled", () => isSettled("thing-1"));
@@ -112,7 +112,7 @@ test("what fails is tried again later and later, and its public reason is kept",
 });
 
 test("what was leased by a process that died is taken over at the start of another", async () => {
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   await db`update work set owner = 999999, lease_until = now() + interval '1 hour'`;
   await start(async () => SETTLED);
   await until("it is settled", () => isSettled("thing-1"));
@@ -121,7 +121,7 @@ test("what was leased by a process that died is taken over at the start of anoth
 test("a loop that runs takes over within seconds from one that dies", async () => {
   const { runs, reconcile } = held();
   const dying = await start(reconcile);
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   await until("the first is at it", () => runs.length === 1);
   await start(async () => SETTLED);
   runs[0]?.signal.addEventListener("abort", () => runs[0]?.fail(new Error("aborted")));
@@ -133,11 +133,11 @@ test("a loop that runs takes over within seconds from one that dies", async () =
 test("a lost session aborts its runs, and a new one begins when they have ended", async () => {
   const { runs, reconcile } = held();
   await start(reconcile);
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   await until("a run is under way", () => runs.length === 1);
   await cutOwners(db);
   await until("the run was told to end", () => runs[0]?.signal.aborted === true);
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   // Nothing must happen, which only time can show.
   await Bun.sleep(200);
   expect(runs).toHaveLength(1);
@@ -152,14 +152,14 @@ test("a lost session aborts its runs, and a new one begins when they have ended"
 test("a run whose lease another took writes nothing", async () => {
   const { runs, reconcile } = held();
   await start(reconcile);
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   await until("a run is under way", () => runs.length === 1);
   await db`update work set owner = null, lease_until = null, run_at = 'infinity', deadline_at = null`;
   runs[0]?.end({
-    verdict: "gone",
+    result: "gone",
     write: async (tx) => void (await tx`insert into seen (id, note) values ('thing-1', 'late')`),
   });
-  await wish(db, "thing-2");
+  await item(db, "thing-2");
   await until("the loop goes on", () => runs.length === 2);
   runs[1]?.end(SETTLED);
   expect(await db`select from seen`).toHaveLength(0);
@@ -171,9 +171,9 @@ test("an outcome that could not be written is tried again without waiting for th
   await start(async () => {
     attempts += 1;
     if (attempts > 1) return SETTLED;
-    return { verdict: { settled: true }, write: async (tx) => void (await tx`select 1 / 0`) };
+    return { result: { settled: true }, write: async (tx) => void (await tx`select 1 / 0`) };
   });
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   await until("it is settled", () => isSettled("thing-1"), 5_000);
   expect(attempts).toBe(2);
 });
@@ -182,7 +182,7 @@ test("a request that holds a resource's work while an outcome is written is not 
   await db`insert into seen (id, note) values ('thing-1', 'first')`;
   const { runs, reconcile } = held();
   await start(reconcile);
-  await wish(db, "thing-1");
+  await item(db, "thing-1");
   await until("a run is under way", () => runs.length === 1);
   await db.begin(async (tx) => {
     await tx`update work set run_at = now() where id = 'thing-1'`;

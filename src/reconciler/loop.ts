@@ -7,18 +7,18 @@ import type { Database, Transaction } from "../store/database.ts";
 import { becomeOwner, type Owner } from "./owner.ts";
 import {
   freeAbandoned,
-  giveBack,
+  complete,
   LEASE_SECONDS,
   nextDueMs,
   renewLeases,
-  takeDue,
+  claim,
   type Job,
-  type Verdict,
+  type ReconcileResult,
 } from "./queue.ts";
 
 /** What a run found out and did, to be written once. */
 export interface Outcome {
-  verdict: Verdict;
+  result: ReconcileResult;
   /** Writes the status, in the transaction that gives the resource back. */
   write?: (tx: Transaction) => Promise<void>;
 }
@@ -154,7 +154,7 @@ export class Loop {
       // New runs begin nowhere but here, so none can be missing among the ids.
       await freeAbandoned(db, { owner: owner.id, ids: [...this.#runs.keys()] });
     }
-    const jobs = await takeDue(db, owner.id, hostId, room);
+    const jobs = await claim(db, owner.id, hostId, room);
     // Leases of an identity that was lost meanwhile are freed like those of any other that is gone.
     if (this.#owner !== owner || this.#isStopped) return;
     for (const job of jobs) this.#begin(owner, job);
@@ -181,7 +181,7 @@ export class Loop {
     if (signal.aborted) return;
     try {
       await db.begin(async (tx) => {
-        const given = await giveBack(tx, owner.id, job, outcome.verdict);
+        const given = await complete(tx, owner.id, job, outcome.result);
         if (given === "lost") throw new LeaseLost();
         // There was news during the run; the next one, which is due already, says how it is.
         if (given === "given") await outcome.write?.(tx);
@@ -205,7 +205,7 @@ export class Loop {
       log[isOverdue ? "error" : "warn"](about, "a resource could not be brought to its wish yet");
       const lastError = error instanceof PublicError ? error.message : "Pilvi failed; its log says why.";
       const retryMs = backoffMs(job.attempts, FIRST_RETRY_MS, LONGEST_RETRY_MS);
-      return { verdict: { settled: false, retryMs, lastError } };
+      return { result: { settled: false, retryMs, lastError } };
     }
   }
 

@@ -1,18 +1,10 @@
 // The queue against a real Postgres: who gets what, and what is left when an owner is gone.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { until } from "../../tests/support/pilvi.ts";
+import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { Database } from "../store/database.ts";
 import { becomeOwner } from "./owner.ts";
-import {
-  freeAbandoned,
-  giveBack,
-  lookAgain,
-  lookForMissing,
-  nextDueMs,
-  renewLeases,
-  takeDue,
-} from "./queue.ts";
-import { HOST, queueStore, sessionOf, wish, workOf } from "./test-support.ts";
+import { freeAbandoned, complete, requeue, requeueMissing, nextDueMs, renewLeases, claim } from "./queue.ts";
+import { HOST, queueStore, sessionOf, item, workOf } from "./test-support.ts";
 
 const SETTLED = { settled: true } as const;
 const FAILED = { settled: false, retryMs: 5_000, lastError: "It is not there yet." } as const;
@@ -34,33 +26,33 @@ beforeEach(async () => {
 const newOwner = () => becomeOwner((onClose) => sessionOf(db, onClose));
 
 async function takeOne(owner: number) {
-  const [job] = await takeDue(db, owner, HOST, 1);
+  const [job] = await claim(db, owner, HOST, 1);
   if (job === undefined) throw new Error("nothing was due");
   return job;
 }
 
 async function settle(id: string): Promise<void> {
-  await wish(db, id);
-  await giveBack(db, 1, await takeOne(1), SETTLED);
+  await item(db, id);
+  await complete(db, 1, await takeOne(1), SETTLED);
 }
 
 describe("taking", () => {
   test("gives each resource to one of many owners, and no more than was asked for", async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `thing-${index}`);
-    for (const id of ids) await wish(db, id);
-    const taken = await Promise.all(Array.from({ length: 8 }, (_, owner) => takeDue(db, owner + 1, HOST, 5)));
+    for (const id of ids) await item(db, id);
+    const taken = await Promise.all(Array.from({ length: 8 }, (_, owner) => claim(db, owner + 1, HOST, 5)));
     expect(taken.every((jobs) => jobs.length <= 5)).toBe(true);
-    const rest = await takeDue(db, 9, HOST, 100);
+    const rest = await claim(db, 9, HOST, 100);
     const all = [...taken.flat(), ...rest].map((job) => job.id);
     expect(all.sort()).toEqual(ids.sort());
   });
 
   test("leaves other hosts' resources and those that are not due", async () => {
-    await wish(db, "thing-1");
-    expect(await takeDue(db, 1, "host-2", 10)).toEqual([]);
+    await item(db, "thing-1");
+    expect(await claim(db, 1, "host-2", 10)).toEqual([]);
     const job = await takeOne(1);
-    await giveBack(db, 1, job, FAILED);
-    expect(await takeDue(db, 1, HOST, 10)).toEqual([]);
+    await complete(db, 1, job, FAILED);
+    expect(await claim(db, 1, HOST, 10)).toEqual([]);
     expect(await nextDueMs(db, HOST)).toBeWithin(4_000, 5_001);
   });
 });
@@ -73,19 +65,19 @@ describe("giving back", () => {
   });
 
   test("what failed is tried again later, with its reason", async () => {
-    await wish(db, "thing-1");
-    await giveBack(db, 1, await takeOne(1), FAILED);
+    await item(db, "thing-1");
+    await complete(db, 1, await takeOne(1), FAILED);
     const row = await workOf(db, "thing-1");
     expect(row).toMatchObject({ lastError: FAILED.lastError, isDue: false, attempts: 1 });
     expect(row?.retryMs).toBeWithin(4_000, 5_001);
   });
 
   test("what a wish arrived for meanwhile is outdated and due at once", async () => {
-    for (const verdict of [SETTLED, FAILED]) {
-      await wish(db, "thing-1");
+    for (const result of [SETTLED, FAILED]) {
+      await item(db, "thing-1");
       const job = await takeOne(1);
-      await wish(db, "thing-1");
-      expect(await giveBack(db, 1, job, verdict)).toBe(verdict === SETTLED ? "outdated" : "given");
+      await item(db, "thing-1");
+      expect(await complete(db, 1, job, result)).toBe(result === SETTLED ? "outdated" : "given");
       expect(await workOf(db, "thing-1")).toMatchObject({ isDue: true, owner: null, isSettled: false });
       await db`delete from work`;
     }
@@ -93,12 +85,12 @@ describe("giving back", () => {
 
   test.each([[SETTLED], [FAILED], ["gone" as const]])(
     "after the lease was lost changes nothing",
-    async (verdict) => {
-      await wish(db, "thing-1");
+    async (result) => {
+      await item(db, "thing-1");
       const job = await takeOne(1);
       await db`update work set owner = 2`;
       const before = await workOf(db, "thing-1");
-      expect(await giveBack(db, 1, job, verdict)).toBe("lost");
+      expect(await complete(db, 1, job, result)).toBe("lost");
       expect({ ...(await workOf(db, "thing-1")), retryMs: null }).toEqual({
         ...before,
         retryMs: null,
@@ -111,7 +103,7 @@ describe("what an owner that is gone had", () => {
   test("is free as soon as the store has ended its session", async () => {
     const dead = await newOwner();
     const alive = await newOwner();
-    await wish(db, "thing-1");
+    await item(db, "thing-1");
     await takeOne(dead.id);
     await freeAbandoned(db, { owner: alive.id, ids: [] });
     expect((await workOf(db, "thing-1"))?.owner).toBe(dead.id);
@@ -127,7 +119,7 @@ describe("what an owner that is gone had", () => {
 
   test("is free when the lease ran out, although its session lives", async () => {
     const hung = await newOwner();
-    await wish(db, "thing-1");
+    await item(db, "thing-1");
     await takeOne(hung.id);
     await db`update work set lease_until = now() - interval '1 second'`;
     await freeAbandoned(db, { owner: hung.id + 1, ids: [] });
@@ -137,7 +129,7 @@ describe("what an owner that is gone had", () => {
 
   test("is kept by itself as long as it has a run, however late, and free without one", async () => {
     const owner = await newOwner();
-    await wish(db, "thing-1");
+    await item(db, "thing-1");
     await takeOne(owner.id);
     await db`update work set lease_until = now() - interval '1 second'`;
     await freeAbandoned(db, { owner: owner.id, ids: ["thing-1"] });
@@ -150,12 +142,12 @@ describe("what an owner that is gone had", () => {
   test("is not given to two that free it at the same time", async () => {
     const owners = await Promise.all([newOwner(), newOwner(), newOwner()]);
     for (let round = 0; round < 20; round += 1) {
-      await wish(db, "thing-1");
+      await item(db, "thing-1");
       await db`update work set owner = 999999, lease_until = now() + interval '1 minute'`;
       const taken = await Promise.all(
         owners.map(async ({ id }) => {
           await freeAbandoned(db, { owner: id, ids: [] });
-          return await takeDue(db, id, HOST, 1);
+          return await claim(db, id, HOST, 1);
         }),
       );
       expect(taken.flat()).toHaveLength(1);
@@ -165,9 +157,9 @@ describe("what an owner that is gone had", () => {
   });
 
   test("is told to whoever renews too late", async () => {
-    await wish(db, "thing-1");
-    await wish(db, "thing-2");
-    await takeDue(db, 1, HOST, 2);
+    await item(db, "thing-1");
+    await item(db, "thing-2");
+    await claim(db, 1, HOST, 2);
     await db`update work set owner = 2 where id = 'thing-2'`;
     expect(await renewLeases(db, 1, ["thing-1", "thing-2"])).toEqual(new Set(["thing-1"]));
   });
@@ -175,41 +167,44 @@ describe("what an owner that is gone had", () => {
 
 describe("a sight", () => {
   test.each([
-    ["as-wished", false],
-    ["on-its-way", true],
+    ["as-desired", false],
+    ["converging", true],
     ["broken", true],
-  ] as const)("%s of a settled resource has it looked at: %s", async (sight, isDue) => {
+  ] as const)("%s of a settled resource has it looked at: %s", async (convergence, isDue) => {
     await settle("thing-1");
-    await lookAgain(db, "thing-1", sight);
+    await requeue(db, "thing-1", convergence);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(isDue);
   });
 
   test.each([
-    ["as-wished", true],
-    ["on-its-way", false],
+    ["as-desired", true],
+    ["converging", false],
     ["broken", false],
-  ] as const)("%s of one that waits for its next try has it looked at: %s", async (sight, isDue) => {
-    await wish(db, "thing-1");
-    await giveBack(db, 1, await takeOne(1), FAILED);
-    await lookAgain(db, "thing-1", sight);
+  ] as const)("%s of one that waits for its next try has it looked at: %s", async (convergence, isDue) => {
+    await item(db, "thing-1");
+    await complete(db, 1, await takeOne(1), FAILED);
+    await requeue(db, "thing-1", convergence);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(isDue);
   });
 
   test.each([
-    ["as-wished", "given"],
-    ["on-its-way", "given"],
+    ["as-desired", "given"],
+    ["converging", "given"],
     ["broken", "outdated"],
-  ] as const)("%s during the run that makes it leaves what the run found %s", async (sight, outcome) => {
-    await wish(db, "thing-1");
-    const job = await takeOne(1);
-    await lookAgain(db, "thing-1", sight);
-    expect(await giveBack(db, 1, job, SETTLED)).toBe(outcome);
-  });
+  ] as const)(
+    "%s during the run that makes it leaves what the run found %s",
+    async (convergence, outcome) => {
+      await item(db, "thing-1");
+      const job = await takeOne(1);
+      await requeue(db, "thing-1", convergence);
+      expect(await complete(db, 1, job, SETTLED)).toBe(outcome);
+    },
+  );
 
   test("of a whole host has those looked at that it does not know", async () => {
     await settle("thing-1");
     await settle("thing-2");
-    await lookForMissing(db, HOST, ["thing-1"]);
+    await requeueMissing(db, HOST, ["thing-1"]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(false);
     expect((await workOf(db, "thing-2"))?.isDue).toBe(true);
   });

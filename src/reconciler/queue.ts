@@ -9,7 +9,7 @@ export const OWNER_LOCK_CLASS = 7_458_002;
 export const LEASE_SECONDS = 30;
 
 /** A resource that somebody wants changed. */
-export interface Wish {
+export interface WorkItem {
   kind: string;
   id: string;
   hostId: string;
@@ -27,34 +27,34 @@ export interface Job {
 }
 
 /** Queues a wish in the transaction that records it. A wish that is being worked on is looked at once more after. */
-export async function enqueue(tx: Queryable, wish: Wish): Promise<void> {
+export async function enqueue(tx: Queryable, item: WorkItem): Promise<void> {
   await tx`
     insert into work (kind, id, host_id, deadline_at)
-    values (${wish.kind}, ${wish.id}, ${wish.hostId}, now() + make_interval(secs => ${wish.deadlineSeconds}))
+    values (${item.kind}, ${item.id}, ${item.hostId}, now() + make_interval(secs => ${item.deadlineSeconds}))
     on conflict (kind, id) do update
     set run_at = now(), attempts = 0, last_error = null, deadline_at = excluded.deadline_at`;
-  await notify(tx, "work", wish.id);
+  await notify(tx, "work", item.id);
 }
 
 /** What was seen of a resource: as it was wished, on its way there, or broken after it had been there. */
-export type Sight = "as-wished" | "on-its-way" | "broken";
+export type Convergence = "as-desired" | "converging" | "broken";
 
 /** Has a resource looked at again because what was observed does not fit what is recorded. */
-export async function lookAgain(db: Queryable, id: string, sight: Sight): Promise<void> {
+export async function requeue(db: Queryable, id: string, convergence: Convergence): Promise<void> {
   // A row without a deadline is where it was wished to be; one that is being worked on will see for itself, except for
   // what breaks behind the back of a run that has looked already.
   const rows = await db`
     update work set run_at = now()
     where id = ${id} and case
-      when ${sight} = 'as-wished' then deadline_at is not null and owner is null
-      when ${sight} = 'broken' then deadline_at is null or owner is not null
+      when ${convergence} = 'as-desired' then deadline_at is not null and owner is null
+      when ${convergence} = 'broken' then deadline_at is null or owner is not null
       else deadline_at is null end
     returning id`;
   if (rows.length > 0) await notify(db, "work", id);
 }
 
 /** Has every settled resource of the host looked at whose id is not among the ones observed there. */
-export async function lookForMissing(db: Queryable, hostId: string, observedIds: string[]): Promise<void> {
+export async function requeueMissing(db: Queryable, hostId: string, observedIds: string[]): Promise<void> {
   const rows = await db`
     update work set run_at = now()
     where host_id = ${hostId} and deadline_at is null and not (id = any(${db.array(observedIds, "text")}))
@@ -63,7 +63,7 @@ export async function lookForMissing(db: Queryable, hostId: string, observedIds:
 }
 
 /** Takes up to `limit` resources that are due, for this owner alone. */
-export async function takeDue(db: Database, owner: number, hostId: string, limit: number): Promise<Job[]> {
+export async function claim(db: Database, owner: number, hostId: string, limit: number): Promise<Job[]> {
   // A subquery could be run again for each row, which would take more than `limit`; this one is run once.
   return await db<Job[]>`
     with due as materialized (
@@ -112,7 +112,7 @@ export async function freeAbandoned(db: Database, mine: { owner: number; ids: st
 }
 
 /** How a run ended. */
-export type Verdict =
+export type ReconcileResult =
   | { settled: true }
   | { settled: false; retryMs: number; lastError: string | null; deadlineSeconds?: number }
   | "gone";
@@ -123,18 +123,18 @@ export type Verdict =
  * @returns `lost` when the lease is another's by now, and `outdated` when there was news during a run that found all as
  * wished, so that the next run must say how it is. In both cases the caller must write nothing.
  */
-export async function giveBack(
+export async function complete(
   tx: Queryable,
   owner: number,
   job: Job,
-  verdict: Verdict,
+  result: ReconcileResult,
 ): Promise<"given" | "outdated" | "lost"> {
-  if (verdict === "gone") {
+  if (result === "gone") {
     const rows = await tx`
       delete from work where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
     return rows.length > 0 ? "given" : "lost";
   }
-  if (verdict.settled) {
+  if (result.settled) {
     // A wish that arrived during the run has set run_at to a time, keeps its deadline, and is looked at next.
     const [row] = await tx<{ isOutdated: boolean }[]>`
       update work
@@ -148,9 +148,9 @@ export async function giveBack(
   }
   const rows = await tx`
     update work
-    set owner = null, lease_until = null, last_error = ${verdict.lastError},
-        run_at = least(run_at, now() + make_interval(secs => ${verdict.retryMs / 1000})),
-        deadline_at = coalesce(deadline_at, now() + make_interval(secs => ${verdict.deadlineSeconds ?? 60}))
+    set owner = null, lease_until = null, last_error = ${result.lastError},
+        run_at = least(run_at, now() + make_interval(secs => ${result.retryMs / 1000})),
+        deadline_at = coalesce(deadline_at, now() + make_interval(secs => ${result.deadlineSeconds ?? 60}))
     where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
   return rows.length > 0 ? "given" : "lost";
 }

@@ -1,6 +1,6 @@
 // What tests of the queue and the loop share: a store with a host in it, and sessions that can be cut.
 import { SQL } from "bun";
-import { freshDatabase } from "../../tests/support/postgres.ts";
+import { freshDatabase } from "../../tests/support/engines/postgres.ts";
 import { createLog } from "../lib/log.ts";
 import type { Database } from "../store/database.ts";
 import { Loop, type Reconcile } from "./loop.ts";
@@ -21,7 +21,7 @@ export function sessionOf(db: Database, onclose: () => void = () => {}): Databas
 }
 
 /** Wishes for something about a resource of the kind `things`. */
-export async function wish(db: Database, id: string): Promise<void> {
+export async function item(db: Database, id: string): Promise<void> {
   await db.begin((tx) => enqueue(tx, { kind: "things", id, hostId: HOST, deadlineSeconds: 60 }));
 }
 

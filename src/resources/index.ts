@@ -1,5 +1,5 @@
 // All kinds of resources that this Pilvi offers.
-import type { Operation } from "../api/operation.ts";
+import type { Operation } from "../api/operation/operation.ts";
 import type { Database } from "../store/database.ts";
 import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";

@@ -1,13 +1,13 @@
 // What every resource kind gives to the rest of the program, and what it is given.
-import type { FigureSource } from "../api/metrics.ts";
-import type { Operation } from "../api/operation.ts";
+import type { FigureSource } from "../api/http/metrics.ts";
+import type { Operation } from "../api/operation/operation.ts";
 import type { Driver, Observation } from "../drivers/driver.ts";
 import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database, Queryable } from "../store/database.ts";
 
 /** How instances were when the driver told of them last: from memory, so that asking neither waits nor wakes anything. */
-export interface Sightings {
+export interface ObservedStates {
   /** Undefined for an instance that the driver has not told of. */
   of(id: string): Observation | undefined;
   /** Takes in what an order of our own was answered, which the driver may be telling everybody just now. */
@@ -40,7 +40,7 @@ export interface KindContext {
   db: Database;
   vault: Vault;
   driver: Driver;
-  sightings: Sightings;
+  observedStates: ObservedStates;
   /** The host that new resources are placed on. */
   hostId: string;
   /** Host names that answers carry, by exposure. */

@@ -1,52 +1,52 @@
 // The operations on database clusters and on the databases in them.
 import type { z } from "zod";
 import type {
-  databaseChange,
+  databaseClusterChange,
+  DatabaseClusterResource,
+  DatabaseClusterStatus,
+  databaseTypeList,
+  newDatabaseCluster,
+  NewDatabase,
   DatabaseResource,
   DatabaseStatus,
-  databaseTypeList,
-  newDatabase,
-  NewSchema,
-  SchemaResource,
-  SchemaStatus,
 } from "../resources/databases/schema.ts";
 import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 
 /** What a new cluster is described by; everything but type, name and region may be left out. */
-export type NewDatabase = z.input<typeof newDatabase>;
+export type NewDatabaseCluster = z.input<typeof newDatabaseCluster>;
 /** What of a cluster's config is to change; the rest stays as it is. */
-export type DatabaseChange = z.input<typeof databaseChange>;
+export type DatabaseClusterChange = z.input<typeof databaseClusterChange>;
 /** A cluster, with the databases in it where `include: ["databases"]` asks for them. */
-export type DatabaseDocument = SingleDocument<DatabaseResource, SchemaResource>;
-export type DatabasePage = PageDocument<DatabaseResource>;
+export type DatabaseClusterDocument = SingleDocument<DatabaseClusterResource, DatabaseResource>;
+export type DatabaseClusterPage = PageDocument<DatabaseClusterResource>;
 /** What can be ordered. */
 export type DatabaseTypeList = z.output<typeof databaseTypeList>;
 /** A database in a cluster, with the cluster where `include: ["database"]` asks for it. */
-export type SchemaDocument = SingleDocument<SchemaResource, DatabaseResource>;
-export type SchemaPage = PageDocument<SchemaResource>;
+export type DatabaseDocument = SingleDocument<DatabaseResource, DatabaseClusterResource>;
+export type DatabasePage = PageDocument<DatabaseResource>;
 
 /** What makes clusters a kind of resource. */
 interface DatabaseKind {
-  body: NewDatabase;
-  resource: DatabaseResource;
-  included: SchemaResource;
-  status: DatabaseStatus;
+  body: NewDatabaseCluster;
+  resource: DatabaseClusterResource;
+  included: DatabaseResource;
+  status: DatabaseClusterStatus;
   filter: "type" | "status" | "region";
 }
 
 /** What makes databases in a cluster a kind of resource. */
 interface SchemaKind {
-  body: NewSchema;
-  resource: SchemaResource;
-  included: DatabaseResource;
-  status: SchemaStatus;
+  body: NewDatabase;
+  resource: DatabaseResource;
+  included: DatabaseClusterResource;
+  status: DatabaseStatus;
   filter: never;
 }
 
 /** Shows only clusters whose attributes have these values. */
-export type DatabaseFilter = Partial<Record<DatabaseKind["filter"], string>>;
+export type DatabaseClusterFilter = Partial<Record<DatabaseKind["filter"], string>>;
 
 /** The databases in one cluster. */
 export type Schemas = Collection<SchemaKind>;
@@ -63,21 +63,24 @@ export class Databases extends Collection<DatabaseKind> {
   }
 
   /** Changes a cluster; another size starts its engine anew, which ends its connections. */
-  async update(id: string, change: DatabaseChange): Promise<DatabaseDocument> {
-    return await this.change<DatabaseDocument>(id, change);
+  async update(id: string, change: DatabaseClusterChange): Promise<DatabaseClusterDocument> {
+    return await this.change<DatabaseClusterDocument>(id, change);
   }
 
   /** Puts a cluster that may sleep to sleep; resolves when it sleeps. */
-  async suspend(id: string): Promise<DatabaseDocument> {
-    return await this.putToSleep<DatabaseDocument>(id);
+  async suspend(id: string): Promise<DatabaseClusterDocument> {
+    return await this.putToSleep<DatabaseClusterDocument>(id);
   }
 
   /**
    * Gives a cluster a new password; the former one is refused when the cluster is `available` again.
    * @param options.idempotencyKey makes repetitions over several processes safe; by default each call has its own.
    */
-  async rotateCredentials(id: string, options: { idempotencyKey?: string } = {}): Promise<DatabaseDocument> {
-    return await this.rotate<DatabaseDocument>(id, options);
+  async rotateCredentials(
+    id: string,
+    options: { idempotencyKey?: string } = {},
+  ): Promise<DatabaseClusterDocument> {
+    return await this.rotate<DatabaseClusterDocument>(id, options);
   }
 
   /** Reads which types there are, with their versions, regions and the members of their config. */

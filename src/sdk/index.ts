@@ -1,18 +1,18 @@
 // What users of the client may import.
 export type { CacheResource, CacheStatus } from "../resources/caches/schema.ts";
 export type {
+  DatabaseClusterResource,
+  DatabaseClusterStatus,
   DatabaseResource,
   DatabaseStatus,
-  SchemaResource,
-  SchemaStatus,
 } from "../resources/databases/schema.ts";
 export type { EventResource, EventResourceType, EventType } from "../resources/shared/event-schema.ts";
 export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
 export type {
   ApplicationResource as WebsocketApplicationResource,
-  ServerResource as WebsocketServerResource,
+  WebSocketClusterResource as WebsocketServerResource,
   MetricPeriod,
-  ServerStatus as WebsocketServerStatus,
+  WebSocketClusterStatus as WebsocketServerStatus,
   WebsocketMetrics,
 } from "../resources/websockets/schema.ts";
 export type {
@@ -26,14 +26,14 @@ export type {
 export { PilviClient } from "./client.ts";
 export type { ConnectionOptions, Pause } from "./connection.ts";
 export type {
-  DatabaseChange,
-  DatabaseDocument,
-  DatabaseFilter,
-  DatabasePage,
+  DatabaseClusterChange,
+  DatabaseClusterDocument,
+  DatabaseClusterFilter,
+  DatabaseClusterPage,
   DatabaseTypeList,
-  NewDatabase,
-  SchemaDocument,
-  SchemaPage,
+  NewDatabaseCluster,
+  DatabaseDocument,
+  DatabasePage,
 } from "./databases.ts";
 export type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 export type { EventFilter, EventPage } from "./events.ts";
@@ -41,14 +41,14 @@ export type { OrganizationDocument } from "./organization.ts";
 export { PilviError, PilviUnreachable } from "./errors.ts";
 export type {
   NewWebsocketApplication,
-  NewWebsocketServer,
+  NewWebSocketCluster,
   WebsocketApplicationChange,
   WebsocketApplicationDocument,
   WebsocketApplicationPage,
   WebsocketApplications,
   WebsocketSecretRotation,
-  WebsocketServerChange,
-  WebsocketServerDocument,
-  WebsocketServerFilter,
-  WebsocketServerPage,
+  WebSocketClusterChange,
+  WebSocketClusterDocument,
+  WebSocketClusterFilter,
+  WebSocketClusterPage,
 } from "./websockets.ts";

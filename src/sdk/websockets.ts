@@ -5,11 +5,11 @@ import type {
   ApplicationResource,
   MetricPeriod,
   newApplication,
-  newServer,
+  newWebSocketCluster,
   secretRotation,
-  serverChange,
-  ServerResource,
-  ServerStatus,
+  webSocketClusterChange,
+  WebSocketClusterResource,
+  WebSocketClusterStatus,
   WebsocketMetrics,
 } from "../resources/websockets/schema.ts";
 import { Collection } from "./collection.ts";
@@ -17,28 +17,28 @@ import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 
 /** What a new cluster is described by. */
-export type NewWebsocketServer = z.input<typeof newServer>;
+export type NewWebSocketCluster = z.input<typeof newWebSocketCluster>;
 /** What of a cluster is to change; the rest stays as it is. */
-export type WebsocketServerChange = z.input<typeof serverChange>;
+export type WebSocketClusterChange = z.input<typeof webSocketClusterChange>;
 /** A cluster, with its applications where `include: ["applications"]` asks for them. */
-export type WebsocketServerDocument = SingleDocument<ServerResource, ApplicationResource>;
-export type WebsocketServerPage = PageDocument<ServerResource>;
+export type WebSocketClusterDocument = SingleDocument<WebSocketClusterResource, ApplicationResource>;
+export type WebSocketClusterPage = PageDocument<WebSocketClusterResource>;
 /** What a new application is described by; everything but the name may be left out. */
 export type NewWebsocketApplication = z.input<typeof newApplication>;
 /** What of an application is to change; the rest stays as it is, and lists are replaced as a whole. */
 export type WebsocketApplicationChange = z.input<typeof applicationChange>;
 /** An application, with its cluster where `include: ["server"]` asks for it. */
-export type WebsocketApplicationDocument = SingleDocument<ApplicationResource, ServerResource>;
+export type WebsocketApplicationDocument = SingleDocument<ApplicationResource, WebSocketClusterResource>;
 export type WebsocketApplicationPage = PageDocument<ApplicationResource>;
 /** How long earlier secrets stay good after a rotation. */
 export type WebsocketSecretRotation = z.input<typeof secretRotation>;
 
 /** What makes clusters a kind of resource. */
 interface ServerKind {
-  body: NewWebsocketServer;
-  resource: ServerResource;
+  body: NewWebSocketCluster;
+  resource: WebSocketClusterResource;
   included: ApplicationResource;
-  status: ServerStatus;
+  status: WebSocketClusterStatus;
   filter: "name" | "type" | "status" | "region";
 }
 
@@ -46,13 +46,13 @@ interface ServerKind {
 interface ApplicationKind {
   body: NewWebsocketApplication;
   resource: ApplicationResource;
-  included: ServerResource;
+  included: WebSocketClusterResource;
   status: never;
   filter: never;
 }
 
 /** Shows only clusters whose attributes have these values. */
-export type WebsocketServerFilter = Partial<Record<ServerKind["filter"], string>>;
+export type WebSocketClusterFilter = Partial<Record<ServerKind["filter"], string>>;
 
 /** The WebSocket clusters of the token's organization. */
 export class Websockets extends Collection<ServerKind> {
@@ -66,8 +66,8 @@ export class Websockets extends Collection<ServerKind> {
   }
 
   /** Changes a cluster; nobody is disconnected, unless there are too many. */
-  async update(id: string, change: WebsocketServerChange): Promise<WebsocketServerDocument> {
-    return await this.change<WebsocketServerDocument>(id, change);
+  async update(id: string, change: WebSocketClusterChange): Promise<WebSocketClusterDocument> {
+    return await this.change<WebSocketClusterDocument>(id, change);
   }
 
   /** Reads connections and messages over time, of the last six hours by default. */

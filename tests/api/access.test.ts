@@ -1,7 +1,7 @@
 // Who may do what: tokens, abilities, organizations, and who sees credentials.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createToken, ensureToken, listTokens, revokeToken } from "../../src/api/tokens.ts";
-import { startApi, validCache, type TestApi } from "../support/api.ts";
+import { createToken, ensureToken, listTokens, revokeToken } from "../../src/api/auth/tokens.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 
 let api: TestApi;
 let id: string;

@@ -1,8 +1,16 @@
 // Caches and database clusters that are changed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startApi, validCache, validDatabase, type TestApi } from "../support/api.ts";
-import { bodyValidatorOf, documentOf, expectDocumented } from "../support/openapi.ts";
-import { ask, audited, becomes, hasWork, make, SLEEPERS, type Sleeper } from "../support/resources-api.ts";
+import { startApi, validCache, validDatabase, type TestApi } from "../support/api/api.ts";
+import { bodyValidatorOf, documentOf, expectDocumented } from "../support/api/openapi.ts";
+import {
+  ask,
+  audited,
+  becomes,
+  hasWork,
+  make,
+  SLEEPERS,
+  type Sleeper,
+} from "../support/api/resources-api.ts";
 
 const [CACHES, DATABASES] = SLEEPERS;
 

@@ -1,14 +1,14 @@
 // The OpenAPI document is true to what the API answers about databases.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eraseDatabase } from "../../src/resources/databases/store.ts";
-import { startApi, validDatabase, type TestApi } from "../support/api.ts";
+import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
+import { startApi, validDatabase, type TestApi } from "../support/api/api.ts";
 import {
   bodyValidatorOf,
   documentOf,
   expectDocumented,
   type Document,
   type Json,
-} from "../support/openapi.ts";
+} from "../support/api/openapi.ts";
 
 let api: TestApi;
 let document: Document;
@@ -74,7 +74,7 @@ describe("the document", () => {
 
   test("has one config for each type, in requests and in answers", () => {
     expect(document.components.schemas.DatabaseConfig?.oneOf).toHaveLength(3);
-    expect(document.components.schemas.NewDatabase?.oneOf).toHaveLength(4);
+    expect(document.components.schemas.NewDatabaseCluster?.oneOf).toHaveLength(4);
   });
 });
 
@@ -97,7 +97,7 @@ describe.each([clusters, former])("answers of %s are as documented", (path) => {
       await post(validDatabase, {}, null),
       await post(validDatabase, {}, await api.newToken(["databases:read"])),
     ];
-    await api.db.begin((tx) => eraseDatabase(tx, id));
+    await api.db.begin((tx) => eraseDatabaseCluster(tx, id));
     answers.push(await post(validDatabase, key));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 422, 422, 401, 403, 409]);
     for (const answer of answers) await expectDocumented(document, path, "post", answer);

@@ -6,7 +6,7 @@ import { choicesFor, chooseEngine } from "../../src/resources/databases/engines.
 import { resourcesOf } from "../../src/resources/databases/resources.ts";
 import { machineOf, managedSizes } from "../../src/resources/databases/sizes.ts";
 import type { DatabaseType } from "../../src/resources/databases/types.ts";
-import { startApi, validDatabase, type TestApi } from "../support/api.ts";
+import { startApi, validDatabase, type TestApi } from "../support/api/api.ts";
 
 interface Answer {
   errors?: Record<string, string[]>;

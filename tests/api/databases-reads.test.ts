@@ -1,8 +1,8 @@
 // Reading and listing database clusters, under their path and under the former one.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eraseDatabase } from "../../src/resources/databases/store.ts";
+import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
 import { notify } from "../../src/store/notifications.ts";
-import { startApi, UNSEEN, validDatabase, type TestApi } from "../support/api.ts";
+import { startApi, UNSEEN, validDatabase, type TestApi } from "../support/api/api.ts";
 
 interface Cluster {
   id: string;
@@ -131,7 +131,7 @@ describe.each(paths)("GET %s/:id", (path) => {
     });
     expect((await held).body.data.attributes.status).toBe("available");
     const gone = show(id, "?wait=deleted");
-    await api.db.begin((tx) => eraseDatabase(tx, id));
+    await api.db.begin((tx) => eraseDatabaseCluster(tx, id));
     expect((await gone).status).toBe(404);
   });
 });

@@ -1,12 +1,16 @@
 // Databases in a cluster: creating, reading, listing and deleting them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
-  eraseSchema,
-  markSchemaDeleting,
-  writeSchemaStatus,
+  eraseDatabase,
+  markDatabaseDeleting,
+  writeDatabaseStatus,
 } from "../../src/resources/databases/schemas/store.ts";
-import { eraseDatabase, loadDatabase, writeDatabaseStatus } from "../../src/resources/databases/store.ts";
-import { startApi, validDatabase, type TestApi } from "../support/api.ts";
+import {
+  eraseDatabaseCluster,
+  loadDatabaseCluster,
+  writeDatabaseClusterStatus,
+} from "../../src/resources/databases/store.ts";
+import { startApi, validDatabase, type TestApi } from "../support/api/api.ts";
 
 interface Schema {
   id: string;
@@ -136,7 +140,7 @@ describe("POST /databases/clusters/:id/databases", () => {
     const { body } = await create("reports");
     expect(await remove(body.data.id)).toBe(204);
     expect((await create("reports")).status).toBe(422);
-    await api.db.begin((tx) => eraseSchema(tx, body.data.id));
+    await api.db.begin((tx) => eraseDatabase(tx, body.data.id));
     expect((await create("reports")).status).toBe(201);
   });
 
@@ -158,14 +162,14 @@ describe("POST /databases/clusters/:id/databases", () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(answers.map(({ body }) => body.data.id)).size).toBe(1);
     expect(Object.keys((await create("other", key)).body.errors ?? {})).toEqual(["Idempotency-Key"]);
-    await api.db.begin((tx) => eraseDatabase(tx, cluster));
+    await api.db.begin((tx) => eraseDatabaseCluster(tx, cluster));
     expect((await create("reports", key)).status).toBe(409);
   });
 
   test("is 409 for a cluster that is being deleted, and 404 for one that is not there", async () => {
     await api.request(`/api/databases/clusters/${cluster}`, { method: "DELETE" });
     expect((await create("reports")).status).toBe(409);
-    await api.db.begin((tx) => eraseDatabase(tx, cluster));
+    await api.db.begin((tx) => eraseDatabaseCluster(tx, cluster));
     expect((await create("reports")).status).toBe(404);
     path = "/api/databases/clusters/db-1/databases";
     expect((await create("reports")).status).toBe(404);
@@ -201,10 +205,10 @@ describe("reading", () => {
   test("waits for a status, and for the end", async () => {
     const { id } = (await create("reports")).body.data;
     const held = show(id, "?wait=available");
-    await api.db.begin((tx) => writeSchemaStatus(tx, id, "available"));
+    await api.db.begin((tx) => writeDatabaseStatus(tx, id, "available"));
     expect((await held).body.data.attributes.status).toBe("available");
     const gone = show(id, "?wait=deleted");
-    await api.db.begin((tx) => eraseDatabase(tx, cluster));
+    await api.db.begin((tx) => eraseDatabaseCluster(tx, cluster));
     expect((await gone).status).toBe(404);
     const response = await api.request(`${path}/${id}?wait=updating`);
     expect(response.status).toBe(422);
@@ -244,7 +248,7 @@ describe("reading", () => {
 
 describe("DELETE", () => {
   test("answers at once, as often as it is asked, and leaves the cluster usable", async () => {
-    const row = await loadDatabase(api.db, cluster);
+    const row = await loadDatabaseCluster(api.db, cluster);
     const [main] = row?.schemas ?? [];
     if (main === undefined) throw new Error("a cluster begins with a database");
     await settle();
@@ -253,7 +257,7 @@ describe("DELETE", () => {
     expect((await show(main.id)).body.data.attributes.status).toBe("deleting");
     const audit = await api.db`select action from audit where resource_id = ${main.id}`;
     expect(audit.map(({ action }: { action: string }) => action)).toEqual(["delete"]);
-    await api.db.begin((tx) => eraseSchema(tx, main.id));
+    await api.db.begin((tx) => eraseDatabase(tx, main.id));
     expect(await names()).toEqual([]);
     expect((await create("again")).status).toBe(201);
   });
@@ -262,24 +266,24 @@ describe("DELETE", () => {
 describe("what a run writes", () => {
   test("does not take back a wish to delete that arrived meanwhile", async () => {
     const { id } = (await create("reports")).body.data;
-    await api.db.begin((tx) => markSchemaDeleting(tx, id));
-    await api.db.begin((tx) => writeSchemaStatus(tx, id, "available"));
+    await api.db.begin((tx) => markDatabaseDeleting(tx, id));
+    await api.db.begin((tx) => writeDatabaseStatus(tx, id, "available"));
     expect((await show(id)).body.data.attributes.status).toBe("deleting");
     await api.request(`/api/databases/clusters/${cluster}`, { method: "DELETE" });
     const limits = { memoryBytes: 1, enforcedBy: "engine" as const };
     const engine = { name: "postgres" as const, version: "18.1", warning: null };
     await api.db.begin((tx) =>
-      writeDatabaseStatus(tx, cluster, "available", { engine, limits, lastError: null }),
+      writeDatabaseClusterStatus(tx, cluster, "available", { engine, limits, lastError: null }),
     );
     await api.db.begin((tx) =>
-      writeDatabaseStatus(tx, cluster, "available", { engine: null, limits: null, lastError: null }),
+      writeDatabaseClusterStatus(tx, cluster, "available", { engine: null, limits: null, lastError: null }),
     );
-    expect(await loadDatabase(api.db, cluster)).toMatchObject({ status: "deleting", engine, limits });
+    expect(await loadDatabaseCluster(api.db, cluster)).toMatchObject({ status: "deleting", engine, limits });
   });
 
   test("begins with a row that has all that was ordered, and the databases, the oldest first", async () => {
     await create("reports");
-    expect(await loadDatabase(api.db, cluster)).toMatchObject({
+    expect(await loadDatabaseCluster(api.db, cluster)).toMatchObject({
       type: "hosted_serverless_postgres",
       engineName: "postgres",
       version: "18",
@@ -289,6 +293,6 @@ describe("what a run writes", () => {
         { name: "reports", status: "creating", createdAt: expect.stringMatching(/\.\d{6}Z$/) },
       ],
     });
-    expect(await loadDatabase(api.db, "db-1")).toBeNull();
+    expect(await loadDatabaseCluster(api.db, "db-1")).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 // Which requests for a database cluster are refused, every failing field named at once, and what is in force otherwise.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { managedSizes, platformSizes } from "../../src/resources/databases/sizes.ts";
-import { startApi, validDatabase, type TestApi } from "../support/api.ts";
+import { startApi, validDatabase, type TestApi } from "../support/api/api.ts";
 
 interface Answer {
   message: string;

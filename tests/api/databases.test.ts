@@ -1,7 +1,7 @@
 // Creating and deleting database clusters, under their path and under the former one.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eraseDatabase } from "../../src/resources/databases/store.ts";
-import { startApi, UNSEEN, validDatabase, type TestApi } from "../support/api.ts";
+import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
+import { startApi, UNSEEN, validDatabase, type TestApi } from "../support/api/api.ts";
 
 interface Cluster {
   id: string;
@@ -187,7 +187,7 @@ describe("creates with an Idempotency-Key", () => {
   test("whose cluster was deleted since are a conflict", async () => {
     const key = { "Idempotency-Key": "gone" };
     const { body } = await create(validDatabase, paths[0], api, key);
-    await api.db.begin((tx) => eraseDatabase(tx, body.data.id));
+    await api.db.begin((tx) => eraseDatabaseCluster(tx, body.data.id));
     expect((await create(validDatabase, paths[0], api, key)).status).toBe(409);
   });
 });
@@ -205,7 +205,7 @@ describe.each(paths)("DELETE %s/:id", (path) => {
     expect(shown.data.attributes.status).toBe("deleting");
     expect(shown.included?.map(({ attributes }) => attributes.status)).toEqual(["deleting"]);
     expect(await counts(id)).toMatchObject({ work: 1, audit: 2 });
-    await api.db.begin((tx) => eraseDatabase(tx, id));
+    await api.db.begin((tx) => eraseDatabaseCluster(tx, id));
     expect((await api.request(`${path}/${id}`)).status).toBe(404);
     expect((await api.request(`${path}/${id}`, { method: "DELETE" })).status).toBe(404);
     expect(await counts(id)).toMatchObject({ databases: 0, schemas: 0, ports: 0, audit: 2 });

@@ -4,9 +4,9 @@ import { eraseRow, writeProgress } from "../../src/resources/shared/rows.ts";
 import type { EventResource } from "../../src/resources/shared/event-schema.ts";
 import { recordEvent, type NewEvent } from "../../src/resources/shared/events/record.ts";
 import { pruneEvents } from "../../src/resources/shared/events/retention.ts";
-import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api.ts";
-import { documentOf, expectDocumented } from "../support/openapi.ts";
-import { becomes } from "../support/resources-api.ts";
+import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";
+import { documentOf, expectDocumented } from "../support/api/openapi.ts";
+import { becomes } from "../support/api/resources-api.ts";
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // The Host header: requests without one, and values that are no host name.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { startApi, type TestApi } from "../support/api.ts";
+import { startApi, type TestApi } from "../support/api/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {

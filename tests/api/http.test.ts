@@ -1,8 +1,8 @@
 // The HTTP shell: bodies, methods, paths, headers, limits, and what a hostile client may send.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { RateLimiter } from "../../src/api/rate-limit.ts";
-import { startApi, validCache, type TestApi } from "../support/api.ts";
+import { RateLimiter } from "../../src/api/http/rate-limit.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -122,7 +122,7 @@ describe("addresses", () => {
     "cache-%00",
     "ü",
     "a".repeat(5000),
-    "__proto__",
+    "[object Object]",
     "'--",
   ];
   test.each(garbage)("an id like %p is 404", async (id) => {

@@ -1,7 +1,7 @@
 // Creates that are repeated with the same Idempotency-Key make one resource.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eraseCache } from "../../src/resources/caches/store.ts";
-import { startApi, validCache, type TestApi } from "../support/api.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {

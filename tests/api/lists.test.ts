@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseCache } from "../../src/resources/caches/store.ts";
 import { canListen } from "../../src/resources/shared/ports.ts";
-import { startApi, validCache, type TestApi } from "../support/api.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 
 interface List {
   data: { id: string; attributes: { name: string } }[];

@@ -1,8 +1,8 @@
 // Wishes and the outcomes of runs, which are about the same rows, never make each other fail.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { giveBack, takeDue } from "../../src/reconciler/queue.ts";
+import { complete, claim } from "../../src/reconciler/queue.ts";
 import { writeProgress } from "../../src/resources/shared/rows.ts";
-import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api.ts";
+import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";
 
 const OWNER = 7;
 
@@ -77,11 +77,11 @@ test.each([
 ] as const)("to %s while an outcome is being written", async (_what, kind, path, json, wish, status) => {
   const created = await api.request(path, { json });
   const { id } = ((await created.json()) as { data: { id: string } }).data;
-  const job = (await takeDue(api.db, OWNER, "host-1", 100)).find((taken) => taken.id === id);
+  const job = (await claim(api.db, OWNER, "host-1", 100)).find((taken) => taken.id === id);
   if (job === undefined) throw new Error("a new resource is due");
   let answer: Promise<Response> | undefined;
   await api.db.begin(async (tx) => {
-    expect(await giveBack(tx, OWNER, job, { settled: true })).toBe("given");
+    expect(await complete(tx, OWNER, job, { settled: true })).toBe("given");
     answer = wish(id);
     await untilSomebodyWaits();
     await writeProgress(tx, kind, id, "available", { engine: null, limits: null, lastError: null });

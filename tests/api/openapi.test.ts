@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type * as docs from "../../src/api/docs.ts";
+import type * as docs from "../../src/api/http/docs.ts";
 import { eraseCache } from "../../src/resources/caches/store.ts";
-import { startApi, validCache, type TestApi } from "../support/api.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 import {
   bodyValidatorOf,
   documentOf,
@@ -13,7 +13,7 @@ import {
   validatorOf,
   type Document,
   type Json,
-} from "../support/openapi.ts";
+} from "../support/api/openapi.ts";
 
 let api: TestApi;
 let document: Document;
@@ -189,7 +189,7 @@ describe("the page for people", () => {
     expect((await fetch(`${api.origin}/docs/style.css`)).headers.get("content-type")).toStartWith("text/css");
     expect(await (await fetch(`${api.origin}/docs/script.js`)).text()).toContain("SwaggerUIBundle");
     const folder = mkdtempSync(join(tmpdir(), "pilvi-bundle-"));
-    const source = join(import.meta.dir, "../../src/api/docs.ts");
+    const source = join(import.meta.dir, "../../src/api/http/docs.ts");
     const built = await Bun.build({ entrypoints: [source], target: "bun", outdir: folder });
     expect(built.success).toBe(true);
     const bundle = (await import(join(folder, "docs.js"))) as typeof docs;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { recordUnknownAllocations } from "../../src/resources/index.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { migrations } from "../../src/store/migrations.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { freshDatabase } from "../support/engines/postgres.ts";
 
 test("a store without quotas is migrated with the sums of what is in it", async () => {
   const db = await freshDatabase(migrations.filter(({ name }) => name < "0004"));

@@ -1,12 +1,12 @@
 // Quotas of organizations and tokens: what exceeds them is refused, what goes gives back, and the sums never drift.
 import { afterEach, describe, expect, test } from "bun:test";
-import type { TokenLimits } from "../../src/api/tokens.ts";
+import type { TokenLimits } from "../../src/api/auth/tokens.ts";
 import type { StorageReading } from "../../src/drivers/driver.ts";
 import { recordStorage } from "../../src/resources/shared/storage.ts";
 import type { Quotas } from "../../src/resources/kind.ts";
 import { eraseRow, type InstanceKind } from "../../src/resources/shared/rows.ts";
-import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api.ts";
-import { ask } from "../support/resources-api.ts";
+import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";
+import { ask } from "../support/api/resources-api.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const GIBIBYTE = 1024 ** 3;

@@ -1,7 +1,7 @@
 // New passwords for caches and database clusters: who may ask for one, who sees it, and what it leaves to be done.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startApi, type TestApi } from "../support/api.ts";
-import { ask, becomes, hasWork, make, SLEEPERS } from "../support/resources-api.ts";
+import { startApi, type TestApi } from "../support/api/api.ts";
+import { ask, becomes, hasWork, make, SLEEPERS } from "../support/api/resources-api.ts";
 
 let api: TestApi;
 

@@ -2,10 +2,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Driver, Wake } from "../../src/drivers/driver.ts";
 import { PublicError } from "../../src/lib/errors.ts";
-import { sleepFigures } from "../../src/resources/shared/sleep-figures.ts";
-import { startApi, UNSEEN, validCache, validDatabase, type TestApi } from "../support/api.ts";
-import { documentOf, expectDocumented } from "../support/openapi.ts";
-import { ask, audited, becomes, make, observed, SLEEPERS, type Sleeper } from "../support/resources-api.ts";
+import { sleepGauges } from "../../src/resources/shared/sleep-gauges.ts";
+import { startApi, UNSEEN, validCache, validDatabase, type TestApi } from "../support/api/api.ts";
+import { documentOf, expectDocumented } from "../support/api/openapi.ts";
+import {
+  ask,
+  audited,
+  becomes,
+  make,
+  observed,
+  SLEEPERS,
+  type Sleeper,
+} from "../support/api/resources-api.ts";
 
 const [CACHES, DATABASES] = SLEEPERS;
 const SINCE = "2026-03-15T08:18:53.204Z";
@@ -48,7 +56,7 @@ describe.each(SLEEPERS)("meta.sleep of $kind", (sleeper) => {
 
   test("tells what the driver told last, without asking it", async () => {
     const id = await available(sleeper);
-    api.sightings.note(observed(id, "running", { wakes: 1, lastWake: WAKE }));
+    api.observedStates.note(observed(id, "running", { wakes: 1, lastWake: WAKE }));
     const { reason, spansMs, at } = WAKE;
     expect((await metaOf(sleeper, id)).sleep).toMatchObject({
       state: "awake",
@@ -57,37 +65,37 @@ describe.each(SLEEPERS)("meta.sleep of $kind", (sleeper) => {
       last_wake: { at, reason: { ...reason, application: null }, spans_ms: spansMs },
     });
     const own = { ...WAKE, reason: { user: "pilvi", address: "" } };
-    api.sightings.note(observed(id, "running", { wakes: 2, lastWake: own }));
+    api.observedStates.note(observed(id, "running", { wakes: 2, lastWake: own }));
     const nobody = { user: "pilvi", database: null, application: null, address: null };
     expect((await metaOf(sleeper, id)).sleep).toMatchObject({ last_wake: { reason: nobody } });
     for (const state of ["draining", "asleep", "waking"] as const) {
       const engine = state === "waking" ? "starting" : state;
-      api.sightings.note(observed(id, engine, { state, since: LATER }));
+      api.observedStates.note(observed(id, engine, { state, since: LATER }));
       expect((await metaOf(sleeper, id)).sleep).toMatchObject({ state, since: LATER, last_wake: null });
     }
-    api.sightings.note(observed(id, "absent", null));
+    api.observedStates.note(observed(id, "absent", null));
     expect((await metaOf(sleeper, id)).sleep).toEqual(UNSEEN);
   });
 
   test("is that of an engine which listens by itself: awake since it runs", async () => {
     const id = await available(sleeper);
-    api.sightings.note(observed(id, "running", null));
+    api.observedStates.note(observed(id, "running", null));
     expect((await metaOf(sleeper, id)).sleep).toMatchObject({ state: "awake", since: SINCE, wakes: 0 });
   });
 
   test("comes with the reason why one that sleeps could not be woken", async () => {
     const id = await available(sleeper);
-    api.sightings.note(observed(id, "asleep", { state: "asleep" }, { lastError: "The disk is full." }));
+    api.observedStates.note(observed(id, "asleep", { state: "asleep" }, { lastError: "The disk is full." }));
     expect((await metaOf(sleeper, id)).last_error).toBe("The disk is full.");
-    api.sightings.note(observed(id, "running", {}, { lastError: "It cannot save." }));
+    api.observedStates.note(observed(id, "running", {}, { lastError: "It cannot save." }));
     expect((await metaOf(sleeper, id)).last_error).toBe("It cannot save.");
-    api.sightings.note(observed(id, "running", {}));
+    api.observedStates.note(observed(id, "running", {}));
     expect((await metaOf(sleeper, id)).last_error).toBeNull();
   });
 
   test("is answered as documented", async () => {
     const id = await available(sleeper);
-    api.sightings.note(observed(id, "asleep", { state: "asleep", wakes: 2, lastWake: WAKE }));
+    api.observedStates.note(observed(id, "asleep", { state: "asleep", wakes: 2, lastWake: WAKE }));
     const document = await documentOf(api);
     const response = await api.request(`${sleeper.path}/${id}`);
     await expectDocumented(document, `${sleeper.path.replace("/api", "")}/{id}`, "get", response);
@@ -122,7 +130,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
     test("does not undo what the watch told meanwhile", async () => {
       const id = await available(sleeper);
       api.context.driver.suspend = async (which) => {
-        api.sightings.note(observed(which, "running", { since: LATER }, { since: LATER }));
+        api.observedStates.note(observed(which, "running", { since: LATER }, { since: LATER }));
         return observed(which, "asleep", { state: "asleep" });
       };
       expect((await suspend(path, id)).body.data.meta.sleep).toMatchObject({ state: "awake", since: LATER });
@@ -210,11 +218,11 @@ test.each([
 
 test("figures count who sleeps, and tell of wakes, from memory", async () => {
   const [cache, cluster] = [await available(CACHES), await available(DATABASES)];
-  api.sightings.keepOnly([]);
-  api.sightings.note(observed(cache, "asleep", { state: "asleep" }));
-  api.sightings.note(observed(cluster, "running", { wakes: 3, lastWake: WAKE }));
-  api.sightings.note(observed("ws-1", "running", null));
-  const told = (await sleepFigures.read(api)).map(
+  api.observedStates.keepOnly([]);
+  api.observedStates.note(observed(cache, "asleep", { state: "asleep" }));
+  api.observedStates.note(observed(cluster, "running", { wakes: 3, lastWake: WAKE }));
+  api.observedStates.note(observed("ws-1", "running", null));
+  const told = (await sleepGauges.read(api)).map(
     ({ name, labels, value }) => `${name} ${Object.values(labels).join(" ")} ${value}`,
   );
   expect(told.sort()).toEqual(

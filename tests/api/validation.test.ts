@@ -1,7 +1,7 @@
 // Which requests for a cache are refused, and that every failing field is named at once.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cacheSizes, memoryBytesOf, sizesByType } from "../../src/resources/caches/sizes.ts";
-import { startApi, validCache, type TestApi } from "../support/api.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 // Answers that are held until a status is reached.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { StatusWaiters } from "../../src/api/wait.ts";
+import { StatusWaiters } from "../../src/api/operation/wait.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { notify } from "../../src/store/notifications.ts";
 import { eraseCache } from "../../src/resources/caches/store.ts";
-import { startApi, validCache, type TestApi } from "../support/api.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,16 +1,20 @@
 // Applications of a WebSocket cluster: creating, reading, changing and deleting them, and their connections.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { specOf } from "../../src/resources/websockets/spec.ts";
-import { eraseServer, loadServer, writeServerStatus } from "../../src/resources/websockets/store.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import {
+  eraseWebSocketCluster,
+  loadWebSocketCluster,
+  writeWebSocketClusterStatus,
+} from "../../src/resources/websockets/store.ts";
+import { startApi, type TestApi } from "../support/api/api.ts";
 import {
   APPLICATIONS,
   asker,
-  newServer,
+  newWebSocketCluster,
   SERVERS,
   type ApplicationAnswer,
   type ServerAnswer,
-} from "../support/websockets-api.ts";
+} from "../support/api/websockets-api.ts";
 
 const SEEN = { engine: null, limits: null } as never;
 
@@ -22,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
-  const made = await newServer(api);
+  const made = await newWebSocketCluster(api);
   server = made.id;
   main = made.application.id;
 });
@@ -36,7 +40,7 @@ const remove = async (id: string) => (await ask(`${APPLICATIONS}/${id}`, { metho
 
 const settle = async () => {
   await api.db`update work set deadline_at = null, run_at = 'infinity' where id = ${server}`;
-  await api.db.begin((tx) => writeServerStatus(tx, server, "available", SEEN));
+  await api.db.begin((tx) => writeWebSocketClusterStatus(tx, server, "available", SEEN));
 };
 const status = async () => {
   const { body } = await send<ServerAnswer>(`${SERVERS}/${server}`);
@@ -49,7 +53,7 @@ const connections = async () => {
   return [strategy, ...(body.included ?? []).map(({ attributes }) => attributes.max_connections)];
 };
 const spec = async () => {
-  const row = await loadServer(api.db, server);
+  const row = await loadWebSocketCluster(api.db, server);
   if (row === null) throw new Error("the cluster is there");
   return specOf(row, api.context);
 };
@@ -142,7 +146,7 @@ describe("applications", () => {
     const refused = await add({ name: "more" });
     expect(refused.status).toBe(409);
     expect(refused.body.message).toContain("100");
-    await api.db.begin((tx) => eraseServer(tx, server));
+    await api.db.begin((tx) => eraseWebSocketCluster(tx, server));
   });
 });
 

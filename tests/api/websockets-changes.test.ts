@@ -1,15 +1,19 @@
 // WebSocket clusters that are changed and deleted.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { markUpdating } from "../../src/resources/shared/rows.ts";
-import { eraseServer, loadServer, writeServerStatus } from "../../src/resources/websockets/store.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import {
+  eraseWebSocketCluster,
+  loadWebSocketCluster,
+  writeWebSocketClusterStatus,
+} from "../../src/resources/websockets/store.ts";
+import { startApi, type TestApi } from "../support/api/api.ts";
 import {
   APPLICATIONS,
   asker,
-  newServer,
+  newWebSocketCluster,
   SERVERS as path,
   type ServerAnswer,
-} from "../support/websockets-api.ts";
+} from "../support/api/websockets-api.ts";
 
 const SEEN = { engine: null, limits: null } as never;
 
@@ -24,11 +28,11 @@ const ask = (address: string, init: Parameters<TestApi["request"]>[1] = {}) =>
   send<ServerAnswer>(address, init);
 const patch = (id: string, json: object) => ask(`${path}/${id}`, { method: "PATCH", json });
 const becomes = (id: string, status: "available" | "updating") =>
-  api.db.begin((tx) => writeServerStatus(tx, id, status, SEEN));
+  api.db.begin((tx) => writeWebSocketClusterStatus(tx, id, status, SEEN));
 
 describe("PATCH /websocket-servers/:id", () => {
   test("changes the number of connections, which is not in force at once", async () => {
-    const { server: data } = await newServer(api);
+    const { server: data } = await newWebSocketCluster(api);
     await becomes(data.id, "available");
     const { status, body } = await patch(data.id, { max_connections: 500 });
     expect(status).toBe(200);
@@ -41,7 +45,7 @@ describe("PATCH /websocket-servers/:id", () => {
   });
 
   test("changes the name, which the server does not know, at once", async () => {
-    const { server: data } = await newServer(api);
+    const { server: data } = await newWebSocketCluster(api);
     await becomes(data.id, "available");
     await api.db`update work set deadline_at = null, run_at = 'infinity' where id = ${data.id}`;
     const { body } = await patch(data.id, { name: "talk", type: "other", region: "us-east-1" });
@@ -57,24 +61,24 @@ describe("PATCH /websocket-servers/:id", () => {
     [{ max_connections: 300 }, ["max_connections"]],
     [{ name: 1, max_connections: "100" }, ["name", "max_connections"]],
   ])("refuses %p", async (change, fields) => {
-    const { server: data } = await newServer(api);
+    const { server: data } = await newWebSocketCluster(api);
     const { status, body } = await patch(data.id, change);
     expect(status).toBe(422);
     expect(Object.keys(body.errors ?? {})).toEqual(fields);
   });
 
   test("leaves a cluster that is still being created as that", async () => {
-    const { server: data } = await newServer(api);
+    const { server: data } = await newWebSocketCluster(api);
     const { body } = await patch(data.id, { max_connections: 200 });
     expect(body.data.attributes.status).toBe("creating");
     await api.db.begin((tx) => markUpdating(tx, "websockets", data.id));
-    expect((await loadServer(api.db, data.id))?.status).toBe("creating");
+    expect((await loadWebSocketCluster(api.db, data.id))?.status).toBe("creating");
   });
 });
 
 describe("DELETE /websocket-servers/:id", () => {
   test("takes the applications along, and refuses changes until nothing is left", async () => {
-    const { server: data, application: main } = await newServer(api);
+    const { server: data, application: main } = await newWebSocketCluster(api);
     const application = `${APPLICATIONS}/${main.id}`;
     const remove = () => ask(`${path}/${data.id}`, { method: "DELETE" });
     expect((await remove()).status).toBe(204);
@@ -87,7 +91,7 @@ describe("DELETE /websocket-servers/:id", () => {
     expect((await ask(application, { method: "DELETE" })).status).toBe(204);
     await becomes(data.id, "available");
     expect((await ask(`${path}/${data.id}`)).body.data.attributes.status).toBe("deleting");
-    await api.db.begin((tx) => eraseServer(tx, data.id));
+    await api.db.begin((tx) => eraseWebSocketCluster(tx, data.id));
     for (const gone of [`${path}/${data.id}`, application]) expect((await ask(gone)).status).toBe(404);
     expect((await remove()).status).toBe(404);
     const [left] = await api.db`

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Driver, MetricsQuery } from "../../src/drivers/driver.ts";
 import { PublicError } from "../../src/lib/errors.ts";
-import { sleepFigures } from "../../src/resources/shared/sleep-figures.ts";
-import { serverFigures } from "../../src/resources/websockets/figures.ts";
+import { sleepGauges } from "../../src/resources/shared/sleep-gauges.ts";
+import { clusterGauges } from "../../src/resources/websockets/gauges.ts";
 import type { WebsocketMetrics } from "../../src/resources/websockets/schema.ts";
-import { writeServerStatus } from "../../src/resources/websockets/store.ts";
-import { startApi, validCache, validServer, type TestApi } from "../support/api.ts";
-import { observed } from "../support/resources-api.ts";
-import { APPLICATIONS, asker, newServer, SERVERS } from "../support/websockets-api.ts";
+import { writeWebSocketClusterStatus } from "../../src/resources/websockets/store.ts";
+import { startApi, validCache, validServer, type TestApi } from "../support/api/api.ts";
+import { observed } from "../support/api/resources-api.ts";
+import { APPLICATIONS, asker, newWebSocketCluster, SERVERS } from "../support/api/websockets-api.ts";
 
 const SEEN = { engine: null, limits: null } as never;
 const AT = ["2026-03-15T08:00:00.000Z", "2026-03-15T08:01:00.000Z"] as const;
@@ -20,8 +20,8 @@ let asked: [string, MetricsQuery][];
 
 beforeAll(async () => {
   api = await startApi();
-  api.app.metrics.addFigures(serverFigures, api.context);
-  api.app.metrics.addFigures(sleepFigures, api);
+  api.app.metrics.addFigures(clusterGauges, api.context);
+  api.app.metrics.addFigures(sleepGauges, api);
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
@@ -29,12 +29,13 @@ beforeEach(async () => {
   ({
     id: server,
     application: { id: application },
-  } = await newServer(api));
+  } = await newWebSocketCluster(api));
 });
 
 const ask = asker(() => api);
 const metrics = (address: string) => ask<WebsocketMetrics & { errors?: object }>(address);
-const becomeAvailable = () => api.db.begin((tx) => writeServerStatus(tx, server, "available", SEEN));
+const becomeAvailable = () =>
+  api.db.begin((tx) => writeWebSocketClusterStatus(tx, server, "available", SEEN));
 const page = async (token: string | null = api.token) =>
   await (await api.request("/metrics", { token })).text();
 const drive = (parts: Partial<Driver>) => Object.assign(api.context.driver, parts);
@@ -150,7 +151,7 @@ describe("Prometheus", () => {
     await api.db`update websocket_servers set status = 'available' where id in (${server}, ${id})`;
     await api.db`update websocket_servers set status = 'creating' where id not in (${server}, ${id})`;
     const cache = await ask<{ data: { id: string } }>("/api/caches", { json: validCache });
-    api.sightings.note(observed(cache.body.data.id, "asleep", { state: "asleep", wakes: 4 }));
+    api.observedStates.note(observed(cache.body.data.id, "asleep", { state: "asleep", wakes: 4 }));
     drive({
       figures: async (of) => ({
         whole: { connections: 3 },

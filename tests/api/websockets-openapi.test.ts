@@ -1,14 +1,14 @@
 // The OpenAPI document is true to what the API answers about WebSocket clusters and applications.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startApi, validServer, type TestApi } from "../support/api.ts";
+import { startApi, validServer, type TestApi } from "../support/api/api.ts";
 import {
   bodyValidatorOf,
   documentOf,
   expectDocumented,
   type Document,
   type Json,
-} from "../support/openapi.ts";
-import { APPLICATIONS, newServer, SERVERS } from "../support/websockets-api.ts";
+} from "../support/api/openapi.ts";
+import { APPLICATIONS, newWebSocketCluster, SERVERS } from "../support/api/websockets-api.ts";
 
 let api: TestApi;
 let document: Document;
@@ -53,7 +53,7 @@ describe("the document", () => {
       enum: [100, 200, 500, 2000, 5000, 10_000],
     });
     expect(schemas.WebsocketConnectionDistributionStrategy?.enum).toEqual(["evenly", "custom"]);
-    expect(schemas.NewWebsocketServer?.required).toEqual(["name", "type", "region", "max_connections"]);
+    expect(schemas.NewWebSocketCluster?.required).toEqual(["name", "type", "region", "max_connections"]);
     expect(schemas.WebsocketApplicationAttributes?.properties).toHaveProperty([""]);
     expect(schemas.WebsocketApplicationAttributes?.required).toContain("");
   });
@@ -82,7 +82,7 @@ const hook = { url: "https://example.com", event_types: ["cache_miss"], filter: 
 
 describe("answers are as documented", () => {
   test("about clusters", async () => {
-    const { id } = await newServer(api);
+    const { id } = await newWebSocketCluster(api);
     const one = `${SERVERS}/${id}`;
     const oneDocumented = `${servers}/{id}`;
     const engine = { name: "realtime", version: "0.1.0" };
@@ -108,7 +108,7 @@ describe("answers are as documented", () => {
   });
 
   test("about applications", async () => {
-    const { id, application } = await newServer(api);
+    const { id, application } = await newWebSocketCluster(api);
     const inServer = `${SERVERS}/${id}/applications`;
     const inServerDocumented = `${servers}/{id}/applications`;
     const one = `${APPLICATIONS}/${application.id}`;
@@ -134,7 +134,7 @@ describe("answers are as documented", () => {
   });
 
   test("of requests, which the schema and the API take or refuse alike", async () => {
-    const { id, application } = await newServer(api);
+    const { id, application } = await newWebSocketCluster(api);
     const one = `${APPLICATIONS}/${application.id}`;
     const bodies: [path: string, documented: string, method: string, valid: Json, members: string[]][] = [
       [SERVERS, servers, "POST", validServer, Object.keys(validServer)],

@@ -1,16 +1,16 @@
 // Secrets of WebSocket applications: how they are rotated, and who sees them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { specOf } from "../../src/resources/websockets/spec.ts";
-import { loadServer, writeServerStatus } from "../../src/resources/websockets/store.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { loadWebSocketCluster, writeWebSocketClusterStatus } from "../../src/resources/websockets/store.ts";
+import { startApi, type TestApi } from "../support/api/api.ts";
 import {
   APPLICATIONS,
   asker,
-  newServer,
+  newWebSocketCluster,
   SERVERS,
   type ApplicationAnswer,
   type ServerAnswer,
-} from "../support/websockets-api.ts";
+} from "../support/api/websockets-api.ts";
 
 const SEEN = { engine: null, limits: null } as never;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
-  const made = await newServer(api);
+  const made = await newWebSocketCluster(api);
   server = made.id;
   main = made.application.id;
 });
@@ -32,13 +32,13 @@ const send = asker(() => api);
 const ask = (address: string, init: Init = {}) => send<ApplicationAnswer>(address, init);
 const rotate = (id: string, json: object = {}, headers: Record<string, string> = {}) =>
   ask(`${APPLICATIONS}/${id}/rotate-secret`, { json, headers });
-const settle = () => api.db.begin((tx) => writeServerStatus(tx, server, "available", SEEN));
+const settle = () => api.db.begin((tx) => writeWebSocketClusterStatus(tx, server, "available", SEEN));
 const status = async () => {
   const { body } = await send<ServerAnswer>(`${SERVERS}/${server}`);
   return body.data.attributes.status;
 };
 const spec = async () => {
-  const row = await loadServer(api.db, server);
+  const row = await loadWebSocketCluster(api.db, server);
   if (row === null) throw new Error("the cluster is there");
   return specOf(row, api.context);
 };

@@ -1,20 +1,20 @@
 // Which requests for WebSocket clusters and applications are refused, every failing field named at once.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startApi, validServer, type TestApi } from "../support/api.ts";
+import { startApi, validServer, type TestApi } from "../support/api/api.ts";
 import {
   APPLICATIONS,
   asker,
-  newServer,
+  newWebSocketCluster,
   SERVERS,
   type ApplicationAnswer,
   type ServerAnswer,
-} from "../support/websockets-api.ts";
+} from "../support/api/websockets-api.ts";
 
 let api: TestApi;
-let server: Awaited<ReturnType<typeof newServer>>;
+let server: Awaited<ReturnType<typeof newWebSocketCluster>>;
 beforeAll(async () => {
   api = await startApi();
-  server = await newServer(api);
+  server = await newWebSocketCluster(api);
 });
 afterAll(() => api.stop());
 

@@ -1,9 +1,9 @@
 // WebSocket clusters as the contract has them: creating, reading and listing them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { ServerResource } from "../../src/resources/websockets/schema.ts";
-import { eraseServer } from "../../src/resources/websockets/store.ts";
-import { startApi, validServer, type TestApi } from "../support/api.ts";
-import { asker, SERVERS as path, type ServerAnswer } from "../support/websockets-api.ts";
+import type { WebSocketClusterResource } from "../../src/resources/websockets/schema.ts";
+import { eraseWebSocketCluster } from "../../src/resources/websockets/store.ts";
+import { startApi, validServer, type TestApi } from "../support/api/api.ts";
+import { asker, SERVERS as path, type ServerAnswer } from "../support/api/websockets-api.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -103,7 +103,7 @@ describe("POST /websocket-servers", () => {
     expect(second.body).toEqual(first.body);
     const other = await create({ ...validServer, max_connections: 200 }, { headers });
     expect(other.status).toBe(422);
-    await api.db.begin((tx) => eraseServer(tx, first.body.data.id));
+    await api.db.begin((tx) => eraseWebSocketCluster(tx, first.body.data.id));
     expect((await create(validServer, { headers })).status).toBe(409);
   });
 
@@ -189,7 +189,7 @@ describe("reads", () => {
       const response = await other.request(`${path}${query}`);
       expect(response.status).toBe(200);
       return (await response.json()) as {
-        data: ServerResource[];
+        data: WebSocketClusterResource[];
         included?: unknown[];
         meta: { total: number };
       };

@@ -47,7 +47,7 @@ const RULES: Record<string, string[]> = {
 };
 
 /** What several tests run: the contract of every driver, and what clients of databases do about sleep. */
-const SHARED_TESTS = new Set(["src/drivers/contract.ts", "tests/e2e/sleep-drivers.ts"]);
+const SHARED_TESTS = new Set(["src/drivers/contract.ts", "tests/e2e/sleep/drivers.ts"]);
 
 const all = sourceFiles("src");
 const sources = all.filter(({ path }) => !isTestCode(path) && !path.endsWith(".d.ts"));

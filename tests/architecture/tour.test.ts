@@ -1,6 +1,6 @@
 // Runs the tour of the README as it stands there, in one shell, against a real Pilvi.
 import { expect, test } from "bun:test";
-import { startPilvi, TOKEN } from "../support/pilvi.ts";
+import { startPilvi, TOKEN } from "../support/pilvi/pilvi.ts";
 import { tourBlocks } from "./markdown.ts";
 import { ROOT } from "./source.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ADMIN_NAME } from "../../src/engines/postgres/config.ts";
 import { socketAddress } from "../../src/lib/unix-socket.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import {
   connectMysql,
   connectPg,
@@ -16,10 +16,10 @@ import {
   POSTGRES_MAJORS,
   startDatabases,
   type ClusterDocument,
-} from "../support/databases.ts";
-import { until, type TestPilvi } from "../support/pilvi.ts";
-import { RawRedis } from "../support/redis-raw.ts";
-import { Sleeper } from "../support/sleepers.ts";
+} from "../support/pilvi/databases.ts";
+import { until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { RawRedis } from "../support/wire/redis-raw.ts";
+import { Sleeper } from "../support/pilvi/sleepers.ts";
 
 const ROUNDS = 3;
 /** What a wake may take on a machine that is busy with other things. */
@@ -46,7 +46,7 @@ const attacks: Attack[] = readFileSync(join(import.meta.dir, "data/bounds.sql"),
   });
 
 let pilvi: TestPilvi;
-let victim: DatabaseResource;
+let victim: DatabaseClusterResource;
 let usualMs: number;
 
 beforeAll(async () => {
@@ -72,23 +72,23 @@ async function expectVictimUnharmed(): Promise<void> {
 }
 
 /** A user that nobody knows has the host ask the engine who its users are. */
-async function askForUsers(cluster: DatabaseResource): Promise<void> {
+async function askForUsers(cluster: DatabaseClusterResource): Promise<void> {
   await expect(connectPg(cluster, { user: "nobody-knows" })).rejects.toThrow(
     "password authentication failed",
   );
 }
 
-async function read(cluster: DatabaseResource): Promise<DatabaseResource> {
+async function read(cluster: DatabaseClusterResource): Promise<DatabaseClusterResource> {
   return (await pilvi.api<ClusterDocument>("GET", `/databases/clusters/${cluster.id}`)).body.data;
 }
 
-async function untilTold(cluster: DatabaseResource, told = LEFT_OUT): Promise<void> {
+async function untilTold(cluster: DatabaseClusterResource, told = LEFT_OUT): Promise<void> {
   await until("the owner is told", async () => told.test((await read(cluster)).meta.last_error ?? ""));
   expect((await read(cluster)).attributes.status).toBe("available");
 }
 
 /** Logs in as the customer who asks for no setting of its own. */
-async function wake(cluster: DatabaseResource): Promise<void> {
+async function wake(cluster: DatabaseClusterResource): Promise<void> {
   await (await connectPg(cluster, { options: "-c search_path=public" })).end();
 }
 
@@ -160,7 +160,7 @@ test("a hundred thousand roles harm nobody else, and their cluster starts again"
   expect(largestMegabytes()).toBeLessThan(600);
 });
 
-function portOf({ attributes }: DatabaseResource): string {
+function portOf({ attributes }: DatabaseClusterResource): string {
   return String(attributes.connection.port);
 }
 

@@ -1,7 +1,7 @@
 // Commands that fork, stop a cache for all its clients, or lift its limits: a customer may use none of them, by itself or in a script.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import commands from "./data/cache-commands.json";
 
 let pilvi: TestPilvi;

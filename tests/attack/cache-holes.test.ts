@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { Redis } from "ioredis";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import holes from "./data/cache-holes.json";
-import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 /** An engine with the hole keeps an answer of some 40 bytes for each 13 that are sent. */
 const SENT_BYTES = 100_000_000;

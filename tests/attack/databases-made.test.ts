@@ -1,24 +1,24 @@
 // Databases that customers make by SQL stay theirs, and passwords that they change are told of, whatever is killed in between.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import { putToSleep, read } from "../crash/sleepers.ts";
 import {
   connectMysql,
   connectMysqlAdmin,
   connectPg,
   createCluster,
-  createSchema,
+  createDatabase,
   databaseNames,
   deleteCluster,
-  deleteSchema,
+  deleteDatabase,
   MYSQL,
   POSTGRES,
   startDatabases,
   untilCluster,
-  type SchemaDocument,
-} from "../support/databases.ts";
-import { Failpoints, until, type TestPilvi } from "../support/pilvi.ts";
-import { killIfThere } from "../support/processes.ts";
+  type DatabaseDocument,
+} from "../support/pilvi/databases.ts";
+import { Failpoints, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
 
 const POINTS = [
   "host.database.created",
@@ -40,7 +40,11 @@ afterAll(async () => {
   failpoints.close();
 });
 
-async function run(cluster: DatabaseResource, database: string, ...statements: string[]): Promise<void> {
+async function run(
+  cluster: DatabaseClusterResource,
+  database: string,
+  ...statements: string[]
+): Promise<void> {
   if (cluster.attributes.connection.protocol === "postgres") {
     const client = await connectPg(cluster, { database });
     for (const statement of statements) await client.query(statement);
@@ -52,7 +56,7 @@ async function run(cluster: DatabaseResource, database: string, ...statements: s
 }
 
 /** Has a customer make a database by SQL. In a MariaDB that takes a grant that an earlier Pilvi has left behind. */
-async function makeBySql(cluster: DatabaseResource, name: string): Promise<void> {
+async function makeBySql(cluster: DatabaseClusterResource, name: string): Promise<void> {
   if (cluster.attributes.connection.protocol === "mysql") {
     const admin = await connectMysqlAdmin(pilvi, cluster);
     await admin.query(`grant all privileges on \`${name}\`.* to 'app'@'%'`);
@@ -62,20 +66,20 @@ async function makeBySql(cluster: DatabaseResource, name: string): Promise<void>
   await run(cluster, name, "create table theirs (id int)");
 }
 
-async function order(cluster: DatabaseResource, name: string): Promise<string> {
+async function order(cluster: DatabaseClusterResource, name: string): Promise<string> {
   const path = `/databases/clusters/${cluster.id}/databases`;
-  const { status, body } = await pilvi.api<SchemaDocument>("POST", path, { name });
+  const { status, body } = await pilvi.api<DatabaseDocument>("POST", path, { name });
   expect(status).toBe(201);
   return body.data.id;
 }
 
-async function statusOf(cluster: DatabaseResource, id: string): Promise<string> {
+async function statusOf(cluster: DatabaseClusterResource, id: string): Promise<string> {
   const path = `/databases/clusters/${cluster.id}/databases/${id}`;
-  return (await pilvi.api<SchemaDocument>("GET", path)).body.data.attributes.status;
+  return (await pilvi.api<DatabaseDocument>("GET", path)).body.data.attributes.status;
 }
 
 describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
-  let cluster: DatabaseResource;
+  let cluster: DatabaseClusterResource;
 
   beforeAll(async () => {
     cluster = await createCluster(pilvi, { type });
@@ -92,15 +96,15 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
     await makeBySql(cluster, "theirs");
     const id = await order(cluster, "theirs");
     await untilError('"theirs" cannot be made');
-    const other = await createSchema(pilvi, cluster.id, "other");
+    const other = await createDatabase(pilvi, cluster.id, "other");
     expect(await statusOf(cluster, id)).toBe("creating");
     expect((await read(pilvi, cluster)).attributes.status).toBe("available");
     await putToSleep(pilvi, cluster);
     await run(cluster, "theirs", "select * from theirs");
     expect(await statusOf(cluster, id)).toBe("creating");
-    await deleteSchema(pilvi, cluster.id, id);
+    await deleteDatabase(pilvi, cluster.id, id);
     await run(cluster, "theirs", "select * from theirs");
-    await deleteSchema(pilvi, cluster.id, other);
+    await deleteDatabase(pilvi, cluster.id, other);
     await until(
       "nothing is told any more",
       async () => (await read(pilvi, cluster)).meta.last_error === null,
@@ -115,7 +119,7 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
     await run(cluster, "main", "drop database blocked");
     await until("it is made", async () => (await statusOf(cluster, id)) === "available");
     await run(cluster, "blocked", "create table ours (id int)");
-    await deleteSchema(pilvi, cluster.id, id);
+    await deleteDatabase(pilvi, cluster.id, id);
   });
 
   describe.each(POINTS)("a host that is killed at %s", (point) => {
@@ -124,7 +128,7 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
     test("leaves what the API was asked for", async () => {
       const kept = `kept${POINTS.indexOf(point)}`;
       const isMade = point === "host.database.created" || point === "host.database.recorded";
-      const before = isMade ? null : await createSchema(pilvi, cluster.id, kept);
+      const before = isMade ? null : await createDatabase(pilvi, cluster.id, kept);
       failpoints.arm(point);
       const path = `/databases/clusters/${cluster.id}/databases`;
       if (before === null) await pilvi.api("POST", path, { name: kept });
@@ -146,7 +150,7 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
         const { relationships } = await untilCluster(pilvi, cluster.id, "available");
         const made = relationships.databases.data.at(-1)?.id ?? "";
         await until("it is available", async () => (await statusOf(cluster, made)) === "available");
-        await deleteSchema(pilvi, cluster.id, made);
+        await deleteDatabase(pilvi, cluster.id, made);
       }
       // The run that dropped it would wake a cluster that is put to sleep meanwhile.
       if (before !== null)

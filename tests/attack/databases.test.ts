@@ -1,25 +1,25 @@
 // Customers who change their own password, role and databases by SQL: the cluster ends available with its published credentials.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import type { DatabaseType } from "../../src/resources/databases/types.ts";
 import { pathOf, putToSleep } from "../crash/sleepers.ts";
 import {
   connectMysql,
   connectPg,
   createCluster,
-  createSchema,
+  createDatabase,
   databaseNames,
   deleteCluster,
-  deleteSchema,
+  deleteDatabase,
   MYSQL,
   POSTGRES,
   processesOf,
   startDatabases,
   untilAnswers,
   untilCluster,
-} from "../support/databases.ts";
-import { until, type TestPilvi } from "../support/pilvi.ts";
-import { killIfThere } from "../support/processes.ts";
+} from "../support/pilvi/databases.ts";
+import { until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
 import attacks from "./data/databases.json";
 
 /** Statements that one session tries, those that are refused included. */
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => pilvi.close());
 
 /** Runs what is not refused. @returns what ends the session. */
-async function carryOut({ database = "main", statements }: Attack, cluster: DatabaseResource) {
+async function carryOut({ database = "main", statements }: Attack, cluster: DatabaseClusterResource) {
   if (cluster.attributes.connection.protocol === "postgres") {
     const client = await connectPg(cluster, { database });
     for (const statement of statements) await client.query(statement).catch(() => undefined);
@@ -59,7 +59,7 @@ async function carryOut({ database = "main", statements }: Attack, cluster: Data
   return () => connection.end().catch(() => undefined);
 }
 
-async function crash(cluster: DatabaseResource): Promise<void> {
+async function crash(cluster: DatabaseClusterResource): Promise<void> {
   const [engine] = processesOf(pilvi, cluster.id);
   if (engine === undefined) throw new Error(`${cluster.id} does not run`);
   killIfThere(engine);
@@ -70,7 +70,7 @@ async function crash(cluster: DatabaseResource): Promise<void> {
 }
 
 /** Waits until a login works in the database that everybody may enter, which wakes the cluster. */
-async function untilWoken(cluster: DatabaseResource): Promise<void> {
+async function untilWoken(cluster: DatabaseClusterResource): Promise<void> {
   const isPostgres = cluster.attributes.connection.protocol === "postgres";
   await until(`${cluster.id} takes its published password`, async () => {
     try {
@@ -84,7 +84,7 @@ async function untilWoken(cluster: DatabaseResource): Promise<void> {
 }
 
 describe.each(CLUSTERS)("on $name", ({ engine, type, version }) => {
-  let cluster: DatabaseResource;
+  let cluster: DatabaseClusterResource;
 
   beforeAll(async () => {
     cluster = await createCluster(pilvi, { type, ...(version !== undefined && { version }) });
@@ -96,11 +96,11 @@ describe.each(CLUSTERS)("on $name", ({ engine, type, version }) => {
   test.each(own.filter((attack) => attack.engine === engine))(
     "$name costs nobody the cluster",
     async (attack) => {
-      const made = await createSchema(pilvi, cluster.id, "made");
+      const made = await createDatabase(pilvi, cluster.id, "made");
       const end = await carryOut(attack, cluster);
       if (attack.holdsSession !== true) await end();
-      const next = await createSchema(pilvi, cluster.id, "next");
-      await deleteSchema(pilvi, cluster.id, made);
+      const next = await createDatabase(pilvi, cluster.id, "next");
+      await deleteDatabase(pilvi, cluster.id, made);
       await end();
       await putToSleep(pilvi, cluster);
       await untilWoken(cluster);
@@ -108,7 +108,7 @@ describe.each(CLUSTERS)("on $name", ({ engine, type, version }) => {
       const { meta } = await untilCluster(pilvi, cluster.id, "available");
       expect(meta.last_error ?? "").not.toContain("could not start");
       await untilAnswers(cluster);
-      await deleteSchema(pilvi, cluster.id, next);
+      await deleteDatabase(pilvi, cluster.id, next);
       expect(await databaseNames(cluster)).not.toContain("made");
       expect((await pilvi.api("GET", pathOf(cluster))).status).toBe(200);
     },

@@ -1,10 +1,10 @@
 // Floods of 20,000 connections, beside which other customers are served within twice their usual time.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { besideFlood } from "../support/flood.ts";
-import { watchHonest, type Experience, type HonestPlace } from "../support/honest.ts";
-import { TOKEN } from "../support/pilvi.ts";
-import { Siege, type Place } from "../support/siege.ts";
-import { createServer } from "../support/websockets.ts";
+import { besideFlood } from "../support/load/flood.ts";
+import { watchWellBehaved, type Experience, type WellBehavedPlace } from "../support/load/well-behaved.ts";
+import { TOKEN } from "../support/pilvi/pilvi.ts";
+import { HostileLoad, type Place } from "../support/load/hostile-load.ts";
+import { createServer } from "../support/pilvi/websockets.ts";
 import floods from "./data/floods.json" with { type: "json" };
 
 const CONNECTIONS = 20_000;
@@ -21,34 +21,38 @@ const LONGEST_MS = 10_000;
 /** While a flood comes in, a client may be taken for a part of it, and has to come again. */
 const MOST_FAILURES = 2;
 
-let siege: Siege;
+let hostileLoad: HostileLoad;
 let places: Record<string, { port: number; password: string }>;
-let honest: HonestPlace[];
+let wellBehaved: WellBehavedPlace[];
 let usual: Experience[];
 
 beforeAll(async () => {
-  siege = await Siege.begin({ openFiles: OPEN_FILES });
-  const { pilvi } = siege;
+  hostileLoad = await HostileLoad.begin({ openFiles: OPEN_FILES });
+  const { pilvi } = hostileLoad;
   const { server, main } = await createServer(pilvi);
   const websocket = { port: Number(new URL(server.meta.url).port), password: main.attributes.key ?? "" };
   const api = { port: pilvi.port, password: TOKEN };
   const target = (protocol: Place["protocol"]): Place => {
-    const found = siege.targets.find((place) => place.protocol === protocol);
+    const found = hostileLoad.targets.find((place) => place.protocol === protocol);
     if (found === undefined) throw new Error(`there is no target that speaks ${protocol}`);
     return found;
   };
   places = { postgres: target("postgres"), mysql: target("mysql"), cache: target("redis"), api, websocket };
-  honest = [...siege.neighbours, { protocol: "api", ...api }, { protocol: "websocket", ...websocket }];
+  wellBehaved = [
+    ...hostileLoad.neighbours,
+    { protocol: "api", ...api },
+    { protocol: "websocket", ...websocket },
+  ];
   usual = await watch();
 });
 
 afterAll(async () => {
-  await siege.end();
+  await hostileLoad.end();
 });
 
 /** How honest clients fare. */
 function watch(): Promise<Experience[]> {
-  return watchHonest(honest, USES, WATCH_MS);
+  return watchWellBehaved(wellBehaved, USES, WATCH_MS);
 }
 
 function limitMs(index: number): number {

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { Connection } from "mysql2/promise";
 import type { Client } from "pg";
-import { findCgroups } from "../../src/host/cgroup-backends.ts";
+import { findCgroups } from "../../src/host/os/cgroup-backends.ts";
 import { CUSTOMER_OOM_SCORE, OWN_OOM_SCORE } from "../../src/lib/oom-score.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import {
   connectMysql,
   connectPg,
@@ -19,11 +19,11 @@ import {
   POSTGRES,
   processesOf,
   startDatabases,
-} from "../support/databases.ts";
-import { childrenOf, commandLine } from "../support/processes.ts";
-import { flood } from "../support/cache-flood.ts";
-import { type TestPilvi, until } from "../support/pilvi.ts";
-import { createServer, publish, RawSocket, type TestServer } from "../support/websockets.ts";
+} from "../support/pilvi/databases.ts";
+import { childrenOf, commandLine } from "../support/pilvi/processes.ts";
+import { flood } from "../support/load/cache-flood.ts";
+import { type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+import { createServer, publish, RawSocket, type TestServer } from "../support/pilvi/websockets.ts";
 import hogs from "./data/hogs.json";
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -37,9 +37,9 @@ let victims: Victims;
 interface Victims {
   cache: CacheResource;
   cacheClient: Redis;
-  postgres: DatabaseResource;
+  postgres: DatabaseClusterResource;
   session: Client;
-  mysql: DatabaseResource;
+  mysql: DatabaseClusterResource;
   connection: Connection;
   websockets: TestServer;
   socket: RawSocket;
@@ -274,7 +274,7 @@ async function untilCacheServes(cache: CacheResource): Promise<void> {
   );
 }
 
-async function servesPg(cluster: DatabaseResource): Promise<boolean> {
+async function servesPg(cluster: DatabaseClusterResource): Promise<boolean> {
   try {
     const client = await connectPg(cluster);
     return (await firstOf(client, "select 1").finally(() => client.end())) === 1;

@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { randomOf } from "../../src/realtime/test-support.ts";
-import { mutated } from "../support/mutated-bytes.ts";
-import { until } from "../support/pilvi.ts";
-import { frameOf, handshakeOf, messageOf, OPCODE, RawWebSocket } from "../support/raw-websocket.ts";
-import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
+import { mutated } from "../support/wire/mutated-bytes.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { frameOf, handshakeOf, messageOf, OPCODE, RawWebSocket } from "../support/wire/raw-websocket.ts";
+import { APP, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 import attacks from "./data/realtime.json";
 
 const MIB = 1024 ** 2;

@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { Redis } from "ioredis";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import {
   connectMysql,
   connectPg,
@@ -12,7 +12,7 @@ import {
   firstOf,
   firstOfMysql,
   MYSQL,
-} from "../support/databases.ts";
+} from "../support/pilvi/databases.ts";
 import {
   cacheBody,
   Failpoints,
@@ -20,10 +20,10 @@ import {
   until,
   type CacheDocument,
   type TestPilvi,
-} from "../support/pilvi.ts";
-import { killIfThere } from "../support/processes.ts";
-import { startThief, type Thief } from "../support/thieves.ts";
-import { createServer, publish, untilServer, type TestServer } from "../support/websockets.ts";
+} from "../support/pilvi/pilvi.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
+import { startThief, type Thief } from "../support/load/thieves.ts";
+import { createServer, publish, untilServer, type TestServer } from "../support/pilvi/websockets.ts";
 
 const ROUNDS = 5;
 /** An event that any application takes. */
@@ -36,8 +36,8 @@ const points = new Failpoints();
 let pilvi: TestPilvi;
 let sleeper: CacheResource;
 let direct: CacheResource;
-let postgres: DatabaseResource;
-let mysql: DatabaseResource;
+let postgres: DatabaseClusterResource;
+let mysql: DatabaseClusterResource;
 let websockets: TestServer;
 const thieves: Thief[] = [];
 
@@ -61,7 +61,7 @@ afterAll(async () => {
   points.close();
 });
 
-const portOf = ({ attributes }: CacheResource | DatabaseResource) => attributes.connection.port;
+const portOf = ({ attributes }: CacheResource | DatabaseClusterResource) => attributes.connection.port;
 
 async function thiefAt(...ports: number[]): Promise<Thief> {
   const thief = await startThief(pilvi.builtProgram()[0], ports);

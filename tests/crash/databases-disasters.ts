@@ -1,10 +1,10 @@
 // The ways in which a running cluster can lose its processes.
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
-import { processesOf } from "../support/databases.ts";
-import { type ProcessName, type TestPilvi, until } from "../support/pilvi.ts";
-import { killIfThere } from "../support/processes.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
+import { processesOf } from "../support/pilvi/databases.ts";
+import { type ProcessName, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
 
-type Strike = (pilvi: TestPilvi, cluster: DatabaseResource) => Promise<void>;
+type Strike = (pilvi: TestPilvi, cluster: DatabaseClusterResource) => Promise<void>;
 
 /** Each kills, and is done when all that was killed and that Pilvi starts anew by itself is there again. */
 export const disasters: Record<string, Strike> = {

@@ -1,6 +1,6 @@
 // What a cluster confirmed is there after any kill, behind the same address and credentials; tests/full does it for long.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import {
   connectMysql,
   connectPg,
@@ -12,8 +12,8 @@ import {
   untilAnswers,
   untilCluster,
   startDatabases,
-} from "../support/databases.ts";
-import { type TestPilvi } from "../support/pilvi.ts";
+} from "../support/pilvi/databases.ts";
+import { type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { disasters } from "./databases-disasters.ts";
 import { Ledger } from "./ledger.ts";
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe.each([POSTGRES, MYSQL])("%s", (type) => {
-  let cluster: DatabaseResource;
+  let cluster: DatabaseClusterResource;
   let ledger: Ledger;
 
   beforeAll(async () => {
@@ -59,14 +59,14 @@ describe.each([POSTGRES, MYSQL])("%s", (type) => {
   });
 });
 
-async function expectPostgresSettings(cluster: DatabaseResource): Promise<void> {
+async function expectPostgresSettings(cluster: DatabaseClusterResource): Promise<void> {
   const client = await connectPg(cluster);
   const settings = ["fsync", "synchronous_commit", "full_page_writes", "data_checksums"];
   for (const name of settings) expect(await firstOf(client, `show ${name}`), name).toBe("on");
   await client.end();
 }
 
-async function expectMysqlSettings(cluster: DatabaseResource): Promise<void> {
+async function expectMysqlSettings(cluster: DatabaseClusterResource): Promise<void> {
   const connection = await connectMysql(cluster);
   const settings = ["innodb_flush_log_at_trx_commit", "sync_binlog", "innodb_doublewrite"];
   for (const name of settings) expect(await firstOfMysql(connection, `select @@${name}`), name).toBe(1);

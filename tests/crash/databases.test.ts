@@ -1,8 +1,8 @@
 // Kills Pilvi's processes and engines in the middle of what they do for databases; tests/full has every such cell.
 import { afterAll, beforeAll, describe, test } from "bun:test";
-import { MYSQL, POSTGRES, startDatabases } from "../support/databases.ts";
-import { Failpoints, type TestPilvi } from "../support/pilvi.ts";
-import { play, type Cell } from "./databases-cells.ts";
+import { MYSQL, POSTGRES, startDatabases } from "../support/pilvi/databases.ts";
+import { Failpoints, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { runScenario, type Scenario } from "./databases-scenarios.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 /** One for each place where what is written down and what is done could come apart. */
-const postgresCells: Cell[] = [
+const postgresCells: Scenario[] = [
   ["create", "host.ensure.folders", "host"],
   ["create", "host.start.spawned", "host"],
   ["create", "host.ensure.applied", "engine"],
@@ -28,7 +28,7 @@ const postgresCells: Cell[] = [
   ["delete", "host.remove.stopped", "both"],
 ];
 
-const mysqlCells: Cell[] = [
+const mysqlCells: Scenario[] = [
   ["create", "host.ensure.ready", "host"],
   ["create schema", "reconcile.ensured", "engine"],
   ["delete", "reconcile.removed", "control"],
@@ -36,12 +36,12 @@ const mysqlCells: Cell[] = [
 
 describe("Postgres", () => {
   test.each(postgresCells)("%s, at %s, kill %s", (...[operation, place, victim]) =>
-    play({ pilvi, failpoints, type: POSTGRES }, [operation, place, victim]),
+    runScenario({ pilvi, failpoints, type: POSTGRES }, [operation, place, victim]),
   );
 });
 
 describe("MySQL", () => {
   test.each(mysqlCells)("%s, at %s, kill %s", (...[operation, place, victim]) =>
-    play({ pilvi, failpoints, type: MYSQL }, [operation, place, victim]),
+    runScenario({ pilvi, failpoints, type: MYSQL }, [operation, place, victim]),
   );
 });

@@ -1,6 +1,6 @@
 // Looks all the time whether an instance ever has two engines at once.
-import { type TestPilvi } from "../support/pilvi.ts";
-import { parentOf } from "../support/processes.ts";
+import { type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { parentOf } from "../support/pilvi/processes.ts";
 
 const LOOK_INTERVAL_MS = 50;
 

@@ -3,11 +3,11 @@ import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
-import { lockHolders } from "../../src/host/locks.ts";
-import { openVault } from "../../src/processes/identity.ts";
-import { storeAddress } from "../../src/processes/store-instance.ts";
+import { lockHolders } from "../../src/host/os/locks.ts";
+import { openVault } from "../../src/processes/bootstrap/identity.ts";
+import { storeAddress } from "../../src/processes/bootstrap/store-instance.ts";
 import { openDatabase, type Database } from "../../src/store/database.ts";
-import { until, type TestPilvi } from "../support/pilvi.ts";
+import { until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 /** What a folder of an instance may hold once nothing is under way. */
 const KNOWN_FILES = new Set([

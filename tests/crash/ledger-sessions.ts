@@ -1,10 +1,10 @@
 // How a ledger is kept in each kind of instance: one number a write, over a session of the client that customers use.
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
-import { connectMysql, connectPg } from "../support/databases.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
+import { connectMysql, connectPg } from "../support/pilvi/databases.ts";
 
 /** What a ledger can be kept in. */
-export type Resource = CacheResource | DatabaseResource;
+export type Resource = CacheResource | DatabaseClusterResource;
 
 /** What the ledger needs of a session, whatever the protocol. Each call throws when the session breaks. */
 export interface Session {
@@ -27,7 +27,7 @@ const TABLE = "create table ledger (n int primary key)";
 const ADD = "insert into ledger values";
 const READ = "select n from ledger";
 
-async function openPostgres(cluster: DatabaseResource): Promise<Session> {
+async function openPostgres(cluster: DatabaseClusterResource): Promise<Session> {
   const client = await connectPg(cluster);
   return {
     prepare: () => client.query(TABLE),
@@ -37,7 +37,7 @@ async function openPostgres(cluster: DatabaseResource): Promise<Session> {
   };
 }
 
-async function openMysql(cluster: DatabaseResource): Promise<Session> {
+async function openMysql(cluster: DatabaseClusterResource): Promise<Session> {
   const connection = await connectMysql(cluster);
   connection.on("error", () => undefined);
   return {

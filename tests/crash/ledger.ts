@@ -1,6 +1,6 @@
 // A ledger of acknowledged writes: writers that note, outside of the engine, every write that it confirmed.
 import { expect } from "bun:test";
-import { until } from "../support/pilvi.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 import { openSession, type Resource, type Session } from "./ledger-sessions.ts";
 
 const PATIENCE_MS = 60_000;

@@ -11,9 +11,9 @@ import {
   startPilvi,
   type TestPilvi,
   until,
-} from "../support/pilvi.ts";
-import { isAlive, killIfThere } from "../support/processes.ts";
-import { cellsOf, Table, type Victim } from "./cells.ts";
+} from "../support/pilvi/pilvi.ts";
+import { isAlive, killIfThere } from "../support/pilvi/processes.ts";
+import { scenariosOf, Table, type Victim } from "./scenario.ts";
 import { Connection } from "./connection.ts";
 import { expectExactly, listeningPorts, openStore } from "./inspection.ts";
 
@@ -59,7 +59,7 @@ afterEach(async () => {
 });
 
 describe("a create", () => {
-  test.each(cellsOf("create"))("at %s survives a kill of %s", async (name, victim, step) => {
+  test.each(scenariosOf("create"))("at %s survives a kill of %s", async (name, victim, step) => {
     const startedAt = performance.now();
     const key = randomUUID();
     failpoints.arm(name);
@@ -91,7 +91,7 @@ describe("a create", () => {
 });
 
 describe("a delete", () => {
-  test.each(cellsOf("delete"))("at %s survives a kill of %s", async (name, victim, step) => {
+  test.each(scenariosOf("delete"))("at %s survives a kill of %s", async (name, victim, step) => {
     const startedAt = performance.now();
     const cache = await pilvi.createCache();
     const pid = await enginePid(cache.id);
@@ -111,7 +111,7 @@ describe("a delete", () => {
 });
 
 describe("a restart", () => {
-  test.each(cellsOf("restart"))("at %s survives a kill of %s", async (name, victim, step) => {
+  test.each(scenariosOf("restart"))("at %s survives a kill of %s", async (name, victim, step) => {
     const startedAt = performance.now();
     const value = randomUUID();
     const before = await Connection.open(restarted);

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Observation } from "../../src/drivers/driver.ts";
 import { localDriver } from "../../src/drivers/local/index.ts";
-import { hostSocket } from "../../src/host/layout.ts";
+import { hostSocket } from "../../src/host/os/layout.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import type { Database } from "../../src/store/database.ts";
-import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
-import { isAlive } from "../support/processes.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { isAlive } from "../support/pilvi/processes.ts";
 import { Connection } from "./connection.ts";
 import { expectExactly, openStore } from "./inspection.ts";
 

@@ -1,8 +1,8 @@
 // Customers who write while their instances are put to sleep, fall asleep and wake, and while processes are killed at random.
 import { expect } from "bun:test";
-import { processesOf } from "../support/databases.ts";
-import { type TestPilvi, until } from "../support/pilvi.ts";
-import { killIfThere } from "../support/processes.ts";
+import { processesOf } from "../support/pilvi/databases.ts";
+import { type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { Ledger } from "./ledger.ts";
 import { openSession } from "./ledger-sessions.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { openSession, type Resource } from "./ledger-sessions.ts";
 import { putToSleep, read, sleepyKinds, untilAwake, type SleepyKind } from "./sleepers.ts";
 

@@ -1,7 +1,7 @@
 // What was confirmed is there, whoever is killed while instances fall asleep and wake; tests/full does it for long.
 // PILVI_TEST_SEED repeats a run.
 import { afterAll, beforeAll, test } from "bun:test";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { SleepChaos } from "./sleep-chaos.ts";
 
 const KILLS = 12;

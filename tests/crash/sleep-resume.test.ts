@@ -1,9 +1,9 @@
 // What sleeps goes on sleeping and what is awake is awake again, whatever ends: processes one by one, Pilvi as a whole, the power.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { connectPg, createCluster, firstOf, POSTGRES, processesOf } from "../support/databases.ts";
-import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
-import { isAlive } from "../support/processes.ts";
+import { connectPg, createCluster, firstOf, POSTGRES, processesOf } from "../support/pilvi/databases.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { isAlive } from "../support/pilvi/processes.ts";
 import { openSession, type Resource, type Session } from "./ledger-sessions.ts";
 import { cutPower } from "./power-cut.ts";
 import { expectAsleep, putToSleep, read, sleepyKinds, untilAwake } from "./sleepers.ts";

@@ -1,7 +1,7 @@
 // Kills Pilvi's processes and engines while instances fall asleep and wake; tests/full has every such cell.
 import { afterAll, afterEach, beforeAll, describe, test } from "bun:test";
-import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi.ts";
-import { play, type Cell } from "./sleep-cells.ts";
+import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { runScenario, type Scenario } from "./sleep-scenarios.ts";
 import { sleepyKinds } from "./sleepers.ts";
 
 let pilvi: TestPilvi;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /** Some for each place where what is written down and what is done could come apart. */
-const cells: Record<string, Cell[]> = {
+const scenarios: Record<string, Scenario[]> = {
   Postgres: [
     ["suspend", "host.suspend.draining", "host"],
     ["suspend", "host.suspend.recorded", "host"],
@@ -53,7 +53,7 @@ const cells: Record<string, Cell[]> = {
 };
 
 describe.each(sleepyKinds())("$name", (kind) => {
-  test.each(cells[kind.name] ?? [])("%s, at %s, kill %s", (...[operation, place, victim]) =>
-    play({ pilvi, failpoints, kind }, [operation, place, victim]),
+  test.each(scenarios[kind.name] ?? [])("%s, at %s, kill %s", (...[operation, place, victim]) =>
+    runScenario({ pilvi, failpoints, kind }, [operation, place, victim]),
   );
 });

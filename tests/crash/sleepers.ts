@@ -1,10 +1,10 @@
 // The kinds of instances that sleep, and what a test wants to know of one: whether it sleeps, for the API and for the kernel.
 import { expect } from "bun:test";
-import { instanceFolder } from "../../src/host/layout.ts";
-import { readManifest } from "../../src/host/manifest.ts";
+import { instanceFolder } from "../../src/host/os/layout.ts";
+import { readManifest } from "../../src/host/manifest/manifest.ts";
 import type { Resource } from "./ledger-sessions.ts";
-import { createCluster, MYSQL, POSTGRES, processesOf } from "../support/databases.ts";
-import { until, type Answer, type TestPilvi } from "../support/pilvi.ts";
+import { createCluster, MYSQL, POSTGRES, processesOf } from "../support/pilvi/databases.ts";
+import { until, type Answer, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 /** How long a machine under kills may take for anything. */
 const PATIENCE_MS = 60_000;

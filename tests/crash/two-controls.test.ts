@@ -4,8 +4,15 @@ import { existsSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Database } from "../../src/store/database.ts";
-import { cacheBody, Failpoints, startPilvi, TestPilvi, until, type CacheDocument } from "../support/pilvi.ts";
-import { freePort } from "../support/ports.ts";
+import {
+  cacheBody,
+  Failpoints,
+  startPilvi,
+  TestPilvi,
+  until,
+  type CacheDocument,
+} from "../support/pilvi/pilvi.ts";
+import { freePort } from "../support/pilvi/ports.ts";
 import { expectExactly, openStore } from "./inspection.ts";
 
 const failpoints = new Failpoints();

@@ -2,9 +2,9 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../src/lib/errors.ts";
-import { processesOf } from "../support/databases.ts";
-import { freshDataDir, type ProcessName, type TestPilvi, until } from "../support/pilvi.ts";
-import { killIfThere } from "../support/processes.ts";
+import { processesOf } from "../support/pilvi/databases.ts";
+import { freshDataDir, type ProcessName, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
 import { openSession, type Resource } from "./ledger-sessions.ts";
 import { randomOf } from "./random.ts";
 import { pathOf, read, sleepyKinds, suspend } from "./sleepers.ts";

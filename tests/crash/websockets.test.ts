@@ -1,7 +1,7 @@
 // Kills Pilvi's processes and servers in the middle of what they do for WebSocket clusters; tests/full has every such cell.
 import { afterAll, beforeAll, test } from "bun:test";
-import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi.ts";
-import { play, type Cell } from "./websockets-cells.ts";
+import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { runScenario, type Scenario } from "./websockets-scenarios.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 /** One for each place where what is written down and what is done could come apart. */
-const cells: Cell[] = [
+const scenarios: Scenario[] = [
   ["create", "create.written", "control"],
   ["create", "host.ensure.config", "host"],
   ["create", "host.start.spawned", "both"],
@@ -34,6 +34,6 @@ const cells: Cell[] = [
   ["delete", "host.remove.emptied", "both"],
 ];
 
-test.each(cells)("%s, at %s, kill %s", (...[operation, place, victim]) =>
-  play({ pilvi, failpoints }, [operation, place, victim]),
+test.each(scenarios)("%s, at %s, kill %s", (...[operation, place, victim]) =>
+  runScenario({ pilvi, failpoints }, [operation, place, victim]),
 );

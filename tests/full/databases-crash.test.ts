@@ -1,8 +1,8 @@
 // The whole crash matrix of databases: every operation, stopped at every place, with every victim.
 import { afterAll, beforeAll, describe, test } from "bun:test";
-import { allCells, play } from "../crash/databases-cells.ts";
-import { MYSQL, POSTGRES, startDatabases } from "../support/databases.ts";
-import { Failpoints, type TestPilvi } from "../support/pilvi.ts";
+import { allScenarios, runScenario } from "../crash/databases-scenarios.ts";
+import { MYSQL, POSTGRES, startDatabases } from "../support/pilvi/databases.ts";
+import { Failpoints, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe.each([POSTGRES, MYSQL])("%s", (type) => {
-  test.each(allCells())("%s, at %s, kill %s", (...[operation, place, victim]) =>
-    play({ pilvi, failpoints, type }, [operation, place, victim]),
+  test.each(allScenarios())("%s, at %s, kill %s", (...[operation, place, victim]) =>
+    runScenario({ pilvi, failpoints, type }, [operation, place, victim]),
   );
 });

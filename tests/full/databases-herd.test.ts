@@ -7,8 +7,8 @@ import {
   POSTGRES,
   untilCluster,
   startDatabases,
-} from "../support/databases.ts";
-import { type TestPilvi } from "../support/pilvi.ts";
+} from "../support/pilvi/databases.ts";
+import { type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const CLUSTERS_OF_EACH = 20;
 

@@ -1,7 +1,7 @@
 // A long run of kills at random moments; at its end every confirmed commit is there and the engine finds no damage.
 // PILVI_TEST_SEED repeats a run.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { DatabaseResource } from "../../src/resources/databases/schema.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import { disasters } from "../crash/databases-disasters.ts";
 import { Ledger } from "../crash/ledger.ts";
 import {
@@ -12,8 +12,8 @@ import {
   POSTGRES,
   untilCluster,
   startDatabases,
-} from "../support/databases.ts";
-import { type TestPilvi } from "../support/pilvi.ts";
+} from "../support/pilvi/databases.ts";
+import { type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const ROUNDS = 30;
 const MOST_COMMITS_BETWEEN = 200;
@@ -54,7 +54,7 @@ test.each([POSTGRES, MYSQL])(
 );
 
 /** Looks through every table and index of the customer's database. */
-async function expectSoundPostgres(cluster: DatabaseResource): Promise<void> {
+async function expectSoundPostgres(cluster: DatabaseClusterResource): Promise<void> {
   const admin = await connectPgAdmin(pilvi, cluster, "main");
   await admin.query("create extension amcheck");
   const relations = "select c.oid from pg_class c join pg_namespace n on n.oid = relnamespace";
@@ -68,7 +68,7 @@ async function expectSoundPostgres(cluster: DatabaseResource): Promise<void> {
   await admin.end();
 }
 
-async function expectSoundMysql(cluster: DatabaseResource): Promise<void> {
+async function expectSoundMysql(cluster: DatabaseClusterResource): Promise<void> {
   const connection = await connectMysql(cluster);
   const [rows] = await connection.query("check table ledger extended");
   expect(rows).toMatchObject([{ Msg_type: "status", Msg_text: "OK" }]);

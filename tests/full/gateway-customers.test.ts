@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { Client } from "pg";
-import { until } from "../support/pilvi.ts";
-import { makePostgres, pssKb, Siege, type Place } from "../support/siege.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { makePostgres, pssKb, HostileLoad, type Place } from "../support/load/hostile-load.ts";
 
 const HERD = 1_000;
 const DATABASES = 50;
@@ -14,19 +14,19 @@ const STORM_MS = 10_000;
 /** What the gateway may hold of an answer that is a hundred times as long. */
 const SLOW_READER_KB = 8 * 1024;
 
-let siege: Siege;
+let hostileLoad: HostileLoad;
 let postgres: Place;
 let cache: Place;
 
 beforeAll(async () => {
-  siege = await Siege.begin();
-  const [first, , third] = siege.targets;
+  hostileLoad = await HostileLoad.begin();
+  const [first, , third] = hostileLoad.targets;
   if (first === undefined || third === undefined) throw new Error("there is nothing to use");
   [postgres, cache] = [first, third];
 });
 
 afterAll(async () => {
-  await siege.end();
+  await hostileLoad.end();
 });
 
 async function login({ port, password }: Place): Promise<Client> {
@@ -58,19 +58,19 @@ async function leave(clients: Client[]): Promise<void> {
 
 test("of a herd, as many as there is room for are let in by one start, and the others hear why not", async () => {
   const { clients, codes, tookMs } = await crowd(Array.from({ length: HERD }, () => postgres));
-  console.log("herd", { tookMs, letIn: clients.length, codes: [...codes], ...siege.gateway() });
+  console.log("herd", { tookMs, letIn: clients.length, codes: [...codes], ...hostileLoad.gateway() });
   expect(clients.length).toBeGreaterThanOrEqual(100);
   expect([...codes]).toEqual(["53300"]);
-  expect((await siege.awake()).wakes).toBe(1);
+  expect((await hostileLoad.awake()).wakes).toBe(1);
   await leave(clients);
 }, 120_000);
 
 test("fifty databases that are woken at once all come", async () => {
   const places: Place[] = [];
-  for (let count = 0; count < DATABASES; count += 1) places.push(await makePostgres(siege.pilvi));
-  for (const { path } of places) await siege.suspend(path);
+  for (let count = 0; count < DATABASES; count += 1) places.push(await makePostgres(hostileLoad.pilvi));
+  for (const { path } of places) await hostileLoad.suspend(path);
   const { clients, codes, tookMs } = await crowd(places);
-  console.log("fifty", { tookMs, ...siege.gateway() });
+  console.log("fifty", { tookMs, ...hostileLoad.gateway() });
   expect([...codes]).toEqual([]);
   expect(clients.length).toBe(DATABASES);
   await leave(clients);
@@ -78,10 +78,10 @@ test("fifty databases that are woken at once all come", async () => {
 
 test("a client that does not read costs nothing, and keeps its database awake", async () => {
   const client = await login(postgres);
-  const before = siege.gateway();
+  const before = hostileLoad.gateway();
   const answer = client.query("select repeat('x', 1000000) from generate_series(1, 500)");
   client.connection.stream.pause();
-  await expect(siege.suspend(postgres.path)).rejects.toThrow("runs a query");
+  await expect(hostileLoad.suspend(postgres.path)).rejects.toThrow("runs a query");
   expect(pssKb(before.pid) - before.pssKb).toBeLessThan(SLOW_READER_KB);
   client.connection.stream.resume();
   expect((await answer).rowCount).toBe(500);
@@ -130,9 +130,9 @@ test("9,000 idle clients sleep with their cache, and some thousands come back at
       for (let count = 0; count < 200; count += 1) clients.push(new CacheClient(cache));
       await until("they are let in", () => clients.every(({ lines }) => lines === 1));
     }
-    console.log("idle", siege.gateway());
-    await siege.suspend(cache.path);
-    console.log("asleep", siege.gateway(), "works", await siege.idleShare());
+    console.log("idle", hostileLoad.gateway());
+    await hostileLoad.suspend(cache.path);
+    console.log("asleep", hostileLoad.gateway(), "works", await hostileLoad.idleShare());
     const back = clients.slice(0, IDLE / 2);
     for (const client of back) client.say("GET nothing\r\n");
     await until("they are answered", () => back.every(({ lines }) => lines === 2), 60_000);
@@ -155,7 +155,7 @@ test("nobody is refused while the cluster is put to sleep again and again", asyn
   };
   const putToSleep = async (): Promise<void> => {
     while (performance.now() < endsAt) {
-      const { status } = await siege.pilvi.api("POST", `${postgres.path}/suspend`);
+      const { status } = await hostileLoad.pilvi.api("POST", `${postgres.path}/suspend`);
       if (status === 200) counts.sleeps += 1;
     }
   };
@@ -166,7 +166,7 @@ test("nobody is refused while the cluster is put to sleep again and again", asyn
 }, 120_000);
 
 test("the gateway is the same, and rests", async () => {
-  await until("all have gone", () => siege.gateway().descriptors < 120);
-  await until("it rests", async () => (await siege.idleShare()) < 0.02);
-  console.log("in the end", siege.gateway());
+  await until("all have gone", () => hostileLoad.gateway().descriptors < 120);
+  await until("it rests", async () => (await hostileLoad.idleShare()) < 0.02);
+  console.log("in the end", hostileLoad.gateway());
 });

@@ -1,9 +1,9 @@
 // Floods at the doors of a Pilvi, while honest clients of other instances come and go.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { besideHonest } from "../support/honest.ts";
-import { until } from "../support/pilvi.ts";
-import { ASLEEP, Siege, type Figures, type Place } from "../support/siege.ts";
-import { Stranger, tryWrongPassword } from "../support/strangers.ts";
+import { besideWellBehaved } from "../support/load/well-behaved.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { ASLEEP, HostileLoad, type Figures, type Place } from "../support/load/hostile-load.ts";
+import { Stranger, tryWrongPassword } from "../support/load/strangers.ts";
 
 const FLOOD_MS = 10_000;
 /** Attackers who wait for their answers side by side. */
@@ -20,34 +20,34 @@ const PSS_SLACK_KB = 100 * 1024;
 /** However busy the machine is, an honest client is served within this. */
 const LONGEST_WAIT_MS = 10_000;
 
-let siege: Siege;
+let hostileLoad: HostileLoad;
 let before: Figures;
 
 beforeAll(async () => {
-  siege = await Siege.begin();
+  hostileLoad = await HostileLoad.begin();
 });
 
 afterAll(async () => {
-  await siege.end();
+  await hostileLoad.end();
 });
 
 beforeEach(() => {
-  before = siege.gateway();
+  before = hostileLoad.gateway();
 });
 
 afterEach(async () => {
-  expect(await siege.awake()).toEqual(ASLEEP);
-  await until("all attackers are gone", () => siege.gateway().descriptors <= before.descriptors + 8);
-  const after = siege.gateway();
+  expect(await hostileLoad.awake()).toEqual(ASLEEP);
+  await until("all attackers are gone", () => hostileLoad.gateway().descriptors <= before.descriptors + 8);
+  const after = hostileLoad.gateway();
   expect(after.pid).toBe(before.pid);
   expect(after.pssKb - before.pssKb).toBeLessThan(PSS_SLACK_KB);
-  await until("the gateway rests", async () => (await siege.idleShare()) < 0.02);
+  await until("the gateway rests", async () => (await hostileLoad.idleShare()) < 0.02);
 });
 
 /** Does it while honest clients come, who must not notice. */
 async function beside(name: string, action: () => Promise<unknown>): Promise<void> {
-  const experiences = await besideHonest(siege.neighbours, action);
-  console.log(name, JSON.stringify(siege.gateway()), JSON.stringify(experiences));
+  const experiences = await besideWellBehaved(hostileLoad.neighbours, action);
+  console.log(name, JSON.stringify(hostileLoad.gateway()), JSON.stringify(experiences));
   for (const { uses, longestMs, failures } of experiences) {
     expect(failures).toEqual([]);
     expect(uses).toBeGreaterThan(0);
@@ -67,7 +67,7 @@ async function flood(action: () => Promise<unknown>): Promise<number> {
 }
 
 function place(from: "targets" | "neighbours", index: number): Place {
-  const found = siege[from][index];
+  const found = hostileLoad[from][index];
   if (found === undefined) throw new Error("there is no such place");
   return found;
 }
@@ -120,7 +120,8 @@ test("5,000 connections that trickle bytes and come to no end are closed in time
 });
 
 test("no log has grown by it, and none has a secret", () => {
-  const logs = siege.logs();
+  const logs = hostileLoad.logs();
   expect(logs.length).toBeLessThan(500_000);
-  for (const { password } of [...siege.targets, ...siege.neighbours]) expect(logs).not.toContain(password);
+  for (const { password } of [...hostileLoad.targets, ...hostileLoad.neighbours])
+    expect(logs).not.toContain(password);
 });

@@ -4,10 +4,17 @@ import { readdirSync } from "node:fs";
 import { Redis } from "ioredis";
 import { createConnection } from "mysql2/promise";
 import { Client } from "pg";
-import { processesOf } from "../support/databases.ts";
-import { startPilvi, until, type TestPilvi } from "../support/pilvi.ts";
-import { makeCache, makeMysql, makePostgres, processorMs, pssKb, type Place } from "../support/siege.ts";
-import { randomNumbers } from "../support/strangers.ts";
+import { processesOf } from "../support/pilvi/databases.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import {
+  makeCache,
+  makeMysql,
+  makePostgres,
+  processorMs,
+  pssKb,
+  type Place,
+} from "../support/load/hostile-load.ts";
+import { randomNumbers } from "../support/load/strangers.ts";
 
 const SEED = 20_261_121;
 const ROUND_MS = 60_000;

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import type { Page } from "playwright-core";
-import { startChromium, type TestBrowser } from "../support/chromium.ts";
-import { until } from "../support/pilvi.ts";
-import { authorize } from "../support/pusher-clients.ts";
-import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
+import { startChromium, type TestBrowser } from "../support/clients/chromium.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { authorize } from "../support/clients/pusher-clients.ts";
+import { APP, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const LIBRARY = resolve(
   import.meta.dir,

@@ -1,8 +1,8 @@
 // A peer that is dead but whose connection the kernel keeps has to go in time; this takes half a minute.
 import { expect, test } from "bun:test";
-import { until } from "../support/pilvi.ts";
-import { messageOf, RawWebSocket } from "../support/raw-websocket.ts";
-import { startRealtime } from "../support/realtime.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { messageOf, RawWebSocket } from "../support/wire/raw-websocket.ts";
+import { startRealtime } from "../support/engines/realtime.ts";
 
 test("a dead peer is gone within its ping interval and 30 s", async () => {
   const server = await startRealtime({ pingIntervalSeconds: 1 });

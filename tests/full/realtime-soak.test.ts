@@ -1,8 +1,8 @@
 // Thousands of connections that come and go: nothing is lost, everything is counted exactly, and the memory stays flat.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { until } from "../support/pilvi.ts";
-import { messageOf, RawWebSocket } from "../support/raw-websocket.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { messageOf, RawWebSocket } from "../support/wire/raw-websocket.ts";
 import {
   EVERYONE,
   LOBBY,
@@ -11,8 +11,8 @@ import {
   USERS,
   type SwarmOrder,
   type SwarmState,
-} from "../support/realtime-swarm.ts";
-import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
+} from "../support/load/realtime-swarm.ts";
+import { APP, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const CONNECTIONS = 8_000;
 const PROCESSES = 2;
@@ -23,7 +23,7 @@ const MIB = 1024 ** 2;
 /** What garbage and fragments may add between the second round and the last. */
 const MOST_GROWTH = 32 * MIB;
 
-const SWARM = join(import.meta.dir, "../support/realtime-swarm.ts");
+const SWARM = join(import.meta.dir, "../support/load/realtime-swarm.ts");
 
 /** The other end of a process full of clients. */
 class Swarm {

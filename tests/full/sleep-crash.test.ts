@@ -1,8 +1,8 @@
 // The whole crash matrix of sleep: every way there and back, stopped at every place, with every victim.
 import { afterAll, afterEach, beforeAll, describe, test } from "bun:test";
-import { play, sleepCells } from "../crash/sleep-cells.ts";
+import { runScenario, sleepScenarios } from "../crash/sleep-scenarios.ts";
 import { sleepyKinds } from "../crash/sleepers.ts";
-import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe.each(sleepyKinds())("$name", (kind) => {
-  test.each(sleepCells(kind))("%s, at %s, kill %s", (...[operation, place, victim]) =>
-    play({ pilvi, failpoints, kind }, [operation, place, victim]),
+  test.each(sleepScenarios(kind))("%s, at %s, kill %s", (...[operation, place, victim]) =>
+    runScenario({ pilvi, failpoints, kind }, [operation, place, victim]),
   );
 });

@@ -1,7 +1,7 @@
 // Minutes of random kills while instances fall asleep and wake under load. `PILVI_SOAK_SEED` and `PILVI_SOAK_KILLS` repeat or lengthen it.
 import { afterAll, beforeAll, test } from "bun:test";
 import { SleepChaos } from "../crash/sleep-chaos.ts";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const SEED = Number(process.env.PILVI_SOAK_SEED ?? Date.now() % 2 ** 31);
 const KILLS = Number(process.env.PILVI_SOAK_KILLS ?? 200);

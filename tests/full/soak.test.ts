@@ -3,7 +3,7 @@ import { afterAll, beforeAll, test } from "bun:test";
 import type { Database } from "../../src/store/database.ts";
 import { Chaos } from "../crash/chaos.ts";
 import { openStore } from "../crash/inspection.ts";
-import { startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const SEED = Number(process.env.PILVI_SOAK_SEED ?? Date.now() % 2 ** 31);
 const KILLS = Number(process.env.PILVI_SOAK_KILLS ?? 300);

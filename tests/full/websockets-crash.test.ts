@@ -1,7 +1,7 @@
 // The whole crash matrix of WebSocket clusters: every operation, stopped at every place, with every victim.
 import { afterAll, beforeAll, test } from "bun:test";
-import { allCells, play } from "../crash/websockets-cells.ts";
-import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi.ts";
+import { allScenarios, runScenario } from "../crash/websockets-scenarios.ts";
+import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
@@ -16,6 +16,6 @@ afterAll(async () => {
   failpoints.close();
 });
 
-test.each(allCells())("%s, at %s, kill %s", (...[operation, place, victim]) =>
-  play({ pilvi, failpoints }, [operation, place, victim]),
+test.each(allScenarios())("%s, at %s, kill %s", (...[operation, place, victim]) =>
+  runScenario({ pilvi, failpoints }, [operation, place, victim]),
 );

@@ -4,9 +4,9 @@ import { connect } from "node:tls";
 import type { TlsPolicy } from "../../src/gateway/reactor/client-socket.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { Loop, noise, openDescriptors, Peer } from "../support/loop.ts";
-import { TlsPeer, tlsClient } from "../support/tls-peer.ts";
-import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+import { Loop, noise, openDescriptors, Peer } from "../support/gateway/loop.ts";
+import { TlsPeer, tlsClient } from "../support/wire/tls-peer.ts";
+import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 const folder = new CertificateFolder();
 let context: TlsContext;

@@ -2,12 +2,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import mysql from "mysql2/promise";
 import { Client } from "pg";
-import { TestMariaDb } from "../support/mariadb.ts";
-import { MysqlGateway } from "../support/mysql-gateway.ts";
-import { TestPostgres } from "../support/postgres-engine.ts";
-import { PostgresGateway } from "../support/postgres-gateway.ts";
-import { ENGINES, PASSWORD, RedisGateway } from "../support/redis-gateway.ts";
-import { Stranger } from "../support/strangers.ts";
+import { TestMariaDb } from "../support/engines/mariadb.ts";
+import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
+import { TestPostgres } from "../support/engines/postgres-engine.ts";
+import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
+import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
+import { Stranger } from "../support/load/strangers.ts";
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {

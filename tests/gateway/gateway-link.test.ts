@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Gateway } from "../../src/gateway/gateway.ts";
-import type { Entry, HostMessage } from "../../src/gateway/link.ts";
-import { linesOf, LinkHost } from "../support/link-host.ts";
-import { Loop, Peer } from "../support/loop.ts";
-import { ownAddress } from "../support/own-address.ts";
-import { freePort } from "../support/ports.ts";
+import { Gateway } from "../../src/gateway/edge/gateway.ts";
+import type { Route, HostMessage } from "../../src/gateway/link.ts";
+import { linesOf, LinkHost } from "../support/gateway/link-host.ts";
+import { Loop, Peer } from "../support/gateway/loop.ts";
+import { ownAddress } from "../support/pilvi/own-address.ts";
+import { freePort } from "../support/pilvi/ports.ts";
 
 let folder: string;
 let loop: Loop;
@@ -44,7 +44,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function entryOf(id: string, port: number, change: Partial<Entry> = {}): Entry {
+function entryOf(id: string, port: number, change: Partial<Route> = {}): Route {
   return {
     id,
     protocol: "redis",
@@ -63,7 +63,7 @@ function entryOf(id: string, port: number, change: Partial<Entry> = {}): Entry {
 }
 
 /** All that a host says first. */
-function greeting(...entries: Entry[]): HostMessage[] {
+function greeting(...entries: Route[]): HostMessage[] {
   return [
     { type: "entries", ids: entries.map(({ id }) => id) },
     ...entries.map((entry) => ({ type: "entry", entry }) as const),

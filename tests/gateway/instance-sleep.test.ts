@@ -1,7 +1,7 @@
 // An instance behind the gateway that falls asleep: when it may, and what becomes of its clients.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { StreamEnded } from "../../src/gateway/stream.ts";
-import { BackendStage } from "../support/backend-stage.ts";
+import { BackendStage } from "../support/gateway/backend-stage.ts";
 
 let stage: BackendStage;
 beforeEach(() => {

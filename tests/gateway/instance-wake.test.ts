@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { EngineUnavailable } from "../../src/gateway/backend.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
-import { BackendStage } from "../support/backend-stage.ts";
+import { BackendStage } from "../support/gateway/backend-stage.ts";
 
 const REASON = { user: "ann", address: "127.0.0.1:1" };
 

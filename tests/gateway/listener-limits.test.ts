@@ -6,9 +6,9 @@ import { connect, createServer } from "node:net";
 import { HeldSocket } from "../../src/lib/held-socket.ts";
 import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { libc } from "../../src/gateway/reactor/libc.ts";
-import { Loop, Peer } from "../support/loop.ts";
-import { until } from "../support/pilvi.ts";
-import { freePort } from "../support/ports.ts";
+import { Loop, Peer } from "../support/gateway/loop.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { freePort } from "../support/pilvi/ports.ts";
 
 const DESCRIPTORS = 64;
 const CLIENTS = 200;
@@ -57,7 +57,7 @@ test.each(["::1", "::"])("%s takes clients of IPv6", async (address) => {
 
 test("clients beyond the descriptors of the process wait without costing anything, and are all served", async () => {
   const port = freePort();
-  const program = join(import.meta.dir, "../support/crowded-gateway.ts");
+  const program = join(import.meta.dir, "../support/gateway/crowded-gateway.ts");
   const command = [
     "bash",
     "-c",

@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { HeldSocket } from "../../src/lib/held-socket.ts";
 import { Listener } from "../../src/gateway/reactor/listener.ts";
 import { addressOf, libc } from "../../src/gateway/reactor/libc.ts";
-import { Loop } from "../support/loop.ts";
-import { freePort } from "../support/ports.ts";
+import { Loop } from "../support/gateway/loop.ts";
+import { freePort } from "../support/pilvi/ports.ts";
 
 test("each client is told by its own address", async () => {
   const loop = new Loop();

@@ -4,12 +4,12 @@ import { afterAll, afterEach, expect, mock, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { InstanceBackend } from "../../src/gateway/instance-backend.ts";
+import { InstanceBackend } from "../../src/gateway/instance/instance-backend.ts";
 import { Reactor } from "../../src/gateway/reactor/reactor.ts";
 import { messageOf } from "../../src/lib/errors.ts";
-import { openDescriptors } from "../support/loop.ts";
-import { cancel, ModelClient } from "../support/model-clients.ts";
-import { ModelHost, type Random } from "../support/model-host.ts";
+import { openDescriptors } from "../support/gateway/loop.ts";
+import { cancel, ModelClient } from "../support/model/clients.ts";
+import { ModelHost, type Random } from "../support/model/host.ts";
 
 const SCHEDULES = 500;
 const MAX_CLIENTS = 8;

@@ -1,7 +1,7 @@
 // Clients of a MySQL address that are slow, broken or not clients at all: they wake nothing and harm nobody.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { TestMariaDb } from "../support/mariadb.ts";
-import { MysqlGateway } from "../support/mysql-gateway.ts";
+import { TestMariaDb } from "../support/engines/mariadb.ts";
+import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
 import {
   fixedPart,
   framed,
@@ -10,8 +10,8 @@ import {
   RawMysql,
   saltOf,
   type RawPacket,
-} from "../support/mysql-raw.ts";
-import { until } from "../support/pilvi.ts";
+} from "../support/wire/mysql-raw.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 
 const SEED = 20_260_301;
 const FUZZ_ROUNDS = 400;

@@ -3,11 +3,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
 import { nativeVerifier } from "../../src/lib/verifiers.ts";
-import { TestMariaDb } from "../support/mariadb.ts";
-import { MysqlGateway } from "../support/mysql-gateway.ts";
-import { fixedPart, framed, handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/mysql-raw.ts";
-import { until } from "../support/pilvi.ts";
-import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+import { TestMariaDb } from "../support/engines/mariadb.ts";
+import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
+import {
+  fixedPart,
+  framed,
+  handshakeResponse,
+  nativeToken,
+  RawMysql,
+  saltOf,
+} from "../support/wire/mysql-raw.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 let server: TestMariaDb;
 let gateway: MysqlGateway;

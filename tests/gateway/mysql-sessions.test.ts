@@ -5,11 +5,11 @@ import { Readable } from "node:stream";
 import * as mariadb from "mariadb";
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 import { userName } from "../../src/lib/libc.ts";
-import { TestMariaDb } from "../support/mariadb.ts";
-import { MysqlGateway } from "../support/mysql-gateway.ts";
-import { handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/mysql-raw.ts";
-import { until } from "../support/pilvi.ts";
-import { runProgram } from "../support/programs.ts";
+import { TestMariaDb } from "../support/engines/mariadb.ts";
+import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
+import { handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/wire/mysql-raw.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { runProgram } from "../support/clients/programs.ts";
 
 const MEGABYTE = 1024 ** 2;
 /** Who the engine takes this process for, as the kernel tells it. */

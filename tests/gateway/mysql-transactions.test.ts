@@ -5,10 +5,10 @@ import * as mariadb from "mariadb";
 import mysql, { type Connection } from "mysql2/promise";
 import { Answers } from "../../src/gateway/mysql/answers.ts";
 import { DEPRECATE_EOF } from "../../src/gateway/mysql/capabilities.ts";
-import { TestMariaDb } from "../support/mariadb.ts";
-import { MysqlGateway } from "../support/mysql-gateway.ts";
-import { framed, handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/mysql-raw.ts";
-import { until } from "../support/pilvi.ts";
+import { TestMariaDb } from "../support/engines/mariadb.ts";
+import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
+import { framed, handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/wire/mysql-raw.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 
 /** Long enough for a drain to find nothing under way, if it is so. */
 const SHORT_MS = 200;

@@ -4,12 +4,12 @@ import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { Client, DatabaseError, type ClientConfig } from "pg";
 import postgres from "postgres";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { until } from "../support/pilvi.ts";
-import { ADMIN, TestPostgres } from "../support/postgres-engine.ts";
-import { PostgresGateway } from "../support/postgres-gateway.ts";
-import { RawPostgres, startup } from "../support/postgres-raw.ts";
-import { runProgram } from "../support/programs.ts";
-import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { ADMIN, TestPostgres } from "../support/engines/postgres-engine.ts";
+import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
+import { RawPostgres, startup } from "../support/wire/postgres-raw.ts";
+import { runProgram } from "../support/clients/programs.ts";
+import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 const certificates = new CertificateFolder();
 let server: TestPostgres;

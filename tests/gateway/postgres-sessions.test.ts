@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Client, DatabaseError } from "pg";
 import { cancelRequest, message } from "../../src/gateway/postgres/messages.ts";
-import { until } from "../support/pilvi.ts";
-import { postgresEngines, TestPostgres } from "../support/postgres-engine.ts";
-import { PostgresGateway } from "../support/postgres-gateway.ts";
-import { errorOf, RawPostgres, startup } from "../support/postgres-raw.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { postgresEngines, TestPostgres } from "../support/engines/postgres-engine.ts";
+import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
+import { errorOf, RawPostgres, startup } from "../support/wire/postgres-raw.ts";
 
 const TRANSFER_BYTES = 8 * 1024 * 1024;
 

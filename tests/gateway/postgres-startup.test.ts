@@ -4,11 +4,11 @@ import { connect as connectTls } from "node:tls";
 import { cancelRequest, int32 } from "../../src/gateway/postgres/messages.ts";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
 import { randomOf } from "../../src/realtime/test-support.ts";
-import { until } from "../support/pilvi.ts";
-import { TestPostgres } from "../support/postgres-engine.ts";
-import { PostgresGateway } from "../support/postgres-gateway.ts";
-import { errorOf, RawPostgres, startup } from "../support/postgres-raw.ts";
-import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { TestPostgres } from "../support/engines/postgres-engine.ts";
+import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
+import { errorOf, RawPostgres, startup } from "../support/wire/postgres-raw.ts";
+import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 const SSL_REQUEST = Buffer.concat([int32(8), int32(80_877_103)]);
 const GSS_REQUEST = Buffer.concat([int32(8), int32(80_877_104)]);

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { runProgram } from "../support/programs.ts";
-import { ENGINES, PASSWORD, RedisGateway } from "../support/redis-gateway.ts";
-import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+import { runProgram } from "../support/clients/programs.ts";
+import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
+import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 const folder = new CertificateFolder();
 let context: TlsContext;

@@ -1,9 +1,9 @@
 // A cache that takes no more connections: whoever comes then hears the engine's own words, and those who are served go on.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
-import { until } from "../support/pilvi.ts";
-import { ENGINES, PASSWORD, RedisGateway } from "../support/redis-gateway.ts";
-import type { RawRedis } from "../support/redis-raw.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
+import type { RawRedis } from "../support/wire/redis-raw.ts";
 
 const MOST = 5;
 const AUTH = `AUTH app ${PASSWORD}\r\n`;

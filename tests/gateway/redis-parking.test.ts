@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { until } from "../support/pilvi.ts";
-import type { RawRedis } from "../support/redis-raw.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import type { RawRedis } from "../support/wire/redis-raw.ts";
 import { commandBytes } from "../../src/gateway/redis/replies.ts";
-import { ENGINES, PASSWORD, RedisGateway } from "../support/redis-gateway.ts";
+import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
 
 const LOGIN = commandBytes("AUTH", PASSWORD);
 

@@ -1,8 +1,8 @@
 // The front says what the engine says, byte by byte: asleep, awake, and compared with the engine itself.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { RawRedis } from "../support/redis-raw.ts";
+import type { RawRedis } from "../support/wire/redis-raw.ts";
 import { commandBytes } from "../../src/gateway/redis/replies.ts";
-import { ENGINES, PASSWORD, RedisGateway } from "../support/redis-gateway.ts";
+import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
 
 const LOGIN = commandBytes("AUTH", PASSWORD);
 const LOGIN_3 = commandBytes("HELLO", "3", "AUTH", "app", PASSWORD);

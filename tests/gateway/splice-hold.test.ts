@@ -1,9 +1,9 @@
 // The splice between a client, in clear and with TLS, and an engine that is to sleep: held between messages, quiet, parted.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { noise } from "../support/loop.ts";
-import { KINDS, PrefixWalker, Sender, Stage, Told } from "../support/splices.ts";
-import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+import { noise } from "../support/gateway/loop.ts";
+import { KINDS, PrefixFramer, Sender, Stage, Told } from "../support/gateway/splices.ts";
+import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 const MEGABYTE = 1_048_576;
 const folder = new CertificateFolder();
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 /** Hears of an engine that something is open from an opening bracket to a closing one, and takes any word for an answer. */
-class BracketWalker extends PrefixWalker {
+class BracketFramer extends PrefixFramer {
   isAnswered = true;
   #isOpen = false;
 
@@ -46,7 +46,7 @@ describe.each(KINDS)("%s", (kind) => {
 
   test("a hold begins between two messages, and nothing is lost by it", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
-    const splice = told.splice(client, engine, new PrefixWalker());
+    const splice = told.splice(client, engine, new PrefixFramer());
     peer.send("\x03one\x05tw");
     await loop.until(() => enginePeer.text.length === 7);
     splice.hold(true);
@@ -65,7 +65,7 @@ describe.each(KINDS)("%s", (kind) => {
 
   test("a message that has arrived already goes on to its end while clients are held", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
-    const splice = told.splice(client, engine, new PrefixWalker());
+    const splice = told.splice(client, engine, new PrefixFramer());
     const message = Buffer.concat(Array.from({ length: 4_000 }, () => Buffer.from("\x63".padEnd(100, "x"))));
     const sender = new Sender(
       peer,
@@ -87,7 +87,7 @@ describe.each(KINDS)("%s", (kind) => {
   test("it is quiet when the engine has read all and said nothing for a while", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     nowMs = 1_000;
-    const splice = told.splice(client, engine, new PrefixWalker());
+    const splice = told.splice(client, engine, new PrefixFramer());
     peer.send("\x03one");
     await loop.rest();
     expect(splice.isQuiet(1e9, 20)).toBe(false);
@@ -108,7 +108,7 @@ describe.each(KINDS)("%s", (kind) => {
 
   test("a client for which the engine has something open is not held, and it is not quiet", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
-    const splice = told.splice(client, engine, new BracketWalker());
+    const splice = told.splice(client, engine, new BracketFramer());
     peer.send("\x05begin");
     await loop.until(() => enginePeer.text === "\x05begin");
     splice.hold(true);

@@ -1,9 +1,9 @@
 // The splice between a client, in clear and with TLS, and its engine: what is passed on, and how it ends.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { noise } from "../support/loop.ts";
-import { KINDS, Sender, Stage } from "../support/splices.ts";
-import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+import { noise } from "../support/gateway/loop.ts";
+import { KINDS, Sender, Stage } from "../support/gateway/splices.ts";
+import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 const MEGABYTE = 1_048_576;
 const folder = new CertificateFolder();

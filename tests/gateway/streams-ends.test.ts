@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { FAILED } from "../../src/gateway/io-result.ts";
 import { EPOLLIN } from "../../src/gateway/reactor/libc.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
-import { Loop, noise, openDescriptors, type Peer } from "../support/loop.ts";
+import { Loop, noise, openDescriptors, type Peer } from "../support/gateway/loop.ts";
 
 let loop: Loop;
 beforeEach(() => {

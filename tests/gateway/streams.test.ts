@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { FAILED } from "../../src/gateway/io-result.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
-import { Loop, noise, shrinkSending } from "../support/loop.ts";
+import { Loop, noise, shrinkSending } from "../support/gateway/loop.ts";
 
 let loop: Loop;
 beforeEach(() => {

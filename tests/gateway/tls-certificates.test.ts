@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash, X509Certificate } from "node:crypto";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { runProgram } from "../support/programs.ts";
-import { RawListener, turnsUntil } from "../support/raw-sockets.ts";
+import { runProgram } from "../support/clients/programs.ts";
+import { RawListener, turnsUntil } from "../support/wire/raw-sockets.ts";
 import {
   CertificateFolder,
   Connection,
@@ -11,7 +11,7 @@ import {
   LIBRARY,
   openPair,
   type Pair,
-} from "../support/tls-sessions.ts";
+} from "../support/wire/tls-sessions.ts";
 
 const folder = new CertificateFolder();
 const listener = new RawListener();

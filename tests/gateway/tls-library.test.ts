@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { findLibssl } from "../../src/processes/libssl.ts";
-import { address, CertificateFolder, LIBRARY, openPair } from "../support/tls-sessions.ts";
+import { findLibssl } from "../../src/processes/tls/libssl.ts";
+import { address, CertificateFolder, LIBRARY, openPair } from "../support/wire/tls-sessions.ts";
 
 const NOT_OF_THIS_SYSTEM = "libssl-of-no-system.so.3";
 

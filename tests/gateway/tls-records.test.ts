@@ -5,8 +5,8 @@ import { CHUNK_BYTES } from "../../src/gateway/reactor/chunk.ts";
 import type { ClientSocket, TlsPolicy } from "../../src/gateway/reactor/client-socket.ts";
 import { addressOf, libc, SOL_SOCKET } from "../../src/gateway/reactor/libc.ts";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { Loop, noise } from "../support/loop.ts";
-import { CertificateFolder, LIBRARY } from "../support/tls-sessions.ts";
+import { Loop, noise } from "../support/gateway/loop.ts";
+import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 /** asm-generic/socket.h */
 const SO_SNDBUF = 7;
@@ -37,7 +37,7 @@ interface Stage {
 
 /** A client whose bytes are taken in as a splice does, each of them answered with so many. */
 async function stage(mode: "reset" | "half" | "halfAndEnd" | "keys", answerBytes: number): Promise<Stage> {
-  const script = join(import.meta.dir, "../support/tls-records.mjs");
+  const script = join(import.meta.dir, "../support/wire/tls-records.mjs");
   const peer = Bun.spawn(["node", script, String(loop.port), mode], {
     stdio: ["pipe", "inherit", "inherit"],
   });

@@ -6,8 +6,14 @@ import { connect as connectTcp, createServer } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { FAILED, WANT_READ, WANT_WRITE } from "../../src/gateway/io-result.ts";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
-import { runProgram } from "../support/programs.ts";
-import { closeSocket, endSending, limitSending, RawListener, turnsUntil } from "../support/raw-sockets.ts";
+import { runProgram } from "../support/clients/programs.ts";
+import {
+  closeSocket,
+  endSending,
+  limitSending,
+  RawListener,
+  turnsUntil,
+} from "../support/wire/raw-sockets.ts";
 import {
   address,
   buffer,
@@ -16,7 +22,7 @@ import {
   handshakeOf,
   LIBRARY,
   openPair,
-} from "../support/tls-sessions.ts";
+} from "../support/wire/tls-sessions.ts";
 
 const RECORD_BYTES = 16_384;
 

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import Echo, { type EchoOptions } from "laravel-echo";
 import Pusher from "pusher-js";
-import { until } from "../support/pilvi.ts";
-import { AuthServer } from "../support/pusher-clients.ts";
-import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { AuthServer } from "../support/clients/pusher-clients.ts";
+import { APP, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const MASTER_KEY = Buffer.alloc(32, 9).toString("base64");
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { randomOf } from "../../src/realtime/test-support.ts";
-import { mutated, randomBytes } from "../support/mutated-bytes.ts";
-import { until } from "../support/pilvi.ts";
-import { frameOf, handshakeOf, messageOf, OPCODE, RawWebSocket } from "../support/raw-websocket.ts";
-import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
+import { mutated, randomBytes } from "../support/wire/mutated-bytes.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { frameOf, handshakeOf, messageOf, OPCODE, RawWebSocket } from "../support/wire/raw-websocket.ts";
+import { APP, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const ROUNDS = 300;
 /** How many are tried at the same time. */

@@ -1,8 +1,8 @@
 // Clients that stall or die, limits under a burst, changes while clients are connected, and the end of the server.
 import { afterEach, expect, test } from "bun:test";
-import { until } from "../support/pilvi.ts";
-import { handshakeOf, messageOf, RawWebSocket, type RawOptions } from "../support/raw-websocket.ts";
-import { APP, application, startRealtime, type TestRealtime } from "../support/realtime.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { handshakeOf, messageOf, RawWebSocket, type RawOptions } from "../support/wire/raw-websocket.ts";
+import { APP, application, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const MIB = 1024 ** 2;
 const EVENTS_PER_BATCH = 10;

@@ -2,10 +2,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import Server from "pusher";
 import type Pusher from "pusher-js";
-import { until } from "../support/pilvi.ts";
-import { runProgram } from "../support/programs.ts";
-import { AuthServer, heard, inState, pusherClient, subscribed } from "../support/pusher-clients.ts";
-import { APP, startRealtime, type TestRealtime } from "../support/realtime.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+import { runProgram } from "../support/clients/programs.ts";
+import { AuthServer, heard, inState, pusherClient, subscribed } from "../support/clients/pusher-clients.ts";
+import { APP, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const clients: Pusher[] = [];
 let realtime: TestRealtime | undefined;

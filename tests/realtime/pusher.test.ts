@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type Pusher from "pusher-js";
 import type { PresenceChannel } from "pusher-js";
-import { until } from "../support/pilvi.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 import {
   AuthServer,
   heard,
@@ -10,8 +10,8 @@ import {
   pusherClient,
   subscribed,
   type SignedInUser,
-} from "../support/pusher-clients.ts";
-import { startRealtime, type TestRealtime } from "../support/realtime.ts";
+} from "../support/clients/pusher-clients.ts";
+import { startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 

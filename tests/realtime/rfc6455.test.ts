@@ -1,6 +1,6 @@
 // The corners of RFC 6455, against a real server with hand-made frames.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { until } from "../support/pilvi.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 import {
   frameOf,
   handshakeOf,
@@ -8,8 +8,8 @@ import {
   OPCODE,
   RawWebSocket,
   type RawOptions,
-} from "../support/raw-websocket.ts";
-import { startRealtime, type TestRealtime } from "../support/realtime.ts";
+} from "../support/wire/raw-websocket.ts";
+import { startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const MAX_MESSAGE_BYTES = 10_000;
 const PING = JSON.stringify({ event: "pusher:ping", data: {} });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { runProgram } from "../support/programs.ts";
-import { handshakeOf } from "../support/raw-websocket.ts";
-import { APP, TestRealtime } from "../support/realtime.ts";
+import { runProgram } from "../support/clients/programs.ts";
+import { handshakeOf } from "../support/wire/raw-websocket.ts";
+import { APP, TestRealtime } from "../support/engines/realtime.ts";
 
 const realtime = new TestRealtime();
 const keyFile = join(realtime.folder, "key.pem");

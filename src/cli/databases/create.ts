@@ -1,6 +1,6 @@
 // `pilvi databases create`.
 import type { Command } from "commander";
-import type { NewDatabase } from "../../sdk/index.ts";
+import type { NewDatabaseCluster } from "../../sdk/index.ts";
 import { withJson, withWait, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
@@ -41,7 +41,7 @@ export function addCreate(databases: Command, session: Session): void {
   ]);
 }
 
-function bodyOf(name: string, options: CreateOptions): NewDatabase {
+function bodyOf(name: string, options: CreateOptions): NewDatabaseCluster {
   const body = {
     name,
     type: options.type,
@@ -51,5 +51,5 @@ function bodyOf(name: string, options: CreateOptions): NewDatabase {
     create_default_database: options.defaultDatabase ? undefined : false,
   };
   // The server knows what is allowed and says so field by field; a second list here would only grow old.
-  return body as NewDatabase;
+  return body as NewDatabaseCluster;
 }

@@ -1,7 +1,7 @@
 // The commands about database clusters against a server that speaks the documented shapes.
 import { afterEach, describe, expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import type { DatabaseResource, SchemaResource } from "../../sdk/index.ts";
+import type { DatabaseClusterResource, DatabaseResource } from "../../sdk/index.ts";
 import { bodies, closeServers, failureOf, list, noContent, one, requests, serve } from "../test-server.ts";
 import { fakeIo, runCommand } from "../test-support.ts";
 
@@ -12,9 +12,9 @@ const path = `/databases/clusters/${id}`;
 const credentials = { username: "app", password: "p/w" };
 
 function cluster(
-  attributes: Partial<DatabaseResource["attributes"]> = {},
+  attributes: Partial<DatabaseClusterResource["attributes"]> = {},
   protocol: "postgres" | "mysql" = "postgres",
-): DatabaseResource {
+): DatabaseClusterResource {
   return {
     id,
     type: "databases",
@@ -55,7 +55,10 @@ function cluster(
   };
 }
 
-function schema(name: string, status: SchemaResource["attributes"]["status"] = "available"): SchemaResource {
+function schema(
+  name: string,
+  status: DatabaseResource["attributes"]["status"] = "available",
+): DatabaseResource {
   return {
     id: `schema-0199f0a2-6c3e-7d5b-9a41-${String(name.length).padStart(12, "0")}`,
     type: "databaseSchemas",
@@ -172,7 +175,7 @@ test("databases in a cluster are found by their names", async () => {
 
 describe("a session", () => {
   const included = [schema("main"), schema("reports")];
-  const serving = (resource: DatabaseResource, databases = included) =>
+  const serving = (resource: DatabaseClusterResource, databases = included) =>
     serve({ [`GET ${path}`]: one(resource, 200, databases) });
 
   test("with psql gets everything through the environment, and its exit code is the command's", async () => {

@@ -1,12 +1,12 @@
 // Database clusters, and the databases in one, as the commands that are alike for all kinds see them.
-import type { DatabaseDocument, SchemaDocument } from "../../sdk/index.ts";
+import type { DatabaseClusterDocument, DatabaseDocument } from "../../sdk/index.ts";
 import { addressOf } from "../shared/connection.ts";
 import { engineText } from "../shared/details.ts";
 import type { ShownKind } from "../shared/kind.ts";
 import { table } from "../table.ts";
 import { detailsText, tryText } from "./text.ts";
 
-export const clusterKind: ShownKind<DatabaseDocument> = {
+export const clusterKind: ShownKind<DatabaseClusterDocument> = {
   group: "databases",
   noun: "database cluster",
   plural: "database clusters",
@@ -25,7 +25,7 @@ export const clusterKind: ShownKind<DatabaseDocument> = {
 };
 
 /** The databases in the cluster with this id. */
-export function schemaKind(clusterId: string): ShownKind<SchemaDocument> {
+export function databaseKind(clusterId: string): ShownKind<DatabaseDocument> {
   const list = `pilvi databases schemas list ${clusterId}`;
   return {
     group: "databases schemas",

@@ -1,7 +1,7 @@
 // `pilvi databases psql` and `pilvi databases mysql`: a session with a cluster, with its own credentials.
 import type { Command } from "commander";
-import type { DatabaseDocument } from "../../sdk/index.ts";
-import { CommandFailure } from "../failure.ts";
+import type { DatabaseClusterDocument } from "../../sdk/index.ts";
+import { CommandError } from "../failure.ts";
 import { nameArgument } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { credentialsOf } from "../shared/connection.ts";
@@ -38,25 +38,29 @@ async function open(session: Session, client: DatabaseClient, login: Login, args
   session.io.exitWith(await session.io.run(argv, { ...program.env, ...invocation.env }));
 }
 
-/** @throws CommandFailure when the program is the wrong one, or a login could not work. */
-function loginFor(client: DatabaseClient, document: DatabaseDocument, database: string | undefined): Login {
+/** @throws CommandError when the program is the wrong one, or a login could not work. */
+function loginFor(
+  client: DatabaseClient,
+  document: DatabaseClusterDocument,
+  database: string | undefined,
+): Login {
   const { id, attributes } = document.data;
   const { hostname, port, protocol } = attributes.connection;
   const fitting = clientOf(protocol);
   if (fitting !== client) {
-    throw new CommandFailure(
+    throw new CommandError(
       `${attributes.name} is a ${fitting.label} cluster. Open it with: pilvi databases ${fitting.command} ${id}`,
       2,
     );
   }
   const credentials = credentialsOf(attributes.connection);
   if (credentials === undefined) {
-    throw new CommandFailure(
+    throw new CommandError(
       "This token may not see the cluster's password; it needs the ability databases:credentials.",
     );
   }
   if (attributes.status !== "available") {
-    throw new CommandFailure(
+    throw new CommandError(
       `The status of ${attributes.name} is ${attributes.status}. Wait for it with: pilvi databases show ${id} --wait`,
     );
   }

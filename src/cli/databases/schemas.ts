@@ -7,7 +7,7 @@ import { deleteFound, type DeleteOptions, requireAnswer, withConfirmation } from
 import { find } from "../shared/find.ts";
 import { joined } from "../shared/list.ts";
 import { table } from "../table.ts";
-import { clusterKind, schemaKind } from "./kind.ts";
+import { clusterKind, databaseKind } from "./kind.ts";
 
 const CLUSTER = nameArgument(clusterKind.noun);
 
@@ -52,7 +52,7 @@ function addSchemaCreate(schemas: Command, session: Session): void {
       const client = await session.client();
       const { data } = await find(clusterKind, client, cluster);
       const created = await client.databases.schemas(data.id).create({ name });
-      await finishCreate(session, schemaKind(data.id), client, created, options);
+      await finishCreate(session, databaseKind(data.id), client, created, options);
     },
   );
   withExamples(command, ["pilvi databases schemas create orders reports --wait"]);
@@ -71,7 +71,7 @@ function addSchemaDelete(schemas: Command, session: Session): void {
   withExamples(command, ["pilvi databases schemas delete orders reports --yes --wait"]);
 }
 
-async function schemasOf(session: Session, cluster: string): Promise<ReturnType<typeof schemaKind>> {
+async function schemasOf(session: Session, cluster: string): Promise<ReturnType<typeof databaseKind>> {
   const { data } = await find(clusterKind, await session.client(), cluster);
-  return schemaKind(data.id);
+  return databaseKind(data.id);
 }

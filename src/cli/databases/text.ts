@@ -1,5 +1,5 @@
 // How database clusters look to people.
-import type { DatabaseDocument, DatabaseResource } from "../../sdk/index.ts";
+import type { DatabaseClusterDocument, DatabaseClusterResource } from "../../sdk/index.ts";
 import { connectionRows, credentialsOf } from "../shared/connection.ts";
 import { headRows } from "../shared/details.ts";
 import { sleepRows } from "../shared/sleep.ts";
@@ -7,7 +7,7 @@ import { table } from "../table.ts";
 import { clientOf } from "./clients.ts";
 
 /** Name and value of everything worth knowing about a cluster, one a line. */
-export function detailsText(document: DatabaseDocument): string {
+export function detailsText(document: DatabaseClusterDocument): string {
   const { data: cluster } = document;
   const { config, connection } = cluster.attributes;
   const names = namesIn(document);
@@ -24,13 +24,13 @@ export function detailsText(document: DatabaseDocument): string {
 }
 
 /** One line that people can copy to try the cluster; empty when the credentials are hidden. */
-export function tryText({ data: { id, attributes } }: DatabaseDocument): string {
+export function tryText({ data: { id, attributes } }: DatabaseClusterDocument): string {
   if (credentialsOf(attributes.connection) === undefined) return "";
   return `\nTry it: npx pilvi databases ${clientOf(attributes.connection.protocol).command} ${id}\n`;
 }
 
 /** The databases of the cluster, the oldest first, but for those that are being deleted. */
-export function namesIn({ included = [] }: DatabaseDocument): string[] {
+export function namesIn({ included = [] }: DatabaseClusterDocument): string[] {
   return included
     .filter(({ attributes }) => attributes.status !== "deleting")
     .map(({ attributes }) => attributes.name);
@@ -40,7 +40,7 @@ function settingText([name, value]: [string, unknown]): string {
   return `${name}=${String(value)}`;
 }
 
-function limitsText(limits: DatabaseResource["meta"]["limits"]): string {
+function limitsText(limits: DatabaseClusterResource["meta"]["limits"]): string {
   if (limits === null) return "not known yet";
   const { memory_bytes: bytes, cpus, max_connections: connections, enforced_by: by } = limits;
   const parts = [

@@ -1,7 +1,7 @@
 // Which events a command is about, from its options.
 import { InvalidArgumentError } from "commander";
 import { PilviError, type EventFilter, type PilviClient } from "../../sdk/index.ts";
-import { CommandFailure } from "../failure.ts";
+import { CommandError } from "../failure.ts";
 
 /** The options as they were given. */
 export interface FilterOptions {
@@ -24,7 +24,7 @@ export function sinceTime(text: string): string {
   return new Date(atMs).toISOString();
 }
 
-/** @throws CommandFailure when nothing has the name, or more than one resource has. */
+/** @throws CommandError when nothing has the name, or more than one resource has. */
 export async function filterOf(
   client: PilviClient,
   { resource, type, since }: FilterOptions,
@@ -51,9 +51,9 @@ async function idOf(client: PilviClient, nameOrId: string): Promise<string> {
   }
   const [only, ...others] = found;
   if (only === undefined) {
-    throw new CommandFailure(`Nothing is named ${nameOrId}. Use the id of what is deleted.`);
+    throw new CommandError(`Nothing is named ${nameOrId}. Use the id of what is deleted.`);
   }
   if (others.length === 0) return only;
   const ids = found.map((id) => `  ${id}`).join("\n");
-  throw new CommandFailure(`${found.length} resources are named ${nameOrId}. Use the id of one:\n${ids}`);
+  throw new CommandError(`${found.length} resources are named ${nameOrId}. Use the id of one:\n${ids}`);
 }

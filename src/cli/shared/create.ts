@@ -5,7 +5,7 @@ import { jsonText, type Session } from "../session.ts";
 import type { Kind, Resource, ShownKind } from "./kind.ts";
 import { waitUntil } from "./wait.ts";
 
-/** Tells of a new resource, at once or when it can be used. @throws CommandFailure when it cannot be in time. */
+/** Tells of a new resource, at once or when it can be used. @throws CommandError when it cannot be in time. */
 export async function finishCreate<Document extends SingleDocument<Resource>>(
   session: Session,
   kind: ShownKind<Document>,

@@ -1,7 +1,7 @@
 // The parts of a `delete` command that are alike for all kinds of resources.
 import type { Command } from "commander";
 import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
-import { CommandFailure } from "../failure.ts";
+import { CommandError } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { nameArgument, withWait, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
@@ -43,7 +43,7 @@ export function requireAnswer(command: Command, { io }: Session, options: Delete
   command.error("error: nobody can be asked here, so the option --yes is required", { exitCode: 2 });
 }
 
-/** Finds a resource, asks about it and deletes it. @throws CommandFailure when nothing was deleted. */
+/** Finds a resource, asks about it and deletes it. @throws CommandError when nothing was deleted. */
 export async function deleteFound<Document extends SingleDocument<Resource>>(
   session: Session,
   kind: Kind<Document>,
@@ -59,12 +59,12 @@ export async function deleteFound<Document extends SingleDocument<Resource>>(
 /**
  * Finds anything with a name, asks about it and deletes it.
  * @param wait what `--wait` does; a failure is the command's.
- * @throws CommandFailure when nothing was deleted.
+ * @throws CommandError when nothing was deleted.
  */
 export async function deleteOne<Document extends SingleDocument<Named>>(
   { io }: Session,
   wish: { kind: Kind<Document>; client: PilviClient; nameOrId: string; options: DeleteOptions },
-  wait: (document: Document) => Promise<CommandFailure | undefined>,
+  wait: (document: Document) => Promise<CommandError | undefined>,
 ): Promise<void> {
   const { kind, client, nameOrId, options } = wish;
   const document = await find(kind, client, nameOrId);
@@ -82,5 +82,5 @@ export async function deleteOne<Document extends SingleDocument<Named>>(
 
 async function confirm(io: Io, title: string): Promise<void> {
   const answer = await io.ask(`Delete ${title} with everything in it? [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("Nothing was deleted.");
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Nothing was deleted.");
 }

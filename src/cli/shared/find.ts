@@ -1,9 +1,9 @@
 // Finds the resource that a command is about, by its id or by a name that only one of its kind has.
 import { PilviError, type PilviClient, type SingleDocument } from "../../sdk/index.ts";
-import { CommandFailure } from "../failure.ts";
+import { CommandError } from "../failure.ts";
 import type { Kind, Named } from "./kind.ts";
 
-/** @throws CommandFailure when there is no such resource or more than one. */
+/** @throws CommandError when there is no such resource or more than one. */
 export async function find<Document extends SingleDocument<Named>>(
   kind: Kind<Document>,
   client: PilviClient,
@@ -15,10 +15,10 @@ export async function find<Document extends SingleDocument<Named>>(
     found.push(...data.filter(({ attributes }) => attributes.name === nameOrId));
   }
   const [only] = found;
-  if (only === undefined) throw new CommandFailure(`There is no ${kind.noun} named ${nameOrId}.`);
+  if (only === undefined) throw new CommandError(`There is no ${kind.noun} named ${nameOrId}.`);
   if (found.length > 1) {
     const ids = found.map(({ id }) => `  ${id}`).join("\n");
-    throw new CommandFailure(
+    throw new CommandError(
       `${found.length} ${kind.plural} are named ${nameOrId}. Use the id of one:\n${ids}`,
     );
   }
@@ -36,7 +36,7 @@ async function getById<Document extends SingleDocument<Named>>(
     return await kind.requests(client).get(id, { include });
   } catch (error) {
     if (error instanceof PilviError && error.status === 404) {
-      throw new CommandFailure(`There is no ${kind.noun} with the id ${id}.`);
+      throw new CommandError(`There is no ${kind.noun} with the id ${id}.`);
     }
     throw error;
   }

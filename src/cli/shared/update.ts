@@ -13,7 +13,7 @@ export function requireChange(command: Command, change: object): void {
   command.error("error: an option must say what to change", { exitCode: 2 });
 }
 
-/** Tells of a change, at once or when it is in force. @throws CommandFailure when it is not in time. */
+/** Tells of a change, at once or when it is in force. @throws CommandError when it is not in time. */
 export async function finishUpdate<Document extends SingleDocument<Resource>>(
   session: Session,
   kind: ShownKind<Document>,

@@ -6,7 +6,7 @@ import { nameOf, type Kind, type Resource } from "./kind.ts";
 
 /**
  * Waits until a resource can be used, or until one that is being deleted is gone.
- * @throws CommandFailure on Ctrl-C.
+ * @throws CommandError on Ctrl-C.
  */
 export async function waitUntil<Document extends SingleDocument<Resource>>(
   { io }: Session,

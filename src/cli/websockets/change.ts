@@ -1,6 +1,6 @@
 // What commands that change a cluster or an application have in common.
 import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
-import type { CommandFailure } from "../failure.ts";
+import type { CommandError } from "../failure.ts";
 import type { WaitOptions } from "../options.ts";
 import { jsonText, type Session } from "../session.ts";
 import { find } from "../shared/find.ts";
@@ -19,7 +19,7 @@ interface Change<Document extends SingleDocument<Named>> {
   details(document: Document): string;
 }
 
-/** Tells of a change, at once or when it is in force. @throws CommandFailure when it is not in time. */
+/** Tells of a change, at once or when it is in force. @throws CommandError when it is not in time. */
 export async function finishChange<Document extends SingleDocument<Named>>(
   session: Session,
   { client, clusterId, options, id, kind, details }: Change<Document>,
@@ -42,7 +42,7 @@ export async function waitUntilInForce(
   client: PilviClient,
   clusterId: string,
   { timeout }: WaitOptions,
-): Promise<CommandFailure | undefined> {
+): Promise<CommandError | undefined> {
   const cluster = await find(clusterKind, client, clusterId);
   return (await waitUntil(session, clusterKind, client, cluster, "available", timeout)).failure;
 }

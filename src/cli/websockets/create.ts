@@ -1,6 +1,6 @@
 // `pilvi websockets create` and `pilvi websockets update`.
 import type { Command } from "commander";
-import type { NewWebsocketServer, WebsocketServerChange } from "../../sdk/index.ts";
+import type { NewWebSocketCluster, WebSocketClusterChange } from "../../sdk/index.ts";
 import { nameArgument, withJson, withWait, wholeNumber, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
@@ -38,7 +38,7 @@ export function addCreate(websockets: Command, session: Session): void {
     const { type, region, maxConnections } = options;
     const client = await session.client();
     // The server knows what is allowed and says so field by field; a second list here would only grow old.
-    const body = { name, type, region, max_connections: maxConnections } as NewWebsocketServer;
+    const body = { name, type, region, max_connections: maxConnections } as NewWebSocketCluster;
     await finishCreate(session, clusterKind, client, await client.websockets.create(body), options);
   });
   withExamples(command, [
@@ -65,7 +65,7 @@ export function addUpdate(websockets: Command, session: Session): void {
       const { data } = await find(clusterKind, client, nameOrId);
       const { id } = data;
       // As with a create, the server knows the numbers.
-      await client.websockets.update(id, change as WebsocketServerChange);
+      await client.websockets.update(id, change as WebSocketClusterChange);
       const { details } = clusterKind;
       await finishChange(session, { client, clusterId: id, options, id, kind: clusterKind, details });
     },

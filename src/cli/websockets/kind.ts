@@ -1,10 +1,10 @@
 // WebSocket clusters, and the applications in one, as the commands that are alike for all kinds see them.
-import type { WebsocketApplicationDocument, WebsocketServerDocument } from "../../sdk/index.ts";
-import { CommandFailure } from "../failure.ts";
+import type { WebsocketApplicationDocument, WebSocketClusterDocument } from "../../sdk/index.ts";
+import { CommandError } from "../failure.ts";
 import type { Kind, ShownKind } from "../shared/kind.ts";
 import { addressIn, detailsText, tryText } from "./text.ts";
 
-export const clusterKind: ShownKind<WebsocketServerDocument> = {
+export const clusterKind: ShownKind<WebSocketClusterDocument> = {
   group: "websockets",
   noun: "WebSocket cluster",
   plural: "WebSocket clusters",
@@ -40,7 +40,7 @@ export function applicationKind(clusterId: string): Kind<WebsocketApplicationDoc
           const document = await applications.get(id, { include });
           if (document.data.relationships.server.data?.id === clusterId) return document;
           // The address of an application does not name its cluster, but whoever asks did.
-          throw new CommandFailure(`There is no WebSocket application with the id ${id} in this cluster.`);
+          throw new CommandError(`There is no WebSocket application with the id ${id} in this cluster.`);
         },
         delete: (id) => applications.delete(id),
       };

@@ -1,6 +1,6 @@
 // `pilvi websockets publish`: a signed request to the HTTP API of a cluster, as an application's own server would send it.
 import type { Command } from "commander";
-import { CommandFailure } from "../failure.ts";
+import { CommandError } from "../failure.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { CLUSTER } from "./arguments.ts";
 import { isEncrypted } from "./channels.ts";
@@ -46,7 +46,7 @@ async function publish(
   { app, json }: PublishOptions,
 ): Promise<void> {
   if (isEncrypted(channel)) {
-    throw new CommandFailure(
+    throw new CommandError(
       `Only a library that has the key can publish on ${channel}, as it encrypts what it sends.`,
     );
   }
@@ -73,9 +73,9 @@ async function send(target: Target, body: string): Promise<Published> {
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(`The cluster does not answer at ${target.httpUrl}: ${reason}`);
+    throw new CommandError(`The cluster does not answer at ${target.httpUrl}: ${reason}`);
   });
   const text = await response.text();
-  if (!response.ok) throw new CommandFailure(`The cluster refuses the event: ${text.trim()}`);
+  if (!response.ok) throw new CommandError(`The cluster refuses the event: ${text.trim()}`);
   return JSON.parse(text) as Published;
 }

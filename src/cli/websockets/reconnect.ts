@@ -1,5 +1,5 @@
 // Whether and when a client connects again after its connection was closed; the hundreds of the code tell.
-import { CommandFailure } from "../failure.ts";
+import { CommandError } from "../failure.ts";
 import type { Closing } from "./subscriber.ts";
 import type { Target } from "./target.ts";
 
@@ -10,13 +10,13 @@ const LONGEST_PAUSE_MS = 15_000;
  * How long to wait before the next attempt.
  * @param failures attempts without success since the last connection that was let in.
  * @param wasThere whether any connection was let in before; a cluster that restarts is away for a while, with Pilvi or without.
- * @throws CommandFailure when the cluster wants no further attempt, or was never there.
+ * @throws CommandError when the cluster wants no further attempt, or was never there.
  */
 export function pauseAfter(closing: Closing, failures: number, wasThere: boolean, target: Target): number {
   const { code } = closing;
-  if (code >= 4000 && code < 4100) throw new CommandFailure(refusalText(closing, target));
+  if (code >= 4000 && code < 4100) throw new CommandError(refusalText(closing, target));
   if (!wasThere && code < 4000) {
-    throw new CommandFailure(absenceText(closing, target));
+    throw new CommandError(absenceText(closing, target));
   }
   if (code >= 4200 && code < 4300 && failures === 0) return 0;
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, failures - 1));

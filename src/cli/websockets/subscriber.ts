@@ -1,5 +1,5 @@
 // One connection to a cluster that hears one channel, with the protocol of Pusher's clients.
-import { CommandFailure } from "../failure.ts";
+import { CommandError } from "../failure.ts";
 import { message, messagesToSubscribe } from "./channels.ts";
 import { dataMembers, readFrame, type Frame } from "./frames.ts";
 import type { Credentials } from "./signatures.ts";
@@ -71,7 +71,7 @@ export class Subscriber {
     this.#socket.addEventListener("error", (event) => this.#failed(event));
   }
 
-  /** Resolves when the connection is closed. @throws CommandFailure when the cluster refuses the channel. */
+  /** Resolves when the connection is closed. @throws CommandError when the cluster refuses the channel. */
   get ended(): Promise<Closing> {
     return this.#end.promise;
   }
@@ -131,7 +131,7 @@ export class Subscriber {
   #refused(frame: Frame): void {
     const { error } = dataMembers(frame);
     const { channel } = this.#subscription;
-    this.#end.reject(new CommandFailure(`The cluster refuses the channel ${channel}: ${String(error)}`));
+    this.#end.reject(new CommandError(`The cluster refuses the channel ${channel}: ${String(error)}`));
     this.close();
   }
 

@@ -1,6 +1,6 @@
 // Which cluster and application a command speaks with, and what it needs for that.
 import type { PilviClient, WebsocketApplicationResource, WebsocketServerResource } from "../../sdk/index.ts";
-import { CommandFailure } from "../failure.ts";
+import { CommandError } from "../failure.ts";
 import { find } from "../shared/find.ts";
 import { credentialsOf } from "./application-text.ts";
 import { clusterKind } from "./kind.ts";
@@ -18,7 +18,7 @@ export interface Target {
 
 /**
  * Finds both; without a name the application is the oldest.
- * @throws CommandFailure when there is none, or its secret may not be seen.
+ * @throws CommandError when there is none, or its secret may not be seen.
  */
 export async function targetOf(
   client: PilviClient,
@@ -29,18 +29,18 @@ export async function targetOf(
   const application = chosen(included, cluster.attributes.name, applicationNameOrId);
   const credentials = credentialsOf(application);
   if (credentials === undefined) {
-    throw new CommandFailure(
+    throw new CommandError(
       "This token may not see the application's secret; it needs the ability websockets:credentials.",
     );
   }
   return { cluster, application, credentials, url: cluster.meta.url, httpUrl: cluster.meta.http_url };
 }
 
-/** @throws CommandFailure when the cluster cannot be used, or a change of it is not in force yet. */
+/** @throws CommandError when the cluster cannot be used, or a change of it is not in force yet. */
 export function requireAvailable({ cluster: { id, attributes } }: Target): void {
   const { name, status } = attributes;
   if (status === "available") return;
-  throw new CommandFailure(
+  throw new CommandError(
     `The status of ${name} is ${status}. Wait for it with: pilvi websockets show ${id} --wait`,
   );
 }
@@ -56,7 +56,7 @@ function chosen(
       : applications.filter(({ id, attributes }) => id === nameOrId || attributes.name === nameOrId);
   const [only, ...others] = fitting;
   if (only === undefined) {
-    throw new CommandFailure(
+    throw new CommandError(
       nameOrId === undefined
         ? `The WebSocket cluster ${cluster} has no application. Create one with: pilvi websockets apps create ${cluster} NAME`
         : `The WebSocket cluster ${cluster} has no application named ${nameOrId}.`,
@@ -64,7 +64,7 @@ function chosen(
   }
   if (others.length === 0) return only;
   const ids = fitting.map(({ id }) => `  ${id}`).join("\n");
-  throw new CommandFailure(
+  throw new CommandError(
     `${fitting.length} WebSocket applications are named ${nameOrId}. Use the id of one:\n${ids}`,
   );
 }

@@ -1,11 +1,11 @@
 // How WebSocket clusters look to people.
-import type { WebsocketServerDocument, WebsocketServerResource } from "../../sdk/index.ts";
+import type { WebSocketClusterDocument, WebsocketServerResource } from "../../sdk/index.ts";
 import { headRows } from "../shared/details.ts";
 import { table } from "../table.ts";
 import { credentialRows, credentialsOf } from "./application-text.ts";
 
 /** Name and value of everything worth knowing about a cluster, one a line. */
-export function detailsText({ data: cluster, included = [] }: WebsocketServerDocument): string {
+export function detailsText({ data: cluster, included = [] }: WebSocketClusterDocument): string {
   const { attributes, meta } = cluster;
   const names = included.map((application) => application.attributes.name);
   const [only, ...others] = included;
@@ -21,7 +21,7 @@ export function detailsText({ data: cluster, included = [] }: WebsocketServerDoc
 }
 
 /** Lines that people can copy to try the cluster; empty when the credentials are hidden. */
-export function tryText({ data: { id }, included = [] }: WebsocketServerDocument): string {
+export function tryText({ data: { id }, included = [] }: WebSocketClusterDocument): string {
   const [oldest] = included;
   if (oldest === undefined || credentialsOf(oldest) === undefined) return "";
   return [

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { freshDataDir } from "../../../tests/support/pilvi.ts";
-import { enginePidsAt } from "../../../tests/support/processes.ts";
-import { freePort } from "../../../tests/support/ports.ts";
+import { freshDataDir } from "../../../tests/support/pilvi/pilvi.ts";
+import { enginePidsAt } from "../../../tests/support/pilvi/processes.ts";
+import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../../config.ts";
 import { Host } from "../../host/host.ts";
-import { hostSocket } from "../../host/layout.ts";
+import { hostSocket } from "../../host/os/layout.ts";
 import { serveHost } from "../../host/server.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { createLog } from "../../lib/log.ts";

@@ -2,7 +2,7 @@
 import { SQL } from "bun";
 import type { MysqlSpec } from "../../drivers/driver.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
-import { HeldUp, type EngineContext } from "../engine.ts";
+import { LockTimeout, type EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 
 /** Whether the administrator can log in and ask something. */
@@ -38,7 +38,7 @@ const LOCK_WAIT_IS_OVER = 1205;
 /** The error in words for the owner when a client's lock was waited for in vain; any other as it is. */
 export function heldUpOr(error: unknown): unknown {
   const isHeldUp = error instanceof SQL.MySQLError && error.errno === LOCK_WAIT_IS_OVER;
-  return isHeldUp ? new HeldUp(error) : error;
+  return isHeldUp ? new LockTimeout(error) : error;
 }
 
 /** A name as it stands in a statement. */

@@ -18,7 +18,7 @@ const UNLIMITED =
 /** How long a client's lock is waited for, in seconds: everything else that is to be done to the cluster waits as well. */
 const LOCK_WAIT_SECONDS = 5;
 
-/** Sets users and their rights, makes databases that are missing, and drops those that are to be gone. @throws HeldUp */
+/** Sets users and their rights, makes databases that are missing, and drops those that are to be gone. @throws LockTimeout */
 export async function applySpec(
   context: EngineContext<MysqlSpec>,
   { made }: DataState,
@@ -30,12 +30,12 @@ export async function applySpec(
   });
 }
 
-/** Sets the users of the spec again, whatever a customer has made of them. @throws HeldUp */
+/** Sets the users of the spec again, whatever a customer has made of them. @throws LockTimeout */
 export async function restoreUsers(context: EngineContext<MysqlSpec>): Promise<void> {
   await asAdmin(context, async (db) => await setUsers(context.spec, db));
 }
 
-/** @throws HeldUp */
+/** @throws LockTimeout */
 async function setUsers({ users }: MysqlSpec, db: SQL): Promise<void> {
   try {
     for (const timeout of ["lock_wait_timeout", "innodb_lock_wait_timeout"])

@@ -8,7 +8,7 @@ import { isReady } from "./admin.ts";
 import { applySpec, restoreUsers } from "./apply.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
 import { firstData } from "./install-db.ts";
-import { busyReason, users } from "./sessions.ts";
+import { blockingActivity, users } from "./sessions.ts";
 
 /** Of an error in the log, which may quote what a customer chose. */
 const MAX_REASON_CHARACTERS = 300;
@@ -28,7 +28,7 @@ export const mariadb: Engine<MysqlSpec> = {
   apply: applySpec,
   restoreUsers,
   isReady,
-  busyReason,
+  blockingActivity,
   users,
   stopSignal: "SIGTERM",
   stopTimeoutMs: 60_000,

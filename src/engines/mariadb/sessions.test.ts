@@ -1,11 +1,11 @@
 // What keeps a real MariaDB from being stopped, and who may log in, as it is asked about it.
 import { SQL } from "bun";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestMariaDb } from "../../../tests/support/mariadb.ts";
-import { until } from "../../../tests/support/pilvi.ts";
+import { TestMariaDb } from "../../../tests/support/engines/mariadb.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import type { MysqlSpec } from "../../drivers/driver.ts";
 import type { EngineContext } from "../engine.ts";
-import { busyReason, users } from "./sessions.ts";
+import { blockingActivity, users } from "./sessions.ts";
 
 let server: TestMariaDb;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const context = () => ({ paths: { socket: server.socket } }) as EngineContext<MysqlSpec>;
-const reason = () => busyReason(context());
+const reason = () => blockingActivity(context());
 
 /** Opens a session as the customer, and runs statements in it one after the other. */
 async function session(...statements: string[]): Promise<SQL> {

@@ -38,8 +38,8 @@ interface OpenTable {
   Table: string;
 }
 
-/** See `Engine.busyReason`. The host may ask for something else at the same time. An event that runs is a thread of its own. @throws when it does not answer. */
-export async function busyReason(context: EngineContext<MysqlSpec>): Promise<string | null> {
+/** See `Engine.blockingActivity`. The host may ask for something else at the same time. An event that runs is a thread of its own. @throws when it does not answer. */
+export async function blockingActivity(context: EngineContext<MysqlSpec>): Promise<string | null> {
   return await asAdmin(context, async (db) => {
     await db.unsafe(`set session sql_select_limit = ${READ_ROWS}`);
     const thread = (await threads(db)).find(({ isOwn }) => !isOwn);

@@ -2,7 +2,7 @@
 import { SQL } from "bun";
 import type { PostgresSpec } from "../../drivers/driver.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
-import { HeldUp, type EngineContext } from "../engine.ts";
+import { LockTimeout, type EngineContext } from "../engine.ts";
 import { ADMIN_NAME } from "./config.ts";
 
 /** The host's own database, in which nobody else may make anything. */
@@ -41,7 +41,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 /** The error in words for the owner when a client's lock was waited for in vain; any other as it is. */
 export function heldUpOr(error: unknown): unknown {
   const isHeldUp = error instanceof SQL.PostgresError && error.errno === LOCK_NOT_AVAILABLE;
-  return isHeldUp ? new HeldUp(error) : error;
+  return isHeldUp ? new LockTimeout(error) : error;
 }
 
 /** A name as it stands in a statement. */

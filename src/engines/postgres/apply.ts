@@ -13,7 +13,7 @@ const NEW_DATABASE = FIRST_DATABASE;
 /** How long a client's lock is waited for: everything else that is to be done to the cluster waits as well. */
 const LOCK_TIMEOUT = "5s";
 
-/** Sets roles, makes databases that are missing, and drops those that are to be gone. @throws HeldUp */
+/** Sets roles, makes databases that are missing, and drops those that are to be gone. @throws LockTimeout */
 export async function applySpec(
   context: EngineContext<PostgresSpec>,
   data: DataState,
@@ -28,13 +28,13 @@ export async function applySpec(
   });
 }
 
-/** Sets the roles of the spec again, whatever a customer has made of them. @throws HeldUp */
+/** Sets the roles of the spec again, whatever a customer has made of them. @throws LockTimeout */
 export async function restoreUsers(context: EngineContext<PostgresSpec>): Promise<void> {
   const { spec } = context;
   await asAdmin(context, OWN_DATABASE, async (db) => await setRoles(spec, db, await rolesIn(spec, db)));
 }
 
-/** @param present the roles that are there. @throws HeldUp */
+/** @param present the roles that are there. @throws LockTimeout */
 async function setRoles({ users }: PostgresSpec, db: SQL, present: Set<string>): Promise<void> {
   const logins = users.flatMap(({ name, verifier }) => {
     const role = identifier(name);

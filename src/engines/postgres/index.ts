@@ -10,7 +10,7 @@ import { applySpec, restoreUsers } from "./apply.ts";
 import { configFiles, socketName } from "./config.ts";
 import { creatableExtensions } from "./extensions.ts";
 import { firstData } from "./initdb.ts";
-import { busyReason, users } from "./sessions.ts";
+import { blockingActivity, users } from "./sessions.ts";
 
 /** Of an error in the log, which may quote what a customer chose. */
 const MAX_REASON_CHARACTERS = 300;
@@ -37,7 +37,7 @@ export const postgres: Engine<PostgresSpec> = {
   apply: applySpec,
   restoreUsers,
   isReady,
-  busyReason,
+  blockingActivity,
   users,
   extensions: creatableExtensions,
   env: ({ spec }) => (isStore(spec) ? {} : SESSIONS_FIRST),

@@ -24,8 +24,8 @@ const TASKS: Record<string, string> = {
 /** Settings of a published user that take more on the disk are not searched for what breaks its login. */
 const MAX_SETTINGS_BYTES = 64 * 1024;
 
-/** See `Engine.busyReason`. @throws when it does not answer. */
-export async function busyReason(context: EngineContext<PostgresSpec>): Promise<string | null> {
+/** See `Engine.blockingActivity`. @throws when it does not answer. */
+export async function blockingActivity(context: EngineContext<PostgresSpec>): Promise<string | null> {
   return await asAdmin(context, OWN_DATABASE, async (db) => {
     const [session] = await db<Activity[]>`
       select backend_type as kind, usename as user, application_name as application, host(client_addr) as address, state

@@ -2,7 +2,7 @@
 import type { CacheSpec } from "../../drivers/driver.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
-import { CannotSave, type EngineContext, type Usage } from "../engine.ts";
+import { PersistenceError, type EngineContext, type Usage } from "../engine.ts";
 import { eachClient, fieldsOf, type Client } from "./client-list.ts";
 import { ADMIN_NAME, customerRules, hasRules } from "./config.ts";
 
@@ -52,12 +52,12 @@ export async function renewRules(context: EngineContext<CacheSpec>): Promise<voi
   });
 }
 
-/** See `Engine.busyReason`. @throws when it does not answer. */
-export async function busyReason(context: EngineContext<CacheSpec>): Promise<string | null> {
+/** See `Engine.blockingActivity`. @throws when it does not answer. */
+export async function blockingActivity(context: EngineContext<CacheSpec>): Promise<string | null> {
   const info = await infoOf(context, "persistence");
   // It would end all the same, without a word. One that keeps snapshots refuses to, so how its last one went is no matter.
   if (info.aof_last_write_status === "err")
-    throw new CannotSave("The cache cannot write its keys to the disk.");
+    throw new PersistenceError("The cache cannot write its keys to the disk.");
   let reason: string | null = null;
   await eachClient(context, (client) => {
     const tie = TIES.find(([, isSo]) => isSo(client));

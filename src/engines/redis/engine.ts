@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { CacheSpec, Limits } from "../../drivers/driver.ts";
 import type { Engine } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
-import { busyReason, isReady, renewRules, usage } from "./admin.ts";
+import { blockingActivity, isReady, renewRules, usage } from "./admin.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
 import { totalMemory } from "./memory.ts";
 import { adoptSnapshot } from "./persistence.ts";
@@ -29,9 +29,9 @@ export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
       return [];
     },
     isReady,
-    busyReason,
+    blockingActivity,
     usage,
-    staysLine: /can't exit|Errors trying to shut down/i,
+    shutdownRefusedPattern: /can't exit|Errors trying to shut down/i,
     stopSignal: "SIGTERM",
     // All keys may have to be written first. `pilvi up` waits some longer than this for a host that ends.
     stopTimeoutMs: 80_000,

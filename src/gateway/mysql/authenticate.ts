@@ -32,7 +32,7 @@ export interface Candidate<C extends ClientStream = ClientStream> {
 
 /**
  * The client's answer to the greeting, after TLS if it wishes for it.
- * @throws Refusal, MalformedPayload, NotThisProtocol, StreamEnded
+ * @throws ProtocolError, MalformedPayload, NotThisProtocol, StreamEnded
  */
 export async function readHandshakeResponse(candidate: Candidate): Promise<HandshakeResponse> {
   const { client, packets } = candidate;
@@ -66,7 +66,7 @@ export async function readToken(
 /**
  * SHA1(password) of the user, recovered from the token. A running engine is asked for its users again before a token is refused,
  * since passwords may be changed there; one that sleeps is not woken.
- * @throws Refusal when the password is wrong or there is no such user, which look the same; EngineUnavailable, StreamEnded.
+ * @throws ProtocolError when the password is wrong or there is no such user, which look the same; EngineUnavailable, StreamEnded.
  */
 export async function authenticate<C extends ClientStream, E extends Stream>(
   { client, salt }: Candidate<C>,

@@ -2,7 +2,7 @@
 import type { Instance } from "../backend.ts";
 import { PayloadReader } from "./payload-reader.ts";
 import { verifierOf } from "./users.ts";
-import type { MayBecome } from "./walker.ts";
+import type { MayBecome } from "./framer.ts";
 
 /**
  * Lets the engine be asked for users with a password alone, which it then has proved to itself, for a salt of its own. For others

@@ -6,14 +6,14 @@ const STATE_MARK = 0x23;
 const TOO_MANY_CONNECTIONS = 1040;
 
 /** An error that a client is told, and with which its connection ends. */
-export class Refusal extends Error {
+export class ProtocolError extends Error {
   readonly code: number;
   /** The SQL state, five characters. */
   readonly state: string;
 
   constructor(code: number, state: string, message: string) {
     super(message);
-    this.name = "Refusal";
+    this.name = "ProtocolError";
     this.code = code;
     this.state = state;
   }
@@ -23,30 +23,30 @@ export class Refusal extends Error {
  * Somebody who did not prove who they are, in the engine's words.
  * @param host the address without the port.
  */
-export function accessDenied(user: string, host: string, hasPassword: boolean): Refusal {
+export function accessDenied(user: string, host: string, hasPassword: boolean): ProtocolError {
   const using = hasPassword ? "YES" : "NO";
-  return new Refusal(
+  return new ProtocolError(
     1045,
     "28000",
     `Access denied for user '${user.slice(0, 128)}'@'${host}' (using password: ${using})`,
   );
 }
 
-export function badHandshake(): Refusal {
-  return new Refusal(1043, "08S01", "Bad handshake");
+export function badHandshake(): ProtocolError {
+  return new ProtocolError(1043, "08S01", "Bad handshake");
 }
 
 /** A client from before version 4.1. */
-export function tooOldClient(): Refusal {
-  return new Refusal(
+export function tooOldClient(): ProtocolError {
+  return new ProtocolError(
     1251,
     "08004",
     "Client does not support authentication protocol requested by server; consider upgrading MariaDB client",
   );
 }
 
-export function insecureTransport(): Refusal {
-  return new Refusal(
+export function insecureTransport(): ProtocolError {
+  return new ProtocolError(
     3159,
     "HY000",
     "Connections using insecure transport are prohibited while --require_secure_transport=ON.",
@@ -54,8 +54,8 @@ export function insecureTransport(): Refusal {
 }
 
 /** What MariaDB itself says. */
-export function tooManyConnections(): Refusal {
-  return new Refusal(TOO_MANY_CONNECTIONS, "08004", "Too many connections");
+export function tooManyConnections(): ProtocolError {
+  return new ProtocolError(TOO_MANY_CONNECTIONS, "08004", "Too many connections");
 }
 
 /**
@@ -63,12 +63,12 @@ export function tooManyConnections(): Refusal {
  * would help; 1053 is what a server says that goes away or is not there yet, and its state 08S01, a failed link, is
  * what pools and frameworks try again after.
  */
-export function unavailable(message: string): Refusal {
-  return new Refusal(1053, "08S01", message);
+export function unavailable(message: string): ProtocolError {
+  return new ProtocolError(1053, "08S01", message);
 }
 
 /** @param hasState whether the client speaks version 4.1 of the protocol, in which errors have an SQL state. */
-export function errorPayload({ code, state, message }: Refusal, hasState: boolean): Uint8Array {
+export function errorPayload({ code, state, message }: ProtocolError, hasState: boolean): Uint8Array {
   const text = new TextEncoder().encode(hasState ? `#${state}${message}` : message);
   return new Uint8Array([ERR, code & 0xff, code >> 8, ...text]);
 }
@@ -82,13 +82,13 @@ export function isError(payload: Uint8Array): boolean {
  * The error of a payload. An engine that turns a client away before anything was said leaves the state out.
  * @throws MalformedPayload
  */
-export function parseError(payload: Uint8Array): Refusal {
+export function parseError(payload: Uint8Array): ProtocolError {
   const reader = new PayloadReader(payload, 1);
   const code = reader.uint(2);
   const text = reader.rest();
   const decoder = new TextDecoder();
-  if (text[0] !== STATE_MARK) return new Refusal(code, stateOf(code), decoder.decode(text));
-  return new Refusal(code, decoder.decode(text.subarray(1, 6)), decoder.decode(text.subarray(6)));
+  if (text[0] !== STATE_MARK) return new ProtocolError(code, stateOf(code), decoder.decode(text));
+  return new ProtocolError(code, decoder.decode(text.subarray(1, 6)), decoder.decode(text.subarray(6)));
 }
 
 const SERVER_SHUTDOWN = 1053;
@@ -99,6 +99,6 @@ function stateOf(code: number): string {
 }
 
 /** Whether an engine says that it goes away, so that it is worth asking the next one. */
-export function isShutdown(error: Refusal): boolean {
+export function isShutdown(error: ProtocolError): boolean {
   return error.code === SERVER_SHUTDOWN;
 }

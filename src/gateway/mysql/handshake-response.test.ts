@@ -1,8 +1,8 @@
 // Handshake responses of clients of several kinds, and what the engine is told in their place.
 import { describe, expect, test } from "bun:test";
-import { fixedPart, handshakeResponse } from "../../../tests/support/mysql-raw.ts";
+import { fixedPart, handshakeResponse } from "../../../tests/support/wire/mysql-raw.ts";
 import { COMPRESS, CONNECT_ATTRS, CONNECT_WITH_DB, PLUGIN_AUTH_LENENC, SSL } from "./capabilities.ts";
-import { Refusal } from "./errors.ts";
+import { ProtocolError } from "./errors.ts";
 import { applicationOf, engineResponse, isSslRequest, parseHandshakeResponse } from "./handshake-response.ts";
 import { MalformedPayload } from "./payload-reader.ts";
 
@@ -54,7 +54,7 @@ function codeFor(payload: Buffer): number {
     parseHandshakeResponse(payload);
     return 0;
   } catch (error) {
-    return error instanceof Refusal ? error.code : -1;
+    return error instanceof ProtocolError ? error.code : -1;
   }
 }
 

@@ -42,7 +42,7 @@ export function speaksVersion41(payload: Uint8Array): boolean {
   return payload.length < FLAGS_BYTES || (capabilitiesOf(payload) & PROTOCOL_41) !== 0;
 }
 
-/** @throws MalformedPayload, and Refusal for clients that are too old. */
+/** @throws MalformedPayload, and ProtocolError for clients that are too old. */
 export function parseHandshakeResponse(payload: Uint8Array): HandshakeResponse {
   if (!speaksVersion41(payload)) throw tooOldClient();
   const reader = new PayloadReader(payload);

@@ -1,21 +1,21 @@
 // Serves clients that speak the MySQL protocol: greets at once, checks passwords, and wakes the engine for those who know one.
-import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
+import { EngineUnavailable, TooManyClients, type Backend, type ProtocolHandler } from "../backend.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { Answers } from "./answers.ts";
 import { authenticate, LOGIN_MS, readHandshakeResponse, readToken, type Candidate } from "./authenticate.ts";
 import { usersWithPasswords } from "./change-user.ts";
 import { traitsOf } from "./engine-traits.ts";
-import { badHandshake, errorPayload, Refusal, tooManyConnections, unavailable } from "./errors.ts";
+import { badHandshake, errorPayload, ProtocolError, tooManyConnections, unavailable } from "./errors.ts";
 import { greetingPayload } from "./greeting.ts";
 import { logIn, type Session } from "./login.ts";
 import { newSalt } from "./native-password.ts";
 import { NotThisProtocol, PacketStream } from "./packets.ts";
 import { MalformedPayload } from "./payload-reader.ts";
 import { makeThreadId, threadIdsOf } from "./thread-ids.ts";
-import { MysqlWalker } from "./walker.ts";
+import { MysqlFramer } from "./framer.ts";
 
 /** Wakes nothing for anyone who has not proved to know the password of a user. */
-export const mysqlFront: Front = async (client, backend) => {
+export const mysqlHandler: ProtocolHandler = async (client, backend) => {
   const salt = newSalt();
   const candidate = { client, packets: new PacketStream(client), salt, speaksVersion41: true };
   try {
@@ -59,8 +59,8 @@ async function pass<C extends ClientStream, E extends Stream>(
     packets.send(session.answer);
     backend.loggedIn(client);
     const answers = new Answers(session.deprecatesEof);
-    const walker = new MysqlWalker(usersWithPasswords(backend), threadIds, answers);
-    await backend.splice(client, session.engine, walker);
+    const framer = new MysqlFramer(usersWithPasswords(backend), threadIds, answers);
+    await backend.splice(client, session.engine, framer);
   } finally {
     threadIds.delete(threadId);
     session.engine.end();
@@ -71,8 +71,8 @@ async function pass<C extends ClientStream, E extends Stream>(
  * What a client is told at the end of its login; null for those that have gone or never spoke the protocol.
  * @throws what is a fault of the gateway's own.
  */
-function refusalOf(error: unknown): Refusal | null {
-  if (error instanceof Refusal) return error;
+function refusalOf(error: unknown): ProtocolError | null {
+  if (error instanceof ProtocolError) return error;
   if (error instanceof TooManyClients) return tooManyConnections();
   if (error instanceof EngineUnavailable) return unavailable(error.message);
   if (error instanceof MalformedPayload) return badHandshake();

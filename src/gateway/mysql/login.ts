@@ -3,7 +3,7 @@ import { EngineUnavailable, type Backend } from "../backend.ts";
 import type { WakeReason } from "../link.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { DEPRECATE_EOF } from "./capabilities.ts";
-import { accessDenied, isError, isShutdown, parseError, Refusal } from "./errors.ts";
+import { accessDenied, isError, isShutdown, parseError, ProtocolError } from "./errors.ts";
 import { parseGreeting } from "./greeting.ts";
 import { applicationOf, engineResponse, type HandshakeResponse } from "./handshake-response.ts";
 import { NATIVE_PASSWORD, SALT_BYTES, tokenOf } from "./native-password.ts";
@@ -30,7 +30,7 @@ export interface Session<E extends Stream> {
 /**
  * Wakes the engine if need be. One that goes away meanwhile is asked again.
  * @param passwordHash SHA1(password), which the client has proved to know.
- * @throws Refusal with the engine's own error; EngineUnavailable; StreamEnded when the client has gone.
+ * @throws ProtocolError with the engine's own error; EngineUnavailable; StreamEnded when the client has gone.
  */
 export async function logIn<C extends ClientStream, E extends Stream>(
   client: C,
@@ -62,7 +62,7 @@ export async function logIn<C extends ClientStream, E extends Stream>(
 const ABOUT_USER = new Set([1045, 1820, 1862, 4151]);
 
 function isAboutUser(error: unknown): boolean {
-  return error instanceof Refusal && ABOUT_USER.has(error.code);
+  return error instanceof ProtocolError && ABOUT_USER.has(error.code);
 }
 
 /** Null when the engine goes away. */
@@ -106,7 +106,7 @@ async function converse<E extends Stream>(
   return { engine, threadId, answer, deprecatesEof };
 }
 
-/** @throws Refusal with the engine's words, unless it says that it goes away. */
+/** @throws ProtocolError with the engine's words, unless it says that it goes away. */
 function passOn(payload: Uint8Array): null {
   const error = parseError(payload);
   if (isShutdown(error)) return null;

@@ -1,6 +1,6 @@
 // Who may log in, as the engine's own tables had it.
 import { userName } from "../../lib/libc.ts";
-import type { Entry } from "../link.ts";
+import type { Route } from "../link.ts";
 import { parseVerifier } from "./native-password.ts";
 
 /**
@@ -10,7 +10,7 @@ import { parseVerifier } from "./native-password.ts";
 const ownName = userName(process.getuid?.() ?? 0);
 
 /** SHA1(SHA1(password)) of a user; null for one that is unknown, has no password, or is known by something else. */
-export function verifierOf({ users }: Entry, name: string): Uint8Array | null {
+export function verifierOf({ users }: Route, name: string): Uint8Array | null {
   if (name === "" || name === ownName) return null;
   const user = users.find((each) => each.name === name);
   return user === undefined ? null : parseVerifier(user.verifier);

@@ -2,10 +2,10 @@
 import { held, type Backend, type Instance } from "../backend.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import { EngineLogin, NotByPassword, type Proof } from "./engine-login.ts";
-import { EngineLost, Fatal, SQLSTATE, wrongPassword } from "./errors.ts";
+import { EngineLost, ProtocolError, SQLSTATE, wrongPassword } from "./errors.ts";
 import { readPasswordMessage } from "./message-reader.ts";
 import { AUTHENTICATION, authentication, authenticationSasl, negotiateProtocolVersion } from "./messages.ts";
-import { Patience } from "./patience.ts";
+import { RetryPolicy } from "./retry-policy.ts";
 import {
   mechanismsFor,
   readClientFinal,
@@ -36,7 +36,7 @@ export interface Authenticated<E extends Stream> {
   login: EngineLogin<E> | null;
 }
 
-/** @throws Fatal, EngineRefusal, EngineUnavailable, StreamEnded. */
+/** @throws ProtocolError, EngineError, EngineUnavailable, StreamEnded. */
 export async function authenticate<C extends ClientStream, E extends Stream>(
   client: C,
   backend: Backend<C, E>,
@@ -72,7 +72,7 @@ function readInitialResponse(body: Buffer): { mechanism: string; text: string } 
   const end = body.indexOf(0);
   const dataAt = end + 5;
   if (end === -1 || dataAt > body.length || body.readInt32BE(end + 1) !== body.length - dataAt) {
-    throw new Fatal(SQLSTATE.protocolViolation, "invalid SASLInitialResponse message");
+    throw new ProtocolError(SQLSTATE.protocolViolation, "invalid SASLInitialResponse message");
   }
   return { mechanism: body.toString("latin1", 0, end), text: body.toString("latin1", dataAt) };
 }
@@ -82,14 +82,14 @@ async function findSecret<C extends ClientStream, E extends Stream>(
   backend: Backend<C, E>,
   startup: Startup,
 ): Promise<Secret<E>> {
-  const patience = new Patience(client, backend);
+  const retryPolicy = new RetryPolicy(client, backend);
   for (;;) {
     if ((await backend.settled(client)) === "asleep")
       return secretOf(startup, verifierOf(backend, startup), false);
     try {
       return await askEngine(backend, startup);
     } catch (error) {
-      await patience.waitAfter(error);
+      await retryPolicy.waitAfter(error);
     }
   }
 }
@@ -143,7 +143,7 @@ async function newVerifierOf(backend: Instance, startup: Startup): Promise<Verif
   return verifierOf(backend, startup);
 }
 
-/** @throws Fatal for a wrong proof. */
+/** @throws ProtocolError for a wrong proof. */
 async function check(
   backend: Instance,
   startup: Startup,

@@ -1,7 +1,7 @@
 // The engine's side of a login: asked before the client has proved anything, answered with its keys afterwards.
 import type { Stream } from "../stream.ts";
 import type { EngineKey } from "./cancel-keys.ts";
-import { EngineLost, EngineRefusal } from "./errors.ts";
+import { EngineLost, EngineError } from "./errors.ts";
 import { EngineReader, type Message } from "./message-reader.ts";
 import { AUTHENTICATION, saslInitialResponse, saslResponse, startupMessage } from "./messages.ts";
 import { ScramClient, type Challenge } from "./scram-client.ts";
@@ -57,7 +57,7 @@ export class EngineLogin<E extends Stream> {
   /**
    * Asks for a session, up to the engine's challenge.
    * @param engine is ended when this throws.
-   * @throws EngineLost, EngineRefusal, NotByPassword.
+   * @throws EngineLost, EngineError, NotByPassword.
    */
   static async begin<E extends Stream>(engine: E, { parameters }: Startup): Promise<EngineLogin<E>> {
     const reader = new EngineReader(engine);
@@ -84,7 +84,7 @@ export class EngineLogin<E extends Stream> {
 
   /**
    * Proves to know the password, and waits until the engine is ready for queries.
-   * @throws EngineLost, NotByPassword; EngineRefusal with all that the client is to be told.
+   * @throws EngineLost, NotByPassword; EngineError with all that the client is to be told.
    */
   async finish({ verifier, clientKey, welcome }: Proof): Promise<LoggedIn<E>> {
     this.engine.write(saslResponse(this.#scram.final(this.#challenge, clientKey, verifier)));
@@ -100,7 +100,7 @@ async function readAuthentication(reader: EngineReader, kind: number): Promise<s
   const { type, bytes, body } = await reader.next();
   // Notices come at any time; before the end of the authentication, clients are not told of any.
   if (type === NOTICE_RESPONSE) return await readAuthentication(reader, kind);
-  if (type === ERROR_RESPONSE) throw new EngineRefusal(bytes, body);
+  if (type === ERROR_RESPONSE) throw new EngineError(bytes, body);
   if (type !== AUTHENTICATION_REQUEST || body.length < 4) throw new EngineLost();
   if (body.readInt32BE() !== kind) throw new NotByPassword();
   return body.toString("latin1", 4);
@@ -116,7 +116,7 @@ async function readUntilReady(
   for (;;) {
     const message = await reader.next();
     if (message.type === ERROR_RESPONSE) {
-      throw new EngineRefusal(Buffer.concat([...beforeKey, ...afterKey, message.bytes]), message.body);
+      throw new EngineError(Buffer.concat([...beforeKey, ...afterKey, message.bytes]), message.body);
     }
     if (message.type === BACKEND_KEY_DATA) engineKey = readKeyData(message);
     else (engineKey === null ? beforeKey : afterKey).push(message.bytes);

@@ -15,14 +15,14 @@ export const SQLSTATE = {
 } as const;
 
 /** Ends a session with an error that its client is told. */
-export class Fatal extends Error {
+export class ProtocolError extends Error {
   readonly #code: string;
   readonly #detail: string | undefined;
 
   /** @param message may be shown to anyone. */
   constructor(code: string, message: string, detail?: string) {
     super(message);
-    this.name = "Fatal";
+    this.name = "ProtocolError";
     this.#code = code;
     this.#detail = detail;
   }
@@ -34,17 +34,17 @@ export class Fatal extends Error {
 }
 
 /** What Postgres answers to whoever gives a wrong password, or the name of a role that does not exist. */
-export function wrongPassword(user: string): Fatal {
-  return new Fatal(SQLSTATE.invalidPassword, `password authentication failed for user "${user}"`);
+export function wrongPassword(user: string): ProtocolError {
+  return new ProtocolError(SQLSTATE.invalidPassword, `password authentication failed for user "${user}"`);
 }
 
 /** What Postgres itself says. */
-export function tooManyClients(): Fatal {
-  return new Fatal(SQLSTATE.tooManyConnections, "sorry, too many clients already");
+export function tooManyClients(): ProtocolError {
+  return new ProtocolError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
 }
 
 /** The engine's own error at a login. */
-export class EngineRefusal extends Error {
+export class EngineError extends Error {
   readonly #bytes: Uint8Array;
   /** Whether it is about the engine's start or end, so that a later login may well work. */
   readonly isPassing: boolean;
@@ -58,7 +58,7 @@ export class EngineRefusal extends Error {
   constructor(bytes: Uint8Array, body: Buffer) {
     const { code, message } = readErrorFields(body);
     super(message);
-    this.name = "EngineRefusal";
+    this.name = "EngineError";
     this.#bytes = bytes;
     const passing: string[] = [SQLSTATE.adminShutdown, SQLSTATE.crashShutdown, SQLSTATE.cannotConnectNow];
     this.isPassing = passing.includes(code);
@@ -82,5 +82,5 @@ export class EngineLost extends Error {
 
 /** Whether the same login may well work a little later. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof EngineLost || (error instanceof EngineRefusal && error.isPassing);
+  return error instanceof EngineLost || (error instanceof EngineError && error.isPassing);
 }

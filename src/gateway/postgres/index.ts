@@ -1,9 +1,9 @@
 // Serves a client of Postgres: encryption, proof of the password, login at the engine, then byte by byte.
-import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
+import { EngineUnavailable, TooManyClients, type Backend, type ProtocolHandler } from "../backend.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { authenticate, AUTHENTICATION_MS } from "./authenticate.ts";
 import { CancelKeys, type ClientKey } from "./cancel-keys.ts";
-import { EngineRefusal, Fatal, SQLSTATE, tooManyClients } from "./errors.ts";
+import { EngineError, ProtocolError, SQLSTATE, tooManyClients } from "./errors.ts";
 import { cancelRequest } from "./messages.ts";
 import { Session } from "./session.ts";
 import { readPurpose } from "./startup.ts";
@@ -12,13 +12,13 @@ const TLS_ONLY = "this server accepts encrypted connections only: connect with s
 
 const cancelKeys = new CancelKeys();
 
-export const postgresFront: Front = async (client, backend) => {
+export const postgresHandler: ProtocolHandler = async (client, backend) => {
   try {
     await serve(client, backend);
   } catch (error) {
     if (error instanceof StreamEnded) return;
     const last = lastWords(error);
-    client.write((last ?? new Fatal(SQLSTATE.internalError, "internal error")).toBytes());
+    client.write((last ?? new ProtocolError(SQLSTATE.internalError, "internal error")).toBytes());
     if (last === null) throw error;
   } finally {
     client.end();
@@ -26,12 +26,12 @@ export const postgresFront: Front = async (client, backend) => {
 };
 
 /** What a client is told of an error that ends its session; null for a fault of the gateway's own. */
-function lastWords(error: unknown): Fatal | EngineRefusal | null {
-  if (error instanceof Fatal || error instanceof EngineRefusal) return error;
+function lastWords(error: unknown): ProtocolError | EngineError | null {
+  if (error instanceof ProtocolError || error instanceof EngineError) return error;
   if (error instanceof TooManyClients) return tooManyClients();
   if (!(error instanceof EngineUnavailable)) return null;
   // Frameworks know by these words that another attempt makes sense.
-  return new Fatal(SQLSTATE.cannotConnectNow, `failed to connect to upstream: ${error.message}`);
+  return new ProtocolError(SQLSTATE.cannotConnectNow, `failed to connect to upstream: ${error.message}`);
 }
 
 async function serve<C extends ClientStream, E extends Stream>(
@@ -55,7 +55,8 @@ async function open<C extends ClientStream, E extends Stream>(
     return null;
   }
   const { startup } = purpose;
-  if (client.mustStartTls && client.tls === null) throw new Fatal(SQLSTATE.invalidAuthorization, TLS_ONLY);
+  if (client.mustStartTls && client.tls === null)
+    throw new ProtocolError(SQLSTATE.invalidAuthorization, TLS_ONLY);
   const authenticated = await authenticate(client, backend, startup);
   client.identified();
   client.setDeadline(null);

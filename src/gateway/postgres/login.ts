@@ -4,14 +4,14 @@ import type { WakeReason } from "../link.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import type { Authenticated } from "./authenticate.ts";
 import { EngineLogin, NotByPassword, type LoggedIn } from "./engine-login.ts";
-import { EngineRefusal, Fatal, wrongPassword } from "./errors.ts";
-import { Patience } from "./patience.ts";
+import { EngineError, ProtocolError, wrongPassword } from "./errors.ts";
+import { RetryPolicy } from "./retry-policy.ts";
 import { isSameHashing } from "./scram.ts";
 import type { Startup } from "./startup-packet.ts";
 
 /**
  * The client is told nothing yet.
- * @throws EngineRefusal with what the client is to be told; Fatal, EngineUnavailable, StreamEnded.
+ * @throws EngineError with what the client is to be told; ProtocolError, EngineUnavailable, StreamEnded.
  */
 export async function logIn<C extends ClientStream, E extends Stream>(
   client: C,
@@ -19,7 +19,7 @@ export async function logIn<C extends ClientStream, E extends Stream>(
   startup: Startup,
   { proof, login: begun }: Authenticated<E>,
 ): Promise<LoggedIn<E>> {
-  const patience = new Patience(client, backend);
+  const retryPolicy = new RetryPolicy(client, backend);
   let login = begun;
   let hasAsked = false;
   for (;;) {
@@ -38,15 +38,15 @@ export async function logIn<C extends ClientStream, E extends Stream>(
         await backend.refreshUsers();
         continue;
       }
-      await patience.waitAfter(error instanceof NotByPassword ? wrongPassword(startup.user) : error);
+      await retryPolicy.waitAfter(error instanceof NotByPassword ? wrongPassword(startup.user) : error);
     }
   }
 }
 
 /** Whether the engine keeps out somebody who has proved a password that the gateway knows. */
 function isAboutUser(error: unknown): boolean {
-  if (error instanceof EngineRefusal) return error.isAboutUser;
-  return error instanceof Fatal || error instanceof NotByPassword;
+  if (error instanceof EngineError) return error.isAboutUser;
+  return error instanceof ProtocolError || error instanceof NotByPassword;
 }
 
 /** The connection of a login that has begun, or another one. */

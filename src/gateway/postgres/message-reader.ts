@@ -1,6 +1,6 @@
 // Reads whole messages: of a client exactly as much as is its own, of an engine as much as has come.
 import { StreamEnded, type Stream } from "../stream.ts";
-import { EngineLost, Fatal, SQLSTATE } from "./errors.ts";
+import { EngineLost, ProtocolError, SQLSTATE } from "./errors.ts";
 import { HEADER_BYTES } from "./messages.ts";
 
 /** A message, whole and its body. */
@@ -18,17 +18,17 @@ const PASSWORD_MESSAGE = "p".charCodeAt(0);
 
 /**
  * The body of a client's message of authentication. Not a byte behind it is taken, as what follows is for the engine.
- * @throws Fatal for another message, or one that is too long; StreamEnded.
+ * @throws ProtocolError for another message, or one that is too long; StreamEnded.
  */
 export async function readPasswordMessage(client: Stream): Promise<Buffer> {
   const header = Buffer.from(await client.read(HEADER_BYTES));
   const type = header[0] ?? 0;
   if (type !== PASSWORD_MESSAGE) {
-    throw new Fatal(SQLSTATE.protocolViolation, `expected SASL response, got message type ${type}`);
+    throw new ProtocolError(SQLSTATE.protocolViolation, `expected SASL response, got message type ${type}`);
   }
   const length = header.readInt32BE(1) - 4;
   if (length < 1 || length > MAX_PASSWORD_BYTES) {
-    throw new Fatal(SQLSTATE.protocolViolation, "invalid message length");
+    throw new ProtocolError(SQLSTATE.protocolViolation, "invalid message length");
   }
   return Buffer.from(await client.read(length));
 }

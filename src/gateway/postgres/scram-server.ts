@@ -1,5 +1,5 @@
 // Verifies a client's proof of its password, with SCRAM-SHA-256 and its variant that is bound to the TLS connection.
-import { Fatal, SQLSTATE } from "./errors.ts";
+import { ProtocolError, SQLSTATE } from "./errors.ts";
 import {
   hmac,
   isSame,
@@ -45,7 +45,7 @@ export function mechanismsFor(endPoint: Uint8Array | null): string[] {
 /**
  * @param text of client-first-message, each character one byte.
  * @param endPoint as for `mechanismsFor`.
- * @throws Fatal as Postgres does.
+ * @throws ProtocolError as Postgres does.
  */
 export function readClientFirst(mechanism: string, text: string, endPoint: Uint8Array | null): ClientFirst {
   if (!mechanismsFor(endPoint).includes(mechanism)) {
@@ -76,7 +76,7 @@ function checkFlag(flag: string, isPlus: boolean, endPoint: Uint8Array | null): 
     if (isPlus) throw malformed("The mechanism with a channel binding was chosen, but there is none.");
     if (flag === "n" || endPoint === null) return new Uint8Array();
     // The client would have taken the binding if it had been told of it: somebody in between took it off the list.
-    throw new Fatal(
+    throw new ProtocolError(
       SQLSTATE.invalidAuthorization,
       "SCRAM channel binding negotiation error",
       "The client supports channel binding and was offered it, but was told otherwise.",
@@ -98,7 +98,7 @@ export function serverFirst(first: ClientFirst, { salt, iterations }: Hashing, n
 /**
  * @param challenge the server-first-message that it answers.
  * @param text of client-final-message, each character one byte.
- * @throws Fatal as Postgres does.
+ * @throws ProtocolError as Postgres does.
  */
 export function readClientFinal(first: ClientFirst, challenge: string, text: string): ClientFinal {
   const parts = partsOf(text);
@@ -122,7 +122,7 @@ export function readClientFinal(first: ClientFirst, challenge: string, text: str
 function checkBinding(first: ClientFirst, given: string): void {
   if (given === first.binding) return;
   if (Buffer.from(first.binding, "base64").toString("latin1").startsWith("p")) {
-    throw new Fatal(SQLSTATE.invalidAuthorization, "SCRAM channel binding check failed");
+    throw new ProtocolError(SQLSTATE.invalidAuthorization, "SCRAM channel binding check failed");
   }
   throw violation("unexpected SCRAM channel-binding attribute in client-final-message");
 }
@@ -153,14 +153,14 @@ function readAttribute(text: string): { key: string; value: string } {
   return { key: match[1] ?? "", value: match[2] ?? "" };
 }
 
-function malformed(detail: string): Fatal {
+function malformed(detail: string): ProtocolError {
   return violation("malformed SCRAM message", detail);
 }
 
-function violation(text: string, detail?: string): Fatal {
-  return new Fatal(SQLSTATE.protocolViolation, text, detail);
+function violation(text: string, detail?: string): ProtocolError {
+  return new ProtocolError(SQLSTATE.protocolViolation, text, detail);
 }
 
-function unsupported(text: string): Fatal {
-  return new Fatal(SQLSTATE.featureNotSupported, text);
+function unsupported(text: string): ProtocolError {
+  return new ProtocolError(SQLSTATE.featureNotSupported, text);
 }

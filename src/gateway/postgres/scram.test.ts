@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { scramVerifier } from "../../lib/verifiers.ts";
-import { Fatal } from "./errors.ts";
+import { ProtocolError } from "./errors.ts";
 import { ScramClient } from "./scram-client.ts";
 import {
   mechanismsFor,
@@ -43,7 +43,7 @@ function errorOf(call: () => unknown): string {
   try {
     call();
   } catch (error) {
-    if (error instanceof Fatal) return error.toBytes().toString("latin1", 5);
+    if (error instanceof ProtocolError) return error.toBytes().toString("latin1", 5);
     throw error;
   }
   throw new Error("nothing was thrown");

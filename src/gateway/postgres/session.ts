@@ -4,11 +4,11 @@ import type { ClientStream, Stream } from "../stream.ts";
 import type { Authenticated } from "./authenticate.ts";
 import type { CancelKeys, ClientKey } from "./cancel-keys.ts";
 import type { LoggedIn, Proof } from "./engine-login.ts";
-import { Fatal, SQLSTATE } from "./errors.ts";
+import { ProtocolError, SQLSTATE } from "./errors.ts";
 import { logIn } from "./login.ts";
 import { backendKeyData } from "./messages.ts";
 import type { Startup } from "./startup-packet.ts";
-import { FrontendWalker, TERMINATE } from "./walker.ts";
+import { FrontendFramer, TERMINATE } from "./framer.ts";
 
 /** From this version of the protocol on, the key of a cancel may be longer than four bytes. */
 const VERSION_OF_LONG_KEYS = 0x3_0002;
@@ -39,7 +39,7 @@ export class Session<C extends ClientStream, E extends Stream> {
 
   /**
    * Logs in at the engine, and tells the client so. What only that needs is not kept beyond.
-   * @throws EngineRefusal, EngineUnavailable, Fatal, StreamEnded.
+   * @throws EngineError, EngineUnavailable, ProtocolError, StreamEnded.
    */
   static async begin<C extends ClientStream, E extends Stream>(
     client: C,
@@ -77,22 +77,22 @@ export class Session<C extends ClientStream, E extends Stream> {
   /** @param said what was read of the client already. */
   async #pass(said: Uint8Array): Promise<SpliceEnd> {
     if (this.#engine === null) throw new Error("the session has not begun");
-    const walker = new FrontendWalker(() => {
+    const framer = new FrontendFramer(() => {
       this.#beginning = null;
     });
     if (said.length > 0) {
-      walker.walk(said, said.length);
+      framer.walk(said, said.length);
       this.#engine.write(said);
     }
     this.#backend.loggedIn(this.#client);
-    return await this.#backend.splice(this.#client, this.#engine, walker);
+    return await this.#backend.splice(this.#client, this.#engine, framer);
   }
 
   /** What becomes of a session whose engine went to sleep. @throws as `begin`. */
   async #goOn(): Promise<SpliceEnd> {
     this.#engine?.end();
     if (this.#beginning === null || this.#key === null) {
-      throw new Fatal(SQLSTATE.adminShutdown, "terminating connection due to idle suspension");
+      throw new ProtocolError(SQLSTATE.adminShutdown, "terminating connection due to idle suspension");
     }
     const { startup, proof } = this.#beginning;
     const said = await this.#client.read(1);

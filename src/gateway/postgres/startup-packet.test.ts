@@ -1,6 +1,6 @@
 // First packets, right and wrong ones.
 import { describe, expect, test } from "bun:test";
-import { Fatal } from "./errors.ts";
+import { ProtocolError } from "./errors.ts";
 import { cancelRequest, int32, startupMessage } from "./messages.ts";
 import { readOpening, type Startup } from "./startup-packet.ts";
 
@@ -19,7 +19,7 @@ function errorOf(bytes: Buffer): string {
   try {
     readOpening(bytes);
   } catch (error) {
-    if (error instanceof Fatal) return error.toBytes().toString("latin1", 5);
+    if (error instanceof ProtocolError) return error.toBytes().toString("latin1", 5);
     throw error;
   }
   throw new Error("nothing was thrown");

@@ -1,5 +1,5 @@
 // Takes the first packet of a client apart: a request for encryption, for a cancel, or for a session.
-import { Fatal, SQLSTATE } from "./errors.ts";
+import { ProtocolError, SQLSTATE } from "./errors.ts";
 import { REQUEST } from "./messages.ts";
 
 /** The version of the protocol that the gateway speaks to clients, as it stands in packets: major and minor in 16 bits each. */
@@ -42,7 +42,7 @@ export type Opening =
 
 /**
  * @param packet without its length; at least 4 bytes.
- * @throws Fatal for what Postgres answers with an error.
+ * @throws ProtocolError for what Postgres answers with an error.
  */
 export function readOpening(packet: Buffer): Opening {
   switch (packet.readInt32BE()) {
@@ -64,10 +64,10 @@ function readCancel(packet: Buffer): Opening {
 }
 
 /** The error for a version that nobody speaks here; requests that came at a wrong time look like one as well. */
-export function unsupportedVersion(version: number): Fatal {
+export function unsupportedVersion(version: number): ProtocolError {
   const asked = `${version >>> 16}.${version & 0xffff}`;
   const text = `unsupported frontend protocol ${asked}: server supports 3.0 to 3.2`;
-  return new Fatal(SQLSTATE.featureNotSupported, text);
+  return new ProtocolError(SQLSTATE.featureNotSupported, text);
 }
 
 function readStartup(packet: Buffer): Startup {
@@ -78,7 +78,10 @@ function readStartup(packet: Buffer): Startup {
   const given = new Map(all);
   const user = (given.get("user") ?? "").slice(0, MAX_NAME_BYTES);
   if (user === "") {
-    throw new Fatal(SQLSTATE.invalidAuthorization, "no PostgreSQL user name specified in startup packet");
+    throw new ProtocolError(
+      SQLSTATE.invalidAuthorization,
+      "no PostgreSQL user name specified in startup packet",
+    );
   }
   const database = (given.get("database") ?? "").slice(0, MAX_NAME_BYTES);
   const application = given.get("application_name");
@@ -102,7 +105,7 @@ function readParameters(body: Buffer): [string, string][] {
   // After the closing zero there is an empty rest, and nothing else.
   if (end === -1 || end !== texts.length - 2 || texts.at(-1) !== "") {
     const problem = "invalid startup packet layout: expected terminator as last byte";
-    throw new Fatal(SQLSTATE.protocolViolation, problem);
+    throw new ProtocolError(SQLSTATE.protocolViolation, problem);
   }
   return Array.from({ length: end / 2 }, (_, pair) => [texts[pair * 2] ?? "", texts[pair * 2 + 1] ?? ""]);
 }

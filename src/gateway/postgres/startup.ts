@@ -1,6 +1,6 @@
 // The part of a session before anybody says who they are: encryption, cancels, and the packet that asks for a session.
 import type { ClientStream } from "../stream.ts";
-import { Fatal, SQLSTATE } from "./errors.ts";
+import { ProtocolError, SQLSTATE } from "./errors.ts";
 import { REQUEST } from "./messages.ts";
 import { readOpening, unsupportedVersion, type Opening } from "./startup-packet.ts";
 
@@ -20,7 +20,7 @@ export type Purpose = Extract<Opening, { kind: "startup" | "cancel" }>;
 /**
  * Goes through encryption up to the packet that says what the client came for.
  * @returns null when there is nothing to say to this client.
- * @throws Fatal for what Postgres answers with an error; StreamEnded.
+ * @throws ProtocolError for what Postgres answers with an error; StreamEnded.
  */
 export async function readPurpose(client: ClientStream): Promise<Purpose | null> {
   if ((await client.peekByte()) === TLS_HANDSHAKE) {
@@ -60,7 +60,7 @@ async function readPacket(client: ClientStream): Promise<Buffer | null> {
 /** Whoever sends more before the answer would have it taken for something that came encrypted (CVE-2021-23214). */
 function refuseStuffed(client: ClientStream, after: string): void {
   if (!client.hasUnread()) return;
-  throw new Fatal(
+  throw new ProtocolError(
     SQLSTATE.protocolViolation,
     `received unencrypted data after ${after}`,
     "The client has a fault, or somebody between it and the server has added this.",

@@ -1,5 +1,5 @@
 // Passes bytes on between a client and its engine: the one place that every byte of every session goes through.
-import type { MessageWalker, SpliceEnd } from "../backend.ts";
+import type { MessageFramer, SpliceEnd } from "../backend.ts";
 import { ENDED, FAILED } from "../io-result.ts";
 import { chunk, CHUNK_BYTES, chunkAddress } from "./chunk.ts";
 import { addressOf, libc, SIOCOUTQ } from "./libc.ts";
@@ -23,7 +23,7 @@ export interface SpliceOwner {
 export class Splice {
   readonly #client: ClientSocket;
   readonly #engine: SocketStream;
-  readonly #walker: MessageWalker | null;
+  readonly #framer: MessageFramer | null;
   readonly #owner: SpliceOwner;
   readonly #resolve: (end: SpliceEnd) => void;
   /** Resolves when it is over. */
@@ -41,7 +41,7 @@ export class Splice {
   constructor(
     client: ClientSocket,
     engine: SocketStream,
-    walker: MessageWalker | null,
+    framer: MessageFramer | null,
     owner: SpliceOwner,
     isUse: boolean,
   ) {
@@ -51,7 +51,7 @@ export class Splice {
     this.#client = client;
     this.#engine = engine;
     this.#isUse = isUse;
-    this.#walker = walker;
+    this.#framer = framer;
     this.#owner = owner;
     client.consume({
       readable: () => this.#fromClient(),
@@ -82,7 +82,7 @@ export class Splice {
   isQuiet(nowMs: number, silentMs: number): boolean {
     if (this.#isOver || this.#isClientDone) return this.#isOver;
     if (!this.#isHeld || this.#engine.hasUnsent || this.#client.hasUnsent) return false;
-    if (this.#walker?.isAnswered === false) return false;
+    if (this.#framer?.isAnswered === false) return false;
     return nowMs - this.#latestByteAtMs >= silentMs && unread(this.#engine) === 0;
   }
 
@@ -101,7 +101,7 @@ export class Splice {
   }
 
   get #isHeld(): boolean {
-    return this.#isHolding && (this.#walker === null || this.#walker.isBetweenMessages);
+    return this.#isHolding && (this.#framer === null || this.#framer.isBetweenMessages);
   }
 
   #fromClient(): void {
@@ -110,7 +110,7 @@ export class Splice {
       if (length === FAILED) return this.#close();
       if (length === ENDED) return this.#clientEnded();
       if (length < 0) return;
-      this.#isUse = this.#walker === null || this.#walker.walk(chunk, length);
+      this.#isUse = this.#framer === null || this.#framer.walk(chunk, length);
       this.#note(this.#client.nowMs);
       this.#engine.send(chunkAddress, length, chunk);
       if (this.#isHolding || this.#engine.hasUnsent) return this.#regulateClient();
@@ -125,7 +125,7 @@ export class Splice {
       if (length === FAILED || length === ENDED) return this.#engineEnded();
       if (length < 0) return;
       this.#note(this.#engine.nowMs);
-      this.#walker?.hear?.(chunk, length);
+      this.#framer?.hear?.(chunk, length);
       this.#client.send(chunkAddress, length, chunk);
       // Whether the client may be held can have changed with it.
       if (this.#isHolding) this.#regulateClient();

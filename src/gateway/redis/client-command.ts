@@ -1,5 +1,5 @@
 // CLIENT, as far as libraries use it to say who they are.
-import type { Entry } from "../link.ts";
+import type { Route } from "../link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { bulkReply, errorReply, nullReply, OK } from "./replies.ts";
 import { MAX_NAME_BYTES, type Session } from "./session.ts";
@@ -8,7 +8,7 @@ import { MAX_NAME_BYTES, type Session } from "./session.ts";
 const KNOWN_NOWHERE = new Set(["maint_notifications"]);
 
 /** Answers `CLIENT SETNAME`, `GETNAME` and `SETINFO`; null for the others. */
-export function clientAnswer(args: string[], session: Session, entry: Entry): Answer | null {
+export function clientAnswer(args: string[], session: Session, entry: Route): Answer | null {
   const given = args[1];
   if (given === undefined) return wrongCount("client", session);
   const name = given.toLowerCase();
@@ -31,7 +31,7 @@ export function listingRefusal(what: string, text: string): string | null {
 }
 
 /** Redis has it since 7.2, and Valkey began with that version. */
-export function knowsSetInfo({ engine }: Entry): boolean {
+export function knowsSetInfo({ engine }: Route): boolean {
   const [major = 0, minor = 0] = engine.version.split(".").map(Number);
   return engine.name === "valkey" || major > 7 || (major === 7 && minor >= 2);
 }

@@ -1,5 +1,5 @@
 // The commands that need no engine: what libraries say when they connect and to keep a connection alive, answered as the engine would.
-import type { Entry } from "../link.ts";
+import type { Route } from "../link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { clientAnswer } from "./client-command.ts";
 import { authAnswer, helloAnswer } from "./login.ts";
@@ -10,7 +10,7 @@ import type { Session } from "./session.ts";
 /** What the engine allows, and the settings of the host do not change. */
 const DATABASES = 16;
 
-type Handler = (args: string[], session: Session, entry: Entry) => Answer | null;
+type Handler = (args: string[], session: Session, entry: Route) => Answer | null;
 
 /** None of these counts as use of a cache, so a pool that connects again leaves it asleep. */
 const HANDLERS = new Map<string, Handler>([
@@ -42,7 +42,7 @@ export function isLocal(name: string): boolean {
  * @param args at least the name; one character is a byte.
  * @returns null when only the engine can answer it.
  */
-export function answerOf(args: string[], session: Session, entry: Entry): Answer | null {
+export function answerOf(args: string[], session: Session, entry: Route): Answer | null {
   const name = (args[0] ?? "").toLowerCase();
   if (session.login !== null) return HANDLERS.get(name)?.(args, session, entry) ?? null;
   if (OF_HTTP.has(name)) return { reply: "", session, isLast: true };

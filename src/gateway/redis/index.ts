@@ -1,16 +1,16 @@
 // The front of caches: RESP2 and RESP3, with clients that stay connected while their cache sleeps.
-import { EngineUnavailable, TooManyClients, type Backend, type Front } from "../backend.ts";
+import { EngineUnavailable, TooManyClients, type Backend, type ProtocolHandler } from "../backend.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
-import { EngineRefused } from "./attach.ts";
-import { Conversation, LOGIN_MS } from "./conversation.ts";
-import { park } from "./parking.ts";
+import { EngineError } from "./session-replay.ts";
+import { OfflineResponder, LOGIN_MS } from "./offline-responder.ts";
+import { captureSession } from "./session-capture.ts";
 import { errorReply, TOO_MANY_CLIENTS } from "./replies.ts";
 import { newSession, type Session } from "./session.ts";
 
 /** The first byte of a TLS handshake (RFC 8446, 5.1), which no command begins with. */
 const TLS_HANDSHAKE = 0x16;
 
-export const redisFront: Front = async (client, backend) => {
+export const redisHandler: ProtocolHandler = async (client, backend) => {
   try {
     if (await startSafely(client)) await serve(client, backend);
   } catch (error) {
@@ -41,12 +41,12 @@ async function serve<C extends ClientStream, E extends Stream>(
 ): Promise<void> {
   let session: Session | null = newSession();
   while (session !== null) {
-    const attached = await new Conversation(client, backend, session).run();
+    const attached = await new OfflineResponder(client, backend, session).run();
     if (attached === null) return;
-    const { engine, walker, login } = attached;
+    const { engine, framer, login } = attached;
     backend.loggedIn(client);
-    if ((await backend.splice(client, engine, walker)) === "closed") return;
-    session = await park(engine, attached.session, login);
+    if ((await backend.splice(client, engine, framer)) === "closed") return;
+    session = await captureSession(engine, attached.session, login);
   }
 }
 
@@ -59,6 +59,6 @@ function farewellOf(error: unknown): string {
   if (error instanceof StreamEnded) return "";
   if (error instanceof TooManyClients) return TOO_MANY_CLIENTS;
   if (error instanceof EngineUnavailable) return errorReply(`LOADING ${error.message}`);
-  if (error instanceof EngineRefused) return errorReply(error.message);
+  if (error instanceof EngineError) return errorReply(error.message);
   throw error;
 }

@@ -1,5 +1,5 @@
 // AUTH and HELLO: who a client is, proved by the hash that the engine keeps too, and which protocol it speaks.
-import type { Entry } from "../link.ts";
+import type { Route } from "../link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { listingRefusal } from "./client-command.ts";
 import { bulkReply, errorReply } from "./replies.ts";
@@ -9,7 +9,7 @@ import { DEFAULT_USER, isRight, type Login, type Session } from "./session.ts";
 const WRONG = errorReply("WRONGPASS invalid username-password pair or user is disabled.");
 
 /** Answers `AUTH [user] password`. */
-export function authAnswer(args: string[], session: Session, entry: Entry): Answer {
+export function authAnswer(args: string[], session: Session, entry: Route): Answer {
   const [, first, second] = args;
   if (first === undefined) return wrongCount("auth", session);
   if (args.length > 3) return { reply: errorReply("ERR syntax error"), session };
@@ -20,7 +20,7 @@ export function authAnswer(args: string[], session: Session, entry: Entry): Answ
 }
 
 /** Answers `HELLO [2|3 [AUTH user password] [SETNAME name]]`. */
-export function helloAnswer(args: string[], session: Session, entry: Entry): Answer {
+export function helloAnswer(args: string[], session: Session, entry: Route): Answer {
   const wish = readWish(args, session.protocol);
   if (typeof wish === "string") return { reply: wish, session };
   if (wish.login !== null && !isRight(wish.login, entry.users)) {
@@ -64,7 +64,7 @@ function readWish(args: string[], current: 2 | 3): Wish | string {
   return wish;
 }
 
-function withoutLogin({ engine }: Entry): string {
+function withoutLogin({ engine }: Route): string {
   // The text was made better after Redis 7.0.
   const form = engine.name === "redis" && engine.version.startsWith("7.0.") ? "HELLO" : "HELLO <proto>";
   return (
@@ -75,7 +75,7 @@ function withoutLogin({ engine }: Entry): string {
 }
 
 /** What the engine says of itself; all that run here stand alone and have no modules. */
-function greeting({ id, protocol }: Session, { engine }: Entry): string {
+function greeting({ id, protocol }: Session, { engine }: Route): string {
   const members = [
     ["server", bulkReply(engine.name)],
     ["version", bulkReply(engine.version)],

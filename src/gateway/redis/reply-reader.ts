@@ -1,7 +1,7 @@
 // Reads an engine's answers one by one.
 import type { Stream } from "../stream.ts";
 import { parseReply, type Reply } from "./replies.ts";
-import { Inbox } from "./inbox.ts";
+import { InputBuffer } from "./input-buffer.ts";
 
 /** Answers to what the gateway asks an engine have some dozens. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -9,7 +9,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 export class ReplyReader {
   readonly #engine: Stream;
   readonly #maxBytes: number;
-  readonly #inbox = new Inbox();
+  readonly #input = new InputBuffer();
 
   /** @param maxBytes the longest answer that is read. */
   constructor(engine: Stream, maxBytes = MAX_ANSWER_BYTES) {
@@ -19,19 +19,19 @@ export class ReplyReader {
 
   /** Whether something came that was not taken by `next`. */
   get hasMore(): boolean {
-    return this.#inbox.length > 0;
+    return this.#input.length > 0;
   }
 
   /** @throws StreamEnded; RangeError when it is no answer, or too long. */
   async next(): Promise<Reply> {
     for (;;) {
-      const reply = this.#inbox.length === 0 ? null : parseReply(this.#inbox.view(), 0);
+      const reply = this.#input.length === 0 ? null : parseReply(this.#input.view(), 0);
       if (reply !== null) {
-        this.#inbox.drop(reply.end);
+        this.#input.drop(reply.end);
         return reply;
       }
-      if (this.#inbox.length > this.#maxBytes) throw new RangeError("an engine's answer is too long");
-      this.#inbox.append(await this.#engine.readSome());
+      if (this.#input.length > this.#maxBytes) throw new RangeError("an engine's answer is too long");
+      this.#input.append(await this.#engine.readSome());
     }
   }
 }

@@ -1,7 +1,7 @@
 // What a client has told about itself, which an engine has to be told again when it is started anew.
 import { timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../../lib/secrets.ts";
-import type { EntryUser } from "../link.ts";
+import type { RouteUser } from "../link.ts";
 
 /** One character is a byte. */
 export interface Login {
@@ -37,7 +37,7 @@ export function newSession(): Session {
 export const DEFAULT_USER = "default";
 
 /** Whether somebody may log in, compared in a time that does not tell how much of it was right. */
-export function isRight({ user, password }: Login, users: EntryUser[]): boolean {
+export function isRight({ user, password }: Login, users: RouteUser[]): boolean {
   const given = Buffer.from(sha256Hex(Buffer.from(password, "latin1")));
   const known = users.find(({ name }) => Buffer.from(name).toString("latin1") === user);
   const expected = Buffer.from(known?.verifier ?? "0".repeat(given.length));

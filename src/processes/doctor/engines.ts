@@ -6,8 +6,8 @@ import { postgresPackages } from "../../engines/install/postgres.ts";
 import { findEngines, isGoodEnough, type FoundEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/program-version.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
-import { majorOf } from "../../host/context.ts";
-import { closedToEngines } from "../closed-folder.ts";
+import { majorOf } from "../../host/engine/context.ts";
+import { closedToEngines } from "../bootstrap/closed-folder.ts";
 import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
 
 const INSTALL = "`pilvi engines install`";

@@ -3,10 +3,10 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs
 import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
 import { readOsRelease } from "../../engines/install/hints.ts";
-import { isBuildUserShared } from "../../host/build-user.ts";
-import { findCgroups } from "../../host/cgroup-backends.ts";
+import { isBuildUserShared } from "../../host/provisioning/build-user.ts";
+import { findCgroups } from "../../host/os/cgroup-backends.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
-import { closedToEngines } from "../closed-folder.ts";
+import { closedToEngines } from "../bootstrap/closed-folder.ts";
 import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
 
 const TESTED_BUN_MINOR = "1.4.";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
-import { ensureGatewayCertificate } from "../certificate-authority.ts";
+import { ensureGatewayCertificate } from "../tls/certificate-authority.ts";
 import { checkTls } from "./tls.ts";
 
 const DAY_MS = 86_400_000;

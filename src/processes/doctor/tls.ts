@@ -3,8 +3,8 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { isLoopback, type Config } from "../../config.ts";
 import { messageOf } from "../../lib/errors.ts";
-import { gatewayCertificateFile } from "../certificate-authority.ts";
-import { findLibssl } from "../libssl.ts";
+import { gatewayCertificateFile } from "../tls/certificate-authority.ts";
+import { findLibssl } from "../tls/libssl.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 // The answers: JSON when all went well, else plain text that ends with a newline, as clients of the protocol expect.
 
 /** A request that is refused, with the text that tells the client why. */
-export class Refused extends Error {
-  override name = "Refused";
+export class HttpError extends Error {
+  override name = "HttpError";
   readonly status: number;
   /** The methods that would have been right, when the method was wrong. */
   readonly allow: string | null;
@@ -32,7 +32,7 @@ export function jsonAnswer(text: string): Response {
 }
 
 /** The answer that tells a client why its request is refused. */
-export function refusalAnswer({ status, message, allow }: Refused): Response {
+export function refusalAnswer({ status, message, allow }: HttpError): Response {
   return textAnswer(status, message, allow === null ? {} : { Allow: allow });
 }
 

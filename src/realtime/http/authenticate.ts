@@ -1,6 +1,6 @@
 // Who signs a request with a secret of the application may do everything in it.
 import { isSignedBy, md5Hex } from "../protocol/signatures.ts";
-import { Refused } from "./answer.ts";
+import { HttpError } from "./answer.ts";
 import { type Query, unescapedPath } from "./query.ts";
 import type { HttpApplication } from "./target.ts";
 
@@ -19,12 +19,12 @@ interface SignedRequest {
 
 /**
  * Makes sure that the application signed the request, all but its body.
- * @throws {Refused} 401, with the reason.
+ * @throws {HttpError} 401, with the reason.
  */
 export function checkSignature(application: HttpApplication, request: SignedRequest, nowMs: number): void {
   const { query } = request;
   const key = parameter(query, "auth_key");
-  if (key !== application.config.key) throw new Refused(401, "Unknown auth_key");
+  if (key !== application.config.key) throw new HttpError(401, "Unknown auth_key");
   checkVersion(query.get("auth_version"));
   checkTimestamp(query.get("auth_timestamp"), nowMs);
   const signature = parameter(query, "auth_signature");
@@ -36,19 +36,19 @@ export function checkSignature(application: HttpApplication, request: SignedRequ
   const plainText = signedText(request, unescapedPath(request.path));
   if (plainText !== text && isSignedBy(secrets, plainText, signature)) return;
   const hint = `you should have sent HmacSHA256Hex(${JSON.stringify(text)}, your_secret_key)`;
-  throw new Refused(401, `Invalid signature: ${hint}, but you sent ${JSON.stringify(signature)}`);
+  throw new HttpError(401, `Invalid signature: ${hint}, but you sent ${JSON.stringify(signature)}`);
 }
 
 /**
  * Makes sure that the body is the one that was signed.
- * @throws {Refused} 401.
+ * @throws {HttpError} 401.
  */
 export function checkBody(query: Query, body: string): void {
   const signed = query.get("body_md5");
   if (signed === undefined && body === "") return;
-  if (signed === undefined) throw new Refused(401, "Missing parameter: body_md5");
+  if (signed === undefined) throw new HttpError(401, "Missing parameter: body_md5");
   if (signed.toLowerCase() !== md5Hex(body))
-    throw new Refused(401, "Invalid body_md5: it is not the MD5 of the body");
+    throw new HttpError(401, "Invalid body_md5: it is not the MD5 of the body");
 }
 
 function signedText({ method, query }: SignedRequest, path: string): string {
@@ -57,24 +57,24 @@ function signedText({ method, query }: SignedRequest, path: string): string {
 
 function parameter(query: Query, name: string): string {
   const value = query.get(name);
-  if (value === undefined || value === "") throw new Refused(401, `Missing parameter: ${name}`);
+  if (value === undefined || value === "") throw new HttpError(401, `Missing parameter: ${name}`);
   return value;
 }
 
 function checkVersion(version: string | undefined): void {
-  if (version === undefined) throw new Refused(401, "Version required");
-  if (version !== "1.0") throw new Refused(401, "Version not supported");
+  if (version === undefined) throw new HttpError(401, "Version required");
+  if (version !== "1.0") throw new HttpError(401, "Version not supported");
 }
 
 function checkTimestamp(text: string | undefined, nowMs: number): void {
-  if (text === undefined || text === "") throw new Refused(401, "Timestamp required");
+  if (text === undefined || text === "") throw new HttpError(401, "Timestamp required");
   if (!TIMESTAMP.test(text))
-    throw new Refused(401, "Invalid auth_timestamp: it must be the seconds since 1970");
+    throw new HttpError(401, "Invalid auth_timestamp: it must be the seconds since 1970");
   const given = Math.floor(Number(text));
   const now = Math.floor(nowMs / 1000);
   if (Math.abs(now - given) <= MAX_CLOCK_DIFFERENCE_SECONDS) return;
   const range = `not within ${MAX_CLOCK_DIFFERENCE_SECONDS}s of server time (${isoSeconds(now)})`;
-  throw new Refused(401, `Timestamp expired: Given timestamp (${isoSeconds(given)}) ${range}`);
+  throw new HttpError(401, `Timestamp expired: Given timestamp (${isoSeconds(given)}) ${range}`);
 }
 
 function isoSeconds(seconds: number): string {

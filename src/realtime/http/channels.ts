@@ -1,20 +1,20 @@
 // What can be asked about channels: which there are, and who is on them.
 import { type ChannelKind, channelKindOf } from "../protocol/channel-name.ts";
-import { jsonAnswer, Refused } from "./answer.ts";
+import { jsonAnswer, HttpError } from "./answer.ts";
 import { ALL_ATTRIBUTES, type Attributes, cacheOf, COUNTS, countsOf, parseInfo } from "./info.ts";
 import type { Query } from "./query.ts";
 import type { HttpApplication } from "./target.ts";
 
 /**
  * The occupied channels. A signed-in user's own channel is not among them unless the filter asks for it.
- * @throws {Refused} 400 when the attributes do not fit the filter.
+ * @throws {HttpError} 400 when the attributes do not fit the filter.
  */
 export function listChannels(application: HttpApplication, query: Query): Response {
   const prefix = query.get("filter_by_prefix") ?? "";
   const wanted = parseInfo(query.get("info"), COUNTS);
   if (wanted.has("user_count") && !prefix.startsWith("presence-")) {
     const hint = "please supply filter_by_prefix begining with presence-";
-    throw new Refused(400, `user_count may only be requested for presence channels - ${hint}`);
+    throw new HttpError(400, `user_count may only be requested for presence channels - ${hint}`);
   }
   // Without a prototype, so that a channel named __proto__ is one like any other.
   const channels: Record<string, Attributes> = Object.create(null);
@@ -28,16 +28,16 @@ export function listChannels(application: HttpApplication, query: Query): Respon
 
 /**
  * Whether a channel is occupied, and what else is wanted of it.
- * @throws {Refused} 400 when there can be no such channel, or a channel of its kind has no such attribute.
+ * @throws {HttpError} 400 when there can be no such channel, or a channel of its kind has no such attribute.
  */
 export function describeChannel(application: HttpApplication, name: string, query: Query): Response {
   const kind = kindOf(name);
   const wanted = parseInfo(query.get("info"), ALL_ATTRIBUTES);
   if (wanted.has("user_count") && !kind.isPresence) {
-    throw new Refused(400, "Cannot retrieve the user count unless the channel is a presence channel");
+    throw new HttpError(400, "Cannot retrieve the user count unless the channel is a presence channel");
   }
   if (wanted.has("cache") && !kind.isCache) {
-    throw new Refused(400, "Cannot retrieve the cache unless the channel is a cache channel");
+    throw new HttpError(400, "Cannot retrieve the cache unless the channel is a cache channel");
   }
   const channel = application.channel(name);
   const attributes = countsOf(channel, kind, wanted);
@@ -47,10 +47,10 @@ export function describeChannel(application: HttpApplication, name: string, quer
 
 /**
  * The users on a presence channel, each once.
- * @throws {Refused} 400 when it is no presence channel.
+ * @throws {HttpError} 400 when it is no presence channel.
  */
 export function listUsers(application: HttpApplication, name: string): Response {
-  if (!kindOf(name).isPresence) throw new Refused(400, "Users can only be retrieved for presence channels");
+  if (!kindOf(name).isPresence) throw new HttpError(400, "Users can only be retrieved for presence channels");
   const members = application.channel(name)?.members.keys() ?? [];
   const users = Array.from(members, (id) => ({ id }));
   return jsonAnswer(JSON.stringify({ users }));
@@ -58,6 +58,6 @@ export function listUsers(application: HttpApplication, name: string): Response 
 
 function kindOf(name: string): ChannelKind {
   const kind = channelKindOf(name);
-  if (kind === null) throw new Refused(400, `Invalid channel name: ${JSON.stringify(name)}`);
+  if (kind === null) throw new HttpError(400, `Invalid channel name: ${JSON.stringify(name)}`);
   return kind;
 }

@@ -1,6 +1,6 @@
 // Reads the events that a body asks to publish, and names what is wrong with one.
 import { channelKindOf } from "../protocol/channel-name.ts";
-import { Refused } from "./answer.ts";
+import { HttpError } from "./answer.ts";
 import { type Attribute, COUNTS, parseInfo } from "./info.ts";
 
 /** An event that is in order and may be published. */
@@ -25,7 +25,7 @@ const SOCKET_ID = /^\d+\.\d+$/;
 
 /**
  * The event of a request to publish one.
- * @throws {Refused} 400 or 413, with the reason.
+ * @throws {HttpError} 400 or 413, with the reason.
  */
 export function readEvent(body: string): EventInput {
   const fields = readObject(body);
@@ -34,15 +34,15 @@ export function readEvent(body: string): EventInput {
 
 /**
  * The events of a batch, all of them in order.
- * @throws {Refused} 400 or 413 when one of them is not.
+ * @throws {HttpError} 400 or 413 when one of them is not.
  */
 export function readBatch(body: string): EventInput[] {
   const { batch } = readObject(body);
   if (batch === undefined) throw missing("batch");
-  if (!Array.isArray(batch)) throw new Refused(400, "batch must be a list of events");
-  if (batch.length > MAX_BATCH) throw new Refused(400, `Batch too large (${batch.length} > ${MAX_BATCH})`);
+  if (!Array.isArray(batch)) throw new HttpError(400, "batch must be a list of events");
+  if (batch.length > MAX_BATCH) throw new HttpError(400, `Batch too large (${batch.length} > ${MAX_BATCH})`);
   return batch.map((item: unknown) => {
-    if (!isFields(item)) throw new Refused(400, "Each event of the batch must be an object");
+    if (!isFields(item)) throw new HttpError(400, "Each event of the batch must be an object");
     return eventOf(item, [channelOf(item)]);
   });
 }
@@ -50,7 +50,7 @@ export function readBatch(body: string): EventInput[] {
 function eventOf(fields: Fields, channels: string[]): EventInput {
   const name = requiredText(fields, "name");
   if (name.length > MAX_NAME_LENGTH) {
-    throw new Refused(
+    throw new HttpError(
       400,
       `The name of this event exceeds the allowed maximum (${MAX_NAME_LENGTH} characters)`,
     );
@@ -58,7 +58,7 @@ function eventOf(fields: Fields, channels: string[]): EventInput {
   if (name === "") throw missing("name");
   const data = requiredText(fields, "data");
   if (isLargerThan(data, MAX_DATA_BYTES)) {
-    throw new Refused(
+    throw new HttpError(
       413,
       `The data content of this event exceeds the allowed maximum (${MAX_DATA_BYTES} bytes)`,
     );
@@ -77,12 +77,12 @@ function channelsOf(fields: Fields): string[] {
   const { channels } = fields;
   if (channels === undefined || channels === null) return [channelOf(fields)];
   if (fields["channel"] !== undefined && fields["channel"] !== null) {
-    throw new Refused(400, "Either channel or channels must be given, not both");
+    throw new HttpError(400, "Either channel or channels must be given, not both");
   }
-  if (!isTextList(channels)) throw new Refused(400, "channels must be a list of strings");
+  if (!isTextList(channels)) throw new HttpError(400, "channels must be a list of strings");
   if (channels.length === 0) throw missing("channels");
   if (channels.length > MAX_CHANNELS) {
-    throw new Refused(400, `Too many channels (${channels.length} > ${MAX_CHANNELS})`);
+    throw new HttpError(400, `Too many channels (${channels.length} > ${MAX_CHANNELS})`);
   }
   return channels.length === 1 ? channels : [...new Set(channels)];
 }
@@ -97,9 +97,9 @@ function channelOf(fields: Fields): string {
 function checkChannels(channels: string[]): void {
   for (const channel of channels) {
     const kind = channelKindOf(channel);
-    if (kind === null) throw new Refused(400, `Invalid channel name: ${JSON.stringify(channel)}`);
+    if (kind === null) throw new HttpError(400, `Invalid channel name: ${JSON.stringify(channel)}`);
     if (kind.isEncrypted && channels.length > 1) {
-      throw new Refused(400, "An event for an encrypted channel cannot be sent to other channels too");
+      throw new HttpError(400, "An event for an encrypted channel cannot be sent to other channels too");
     }
   }
 }
@@ -107,7 +107,7 @@ function checkChannels(channels: string[]): void {
 function socketIdOf(fields: Fields): string | undefined {
   const socketId = optionalText(fields, "socket_id");
   if (socketId !== undefined && !SOCKET_ID.test(socketId)) {
-    throw new Refused(400, `Invalid socket_id: ${JSON.stringify(socketId)}`);
+    throw new HttpError(400, `Invalid socket_id: ${JSON.stringify(socketId)}`);
   }
   return socketId;
 }
@@ -122,13 +122,13 @@ function requiredText(fields: Fields, name: string): string {
 function optionalText(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "string") throw new Refused(400, `${name} must be a string`);
+  if (typeof value !== "string") throw new HttpError(400, `${name} must be a string`);
   return value;
 }
 
 function readObject(body: string): Fields {
   const value = readJson(body);
-  if (!isFields(value)) throw new Refused(400, "The body must be a JSON object");
+  if (!isFields(value)) throw new HttpError(400, "The body must be a JSON object");
   return value;
 }
 
@@ -136,7 +136,7 @@ function readJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw new Refused(400, "The body is not valid JSON");
+    throw new HttpError(400, "The body is not valid JSON");
   }
 }
 
@@ -154,6 +154,6 @@ function isLargerThan(text: string, maxBytes: number): boolean {
   return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
 }
 
-function missing(name: string): Refused {
-  return new Refused(400, `Missing required parameter: ${name}`);
+function missing(name: string): HttpError {
+  return new HttpError(400, `Missing required parameter: ${name}`);
 }

@@ -1,5 +1,5 @@
 // The HTTP API of the realtime server: applications publish with it and ask who is there.
-import { emptyAnswer, failureAnswer, preflightAnswer, refusalAnswer, Refused } from "./answer.ts";
+import { emptyAnswer, failureAnswer, preflightAnswer, refusalAnswer, HttpError } from "./answer.ts";
 import { checkBody, checkSignature } from "./authenticate.ts";
 import { describeChannel, listChannels, listUsers } from "./channels.ts";
 import { publishBatch, publishEvent } from "./publish.ts";
@@ -33,7 +33,7 @@ export function handleHttp(
     const route = routeOf(method, path);
     const application = target.applicationByAppId(route.appId);
     if (application === undefined)
-      throw new Refused(404, `There is no app with the id ${JSON.stringify(route.appId)}`);
+      throw new HttpError(404, `There is no app with the id ${JSON.stringify(route.appId)}`);
     const query = parseQuery(queryText);
     checkSignature(application, { method, path, query }, nowMs);
 
@@ -66,7 +66,7 @@ function withBody(
   return request.text().then(
     (body) => {
       try {
-        if (body.length > MAX_BODY_BYTES) throw new Refused(413, BODY_TOO_LARGE);
+        if (body.length > MAX_BODY_BYTES) throw new HttpError(413, BODY_TOO_LARGE);
         const answered = answer(body);
         return answered instanceof Promise
           ? answered.catch((error: unknown) => errorAnswer(error, report))
@@ -75,12 +75,12 @@ function withBody(
         return errorAnswer(error, report);
       }
     },
-    () => refusalAnswer(new Refused(400, "The body did not arrive")),
+    () => refusalAnswer(new HttpError(400, "The body did not arrive")),
   );
 }
 
 function errorAnswer(error: unknown, report: Report): Response {
-  if (error instanceof Refused) return refusalAnswer(error);
+  if (error instanceof HttpError) return refusalAnswer(error);
   report(error);
   return failureAnswer();
 }

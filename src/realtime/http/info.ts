@@ -1,6 +1,6 @@
 // The `info` parameter: which attributes of a channel somebody wants to know.
 import type { ChannelKind } from "../protocol/channel-name.ts";
-import { Refused } from "./answer.ts";
+import { HttpError } from "./answer.ts";
 import type { HttpApplication, HttpChannel } from "./target.ts";
 
 export type Attribute = "user_count" | "subscription_count" | "cache";
@@ -14,7 +14,7 @@ export type Attributes = Partial<Record<Attribute, unknown>>;
 
 /**
  * Reads a comma separated list; without one, nothing is wanted.
- * @throws {Refused} 400 when it names what there is not.
+ * @throws {HttpError} 400 when it names what there is not.
  */
 export function parseInfo(text: string | undefined, known: readonly Attribute[]): ReadonlySet<Attribute> {
   const wanted = new Set<Attribute>();
@@ -22,7 +22,7 @@ export function parseInfo(text: string | undefined, known: readonly Attribute[])
   for (const part of text.split(",")) {
     const attribute = known.find((name) => name === part.trim());
     if (attribute === undefined) {
-      throw new Refused(
+      throw new HttpError(
         400,
         `info should be a comma separated list of attributes (known ones are ${known.join(", ")})`,
       );

@@ -18,7 +18,7 @@ interface Delivery {
 
 /**
  * Publishes the event of a body.
- * @throws {Refused} when it is not in order.
+ * @throws {HttpError} when it is not in order.
  */
 export function publishEvent(application: HttpApplication, body: string): Response | Promise<Response> {
   const event = readEvent(body);
@@ -30,7 +30,7 @@ export function publishEvent(application: HttpApplication, body: string): Respon
 
 /**
  * Publishes the events of a batch in their order; either all of them or, when one is not in order, none.
- * @throws {Refused} when one is not in order.
+ * @throws {HttpError} when one is not in order.
  */
 export function publishBatch(application: HttpApplication, body: string): Response | Promise<Response> {
   const events = readBatch(body);

@@ -1,5 +1,5 @@
 // The query of a request's URL: its values, and the text of it that clients sign.
-import { Refused } from "./answer.ts";
+import { HttpError } from "./answer.ts";
 
 /** What may stand for something else; most queries have nothing of it, and need not be looked at closely. */
 const NEEDS_CARE = /[%+A-Z]/;
@@ -42,7 +42,7 @@ export class Query {
 
 /**
  * Reads a query without its question mark.
- * @throws {Refused} when a percent sign is not followed by two hexadecimal digits, or they make no text.
+ * @throws {HttpError} when a percent sign is not followed by two hexadecimal digits, or they make no text.
  */
 export function parseQuery(text: string): Query {
   const usual = USUAL.exec(text);
@@ -67,14 +67,14 @@ export function parseQuery(text: string): Query {
 
 /**
  * Resolves the escapes in a part of a path.
- * @throws {Refused} when an escape is malformed.
+ * @throws {HttpError} when an escape is malformed.
  */
 export function unescapedPath(text: string): string {
   if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Refused(400, "The URL contains a malformed percent-encoding");
+    throw new HttpError(400, "The URL contains a malformed percent-encoding");
   }
 }
 

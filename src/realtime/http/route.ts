@@ -1,5 +1,5 @@
 // Takes a request's URL apart by hand, since each event that is published passes here.
-import { Refused } from "./answer.ts";
+import { HttpError } from "./answer.ts";
 import { unescapedPath } from "./query.ts";
 
 export type Endpoint = "events" | "batch_events" | "channels" | "channel" | "users" | "terminate_connections";
@@ -33,14 +33,14 @@ export function splitUrl(url: string): { path: string; query: string } {
 
 /**
  * Finds what a request is about.
- * @throws {Refused} 404 when there is nothing at the path, 405 when it wants another method, 400 when an escape in it is malformed.
+ * @throws {HttpError} 404 when there is nothing at the path, 405 when it wants another method, 400 when an escape in it is malformed.
  */
 export function routeOf(method: string, path: string): Route {
   const route = path.startsWith(APPS) ? routeInApplication(path) : null;
-  if (route === null) throw new Refused(404, "404 NOT FOUND");
+  if (route === null) throw new HttpError(404, "404 NOT FOUND");
   const wanted = METHODS[route.endpoint];
   if (method === wanted) return route;
-  throw new Refused(405, `This path answers ${wanted} requests only`, `${wanted}, OPTIONS`);
+  throw new HttpError(405, `This path answers ${wanted} requests only`, `${wanted}, OPTIONS`);
 }
 
 function routeInApplication(path: string): Route | null {

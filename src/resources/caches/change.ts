@@ -1,10 +1,11 @@
 // Changes a cache: one transaction with the row, the work, and the audit.
 import { isDeepStrictEqual } from "node:util";
-import type { FieldErrors, OperationRequest } from "../../api/operation.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
+import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 import type { KindContext } from "../kind.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
 import { reallocate } from "../shared/quotas.ts";
-import { enqueueChange, lockInstance, refuseDeleting } from "../shared/wish.ts";
+import { enqueueChange, lockInstance, refuseDeleting } from "../shared/desired-state.ts";
 import { allocationFields, allocationOf } from "./allocation.ts";
 import { variantFaults, type CacheChange } from "./schema.ts";
 import { specOf } from "./spec.ts";

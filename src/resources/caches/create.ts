@@ -1,5 +1,5 @@
 // Creates a cache.
-import type { OperationRequest } from "../../api/operation.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { createInstance, newLogin } from "../shared/create.ts";
 import { allocationFields, allocationOf } from "./allocation.ts";

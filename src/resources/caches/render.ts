@@ -1,5 +1,5 @@
 // What an answer says about a cache, for the token that asks.
-import type { Principal } from "../../api/auth.ts";
+import type { Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
 import { credentialsOf, hostnameOf } from "../shared/connection.ts";
 import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
@@ -11,7 +11,7 @@ import type { CacheRow } from "./store.ts";
 /** The resource; credentials are in it only for a token that may see them. */
 export function renderCache(cache: CacheRow, context: KindContext, principal: Principal): CacheResource {
   const { scope, through } = exposureOf(cache);
-  const seen = context.sightings.of(cache.id);
+  const seen = context.observedStates.of(cache.id);
   return {
     id: cache.id,
     type: "caches",

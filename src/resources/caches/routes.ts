@@ -1,6 +1,6 @@
 // The operations of caches.
 import { z } from "zod";
-import { operation, type Operation } from "../../api/operation.ts";
+import { operation, type Operation } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { deleteInstance } from "../shared/delete.ts";
 import { regions } from "../shared/regions.ts";

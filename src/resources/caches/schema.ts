@@ -1,7 +1,7 @@
 // What a request for a cache may say and what a cache looks like in an answer.
 import { z } from "zod";
-import { resourceIdentifier } from "../../api/jsonapi.ts";
-import type { FieldErrors } from "../../api/operation.ts";
+import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
+import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 import {
   clusterIdField,
   clusterIdFaults,

@@ -1,5 +1,5 @@
 // The rows of caches: every SQL statement about them.
-import type { Page } from "../../api/pagination.ts";
+import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Limits, Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {

@@ -3,7 +3,7 @@ import type { Allocation } from "../kind.ts";
 import type { AllocationFields } from "../shared/quotas.ts";
 import type { DatabaseConfig } from "./configs/index.ts";
 import { resourcesOf } from "./resources.ts";
-import type { DatabaseRow } from "./store.ts";
+import type { DatabaseClusterRow } from "./store.ts";
 
 /** The fields that a customer can change to take less. */
 export function allocationFieldsOf(config: DatabaseConfig): AllocationFields {
@@ -12,7 +12,7 @@ export function allocationFieldsOf(config: DatabaseConfig): AllocationFields {
 }
 
 /** The memory and the connections that the order stands for. */
-export function allocationOf({ type, config }: Pick<DatabaseRow, "type" | "config">): Allocation {
+export function allocationOf({ type, config }: Pick<DatabaseClusterRow, "type" | "config">): Allocation {
   const { memoryBytes, maxConnections } = resourcesOf(type, config);
   return { memoryBytes, connections: maxConnections };
 }

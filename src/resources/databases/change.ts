@@ -1,28 +1,28 @@
 // Changes a database cluster: one transaction with the row, the work, and the audit.
 import { isDeepStrictEqual } from "node:util";
-import { invalid } from "../../api/errors.ts";
-import type { OperationRequest } from "../../api/operation.ts";
+import { invalid } from "../../api/jsonapi/errors.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
 import { reallocate } from "../shared/quotas.ts";
-import { enqueueChange, lockInstance, refuseDeleting } from "../shared/wish.ts";
+import { enqueueChange, lockInstance, refuseDeleting } from "../shared/desired-state.ts";
 import { allocationFieldsOf, allocationOf } from "./allocation.ts";
 import { configVariants, type DatabaseConfig } from "./configs/index.ts";
-import type { DatabaseChange } from "./schema.ts";
+import type { DatabaseClusterChange } from "./schema.ts";
 import { specOf } from "./spec.ts";
-import { findDatabase, updateConfig, type DatabaseRow } from "./store.ts";
+import { findDatabaseCluster, updateConfig, type DatabaseClusterRow } from "./store.ts";
 
-export const CLUSTERS = { kind: "databases", noun: "database cluster", find: findDatabase } as const;
+export const CLUSTERS = { kind: "databases", noun: "database cluster", find: findDatabaseCluster } as const;
 
 /**
  * Writes the change; what the driver is not told of needs nothing to be done by anyone.
  * @throws ApiError 404, 409 when the cluster is being deleted, or 422 naming all that is wrong with the config, or the
  *   quota that it exceeds.
  */
-export async function changeDatabase(
+export async function changeDatabaseCluster(
   context: KindContext,
-  { principal, requestId, body, params }: OperationRequest<DatabaseChange, unknown, { id: string }>,
-): Promise<DatabaseRow> {
+  { principal, requestId, body, params }: OperationRequest<DatabaseClusterChange, unknown, { id: string }>,
+): Promise<DatabaseClusterRow> {
   const { organizationId } = principal;
   return await context.db.begin(async (tx) => {
     const cluster = await lockInstance(tx, CLUSTERS, organizationId, params.id);
@@ -42,7 +42,7 @@ export async function changeDatabase(
       allocation: allocationOf(row),
       fields: allocationFieldsOf(config),
     });
-    return (await findDatabase(tx, organizationId, cluster.id)) ?? row;
+    return (await findDatabaseCluster(tx, organizationId, cluster.id)) ?? row;
   });
 }
 
@@ -52,7 +52,7 @@ function fieldsOf(config: object): string[] {
 }
 
 /** The config that is to be in force. @throws ApiError 422 */
-function changedConfig({ type, config }: DatabaseRow, given: object): DatabaseConfig {
+function changedConfig({ type, config }: DatabaseClusterRow, given: object): DatabaseConfig {
   const variant = configVariants[type];
   const wanted = variant.merge(config, given);
   const errors = variant.check(wanted);

@@ -1,6 +1,6 @@
 // Creates a database cluster, with its default database where there is to be one.
-import { invalid } from "../../api/errors.ts";
-import type { OperationRequest } from "../../api/operation.ts";
+import { invalid } from "../../api/jsonapi/errors.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { Offer } from "../../drivers/driver.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
@@ -8,28 +8,28 @@ import { createInstance, newLogin } from "../shared/create.ts";
 import { allocationFieldsOf, allocationOf } from "./allocation.ts";
 import { configVariants } from "./configs/index.ts";
 import { chooseEngine, engineFaults } from "./engines.ts";
-import type { NewDatabase } from "./schema.ts";
-import { insertSchema } from "./schemas/store.ts";
-import { findDatabase, insertDatabase, type DatabaseRow } from "./store.ts";
+import type { NewDatabaseCluster } from "./schema.ts";
+import { insertDatabase } from "./schemas/store.ts";
+import { findDatabaseCluster, insertDatabaseCluster, type DatabaseClusterRow } from "./store.ts";
 
 const DEFAULT_SCHEMA = "main";
 
 /** Makes the cluster that was asked for, or finds the one that the same Idempotency-Key made before. */
-export async function createDatabase(
+export async function createDatabaseCluster(
   context: KindContext,
-  request: OperationRequest<NewDatabase>,
+  request: OperationRequest<NewDatabaseCluster>,
   offer: Offer,
-): Promise<{ row: DatabaseRow; isReplayed: boolean }> {
+): Promise<{ row: DatabaseClusterRow; isReplayed: boolean }> {
   const { type, version, config, create_default_database: hasDefault } = request.body;
   const engine = chooseEngine(type, version, offer);
   // The check found one a moment ago, but an operator may have removed it since.
   if (engine === undefined) throw invalid(engineFaults(type, version, offer));
   const completeConfig = configVariants[type].complete(config ?? {});
-  return await createInstance<DatabaseRow>(context, request, {
+  return await createInstance<DatabaseClusterRow>(context, request, {
     kind: "databases",
     prefix: "db",
     async insert(tx, values) {
-      const row = await insertDatabase(tx, {
+      const row = await insertDatabaseCluster(tx, {
         ...values,
         ...newLogin(context, values.id),
         type,
@@ -38,14 +38,14 @@ export async function createDatabase(
         config: completeConfig,
       });
       if (!hasDefault) return row;
-      const schema = await insertSchema(tx, {
+      const schema = await insertDatabase(tx, {
         id: newId("schema"),
         databaseId: row.id,
         name: DEFAULT_SCHEMA,
       });
       return { ...row, schemas: schema === undefined ? [] : [schema] };
     },
-    find: findDatabase,
+    find: findDatabaseCluster,
     allocationOf,
     allocationFields: allocationFieldsOf(completeConfig),
   });

@@ -1,5 +1,5 @@
 // Which engine a cluster of a type gets, out of those that are installed.
-import type { FieldErrors } from "../../api/operation.ts";
+import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 import type { EngineName, Offer } from "../../drivers/driver.ts";
 import { noEngineFault } from "../shared/offers.ts";
 import { enginesFor, type DatabaseType } from "./types.ts";

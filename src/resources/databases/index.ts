@@ -1,17 +1,17 @@
 // The kind `databases`: Postgres and MySQL clusters, and the databases in them.
 import type { ResourceKind } from "../kind.ts";
 import { allocationOf } from "./allocation.ts";
-import { reconcileDatabase } from "./reconciler.ts";
-import { databaseOperations } from "./routes.ts";
-import { schemaOperations } from "./schemas/routes.ts";
-import { loadDatabase } from "./store.ts";
+import { reconcileDatabaseCluster } from "./reconciler.ts";
+import { databaseClusterOperations } from "./routes.ts";
+import { databaseOperations } from "./schemas/routes.ts";
+import { loadDatabaseCluster } from "./store.ts";
 
 export const databases: ResourceKind = {
   name: "databases",
-  operations: (context) => [...databaseOperations(context), ...schemaOperations(context)],
-  reconcile: reconcileDatabase,
+  operations: (context) => [...databaseClusterOperations(context), ...databaseOperations(context)],
+  reconcile: reconcileDatabaseCluster,
   async allocationOf(db, id) {
-    const cluster = await loadDatabase(db, id);
+    const cluster = await loadDatabaseCluster(db, id);
     return cluster && allocationOf(cluster);
   },
 };

@@ -1,5 +1,5 @@
 // The former paths of database clusters, which the contract deprecates: the same operations below `/databases`.
-import type { Operation } from "../../api/operation.ts";
+import type { Operation } from "../../api/operation/operation.ts";
 
 /** Since when the former paths should not be used, and when they may be gone. */
 const DEPRECATED_SINCE = new Date("2026-02-01T00:00:00Z");

@@ -13,7 +13,7 @@ const MAX_REASON_CHARACTERS = 300;
 const NOBODYS_DATABASES = { postgres: "postgres", mysql: "information_schema" };
 
 /** How a customer reaches a cluster. */
-export interface DatabaseLogin {
+export interface DatabaseClusterLogin {
   protocol: "postgres" | "mysql";
   hostname: string;
   port: number;
@@ -29,7 +29,7 @@ export interface DatabaseLogin {
  * A customer may keep itself out of its own database, or fill it with sessions, in a cluster that serves all the same.
  * @throws PublicError when the cluster cannot be reached at its address or does not take the credentials.
  */
-export async function ensureLogin(login: DatabaseLogin): Promise<void> {
+export async function ensureLogin(login: DatabaseClusterLogin): Promise<void> {
   const { protocol, database } = login;
   try {
     await logIn(login);
@@ -41,7 +41,7 @@ export async function ensureLogin(login: DatabaseLogin): Promise<void> {
   }
 }
 
-async function logIn(login: DatabaseLogin): Promise<void> {
+async function logIn(login: DatabaseClusterLogin): Promise<void> {
   const { protocol, hostname, port, username, password, isPublic } = login;
   const address = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
   const database = login.database ?? NOBODYS_DATABASES[protocol];

@@ -7,32 +7,37 @@ import { hostnameOf } from "../shared/connection.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
 import { recordEvent, type NewEvent } from "../shared/events/record.ts";
 import { exposureOf } from "./exposure.ts";
-import { ensureLogin, type DatabaseLogin } from "./login.ts";
-import { eraseSchema, writeSchemaStatus } from "./schemas/store.ts";
+import { ensureLogin, type DatabaseClusterLogin } from "./login.ts";
+import { eraseDatabase, writeDatabaseStatus } from "./schemas/store.ts";
 import { specOf } from "./spec.ts";
-import { eraseDatabase, loadDatabase, writeDatabaseStatus, type DatabaseRow } from "./store.ts";
+import {
+  eraseDatabaseCluster,
+  loadDatabaseCluster,
+  writeDatabaseClusterStatus,
+  type DatabaseClusterRow,
+} from "./store.ts";
 import { protocolOf } from "./types.ts";
 
 /** The reconciler of database clusters. */
-export function reconcileDatabase(context: KindContext): Reconcile {
+export function reconcileDatabaseCluster(context: KindContext): Reconcile {
   return reconcileInstance(context, {
-    load: loadDatabase,
+    load: loadDatabaseCluster,
     specOf: (cluster) => specOf(cluster, context),
     ensureLogin: (cluster, seen) => ensureLogin(loginOf(cluster, seen, context)),
     write: async (tx, cluster, status, seen, isReached) => {
       if (isReached) await writeSchemas(tx, cluster, seen);
-      await writeDatabaseStatus(tx, cluster.id, status, seen);
+      await writeDatabaseClusterStatus(tx, cluster.id, status, seen);
     },
-    erase: eraseDatabase,
+    erase: eraseDatabaseCluster,
     lost: "restarting",
   });
 }
 
 function loginOf(
-  cluster: DatabaseRow,
+  cluster: DatabaseClusterRow,
   { pendingDatabases = [] }: Observation,
   context: KindContext,
-): DatabaseLogin {
+): DatabaseClusterLogin {
   const { scope } = exposureOf(cluster);
   return {
     protocol: protocolOf(cluster.type),
@@ -50,7 +55,7 @@ function loginOf(
 /** The driver has made what was wished for when the run began, but for what it names; what was wished since then is for the next run. */
 async function writeSchemas(
   tx: Transaction,
-  cluster: DatabaseRow,
+  cluster: DatabaseClusterRow,
   { pendingDatabases = [] }: Observation,
 ): Promise<void> {
   const { organizationId } = cluster;
@@ -59,10 +64,10 @@ async function writeSchemas(
     if (pendingDatabases.includes(name)) continue;
     const resource = { type: "databaseSchemas", id, name } as const;
     if (status === "deleting") {
-      await eraseSchema(tx, id);
+      await eraseDatabase(tx, id);
       events.push({ organizationId, type: "deleted", resource });
     }
-    if (status === "creating" && (await writeSchemaStatus(tx, id, "available"))) {
+    if (status === "creating" && (await writeDatabaseStatus(tx, id, "available"))) {
       events.push({ organizationId, type: "available", resource });
     }
   }

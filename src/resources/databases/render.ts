@@ -1,24 +1,24 @@
 // What an answer says about a database cluster, for the token that asks.
-import type { Principal } from "../../api/auth.ts";
+import type { Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
 import { credentialsOf, hostnameOf } from "../shared/connection.ts";
 import { renderWhole } from "../shared/limits.ts";
 import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
 import { exposureOf } from "./exposure.ts";
-import type { DatabaseResource } from "./schema.ts";
-import type { DatabaseRow } from "./store.ts";
+import type { DatabaseClusterResource } from "./schema.ts";
+import type { DatabaseClusterRow } from "./store.ts";
 import { drivers, protocolOf } from "./types.ts";
 
 /** The resource; credentials are in it only for a token that may see them. */
-export function renderDatabase(
-  database: DatabaseRow,
+export function renderDatabaseCluster(
+  database: DatabaseClusterRow,
   context: KindContext,
   principal: Principal,
-): DatabaseResource {
+): DatabaseClusterResource {
   const protocol = protocolOf(database.type);
   const { limits } = database;
   const { scope, through } = exposureOf(database);
-  const seen = context.sightings.of(database.id);
+  const seen = context.observedStates.of(database.id);
   return {
     id: database.id,
     type: "databases",

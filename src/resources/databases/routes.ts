@@ -1,6 +1,6 @@
 // The operations of database clusters, each under its path and under the former one.
 import type { z } from "zod";
-import { operation, type Operation } from "../../api/operation.ts";
+import { operation, type Operation } from "../../api/operation/operation.ts";
 import type { Offer } from "../../drivers/driver.ts";
 import type { KindContext } from "../kind.ts";
 import { deleteInstance } from "../shared/delete.ts";
@@ -9,33 +9,33 @@ import { regions } from "../shared/regions.ts";
 import { rotateCredentials } from "../shared/rotate.ts";
 import { Routes } from "../shared/routes.ts";
 import { suspendInstance } from "../shared/suspend.ts";
-import { CLUSTERS, changeDatabase } from "./change.ts";
+import { CLUSTERS, changeDatabaseCluster } from "./change.ts";
 import { memberDescriptionsOf } from "./configs/describe.ts";
-import { createDatabase } from "./create.ts";
+import { createDatabaseCluster } from "./create.ts";
 import { choicesFor, engineFaults, extensionsFor } from "./engines.ts";
 import { canSleep } from "./exposure.ts";
 import { legacy } from "./legacy.ts";
 import { clusterParams } from "./params.ts";
-import { renderDatabase } from "./render.ts";
+import { renderDatabaseCluster } from "./render.ts";
 import {
-  checkNewDatabase,
-  databaseChange,
-  databaseResource,
-  databaseStatuses,
+  checkNewDatabaseCluster,
+  databaseClusterChange,
+  databaseClusterResource,
+  databaseClusterStatuses,
   databaseTypeList,
-  newDatabase,
+  newDatabaseCluster,
 } from "./schema.ts";
-import { renderSchema } from "./schemas/render.ts";
-import { schemaResource } from "./schemas/schema.ts";
-import { markSchemasDeleting } from "./schemas/store.ts";
-import { findDatabase, listDatabases, type DatabaseRow } from "./store.ts";
+import { renderDatabase } from "./schemas/render.ts";
+import { databaseResource } from "./schemas/schema.ts";
+import { markDatabasesDeleting } from "./schemas/store.ts";
+import { findDatabaseCluster, listDatabaseClusters, type DatabaseClusterRow } from "./store.ts";
 import { databaseTypeLabels, databaseTypes } from "./types.ts";
 
 const tag = "Database Clusters";
-type ClusterRoutes = Routes<DatabaseRow, z.ZodObject, typeof clusterParams>;
+type ClusterRoutes = Routes<DatabaseClusterRow, z.ZodObject, typeof clusterParams>;
 
 /** All operations of database clusters, apart from those of the databases in them. */
-export function databaseOperations(context: KindContext): Operation[] {
+export function databaseClusterOperations(context: KindContext): Operation[] {
   const { db } = context;
   const offer = rememberedOffer(context.driver);
   const routes: ClusterRoutes = new Routes({
@@ -47,20 +47,20 @@ export function databaseOperations(context: KindContext): Operation[] {
     phrases: { one: "a database cluster", many: "database clusters" },
     collection: { path: "/databases/clusters" },
     item: { path: "/databases/clusters/:id", params: clusterParams, idOf: ({ id }) => id },
-    schema: databaseResource,
-    relatedSchema: schemaResource,
+    schema: databaseClusterResource,
+    relatedSchema: databaseResource,
     includes: ["databases"],
-    statuses: databaseStatuses,
-    find: (organizationId, { id }) => findDatabase(db, organizationId, id),
-    render: (row, principal) => renderDatabase(row, context, principal),
-    related: (_wanted, rows) => rows.flatMap(({ schemas }) => schemas.map(renderSchema)),
+    statuses: databaseClusterStatuses,
+    find: (organizationId, { id }) => findDatabaseCluster(db, organizationId, id),
+    render: (row, principal) => renderDatabaseCluster(row, context, principal),
+    related: (_wanted, rows) => rows.flatMap(({ schemas }) => schemas.map(renderDatabase)),
   });
   const operations = [
     create(routes, context, offer),
     routes.list({
       description: "The organization's clusters in pages, the oldest first.",
-      filters: { type: databaseTypes, region: regions, status: databaseStatuses },
-      list: (search) => listDatabases(db, search),
+      filters: { type: databaseTypes, region: regions, status: databaseClusterStatuses },
+      list: (search) => listDatabaseClusters(db, search),
     }),
     routes.show({
       description: "One cluster, at once or, with `wait`, when it has reached a status.",
@@ -68,15 +68,16 @@ export function databaseOperations(context: KindContext): Operation[] {
     routes.change({
       description:
         "Changes the members of `config` that are named. The cluster is `updating` until the change is in force. What gives it another size starts its engine anew, which ends its connections; `suspend_seconds` does not, and wakes nothing.",
-      body: databaseChange,
-      change: (request) => changeDatabase(context, request),
+      body: databaseClusterChange,
+      change: (request) => changeDatabaseCluster(context, request),
     }),
     suspend(routes, context),
     rotate(routes, context),
     routes.delete({
       description:
         "Answers at once. The cluster and the databases in it are `deleting` until nothing is left, and then no longer there.",
-      delete: (request) => deleteInstance(context, request, { ...CLUSTERS, markParts: markSchemasDeleting }),
+      delete: (request) =>
+        deleteInstance(context, request, { ...CLUSTERS, markParts: markDatabasesDeleting }),
     }),
   ];
   return [...operations, types(offer), ...operations.map(legacy)];
@@ -86,14 +87,14 @@ function create(routes: ClusterRoutes, context: KindContext, offer: () => Promis
   return routes.create({
     description:
       "Answers at once with the status `creating`. The port and the credentials are final; the cluster can be used when its status is `available`.",
-    body: newDatabase,
+    body: newDatabaseCluster,
     isIncluding: true,
     async check(valid) {
-      const errors = checkNewDatabase(valid);
+      const errors = checkNewDatabaseCluster(valid);
       if (valid.type === undefined) return errors;
       return { ...errors, ...engineFaults(valid.type, valid.version, await offer()) };
     },
-    create: async (request) => await createDatabase(context, request, await offer()),
+    create: async (request) => await createDatabaseCluster(context, request, await offer()),
   });
 }
 
@@ -122,7 +123,7 @@ function rotate(routes: ClusterRoutes, context: KindContext): Operation {
   });
 }
 
-function reasonAgainst(cluster: DatabaseRow): string | undefined {
+function reasonAgainst(cluster: DatabaseClusterRow): string | undefined {
   if (canSleep(cluster)) return undefined;
   const { type, config } = cluster;
   if (type !== "platform_mysql" || !("size" in config)) return `Clusters of the type ${type} never sleep.`;

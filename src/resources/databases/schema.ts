@@ -1,7 +1,7 @@
 // What a request for a database cluster may say and what a cluster looks like in an answer.
 import { z } from "zod";
-import { resourceIdentifier } from "../../api/jsonapi.ts";
-import type { FieldErrors } from "../../api/operation.ts";
+import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
+import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 import {
   clusterIdField,
   clusterIdFaults,
@@ -21,9 +21,9 @@ import { serverless } from "./configs/serverless.ts";
 import { databaseTypeLabels, databaseTypes, type DatabaseType } from "./types.ts";
 
 // Clients of the API know this slice by this file alone.
-export type { NewSchema, SchemaResource, SchemaStatus } from "./schemas/schema.ts";
+export type { NewDatabase, DatabaseResource, DatabaseStatus } from "./schemas/schema.ts";
 
-export const databaseStatuses = [
+export const databaseClusterStatuses = [
   "creating",
   "updating",
   "restarting",
@@ -42,7 +42,7 @@ export const databaseStatuses = [
   "unknown",
 ] as const;
 
-export type DatabaseStatus = (typeof databaseStatuses)[number];
+export type DatabaseClusterStatus = (typeof databaseClusterStatuses)[number];
 
 const type = z.enum(databaseTypes).meta({
   id: "DatabaseType",
@@ -50,7 +50,7 @@ const type = z.enum(databaseTypes).meta({
   example: "hosted_serverless_postgres",
 });
 
-/** What a type allows, as JSON Schema; `checkNewDatabase` is the same in code. */
+/** What a type allows, as JSON Schema; `checkNewDatabaseCluster` is the same in code. */
 function variantOf(databaseType: DatabaseType) {
   return {
     type: "object" as const,
@@ -66,7 +66,7 @@ function variantOf(databaseType: DatabaseType) {
 }
 
 /** The body of `POST /databases/clusters`. */
-export const newDatabase = z
+export const newDatabaseCluster = z
   .object({
     type,
     version: z.string().min(1).max(40).optional().meta({
@@ -91,12 +91,12 @@ export const newDatabase = z
     }),
     cluster_id: clusterIdField(),
   })
-  .meta({ id: "NewDatabase", override: { oneOf: databaseTypes.map(variantOf) } });
+  .meta({ id: "NewDatabaseCluster", override: { oneOf: databaseTypes.map(variantOf) } });
 
-export type NewDatabase = z.output<typeof newDatabase>;
+export type NewDatabaseCluster = z.output<typeof newDatabaseCluster>;
 
 /** The body of `PATCH /databases/clusters/:id`. */
-export const databaseChange = z
+export const databaseClusterChange = z
   .object({
     config: z.record(z.string(), z.unknown()).meta({
       description:
@@ -105,9 +105,9 @@ export const databaseChange = z
       override: { anyOf: databaseTypes.map(changeSchemaOf).filter(isFirstOfTitle) },
     }),
   })
-  .meta({ id: "DatabaseChange" });
+  .meta({ id: "DatabaseClusterChange" });
 
-export type DatabaseChange = z.output<typeof databaseChange>;
+export type DatabaseClusterChange = z.output<typeof databaseClusterChange>;
 
 /** Two types have the same config. */
 function isFirstOfTitle({ title }: { title: string }, index: number, all: { title: string }[]): boolean {
@@ -120,7 +120,7 @@ function cannotBeEmpty(databaseType: DatabaseType): boolean {
 }
 
 /** The faults between fields, told by those that are valid by themselves. */
-export function checkNewDatabase(valid: Partial<NewDatabase>): FieldErrors {
+export function checkNewDatabaseCluster(valid: Partial<NewDatabaseCluster>): FieldErrors {
   const errors = clusterIdFaults(valid.cluster_id);
   if (valid.type === undefined) return errors;
   if (valid.create_default_database === false && cannotBeEmpty(valid.type)) {
@@ -163,8 +163,8 @@ const attributes = z
   .object({
     name: z.string().meta({ example: "orders" }),
     type,
-    status: z.enum(databaseStatuses).meta({
-      id: "DatabaseStatus",
+    status: z.enum(databaseClusterStatuses).meta({
+      id: "DatabaseClusterStatus",
       description: "`available` means that a login with the cluster's own credentials worked.",
       example: "available",
     }),
@@ -214,7 +214,7 @@ const meta = z
   .meta({ id: "DatabaseMeta", description: "What is known beyond the attributes." });
 
 /** A cluster as answers show it. */
-export const databaseResource = z
+export const databaseClusterResource = z
   .object({
     id: z.string().meta({ example: "db-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
     type: z.literal("databases"),
@@ -228,7 +228,7 @@ export const databaseResource = z
   })
   .meta({ id: "Database" });
 
-export type DatabaseResource = z.output<typeof databaseResource>;
+export type DatabaseClusterResource = z.output<typeof databaseClusterResource>;
 
 const configMember = z
   .object({

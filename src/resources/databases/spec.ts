@@ -4,11 +4,11 @@ import type { Vault } from "../../lib/secrets.ts";
 import { nativeVerifier, scramVerifier } from "../../lib/verifiers.ts";
 import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";
 import { resourcesOf } from "./resources.ts";
-import type { DatabaseRow } from "./store.ts";
+import type { DatabaseClusterRow } from "./store.ts";
 import { protocolOf } from "./types.ts";
 
 /** The spec. The password stays here; what verifies it is enough for the engine. */
-export function specOf(cluster: DatabaseRow, { vault }: { vault: Vault }): PostgresSpec | MysqlSpec {
+export function specOf(cluster: DatabaseClusterRow, { vault }: { vault: Vault }): PostgresSpec | MysqlSpec {
   const password = vault.open(cluster.sealedPassword, cluster.id);
   const kind = protocolOf(cluster.type);
   const verifier = kind === "postgres" ? scramVerifier(password, cluster.id) : nativeVerifier(password);

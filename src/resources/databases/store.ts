@@ -1,5 +1,5 @@
 // The rows of database clusters: every SQL statement about them.
-import type { Page } from "../../api/pagination.ts";
+import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { EngineName, Limits } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
@@ -17,12 +17,12 @@ import {
   type Progress,
 } from "../shared/rows.ts";
 import type { DatabaseConfig } from "./configs/index.ts";
-import type { DatabaseStatus } from "./schema.ts";
-import { eraseSchemas, SCHEMAS_OF_CLUSTER, type SchemaRow } from "./schemas/store.ts";
+import type { DatabaseClusterStatus } from "./schema.ts";
+import { eraseDatabases, SCHEMAS_OF_CLUSTER, type DatabaseRow } from "./schemas/store.ts";
 import type { DatabaseType } from "./types.ts";
 
 /** What the customer ordered and what was decided for it at its creation. */
-export interface DatabaseValues extends InstanceValues, InstanceLogin {
+export interface DatabaseClusterValues extends InstanceValues, InstanceLogin {
   type: DatabaseType;
   /** The engine that was chosen, for life. */
   engineName: EngineName;
@@ -32,8 +32,8 @@ export interface DatabaseValues extends InstanceValues, InstanceLogin {
 }
 
 /** A cluster with how far its wish has come, and the databases in it, the oldest first. */
-export type DatabaseRow = DatabaseValues &
-  InstanceProgress<DatabaseStatus, Limits> & { schemas: SchemaRow[] };
+export type DatabaseClusterRow = DatabaseClusterValues &
+  InstanceProgress<DatabaseClusterStatus, Limits> & { schemas: DatabaseRow[] };
 
 const SELECT = selectOf(
   "databases",
@@ -41,8 +41,11 @@ const SELECT = selectOf(
 );
 
 /** Adds a cluster that is to be created, without databases. */
-export async function insertDatabase(tx: Transaction, values: DatabaseValues): Promise<DatabaseRow> {
-  const [row] = await tx<{ status: DatabaseStatus; createdAt: string }[]>`
+export async function insertDatabaseCluster(
+  tx: Transaction,
+  values: DatabaseClusterValues,
+): Promise<DatabaseClusterRow> {
+  const [row] = await tx<{ status: DatabaseClusterStatus; createdAt: string }[]>`
     insert into databases as r (
       id, organization_id, host_id, name, type, region, engine_name, version, config, port, username,
       sealed_password, status)
@@ -56,25 +59,25 @@ export async function insertDatabase(tx: Transaction, values: DatabaseValues): P
 }
 
 /** The organization's cluster with this id. */
-export async function findDatabase(
+export async function findDatabaseCluster(
   db: Queryable,
   organizationId: string,
   id: string,
-): Promise<DatabaseRow | undefined> {
+): Promise<DatabaseClusterRow | undefined> {
   return await findRow(db, SELECT, id, organizationId);
 }
 
 /** A page of the organization's clusters, the oldest first, and how many there are on all pages. */
-export async function listDatabases(
+export async function listDatabaseClusters(
   db: Database,
   wish: { organizationId: string; filter: InstanceFilter; page: Page },
-): Promise<{ rows: DatabaseRow[]; total: number }> {
+): Promise<{ rows: DatabaseClusterRow[]; total: number }> {
   return await listRows(db, "databases", SELECT, wish);
 }
 
 /** Any organization's cluster, for the reconciler. */
-export async function loadDatabase(db: Queryable, id: string): Promise<DatabaseRow | null> {
-  return (await findRow<DatabaseRow>(db, SELECT, id)) ?? null;
+export async function loadDatabaseCluster(db: Queryable, id: string): Promise<DatabaseClusterRow | null> {
+  return (await findRow<DatabaseClusterRow>(db, SELECT, id)) ?? null;
 }
 
 /** Gives the cluster another config. */
@@ -83,17 +86,17 @@ export async function updateConfig(tx: Transaction, id: string, config: Database
 }
 
 /** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
-export async function writeDatabaseStatus(
+export async function writeDatabaseClusterStatus(
   tx: Transaction,
   id: string,
-  status: DatabaseStatus,
+  status: DatabaseClusterStatus,
   seen: Progress,
 ): Promise<void> {
   await writeProgress(tx, "databases", id, status, seen);
 }
 
 /** Removes all that is known of a cluster and of the databases in it; only their audit stays. */
-export async function eraseDatabase(tx: Transaction, id: string): Promise<void> {
-  await eraseSchemas(tx, id);
+export async function eraseDatabaseCluster(tx: Transaction, id: string): Promise<void> {
+  await eraseDatabases(tx, id);
   await eraseRow(tx, "databases", id);
 }

@@ -1,5 +1,5 @@
 // How an answer tells where a resource can be reached, and the credentials to those who may see them.
-import { can, type Principal } from "../../api/auth.ts";
+import { can, type Principal } from "../../api/auth/auth.ts";
 import type { Exposure } from "../../drivers/driver.ts";
 import type { KindContext } from "../kind.ts";
 import type { InstanceLogin } from "./rows.ts";

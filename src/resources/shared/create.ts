@@ -1,6 +1,6 @@
 // Creates an instance of any kind: one transaction with its row, its port, the work that makes it true, and the audit.
-import { createOnce } from "../../api/idempotency.ts";
-import type { OperationRequest } from "../../api/operation.ts";
+import { createOnce } from "../../api/operation/idempotency.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/secrets.ts";

@@ -1,6 +1,6 @@
 // Wishes an instance of any kind away.
-import { notFound } from "../../api/errors.ts";
-import type { OperationRequest } from "../../api/operation.ts";
+import { notFound } from "../../api/jsonapi/errors.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";

@@ -1,6 +1,6 @@
 // What an event looks like in an answer: what happened to which resource, and when.
 import { z } from "zod";
-import { resourceIdentifier } from "../../api/jsonapi.ts";
+import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 
 /** Everything that can happen to a resource. */
 export const eventTypes = ["created", "changed", "available", "unavailable", "deleting", "deleted"] as const;

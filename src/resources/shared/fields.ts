@@ -1,6 +1,6 @@
 // Members that requests for resources of several kinds, and the resources themselves, have in common.
 import { z } from "zod";
-import type { FieldErrors } from "../../api/operation.ts";
+import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 
 /** The name of a new resource. */
 export function nameField(description: string, example: string) {

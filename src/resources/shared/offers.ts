@@ -1,5 +1,5 @@
 // What the driver offers, remembered for a while, so that not every request has to ask it.
-import { ApiError } from "../../api/errors.ts";
+import { ApiError } from "../../api/jsonapi/errors.ts";
 import type { Driver, EngineName, Offer } from "../../drivers/driver.ts";
 
 /** Engines come and go by an operator's hand, which may take effect after this time. */

@@ -1,7 +1,7 @@
 // `GET /meta/organization`: whose token asks, and what there is of its quotas.
-import type { Principal } from "../../api/auth.ts";
-import { JSON_API } from "../../api/jsonapi.ts";
-import { operation, type Operation } from "../../api/operation.ts";
+import type { Principal } from "../../api/auth/auth.ts";
+import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
+import { operation, type Operation } from "../../api/operation/operation.ts";
 import { z } from "zod";
 import type { Database } from "../../store/database.ts";
 import type { KindContext, Quotas } from "../kind.ts";

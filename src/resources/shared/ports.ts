@@ -1,6 +1,6 @@
 // Gives a new cache its port: one that no other resource has and that nothing else on this machine listens on.
 import type { Transaction } from "../../store/database.ts";
-import { ApiError } from "../../api/errors.ts";
+import { ApiError } from "../../api/jsonapi/errors.ts";
 
 /** What a port is taken for. */
 export interface PortWish {

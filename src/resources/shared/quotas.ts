@@ -1,8 +1,7 @@
 // Holds organizations and tokens to their quotas, in the transaction that takes of them.
-import type { Principal } from "../../api/auth.ts";
-import { invalid } from "../../api/errors.ts";
-import type { FieldErrors } from "../../api/operation.ts";
-import { addFault } from "../../api/validation.ts";
+import type { Principal } from "../../api/auth/auth.ts";
+import { invalid, type FieldErrors } from "../../api/jsonapi/errors.ts";
+import { addFault } from "../../api/operation/validation.ts";
 import { byteSizeText } from "../../lib/byte-size.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { Allocation, Quotas } from "../kind.ts";

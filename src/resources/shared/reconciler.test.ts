@@ -42,9 +42,9 @@ async function run(status: string, first: Partial<Observation>, then = first) {
       lost: "restarting",
     },
   );
-  const { verdict, write } = await reconcile("db-1", AbortSignal.timeout(1_000));
+  const { result, write } = await reconcile("db-1", AbortSignal.timeout(1_000));
   await write?.({} as never);
-  return { calls, written, isSettled: verdict !== "gone" && verdict.settled };
+  return { calls, written, isSettled: result !== "gone" && result.settled };
 }
 
 const waking: Partial<Observation> = {

@@ -43,19 +43,19 @@ export function reconcileInstance<Row extends { id: string; status: string }, Lo
   steps: InstanceSteps<Row, Lost>,
 ): Reconcile {
   const outcome = (row: Row, seen: Observation, isReached: boolean, retryMs = 0): Outcome => ({
-    verdict:
+    result:
       isReached && !isPending(seen)
         ? { settled: true }
         : { settled: false, retryMs, lastError: seen.lastError, deadlineSeconds: RECOVERY_DEADLINE_SECONDS },
     write: (tx) => steps.write(tx, row, nextStatus(row.status, isReached, steps.lost), seen, isReached),
   });
   const goneOutcome = (row: Row, seen: Observation): Outcome => ({
-    verdict: { settled: false, retryMs: HOST_RETRY_MS, lastError: DATA_IS_GONE },
+    result: { settled: false, retryMs: HOST_RETRY_MS, lastError: DATA_IS_GONE },
     write: (tx) => steps.write(tx, row, "unknown", { ...seen, lastError: DATA_IS_GONE }, false),
   });
   return async (id, signal) => {
     const row = await steps.load(db, id);
-    if (row === null) return { verdict: "gone" };
+    if (row === null) return { result: "gone" };
     if (row.status === "deleting") return await remove(driver, steps, id);
     if (row.status !== "creating") {
       const seen = await driver.observe(id);
@@ -95,5 +95,5 @@ async function remove<Row, Lost extends string>(
 ): Promise<Outcome> {
   await driver.remove(id);
   await failpoint("reconcile.removed");
-  return { verdict: "gone", write: (tx) => steps.erase(tx, id) };
+  return { result: "gone", write: (tx) => steps.erase(tx, id) };
 }

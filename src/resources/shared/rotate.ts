@@ -1,12 +1,12 @@
 // Gives an instance a new password; the former one is refused from the moment that the new one is in force.
-import { createOnce } from "../../api/idempotency.ts";
-import type { OperationRequest } from "../../api/operation.ts";
+import { createOnce } from "../../api/operation/idempotency.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import type { KindContext } from "../kind.ts";
 import { changed, recordRequest } from "./events/record.ts";
 import type { Made } from "./routed-resource.ts";
 import { RESOURCE_TYPES, writePassword } from "./rows.ts";
-import { enqueueChange, lockInstance, refuseDeleting, type InstanceSearch } from "./wish.ts";
+import { enqueueChange, lockInstance, refuseDeleting, type InstanceSearch } from "./desired-state.ts";
 
 /**
  * Rotates once for an Idempotency-Key and answers with the instance as it is then.

@@ -1,8 +1,8 @@
 // What a slice says of its resource to have the operations of it declared.
 import type { z } from "zod";
-import type { Principal } from "../../api/auth.ts";
-import type { Operation, OperationRequest } from "../../api/operation.ts";
-import type { Page } from "../../api/pagination.ts";
+import type { Principal } from "../../api/auth/auth.ts";
+import type { Operation, OperationRequest } from "../../api/operation/operation.ts";
+import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { InstanceFilter } from "./rows.ts";
 
 /** What a resource's rows must have for its operations. */

@@ -1,12 +1,12 @@
 // Declares the operations of one sort of resource: create, list, show, change, delete, and further actions on one of it.
 import { z } from "zod";
-import { addressOf } from "../../api/address.ts";
-import { notFound } from "../../api/errors.ts";
-import { filterQuery, nameFilter } from "../../api/filters.ts";
-import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi.ts";
-import { operation, type Operation, type OperationRequest } from "../../api/operation.ts";
-import { pageDocument, pageOf, pageQuery } from "../../api/pagination.ts";
-import { waitQuery } from "../../api/wait.ts";
+import { addressOf } from "../../api/operation/address.ts";
+import { notFound } from "../../api/jsonapi/errors.ts";
+import { filterQuery, nameFilter } from "../../api/jsonapi/filters.ts";
+import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
+import { operation, type Operation, type OperationRequest } from "../../api/operation/operation.ts";
+import { pageDocument, pageOf, pageQuery } from "../../api/jsonapi/pagination.ts";
+import { waitQuery } from "../../api/operation/wait.ts";
 import type {
   ActionRoute,
   AnyRow,

@@ -1,6 +1,6 @@
 // What the rows of every kind of resource have in common, and the SQL for it. Names of tables are constants.
-import { forgetResource } from "../../api/idempotency.ts";
-import type { Page } from "../../api/pagination.ts";
+import { forgetResource } from "../../api/operation/idempotency.ts";
+import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";

@@ -1,13 +1,13 @@
 // Puts an instance to sleep at once, because somebody asks for it.
-import { recordAudit } from "../../api/audit.ts";
-import { ApiError } from "../../api/errors.ts";
-import type { OperationRequest } from "../../api/operation.ts";
+import { recordAudit } from "../../api/auth/audit.ts";
+import { ApiError } from "../../api/jsonapi/errors.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { Observation } from "../../drivers/driver.ts";
 import { messageOf } from "../../lib/errors.ts";
 import type { KindContext } from "../kind.ts";
 import { hostAway } from "./offers.ts";
 import type { Made } from "./routed-resource.ts";
-import { lockInstance, refuseDeleting, type InstanceSearch } from "./wish.ts";
+import { lockInstance, refuseDeleting, type InstanceSearch } from "./desired-state.ts";
 
 /** Whoever asks waits no longer; what is under way has a little less time to come to its end. */
 const DEADLINE_MS = 35_000;
@@ -37,7 +37,7 @@ export async function suspendInstance<Row extends { id: string; status: string }
     await recordAudit(tx, { principal, requestId, action: "suspend", kind, id: found.id, details: {} });
     return found;
   });
-  context.sightings.noteAnswer(await putToSleep(context, row.id, signal));
+  context.observedStates.noteAnswer(await putToSleep(context, row.id, signal));
   return { row, isReplayed: false };
 }
 

@@ -1,7 +1,7 @@
 // What a WebSocket cluster takes of its organization's quotas.
 import type { Allocation } from "../kind.ts";
 import type { AllocationFields } from "../shared/quotas.ts";
-import type { ServerRow } from "./store.ts";
+import type { WebSocketClusterRow } from "./store.ts";
 
 /** The fields that a customer can change to take less. */
 export const allocationFields: AllocationFields = {
@@ -10,6 +10,6 @@ export const allocationFields: AllocationFields = {
 };
 
 /** An order for a cluster names connections and no memory. */
-export function allocationOf({ maxConnections }: Pick<ServerRow, "maxConnections">): Allocation {
+export function allocationOf({ maxConnections }: Pick<WebSocketClusterRow, "maxConnections">): Allocation {
   return { memoryBytes: 0, connections: maxConnections };
 }

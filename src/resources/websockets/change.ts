@@ -1,31 +1,36 @@
 // Changes a WebSocket cluster: one transaction with the row, its applications' connections, the work, and the audit.
-import type { OperationRequest } from "../../api/operation.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
 import { reallocate } from "../shared/quotas.ts";
 import { allocationFields, allocationOf } from "./allocation.ts";
 import { splitEvenly } from "./applications/store.ts";
-import type { ServerChange } from "./schema.ts";
-import { findServer, renameServer, resizeServer, type ServerRow } from "./store.ts";
-import { enqueueServer, lockServer, refuseDeleting } from "./wish.ts";
+import type { WebSocketClusterChange } from "./schema.ts";
+import {
+  findWebSocketCluster,
+  renameWebSocketCluster,
+  resizeWebSocketCluster,
+  type WebSocketClusterRow,
+} from "./store.ts";
+import { enqueueWebSocketCluster, lockWebSocketCluster, refuseDeleting } from "./desired-state.ts";
 
 /**
  * Writes the change; a name needs nothing to be done by anyone.
  * @throws ApiError 404, 409 when the cluster is being deleted, or 422 when the change exceeds a quota.
  */
-export async function changeServer(
+export async function changeWebSocketCluster(
   { db, quotas }: KindContext,
-  { principal, requestId, body, params }: OperationRequest<ServerChange, unknown, { id: string }>,
-): Promise<ServerRow> {
+  { principal, requestId, body, params }: OperationRequest<WebSocketClusterChange, unknown, { id: string }>,
+): Promise<WebSocketClusterRow> {
   const { organizationId } = principal;
   return await db.begin(async (tx) => {
-    const server = await lockServer(tx, organizationId, params.id);
+    const server = await lockWebSocketCluster(tx, organizationId, params.id);
     refuseDeleting(server);
-    if (body.name !== undefined) await renameServer(tx, server.id, body.name);
+    if (body.name !== undefined) await renameWebSocketCluster(tx, server.id, body.name);
     if (body.max_connections !== undefined) {
-      await resizeServer(tx, server.id, body.max_connections);
+      await resizeWebSocketCluster(tx, server.id, body.max_connections);
       await splitEvenly(tx, server.id);
-      await enqueueServer(tx, server);
+      await enqueueWebSocketCluster(tx, server);
     }
     const resource = { type: "websocketServers" as const, id: server.id, name: body.name ?? server.name };
     const about = { kind: "websockets", details: body, event: changed(resource, body) };
@@ -33,6 +38,6 @@ export async function changeServer(
     const allocation = allocationOf({ maxConnections: body.max_connections ?? server.maxConnections });
     const order = { kind: "websockets" as const, id: server.id, allocation, fields: allocationFields };
     await reallocate(tx, quotas, principal, order);
-    return (await findServer(tx, organizationId, server.id)) ?? server;
+    return (await findWebSocketCluster(tx, organizationId, server.id)) ?? server;
   });
 }

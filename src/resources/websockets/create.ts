@@ -1,27 +1,27 @@
 // Creates a WebSocket cluster with its default application.
-import type { OperationRequest } from "../../api/operation.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { createInstance } from "../shared/create.ts";
 import { allocationFields, allocationOf } from "./allocation.ts";
 import { newApplicationValues } from "./applications/create.ts";
 import { newApplication } from "./applications/schema.ts";
 import { insertApplication } from "./applications/store.ts";
-import type { NewServer } from "./schema.ts";
-import { findServer, insertServer, type ServerRow } from "./store.ts";
+import type { NewWebSocketCluster } from "./schema.ts";
+import { findWebSocketCluster, insertWebSocketCluster, type WebSocketClusterRow } from "./store.ts";
 
 const DEFAULT_APPLICATION = "main";
 
 /** Makes the cluster that was asked for, or finds the one that the same Idempotency-Key made before. */
-export async function createServer(
+export async function createWebSocketCluster(
   context: KindContext,
-  request: OperationRequest<NewServer>,
-): Promise<{ row: ServerRow; isReplayed: boolean }> {
+  request: OperationRequest<NewWebSocketCluster>,
+): Promise<{ row: WebSocketClusterRow; isReplayed: boolean }> {
   const { type, max_connections: maxConnections } = request.body;
-  return await createInstance<ServerRow>(context, request, {
+  return await createInstance<WebSocketClusterRow>(context, request, {
     kind: "websockets",
     prefix: "ws",
     async insert(tx, values) {
-      const row = await insertServer(tx, { ...values, type, maxConnections });
+      const row = await insertWebSocketCluster(tx, { ...values, type, maxConnections });
       const settings = newApplication.parse({ name: DEFAULT_APPLICATION });
       const application = await insertApplication(
         tx,
@@ -29,7 +29,7 @@ export async function createServer(
       );
       return { ...row, applications: [application] };
     },
-    find: findServer,
+    find: findWebSocketCluster,
     allocationOf,
     allocationFields,
   });

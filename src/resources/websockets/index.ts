@@ -2,23 +2,23 @@
 import type { ResourceKind } from "../kind.ts";
 import { allocationOf } from "./allocation.ts";
 import { applicationOperations } from "./applications/routes.ts";
-import { serverFigures } from "./figures.ts";
+import { clusterGauges } from "./gauges.ts";
 import { metricsOperations } from "./metrics/routes.ts";
-import { reconcileServer } from "./reconciler.ts";
-import { serverOperations } from "./routes.ts";
-import { loadServer } from "./store.ts";
+import { reconcileWebSocketCluster } from "./reconciler.ts";
+import { webSocketClusterOperations } from "./routes.ts";
+import { loadWebSocketCluster } from "./store.ts";
 
 export const websockets: ResourceKind = {
   name: "websockets",
   operations: (context) => [
-    ...serverOperations(context),
+    ...webSocketClusterOperations(context),
     ...applicationOperations(context),
     ...metricsOperations(context),
   ],
-  reconcile: reconcileServer,
+  reconcile: reconcileWebSocketCluster,
   async allocationOf(db, id) {
-    const server = await loadServer(db, id);
+    const server = await loadWebSocketCluster(db, id);
     return server && allocationOf(server);
   },
-  figures: serverFigures,
+  figures: clusterGauges,
 };

@@ -6,14 +6,14 @@ import { messageOf, PublicError } from "../../lib/errors.ts";
 const LOGIN_TIMEOUT_MS = 3_000;
 
 /** How applications reach a cluster. */
-export interface ServerLogin {
+export interface WebSocketClusterLogin {
   /** Such as `https://cloud.example:20002`. */
   url: string;
   applications: { appId: string; key: string; secret: string }[];
 }
 
 /** @throws PublicError when the cluster cannot be reached at its address or does not take a signature. */
-export async function ensureLogin({ url, applications }: ServerLogin): Promise<void> {
+export async function ensureLogin({ url, applications }: WebSocketClusterLogin): Promise<void> {
   // Without an application there is nothing to sign with: that it answers at all is what can be known.
   if (applications.length === 0) return void (await ask(url, "/"));
   await Promise.all(

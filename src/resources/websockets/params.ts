@@ -1,7 +1,7 @@
 // The variable parts of the paths of WebSocket clusters and applications.
 import { z } from "zod";
 
-export const serverParams = z.object({
+export const webSocketClusterParams = z.object({
   id: z
     .string()
     .regex(/^ws-[0-9a-f-]{36}$/)

@@ -2,24 +2,29 @@
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { KindContext } from "../kind.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
-import { ensureLogin, type ServerLogin } from "./login.ts";
+import { ensureLogin, type WebSocketClusterLogin } from "./login.ts";
 import { urlOf } from "./render.ts";
 import { specOf } from "./spec.ts";
-import { eraseServer, loadServer, writeServerStatus, type ServerRow } from "./store.ts";
+import {
+  eraseWebSocketCluster,
+  loadWebSocketCluster,
+  writeWebSocketClusterStatus,
+  type WebSocketClusterRow,
+} from "./store.ts";
 
 /** The reconciler of WebSocket clusters. */
-export function reconcileServer(context: KindContext): Reconcile {
+export function reconcileWebSocketCluster(context: KindContext): Reconcile {
   return reconcileInstance(context, {
-    load: loadServer,
+    load: loadWebSocketCluster,
     specOf: (server) => specOf(server, context),
     ensureLogin: (server) => ensureLogin(loginOf(server, context)),
-    write: (tx, server, status, seen) => writeServerStatus(tx, server.id, status, seen),
-    erase: eraseServer,
+    write: (tx, server, status, seen) => writeWebSocketClusterStatus(tx, server.id, status, seen),
+    erase: eraseWebSocketCluster,
     lost: "updating",
   });
 }
 
-function loginOf(server: ServerRow, context: KindContext): ServerLogin {
+function loginOf(server: WebSocketClusterRow, context: KindContext): WebSocketClusterLogin {
   return {
     url: urlOf("http", server, context),
     applications: server.applications.map(({ id, appId, key, sealedSecret }) => ({

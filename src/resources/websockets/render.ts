@@ -3,11 +3,14 @@ import type { KindContext } from "../kind.ts";
 import { hostnameOf } from "../shared/connection.ts";
 import { renderWhole } from "../shared/limits.ts";
 import { sleepErrorOf } from "../shared/sleep.ts";
-import type { ServerResource } from "./schema.ts";
-import type { ServerRow } from "./store.ts";
+import type { WebSocketClusterResource } from "./schema.ts";
+import type { WebSocketClusterRow } from "./store.ts";
 
 /** The resource. */
-export function renderServer(server: ServerRow, context: KindContext): ServerResource {
+export function renderWebSocketCluster(
+  server: WebSocketClusterRow,
+  context: KindContext,
+): WebSocketClusterResource {
   return {
     id: server.id,
     type: "websocketServers",
@@ -30,7 +33,7 @@ export function renderServer(server: ServerRow, context: KindContext): ServerRes
       http_url: urlOf("http", server, context),
       engine: server.engine,
       sleep: { state: "awake" },
-      last_error: server.lastError ?? sleepErrorOf(context.sightings.of(server.id)),
+      last_error: server.lastError ?? sleepErrorOf(context.observedStates.of(server.id)),
       overdue: server.isOverdue,
       limits: server.limits && {
         max_connections: server.limits.maxConnections ?? 0,
@@ -43,7 +46,7 @@ export function renderServer(server: ServerRow, context: KindContext): ServerRes
 /** Where the cluster is reached, with TLS where public instances have it. */
 export function urlOf(
   scheme: "ws" | "http",
-  { port }: Pick<ServerRow, "port">,
+  { port }: Pick<WebSocketClusterRow, "port">,
   context: Pick<KindContext, "hostnames" | "isTls">,
 ): string {
   const hostname = context.hostnames.public;

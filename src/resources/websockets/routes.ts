@@ -1,23 +1,29 @@
 // The operations of WebSocket clusters.
 import type { z } from "zod";
-import type { Operation } from "../../api/operation.ts";
+import type { Operation } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { deleteInstance } from "../shared/delete.ts";
 import { regions } from "../shared/regions.ts";
 import { Routes } from "../shared/routes.ts";
 import { renderApplication } from "./applications/render.ts";
 import { applicationResource } from "./applications/schema.ts";
-import { changeServer } from "./change.ts";
-import { createServer } from "./create.ts";
-import { serverParams } from "./params.ts";
-import { renderServer } from "./render.ts";
-import { newServer, serverChange, serverResource, serverStatuses, serverTypes } from "./schema.ts";
-import { findServer, listServers, type ServerRow } from "./store.ts";
+import { changeWebSocketCluster } from "./change.ts";
+import { createWebSocketCluster } from "./create.ts";
+import { webSocketClusterParams } from "./params.ts";
+import { renderWebSocketCluster } from "./render.ts";
+import {
+  newWebSocketCluster,
+  webSocketClusterChange,
+  webSocketClusterResource,
+  webSocketClusterStatuses,
+  webSocketClusterTypes,
+} from "./schema.ts";
+import { findWebSocketCluster, listWebSocketClusters, type WebSocketClusterRow } from "./store.ts";
 
 /** All operations of WebSocket clusters, apart from those of their applications. */
-export function serverOperations(context: KindContext): Operation[] {
+export function webSocketClusterOperations(context: KindContext): Operation[] {
   const { db } = context;
-  const routes = new Routes<ServerRow, z.ZodObject, typeof serverParams>({
+  const routes = new Routes<WebSocketClusterRow, z.ZodObject, typeof webSocketClusterParams>({
     tag: "WebSocket Clusters",
     kind: "websockets",
     idNoun: "WebsocketServer",
@@ -25,13 +31,13 @@ export function serverOperations(context: KindContext): Operation[] {
     shortNoun: "cluster",
     phrases: { one: "a WebSocket cluster", many: "WebSocket clusters" },
     collection: { path: "/websocket-servers" },
-    item: { path: "/websocket-servers/:id", params: serverParams, idOf: ({ id }) => id },
-    schema: serverResource,
+    item: { path: "/websocket-servers/:id", params: webSocketClusterParams, idOf: ({ id }) => id },
+    schema: webSocketClusterResource,
     relatedSchema: applicationResource,
     includes: ["applications"],
-    statuses: serverStatuses,
-    find: (organizationId, { id }) => findServer(db, organizationId, id),
-    render: (row) => renderServer(row, context),
+    statuses: webSocketClusterStatuses,
+    find: (organizationId, { id }) => findWebSocketCluster(db, organizationId, id),
+    render: (row) => renderWebSocketCluster(row, context),
     related: (_wanted, rows, { principal }) =>
       rows.flatMap(({ applications }) =>
         applications.map((each) => renderApplication(each, context, principal)),
@@ -42,15 +48,15 @@ export function serverOperations(context: KindContext): Operation[] {
       description:
         "Creates a cluster with a default application named `main`. Answers at once with the status `creating`; the port and the credentials are final.",
       successText: "The cluster, which is being created, with its application in `included`.",
-      body: newServer,
+      body: newWebSocketCluster,
       isIncluding: true,
-      create: (request) => createServer(context, request),
+      create: (request) => createWebSocketCluster(context, request),
     }),
     routes.list({
       description: "The organization's clusters in pages, the oldest first.",
-      filters: { type: serverTypes, region: regions, status: serverStatuses },
+      filters: { type: webSocketClusterTypes, region: regions, status: webSocketClusterStatuses },
       isFilteredByName: true,
-      list: (search) => listServers(db, search),
+      list: (search) => listWebSocketClusters(db, search),
     }),
     routes.show({
       description:
@@ -59,8 +65,8 @@ export function serverOperations(context: KindContext): Operation[] {
     routes.change({
       description:
         "Members that are left out stay as they are. The cluster is `updating` until another number of connections is in force; nobody is disconnected, unless there are too many.",
-      body: serverChange,
-      change: (request) => changeServer(context, request),
+      body: webSocketClusterChange,
+      change: (request) => changeWebSocketCluster(context, request),
     }),
     routes.delete({
       description:

@@ -1,6 +1,6 @@
 // What a request for a WebSocket cluster may say and what a cluster looks like in an answer.
 import { z } from "zod";
-import { resourceIdentifier } from "../../api/jsonapi.ts";
+import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 import { createdAt, metaFields, nameField } from "../shared/fields.ts";
 import { enforcedByField, maxProcessesField, totalMemoryField } from "../shared/limits.ts";
 import { region } from "../shared/regions.ts";
@@ -18,7 +18,7 @@ export type {
 } from "./applications/schema.ts";
 export type { MetricPeriod, WebsocketMetrics } from "./metrics/schema.ts";
 
-export const serverStatuses = [
+export const webSocketClusterStatuses = [
   "creating",
   "updating",
   "available",
@@ -28,19 +28,19 @@ export const serverStatuses = [
   "unknown",
 ] as const;
 
-export const serverTypes = ["builtin"] as const;
+export const webSocketClusterTypes = ["builtin"] as const;
 
 /** How many connections a cluster may have. */
 export const connectionCounts = [100, 200, 500, 2000, 5000, 10_000] as const;
 
 export const distributionStrategies = ["evenly", "custom"] as const;
 
-export type ServerStatus = (typeof serverStatuses)[number];
-export type ServerType = (typeof serverTypes)[number];
+export type WebSocketClusterStatus = (typeof webSocketClusterStatuses)[number];
+export type WebSocketClusterType = (typeof webSocketClusterTypes)[number];
 export type ConnectionCount = (typeof connectionCounts)[number];
 export type DistributionStrategy = (typeof distributionStrategies)[number];
 
-const type = z.enum(serverTypes).meta({
+const type = z.enum(webSocketClusterTypes).meta({
   id: "WebsocketServerType",
   description: "Pilvi's own server, which speaks the Pusher Channels protocol.",
   example: "builtin",
@@ -56,14 +56,14 @@ const maxConnections = z.literal(connectionCounts).meta({
 const name = nameField("Need not be unique.", "chat");
 
 /** The body of `POST /websocket-servers`. */
-export const newServer = z
+export const newWebSocketCluster = z
   .object({ name, type, region, max_connections: maxConnections })
-  .meta({ id: "NewWebsocketServer" });
+  .meta({ id: "NewWebSocketCluster" });
 
-export type NewServer = z.output<typeof newServer>;
+export type NewWebSocketCluster = z.output<typeof newWebSocketCluster>;
 
 /** The body of `PATCH /websocket-servers/:id`. */
-export const serverChange = z
+export const webSocketClusterChange = z
   .object({
     name: name.optional(),
     max_connections: maxConnections.optional().meta({
@@ -71,16 +71,16 @@ export const serverChange = z
       example: 500,
     }),
   })
-  .meta({ id: "WebsocketServerChange" });
+  .meta({ id: "WebSocketClusterChange" });
 
-export type ServerChange = z.output<typeof serverChange>;
+export type WebSocketClusterChange = z.output<typeof webSocketClusterChange>;
 
 const attributes = z
   .object({
     name: z.string().meta({ example: "chat" }),
     type,
     region,
-    status: z.enum(serverStatuses).meta({
+    status: z.enum(webSocketClusterStatuses).meta({
       id: "WebsocketServerStatus",
       description:
         "`available` means that a signed request of every application worked; `updating`, that a change is not yet in force.",
@@ -131,7 +131,7 @@ const meta = z
   .meta({ id: "WebsocketServerMeta", description: "What is known beyond the attributes." });
 
 /** A cluster as answers show it. */
-export const serverResource = z
+export const webSocketClusterResource = z
   .object({
     id: z.string().meta({ example: "ws-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
     type: z.literal("websocketServers"),
@@ -145,4 +145,4 @@ export const serverResource = z
   })
   .meta({ id: "WebsocketServer" });
 
-export type ServerResource = z.output<typeof serverResource>;
+export type WebSocketClusterResource = z.output<typeof webSocketClusterResource>;

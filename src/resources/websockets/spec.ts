@@ -4,10 +4,10 @@ import type { Vault } from "../../lib/secrets.ts";
 import { stillGood } from "./applications/rotate.ts";
 import type { Webhook } from "./applications/schema.ts";
 import type { ApplicationRow } from "./applications/store.ts";
-import type { ServerRow } from "./store.ts";
+import type { WebSocketClusterRow } from "./store.ts";
 
 /** The spec, with the secrets of all applications in clear: a signature can be checked with nothing else. */
-export function specOf(server: ServerRow, { vault }: { vault: Vault }): RealtimeSpec {
+export function specOf(server: WebSocketClusterRow, { vault }: { vault: Vault }): RealtimeSpec {
   return {
     kind: "realtime",
     id: server.id,

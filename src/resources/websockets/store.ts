@@ -1,5 +1,5 @@
 // The rows of WebSocket clusters: every SQL statement about them.
-import type { Page } from "../../api/pagination.ts";
+import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Limits, Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
@@ -14,17 +14,22 @@ import {
   type InstanceValues,
 } from "../shared/rows.ts";
 import { APPLICATIONS_OF_SERVER, eraseApplications, type ApplicationRow } from "./applications/store.ts";
-import type { ConnectionCount, DistributionStrategy, ServerStatus, ServerType } from "./schema.ts";
+import type {
+  ConnectionCount,
+  DistributionStrategy,
+  WebSocketClusterStatus,
+  WebSocketClusterType,
+} from "./schema.ts";
 
 /** What the customer ordered and what was decided for it at its creation. */
-export interface ServerValues extends InstanceValues {
-  type: ServerType;
+export interface WebSocketClusterValues extends InstanceValues {
+  type: WebSocketClusterType;
   maxConnections: ConnectionCount;
 }
 
 /** A cluster with how far its wish has come, and its applications, the oldest first. */
-export type ServerRow = ServerValues &
-  InstanceProgress<ServerStatus, Limits> & {
+export type WebSocketClusterRow = WebSocketClusterValues &
+  InstanceProgress<WebSocketClusterStatus, Limits> & {
     strategy: DistributionStrategy;
     applications: ApplicationRow[];
   };
@@ -36,8 +41,13 @@ const SELECT = selectOf(
 );
 
 /** Adds a cluster that is to be created, without applications. */
-export async function insertServer(tx: Transaction, values: ServerValues): Promise<ServerRow> {
-  const [row] = await tx<{ status: ServerStatus; strategy: DistributionStrategy; createdAt: string }[]>`
+export async function insertWebSocketCluster(
+  tx: Transaction,
+  values: WebSocketClusterValues,
+): Promise<WebSocketClusterRow> {
+  const [row] = await tx<
+    { status: WebSocketClusterStatus; strategy: DistributionStrategy; createdAt: string }[]
+  >`
     insert into websocket_servers as r (
       id, organization_id, host_id, name, type, region, max_connections, connection_distribution_strategy,
       port, status)
@@ -51,29 +61,29 @@ export async function insertServer(tx: Transaction, values: ServerValues): Promi
 }
 
 /** The organization's cluster with this id. */
-export async function findServer(
+export async function findWebSocketCluster(
   db: Queryable,
   organizationId: string,
   id: string,
-): Promise<ServerRow | undefined> {
+): Promise<WebSocketClusterRow | undefined> {
   return await findRow(db, SELECT, id, organizationId);
 }
 
 /** A page of the organization's clusters, the oldest first, and how many there are on all pages. */
-export async function listServers(
+export async function listWebSocketClusters(
   db: Database,
   wish: { organizationId: string; filter: InstanceFilter; page: Page },
-): Promise<{ rows: ServerRow[]; total: number }> {
+): Promise<{ rows: WebSocketClusterRow[]; total: number }> {
   return await listRows(db, "websockets", SELECT, wish);
 }
 
 /** Any organization's cluster, for the reconciler. */
-export async function loadServer(db: Queryable, id: string): Promise<ServerRow | null> {
-  return (await findRow<ServerRow>(db, SELECT, id)) ?? null;
+export async function loadWebSocketCluster(db: Queryable, id: string): Promise<WebSocketClusterRow | null> {
+  return (await findRow<WebSocketClusterRow>(db, SELECT, id)) ?? null;
 }
 
 /** The ids of the clusters on a host, of one organization or of all, that were `available` at last. */
-export async function runningServers(
+export async function runningWebSocketClusters(
   db: Database,
   hostId: string,
   organizationId?: string,
@@ -88,12 +98,16 @@ export async function runningServers(
 }
 
 /** Gives the cluster another name. */
-export async function renameServer(tx: Transaction, id: string, name: string): Promise<void> {
+export async function renameWebSocketCluster(tx: Transaction, id: string, name: string): Promise<void> {
   await tx`update websocket_servers set name = ${name} where id = ${id}`;
 }
 
 /** Gives the cluster another number of connections, to be split evenly. */
-export async function resizeServer(tx: Transaction, id: string, connections: number): Promise<void> {
+export async function resizeWebSocketCluster(
+  tx: Transaction,
+  id: string,
+  connections: number,
+): Promise<void> {
   await tx`
     update websocket_servers set max_connections = ${connections}, connection_distribution_strategy = 'evenly'
     where id = ${id}`;
@@ -109,17 +123,17 @@ export async function setStrategy(
 }
 
 /** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
-export async function writeServerStatus(
+export async function writeWebSocketClusterStatus(
   tx: Transaction,
   id: string,
-  status: ServerStatus,
+  status: WebSocketClusterStatus,
   seen: Observation,
 ): Promise<void> {
   await writeProgress(tx, "websockets", id, status, seen);
 }
 
 /** Removes all that is known of a cluster and its applications; only their audit stays. */
-export async function eraseServer(tx: Transaction, id: string): Promise<void> {
+export async function eraseWebSocketCluster(tx: Transaction, id: string): Promise<void> {
   await eraseApplications(tx, id);
   await eraseRow(tx, "websockets", id);
 }

@@ -1,7 +1,7 @@
 // How the `config` of each type is described, checked and completed.
 import { z } from "zod";
-import type { FieldErrors } from "../../../api/operation.ts";
-import { addFault, checkObject } from "../../../api/validation.ts";
+import type { FieldErrors } from "../../../api/jsonapi/errors.ts";
+import { addFault, checkObject } from "../../../api/operation/validation.ts";
 
 /** What makes a shape of `config`. */
 interface Definition<Schema extends z.ZodObject> {

@@ -1,7 +1,7 @@
 // Creates and deletes databases in a cluster: one transaction with the row, the work of the cluster, and the audit.
-import { ApiError, invalid, notFound } from "../../../api/errors.ts";
-import { createOnce } from "../../../api/idempotency.ts";
-import type { OperationRequest } from "../../../api/operation.ts";
+import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { createOnce } from "../../../api/operation/idempotency.ts";
+import type { OperationRequest } from "../../../api/operation/operation.ts";
 import { newId } from "../../../lib/ids.ts";
 import { enqueue } from "../../../reconciler/queue.ts";
 import type { Transaction } from "../../../store/database.ts";
@@ -9,16 +9,16 @@ import type { KindContext } from "../../kind.ts";
 import { DEADLINE_SECONDS } from "../../shared/create.ts";
 import { recordRequest } from "../../shared/events/record.ts";
 import { lockRow } from "../../shared/rows.ts";
-import type { NewSchema } from "./schema.ts";
-import { findSchema, insertSchema, markSchemaDeleting, type SchemaRow } from "./store.ts";
+import type { NewDatabase } from "./schema.ts";
+import { findDatabase, insertDatabase, markDatabaseDeleting, type DatabaseRow } from "./store.ts";
 
 const KIND = "databaseSchemas" as const;
 
 /** Makes the database that was asked for, or finds the one that the same Idempotency-Key made before. */
-export async function createSchema(
+export async function createDatabase(
   { db }: KindContext,
-  { principal, requestId, body, idempotency, params }: OperationRequest<NewSchema, unknown, { id: string }>,
-): Promise<{ row: SchemaRow; isReplayed: boolean }> {
+  { principal, requestId, body, idempotency, params }: OperationRequest<NewDatabase, unknown, { id: string }>,
+): Promise<{ row: DatabaseRow; isReplayed: boolean }> {
   const id = newId("schema");
   return await createOnce(db, {
     organizationId: principal.organizationId,
@@ -27,7 +27,7 @@ export async function createSchema(
     request: idempotency,
     async create(tx) {
       const { hostId } = await lockUsable(tx, principal.organizationId, params.id);
-      const row = await insertSchema(tx, { id, databaseId: params.id, name: body.name });
+      const row = await insertDatabase(tx, { id, databaseId: params.id, name: body.name });
       if (row === undefined) throw nameIsTaken(body.name);
       await enqueueCluster(tx, params.id, hostId);
       const details = { ...body, database: params.id };
@@ -35,7 +35,7 @@ export async function createSchema(
       await recordRequest(tx, { principal, requestId, action: "create", kind: KIND, details, event });
       return row;
     },
-    find: (tx, madeId) => findSchema(tx, principal.organizationId, params.id, madeId),
+    find: (tx, madeId) => findDatabase(tx, principal.organizationId, params.id, madeId),
   });
 }
 
@@ -43,17 +43,17 @@ export async function createSchema(
  * Marks the database as one that is to go, in one transaction with the work and the audit; once is enough.
  * @throws ApiError 404
  */
-export async function deleteSchema(
+export async function deleteDatabase(
   { db }: KindContext,
   { principal, requestId, params }: OperationRequest<unknown, unknown, { id: string; schema: string }>,
 ): Promise<void> {
   await db.begin(async (tx) => {
     const cluster = await lockRow(tx, "databases", principal.organizationId, params.id);
     if (cluster === undefined) throw notFound("database");
-    const schema = await findSchema(tx, principal.organizationId, params.id, params.schema);
+    const schema = await findDatabase(tx, principal.organizationId, params.id, params.schema);
     if (schema === undefined) throw notFound("database");
     if (schema.status === "deleting") return;
-    await markSchemaDeleting(tx, schema.id);
+    await markDatabaseDeleting(tx, schema.id);
     await enqueueCluster(tx, params.id, cluster.hostId);
     const details = { name: schema.name, database: params.id };
     const resource = { type: KIND, id: schema.id, name: schema.name } as const;

@@ -1,9 +1,9 @@
 // What an answer says about a database in a cluster.
-import type { SchemaResource } from "./schema.ts";
-import type { SchemaRow } from "./store.ts";
+import type { DatabaseResource } from "./schema.ts";
+import type { DatabaseRow } from "./store.ts";
 
 /** The resource. */
-export function renderSchema(schema: SchemaRow): SchemaResource {
+export function renderDatabase(schema: DatabaseRow): DatabaseResource {
   return {
     id: schema.id,
     type: "databaseSchemas",

@@ -1,17 +1,17 @@
 // The operations of databases in a cluster.
 import { z } from "zod";
-import { notFound } from "../../../api/errors.ts";
-import type { Operation } from "../../../api/operation.ts";
+import { notFound } from "../../../api/jsonapi/errors.ts";
+import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
 import { clusterParams } from "../params.ts";
-import { renderDatabase } from "../render.ts";
-import { databaseResource } from "../schema.ts";
-import { findDatabase } from "../store.ts";
-import { createSchema, deleteSchema } from "./create.ts";
-import { renderSchema } from "./render.ts";
-import { newSchema, schemaResource, schemaStatuses } from "./schema.ts";
-import { findSchema, listSchemas, type SchemaRow } from "./store.ts";
+import { renderDatabaseCluster } from "../render.ts";
+import { databaseClusterResource } from "../schema.ts";
+import { findDatabaseCluster } from "../store.ts";
+import { createDatabase, deleteDatabase } from "./create.ts";
+import { renderDatabase } from "./render.ts";
+import { newDatabase, databaseResource, databaseStatuses } from "./schema.ts";
+import { findDatabase, listDatabases, type DatabaseRow } from "./store.ts";
 
 const path = "/databases/clusters/:id/databases";
 
@@ -23,9 +23,9 @@ const schemaParams = clusterParams.extend({
 });
 
 /** All operations of databases in a cluster. */
-export function schemaOperations(context: KindContext): Operation[] {
+export function databaseOperations(context: KindContext): Operation[] {
   const { db } = context;
-  const routes = new Routes<SchemaRow, typeof clusterParams, typeof schemaParams>({
+  const routes = new Routes<DatabaseRow, typeof clusterParams, typeof schemaParams>({
     tag: "Databases",
     kind: "databases",
     idNoun: "DatabaseSchema",
@@ -34,31 +34,32 @@ export function schemaOperations(context: KindContext): Operation[] {
     phrases: { one: "a database of a cluster", many: "the databases of a cluster" },
     collection: { path, params: clusterParams },
     item: { path: `${path}/:schema`, params: schemaParams, idOf: ({ schema }) => schema },
-    schema: schemaResource,
-    relatedSchema: databaseResource,
+    schema: databaseResource,
+    relatedSchema: databaseClusterResource,
     includes: ["database", "environments"],
-    statuses: schemaStatuses,
-    find: (organizationId, { id, schema }) => findSchema(db, organizationId, id, schema),
-    render: renderSchema,
+    statuses: databaseStatuses,
+    find: (organizationId, { id, schema }) => findDatabase(db, organizationId, id, schema),
+    render: renderDatabase,
     // No environment uses a database yet.
     async related(wanted, _rows, { principal, params: { id } }) {
       if (!wanted.includes("database")) return [];
-      const cluster = await findDatabase(db, principal.organizationId, String(id));
-      return cluster === undefined ? [] : [renderDatabase(cluster, context, principal)];
+      const cluster = await findDatabaseCluster(db, principal.organizationId, String(id));
+      return cluster === undefined ? [] : [renderDatabaseCluster(cluster, context, principal)];
     },
   });
   return [
     routes.create({
       summary: "Create a database in a cluster",
       description: "Answers at once with the status `creating`; the cluster's credentials are good for it.",
-      body: newSchema,
-      create: (request) => createSchema(context, request),
+      body: newDatabase,
+      create: (request) => createDatabase(context, request),
     }),
     routes.list({
       description: "The cluster's databases in pages, the oldest first.",
       async list({ organizationId, page }, { id }) {
-        if ((await findDatabase(db, organizationId, id)) === undefined) throw notFound("database cluster");
-        return await listSchemas(db, id, page);
+        if ((await findDatabaseCluster(db, organizationId, id)) === undefined)
+          throw notFound("database cluster");
+        return await listDatabases(db, id, page);
       },
     }),
     routes.show({
@@ -67,7 +68,7 @@ export function schemaOperations(context: KindContext): Operation[] {
     routes.delete({
       description:
         "Answers at once. The database is `deleting` until nothing is left of it, and then no longer there. The cluster stays, even without databases.",
-      delete: (request) => deleteSchema(context, request),
+      delete: (request) => deleteDatabase(context, request),
     }),
   ];
 }

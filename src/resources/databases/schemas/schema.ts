@@ -1,11 +1,11 @@
 // What a request for a database in a cluster may say and what one looks like in an answer. The API calls it a schema.
 import { z } from "zod";
-import { resourceIdentifier } from "../../../api/jsonapi.ts";
+import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
 import { createdAt, nameField } from "../../shared/fields.ts";
 
-export const schemaStatuses = ["creating", "available", "deleting", "deleted"] as const;
+export const databaseStatuses = ["creating", "available", "deleting", "deleted"] as const;
 
-export type SchemaStatus = (typeof schemaStatuses)[number];
+export type DatabaseStatus = (typeof databaseStatuses)[number];
 
 /** Databases that engines bring along or that Pilvi keeps for itself. */
 const RESERVED = [
@@ -21,7 +21,7 @@ const RESERVED = [
 const RESERVED_PATTERN = `^(?!(?:${RESERVED.join("|")})$|pilvi)`;
 
 /** The body of `POST /databases/clusters/:id/databases`. */
-export const newSchema = z
+export const newDatabase = z
   .object({
     name: nameField(
       "Unique in the cluster. Names that engines use themselves, and those that begin with `pilvi`, are reserved.",
@@ -30,17 +30,17 @@ export const newSchema = z
   })
   .meta({ id: "NewDatabaseSchema" });
 
-export type NewSchema = z.output<typeof newSchema>;
+export type NewDatabase = z.output<typeof newDatabase>;
 
 /** A database as answers show it. */
-export const schemaResource = z
+export const databaseResource = z
   .object({
     id: z.string().meta({ example: "schema-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
     type: z.literal("databaseSchemas"),
     attributes: z
       .object({
         name: z.string().meta({ example: "main" }),
-        status: z.enum(schemaStatuses).meta({
+        status: z.enum(databaseStatuses).meta({
           id: "DatabaseSchemaStatus",
           description:
             "`available` means that the database is there; why one takes long, its cluster's `meta` tells.",
@@ -60,4 +60,4 @@ export const schemaResource = z
   })
   .meta({ id: "DatabaseSchema" });
 
-export type SchemaResource = z.output<typeof schemaResource>;
+export type DatabaseResource = z.output<typeof databaseResource>;

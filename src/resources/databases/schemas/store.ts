@@ -1,20 +1,20 @@
 // The rows of databases in clusters: every SQL statement about them.
-import { forgetResource } from "../../../api/idempotency.ts";
-import type { Page } from "../../../api/pagination.ts";
+import { forgetResource } from "../../../api/operation/idempotency.ts";
+import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
-import type { SchemaStatus } from "./schema.ts";
+import type { DatabaseStatus } from "./schema.ts";
 
 /** What is decided for a database at its creation. */
-export interface SchemaValues {
+export interface DatabaseValues {
   id: string;
   /** The cluster that it is in. */
   databaseId: string;
   name: string;
 }
 
-export interface SchemaRow extends SchemaValues {
-  status: SchemaStatus;
+export interface DatabaseRow extends DatabaseValues {
+  status: DatabaseStatus;
   /** UTC with microseconds, ISO 8601. */
   createdAt: string;
 }
@@ -26,13 +26,16 @@ const SELECT = `
   select s.id, s.database_id as "databaseId", s.name, s.status, ${CREATED_AT} as "createdAt"
   from database_schemas s`;
 
-/** The databases of the cluster `r` of an outer statement, as JSON: each like a `SchemaRow`, the oldest first. */
+/** The databases of the cluster `r` of an outer statement, as JSON: each like a `DatabaseClusterRow`, the oldest first. */
 export const SCHEMAS_OF_CLUSTER = `
   coalesce((select json_agg(t order by t.id) from (${SELECT} where s.database_id = r.id) t), '[]')`;
 
 /** Adds a database that is to be created; undefined when the cluster has one of that name already. */
-export async function insertSchema(tx: Transaction, values: SchemaValues): Promise<SchemaRow | undefined> {
-  const [row] = await tx<{ status: SchemaStatus; createdAt: string }[]>`
+export async function insertDatabase(
+  tx: Transaction,
+  values: DatabaseValues,
+): Promise<DatabaseRow | undefined> {
+  const [row] = await tx<{ status: DatabaseStatus; createdAt: string }[]>`
     insert into database_schemas as s (id, database_id, name, status)
     values (${values.id}, ${values.databaseId}, ${values.name}, 'creating')
     on conflict (database_id, name) do nothing
@@ -41,26 +44,26 @@ export async function insertSchema(tx: Transaction, values: SchemaValues): Promi
 }
 
 /** The database with this id in the organization's cluster. */
-export async function findSchema(
+export async function findDatabase(
   db: Queryable,
   organizationId: string,
   databaseId: string,
   id: string,
-): Promise<SchemaRow | undefined> {
-  const [row] = await db<SchemaRow[]>`
+): Promise<DatabaseRow | undefined> {
+  const [row] = await db<DatabaseRow[]>`
     ${db.unsafe(SELECT)} join databases r on r.id = s.database_id
     where s.id = ${id} and s.database_id = ${databaseId} and r.organization_id = ${organizationId}`;
   return row;
 }
 
 /** A page of the cluster's databases, the oldest first, and how many there are on all pages. */
-export async function listSchemas(
+export async function listDatabases(
   db: Database,
   databaseId: string,
   page: Page,
-): Promise<{ rows: SchemaRow[]; total: number }> {
+): Promise<{ rows: DatabaseRow[]; total: number }> {
   const [rows, counted] = await Promise.all([
-    db<SchemaRow[]>`
+    db<DatabaseRow[]>`
       ${db.unsafe(SELECT)} where s.database_id = ${databaseId}
       order by s.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
     db<{ total: number }[]>`
@@ -70,20 +73,24 @@ export async function listSchemas(
 }
 
 /** Wishes a database away and tells those who wait for its status. */
-export async function markSchemaDeleting(tx: Transaction, id: string): Promise<void> {
+export async function markDatabaseDeleting(tx: Transaction, id: string): Promise<void> {
   await tx`update database_schemas set status = 'deleting' where id = ${id}`;
   await notify(tx, "status", id);
 }
 
 /** Wishes all databases of a cluster away. */
-export async function markSchemasDeleting(tx: Transaction, databaseId: string): Promise<void> {
+export async function markDatabasesDeleting(tx: Transaction, databaseId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     update database_schemas set status = 'deleting' where database_id = ${databaseId} returning id`;
   for (const { id } of rows) await notify(tx, "status", id);
 }
 
 /** Writes what came of a run. @returns false for a wish to delete that arrived meanwhile, which stays. */
-export async function writeSchemaStatus(tx: Transaction, id: string, status: SchemaStatus): Promise<boolean> {
+export async function writeDatabaseStatus(
+  tx: Transaction,
+  id: string,
+  status: DatabaseStatus,
+): Promise<boolean> {
   const rows = await tx`
     update database_schemas set status = ${status} where id = ${id} and status <> 'deleting' returning id`;
   await notify(tx, "status", id);
@@ -91,15 +98,15 @@ export async function writeSchemaStatus(tx: Transaction, id: string, status: Sch
 }
 
 /** Removes all that is known of a database; only its audit stays. */
-export async function eraseSchema(tx: Transaction, id: string): Promise<void> {
+export async function eraseDatabase(tx: Transaction, id: string): Promise<void> {
   await tx`delete from database_schemas where id = ${id}`;
   await forgetResource(tx, id);
   await notify(tx, "status", id);
 }
 
 /** Removes all that is known of a cluster's databases. */
-export async function eraseSchemas(tx: Transaction, databaseId: string): Promise<void> {
+export async function eraseDatabases(tx: Transaction, databaseId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     select id from database_schemas where database_id = ${databaseId}`;
-  for (const { id } of rows) await eraseSchema(tx, id);
+  for (const { id } of rows) await eraseDatabase(tx, id);
 }

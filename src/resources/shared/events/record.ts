@@ -1,5 +1,5 @@
 // Writes events, in the transaction of what they tell.
-import { recordAudit, type AuditEntry } from "../../../api/audit.ts";
+import { recordAudit, type AuditEntry } from "../../../api/auth/audit.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { EventResourceType, EventType } from "../event-schema.ts";
 

@@ -1,10 +1,10 @@
 // `GET /events`: what happened to the resources of the organization.
 import { z } from "zod";
-import { can, type Principal } from "../../../api/auth.ts";
-import { filterQuery } from "../../../api/filters.ts";
-import { JSON_API } from "../../../api/jsonapi.ts";
-import { operation, type Operation } from "../../../api/operation.ts";
-import { pageSizeQuery } from "../../../api/pagination.ts";
+import { can, type Principal } from "../../../api/auth/auth.ts";
+import { filterQuery } from "../../../api/jsonapi/filters.ts";
+import { JSON_API } from "../../../api/jsonapi/jsonapi.ts";
+import { operation, type Operation } from "../../../api/operation/operation.ts";
+import { pageSizeQuery } from "../../../api/jsonapi/pagination.ts";
 import type { KindContext } from "../../kind.ts";
 import {
   eventAbilities,

@@ -1,8 +1,8 @@
 // Changes and deletes applications of a WebSocket cluster: one transaction with the row, the cluster's work, and the audit.
-import type { OperationRequest } from "../../../api/operation.ts";
+import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
-import { enqueueServer, lockApplication, refuseDeleting } from "../wish.ts";
+import { enqueueWebSocketCluster, lockApplication, refuseDeleting } from "../desired-state.ts";
 import { connectionsFor, takeConnections } from "./connections.ts";
 import { APPLICATION_KIND, applicationOf } from "./create.ts";
 import type { ApplicationChange } from "./schema.ts";
@@ -43,7 +43,7 @@ export async function changeApplication(
       webhooks: body.webhooks ?? application.webhooks,
     });
     if (share !== undefined) await takeConnections(tx, server.id, share);
-    if (hasMoreThanName(body)) await enqueueServer(tx, server);
+    if (hasMoreThanName(body)) await enqueueWebSocketCluster(tx, server);
     const event = changed(applicationOf({ id, name: body.name ?? application.name }), body);
     const about = { kind: APPLICATION_KIND, details: body, event };
     await recordRequest(tx, { principal, requestId, action: "update", ...about });
@@ -65,7 +65,7 @@ export async function deleteApplication(
     if (server.status === "deleting") return;
     await eraseApplication(tx, id);
     if (server.strategy === "evenly") await splitEvenly(tx, server.id);
-    await enqueueServer(tx, server);
+    await enqueueWebSocketCluster(tx, server);
     const details = { name: application.name, server: server.id };
     const event = { type: "deleted" as const, resource: applicationOf(application) };
     const about = { kind: APPLICATION_KIND, details, event };

@@ -1,6 +1,6 @@
 // How connections are given to applications.
 import { expect, test } from "bun:test";
-import { ApiError } from "../../../api/errors.ts";
+import { ApiError } from "../../../api/jsonapi/errors.ts";
 import { connectionsFor } from "./connections.ts";
 
 const others = (...connections: number[]) => connections.map((maxConnections) => ({ maxConnections }));

@@ -1,8 +1,8 @@
 // How a cluster's connections are given to its applications: evenly, or each as many as was asked for it.
-import { invalid } from "../../../api/errors.ts";
+import { invalid } from "../../../api/jsonapi/errors.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { DistributionStrategy } from "../schema.ts";
-import { setStrategy, type ServerRow } from "../store.ts";
+import { setStrategy, type WebSocketClusterRow } from "../store.ts";
 import { splitEvenly, type ApplicationRow } from "./store.ts";
 
 /** What an application gets, and how the cluster's connections are given from then on. */
@@ -18,7 +18,7 @@ export interface Share {
  * @throws ApiError 422 when the cluster has not so many left.
  */
 export function connectionsFor(
-  { maxConnections, strategy }: Pick<ServerRow, "maxConnections" | "strategy">,
+  { maxConnections, strategy }: Pick<WebSocketClusterRow, "maxConnections" | "strategy">,
   others: Pick<ApplicationRow, "maxConnections">[],
   wanted: number | undefined,
 ): Share {

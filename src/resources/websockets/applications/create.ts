@@ -1,13 +1,13 @@
 // Creates an application in a WebSocket cluster: one transaction with the row, the work of the cluster, and the audit.
-import { ApiError } from "../../../api/errors.ts";
-import { createOnce } from "../../../api/idempotency.ts";
-import type { OperationRequest } from "../../../api/operation.ts";
+import { ApiError } from "../../../api/jsonapi/errors.ts";
+import { createOnce } from "../../../api/operation/idempotency.ts";
+import type { OperationRequest } from "../../../api/operation/operation.ts";
 import { newId } from "../../../lib/ids.ts";
 import { newKey, newPassword } from "../../../lib/secrets.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { recordRequest, type NewEvent } from "../../shared/events/record.ts";
-import { enqueueServer, lockServer, refuseDeleting } from "../wish.ts";
+import { enqueueWebSocketCluster, lockWebSocketCluster, refuseDeleting } from "../desired-state.ts";
 import { connectionsFor, takeConnections } from "./connections.ts";
 import { MAX_APPLICATIONS } from "./fields.ts";
 import type { NewApplication } from "./schema.ts";
@@ -56,7 +56,7 @@ async function insertInto(
   values: ApplicationValues,
   wanted: number | undefined,
 ): Promise<ApplicationRow> {
-  const server = await lockServer(tx, organizationId, values.serverId);
+  const server = await lockWebSocketCluster(tx, organizationId, values.serverId);
   refuseDeleting(server);
   if (server.applications.length >= MAX_APPLICATIONS) {
     throw new ApiError(409, `A WebSocket cluster has at most ${MAX_APPLICATIONS} applications.`);
@@ -64,7 +64,7 @@ async function insertInto(
   const share = connectionsFor(server, server.applications, wanted);
   const row = await insertApplication(tx, { ...values, maxConnections: share.connections });
   await takeConnections(tx, server.id, share);
-  await enqueueServer(tx, server);
+  await enqueueWebSocketCluster(tx, server);
   return (await findApplication(tx, organizationId, row.id)) ?? row;
 }
 

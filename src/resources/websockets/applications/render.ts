@@ -1,5 +1,5 @@
 // What an answer says about a WebSocket application, for the token that asks.
-import { can, type Principal } from "../../../api/auth.ts";
+import { can, type Principal } from "../../../api/auth/auth.ts";
 import type { KindContext } from "../../kind.ts";
 import { stillGood } from "./rotate.ts";
 import type { ApplicationResource } from "./schema.ts";

@@ -1,11 +1,11 @@
 // Gives an application a new secret; those before it stay good for a time that the caller chooses.
-import { invalid } from "../../../api/errors.ts";
-import { createOnce } from "../../../api/idempotency.ts";
-import type { OperationRequest } from "../../../api/operation.ts";
+import { invalid } from "../../../api/jsonapi/errors.ts";
+import { createOnce } from "../../../api/operation/idempotency.ts";
+import type { OperationRequest } from "../../../api/operation/operation.ts";
 import { newPassword } from "../../../lib/secrets.ts";
 import type { KindContext } from "../../kind.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
-import { enqueueServer, lockApplication, refuseDeleting } from "../wish.ts";
+import { enqueueWebSocketCluster, lockApplication, refuseDeleting } from "../desired-state.ts";
 import { APPLICATION_KIND, applicationOf } from "./create.ts";
 import type { SecretRotation } from "./schema.ts";
 import { findApplication, writeSecrets, type ApplicationRow, type FormerSecret } from "./store.ts";
@@ -39,7 +39,7 @@ export async function rotateSecret(
       refuseDeleting(server);
       const formerSecrets = formerAfter(application, body.grace_seconds, Date.now());
       await writeSecrets(tx, id, { sealedSecret: vault.seal(newPassword(), id), formerSecrets });
-      await enqueueServer(tx, server);
+      await enqueueWebSocketCluster(tx, server);
       const about = { kind: APPLICATION_KIND, details: body };
       const event = changed(applicationOf(application), ["secret"]);
       await recordRequest(tx, { principal, requestId, action: "rotate-secret", ...about, event });

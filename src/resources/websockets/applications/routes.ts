@@ -1,12 +1,12 @@
 // The operations of WebSocket applications.
-import { notFound } from "../../../api/errors.ts";
-import type { Operation } from "../../../api/operation.ts";
+import { notFound } from "../../../api/jsonapi/errors.ts";
+import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
-import { applicationParams, serverParams } from "../params.ts";
-import { renderServer } from "../render.ts";
-import { serverResource } from "../schema.ts";
-import { findServer } from "../store.ts";
+import { applicationParams, webSocketClusterParams } from "../params.ts";
+import { renderWebSocketCluster } from "../render.ts";
+import { webSocketClusterResource } from "../schema.ts";
+import { findWebSocketCluster } from "../store.ts";
 import { changeApplication, deleteApplication } from "./change.ts";
 import { createApplication } from "./create.ts";
 import { renderApplication } from "./render.ts";
@@ -16,7 +16,7 @@ import { findApplication, listApplications, type ApplicationRow } from "./store.
 
 const pathInServer = "/websocket-servers/:id/applications";
 
-type ApplicationRoutes = Routes<ApplicationRow, typeof serverParams, typeof applicationParams>;
+type ApplicationRoutes = Routes<ApplicationRow, typeof webSocketClusterParams, typeof applicationParams>;
 
 /** All operations of WebSocket applications. */
 export function applicationOperations(context: KindContext): Operation[] {
@@ -28,18 +28,18 @@ export function applicationOperations(context: KindContext): Operation[] {
     noun: "WebSocket application",
     shortNoun: "application",
     phrases: { one: "a WebSocket application", many: "the applications of a WebSocket cluster" },
-    collection: { path: pathInServer, params: serverParams },
+    collection: { path: pathInServer, params: webSocketClusterParams },
     item: { path: "/websocket-applications/:id", params: applicationParams, idOf: ({ id }) => id },
     schema: applicationResource,
-    relatedSchema: serverResource,
+    relatedSchema: webSocketClusterResource,
     includes: ["server"],
     find: (organizationId, { id }) => findApplication(db, organizationId, id),
     render: (row, principal) => renderApplication(row, context, principal),
     async related(_wanted, [application], { principal, params }) {
       // A list may be empty; its path names the cluster.
       const serverId = application?.serverId ?? String(params.id);
-      const server = await findServer(db, principal.organizationId, serverId);
-      return server === undefined ? [] : [renderServer(server, context)];
+      const server = await findWebSocketCluster(db, principal.organizationId, serverId);
+      return server === undefined ? [] : [renderWebSocketCluster(server, context)];
     },
   });
   return [
@@ -53,7 +53,8 @@ export function applicationOperations(context: KindContext): Operation[] {
     routes.list({
       description: "The cluster's applications in pages, the oldest first.",
       async list({ organizationId, page }, { id }) {
-        if ((await findServer(db, organizationId, id)) === undefined) throw notFound("WebSocket cluster");
+        if ((await findWebSocketCluster(db, organizationId, id)) === undefined)
+          throw notFound("WebSocket cluster");
         return await listApplications(db, id, page);
       },
     }),

@@ -1,6 +1,6 @@
 // What a request for a WebSocket application may say and what one looks like in an answer.
 import { z } from "zod";
-import { resourceIdentifier } from "../../../api/jsonapi.ts";
+import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
 import { createdAt, inlineCredential, namelessCredentials } from "../../shared/fields.ts";
 import { fields } from "./fields.ts";
 

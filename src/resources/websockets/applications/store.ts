@@ -1,6 +1,6 @@
 // The rows of WebSocket applications: every SQL statement about them.
-import { forgetResource } from "../../../api/idempotency.ts";
-import type { Page } from "../../../api/pagination.ts";
+import { forgetResource } from "../../../api/operation/idempotency.ts";
+import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import type { Webhook } from "./schema.ts";
 

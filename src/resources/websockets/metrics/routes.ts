@@ -1,12 +1,12 @@
 // The metrics of WebSocket clusters and applications, as the running server kept them.
-import { ApiError, notFound } from "../../../api/errors.ts";
-import { operation, type Operation } from "../../../api/operation.ts";
+import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
+import { operation, type Operation } from "../../../api/operation/operation.ts";
 import type { Series } from "../../../drivers/driver.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { KindContext } from "../../kind.ts";
 import { findApplication } from "../applications/store.ts";
-import { applicationParams, serverParams } from "../params.ts";
-import { findServer, type ServerRow } from "../store.ts";
+import { applicationParams, webSocketClusterParams } from "../params.ts";
+import { findWebSocketCluster, type WebSocketClusterRow } from "../store.ts";
 import { renderMetrics } from "./render.ts";
 import { metricsDocument, metricsQuery, periods, type MetricPeriod } from "./schema.ts";
 
@@ -29,11 +29,11 @@ function ofServer(context: KindContext): Operation {
     summary: "Get the metrics of a WebSocket cluster",
     description,
     ability: "websockets:read",
-    params: serverParams,
+    params: webSocketClusterParams,
     query: metricsQuery,
     success,
     async handle({ principal, params: { id }, query: { period } }) {
-      const server = await findServer(context.db, principal.organizationId, id);
+      const server = await findWebSocketCluster(context.db, principal.organizationId, id);
       if (server === undefined) throw notFound("WebSocket cluster");
       return { document: renderMetrics(await seriesOf(context, server, period), period) };
     },
@@ -55,7 +55,8 @@ function ofApplication(context: KindContext): Operation {
     async handle({ principal, params: { id }, query: { period } }) {
       const { organizationId } = principal;
       const application = await findApplication(context.db, organizationId, id);
-      const server = application && (await findServer(context.db, organizationId, application.serverId));
+      const server =
+        application && (await findWebSocketCluster(context.db, organizationId, application.serverId));
       if (server === undefined) throw notFound("WebSocket application");
       return { document: renderMetrics(await seriesOf(context, server, period, id), period) };
     },
@@ -65,7 +66,7 @@ function ofApplication(context: KindContext): Operation {
 /** @throws ApiError 503 while the server, which keeps them, does not run. */
 async function seriesOf(
   { driver }: KindContext,
-  server: ServerRow,
+  server: WebSocketClusterRow,
   period: MetricPeriod,
   applicationId?: string,
 ): Promise<Series> {

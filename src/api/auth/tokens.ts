@@ -1,0 +1,185 @@
+// Making, listing and revoking tokens. The store keeps hashes only; a plaintext is seen once.
+import { newId } from "../../lib/ids.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { newPassword, sha256Hex } from "../../lib/secrets.ts";
+import type { Database, Transaction } from "../../store/database.ts";
+
+const DEFAULT_ORGANIZATION = "default";
+
+/** The token that the operator sets by PILVI_BOOTSTRAP_TOKEN; there is one at a time. */
+const BOOTSTRAP = "bootstrap";
+
+const PREFIX = "pilvi_";
+const RANDOM_CHARACTERS = 40;
+
+/** The plaintext of a new token, as hard to guess as a key. */
+export function newToken(): string {
+  return PREFIX + newPassword(RANDOM_CHARACTERS);
+}
+
+/** What the resources that a token orders may take in all; what is left out has no limit of its own. */
+export interface TokenLimits {
+  resources?: number | undefined;
+  memoryBytes?: number | undefined;
+  storageBytes?: number | undefined;
+  connections?: number | undefined;
+}
+
+/** A token to be made. */
+export interface NewToken {
+  organizationName: string;
+  name: string;
+  abilities: string[];
+  expiresAt?: Date;
+  limits?: TokenLimits;
+  /** A plaintext of the caller's choice. */
+  token?: string;
+}
+
+/** A token as a list shows it. */
+export interface TokenRow {
+  id: string;
+  name: string;
+  organizationName: string;
+  abilities: string[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  /** Null is none. */
+  maxResources: number | null;
+  maxMemoryBytes: number | null;
+  maxStorageBytes: number | null;
+  maxConnections: number | null;
+}
+
+/**
+ * Tells which abilities are not known; none when all are fine.
+ * @param kinds the plural nouns of all resource kinds, such as `caches`.
+ */
+export function unknownAbilities(abilities: string[], kinds: string[]): string[] {
+  const known = new Set([
+    "*",
+    "metrics:read",
+    ...kinds.flatMap((kind) => [`${kind}:read`, `${kind}:write`, `${kind}:credentials`]),
+  ]);
+  return abilities.filter((ability) => !known.has(ability));
+}
+
+/**
+ * Makes a token, and its organization when there is none of that name.
+ * @param kinds the resource kinds that abilities may speak of.
+ * @returns the plaintext, which cannot be had again.
+ * @throws PublicError naming abilities that do not exist.
+ */
+export async function createToken(
+  db: Database,
+  kinds: string[],
+  wish: NewToken,
+): Promise<{ id: string; token: string }> {
+  const unknown = unknownAbilities(wish.abilities, kinds);
+  if (unknown.length > 0) throw new PublicError(`These abilities do not exist: ${unknown.join(", ")}.`);
+  if (wish.abilities.length === 0) throw new PublicError("A token needs at least one ability.");
+  const token = wish.token ?? newToken();
+  const id = newId("token");
+  await db.begin(async (tx) => {
+    const organizationId = await organizationOf(tx, wish.organizationName);
+    const rows = await insertToken(tx, { ...wish, id, organizationId, token });
+    if (rows.length === 0) throw new PublicError("A token with this text exists already.");
+  });
+  return { id, token };
+}
+
+/** All tokens, the oldest first; revoked ones too. */
+export async function listTokens(db: Database): Promise<TokenRow[]> {
+  return await db<TokenRow[]>`
+    select t.id, t.name, o.name as "organizationName", t.abilities, t.created_at as "createdAt",
+           t.expires_at as "expiresAt", t.revoked_at as "revokedAt", t.last_used_at as "lastUsedAt",
+           t.max_resources::float8 as "maxResources", t.max_memory_bytes::float8 as "maxMemoryBytes",
+           t.max_storage_bytes::float8 as "maxStorageBytes", t.max_connections::float8 as "maxConnections"
+    from tokens t join organizations o on o.id = t.organization_id
+    order by t.id`;
+}
+
+/**
+ * Revokes the token with this id, or the only one with this name that is not revoked yet.
+ * @throws PublicError when there is none, or more than one of the name.
+ */
+export async function revokeToken(db: Database, idOrName: string): Promise<void> {
+  await db.begin(async (tx) => {
+    const rows = await tx<{ id: string }[]>`
+      select id from tokens where revoked_at is null and (id = ${idOrName} or name = ${idOrName}) for update`;
+    const [row] = rows;
+    if (row === undefined) throw new PublicError(`There is no token ${idOrName} that could be revoked.`);
+    if (rows.length > 1) {
+      throw new PublicError(`${rows.length} tokens are named ${idOrName}; give the id of the one to revoke.`);
+    }
+    await tx`update tokens set revoked_at = now() where id = ${row.id}`;
+  });
+}
+
+/**
+ * Sees to it that a token of the caller's choice exists, with full access to the default organization.
+ *
+ * One that was revoked stays revoked, except for `bootstrap`: that is what the operator sets now, and takes the place of the
+ * former one.
+ */
+export async function ensureToken(db: Database, wish: { plaintext: string; name: string }): Promise<void> {
+  await db.begin(async (tx) => {
+    const organizationId = await organizationOf(tx, DEFAULT_ORGANIZATION);
+    await insertToken(tx, {
+      id: newId("token"),
+      organizationId,
+      name: wish.name,
+      token: wish.plaintext,
+      abilities: ["*"],
+    });
+    if (wish.name !== BOOTSTRAP) return;
+    const hash = sha256Hex(wish.plaintext);
+    await tx`
+      update tokens set revoked_at = now()
+      where organization_id = ${organizationId} and name = ${BOOTSTRAP} and revoked_at is null
+        and token_hash <> ${hash}`;
+    await tx`
+      update tokens set revoked_at = null
+      where organization_id = ${organizationId} and name = ${BOOTSTRAP} and token_hash = ${hash}`;
+  });
+}
+
+/** Whether it is the organization of the operator, whose tokens may see figures of all. */
+export async function isDefaultOrganization(db: Database, id: string): Promise<boolean> {
+  const rows = await db`select from organizations where id = ${id} and name = ${DEFAULT_ORGANIZATION}`;
+  return rows.length > 0;
+}
+
+async function organizationOf(tx: Transaction, name: string): Promise<string> {
+  // The update changes nothing; it makes a row that exists already come back.
+  const [row] = await tx<{ id: string }[]>`
+    insert into organizations (id, name) values (${newId("org")}, ${name})
+    on conflict (name) do update set name = excluded.name returning id`;
+  if (row === undefined) throw new Error("an upsert gave no row");
+  return row.id;
+}
+
+interface TokenValues {
+  id: string;
+  organizationId: string;
+  name: string;
+  token: string;
+  abilities: string[];
+  expiresAt?: Date;
+  limits?: TokenLimits;
+}
+
+/** @returns no row when a token with this text exists, revoked or not. */
+async function insertToken(tx: Transaction, values: TokenValues): Promise<unknown[]> {
+  const { resources, memoryBytes, storageBytes, connections } = values.limits ?? {};
+  return await tx`
+    insert into tokens (
+      id, organization_id, name, token_hash, abilities, expires_at,
+      max_resources, max_memory_bytes, max_storage_bytes, max_connections)
+    values (${values.id}, ${values.organizationId}, ${values.name}, ${sha256Hex(values.token)},
+            ${tx.array(values.abilities, "text")}, ${values.expiresAt ?? null},
+            ${resources ?? null}, ${memoryBytes ?? null}, ${storageBytes ?? null}, ${connections ?? null})
+    on conflict (token_hash) do nothing returning id`;
+}

@@ -1,0 +1,79 @@
+// The documentation for people: the OpenAPI document, and a page that renders it without asking any other host.
+import { resolve } from "node:path";
+import { Hono } from "hono";
+import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import { API_ROOT } from "../operation/address.ts";
+import type { RequestNotes } from "./execute.ts";
+import type { OpenApiDocument } from "../openapi/openapi.ts";
+import { urlOf } from "./request-url.ts";
+import { PAGE_POLICY } from "./security.ts";
+
+const page = (title: string, head: string, body: string) => `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>${head}</head>
+<body>${body}</body>
+</html>
+`;
+
+const docsPage = page(
+  "Pilvi API",
+  `<link rel="stylesheet" href="/docs/style.css">`,
+  `<div id="docs"></div><script src="/docs/script.js"></script><script src="/docs/start.js"></script>`,
+);
+
+const homePage = page(
+  "Pilvi",
+  "",
+  `<h1>Pilvi</h1>
+<p>This is a cloud hosting service. Its API is below <code>/api</code>.</p>
+<ul>
+<li><a href="/docs">Documentation</a></li>
+<li><a href="/openapi.json">OpenAPI document</a></li>
+<li><a href="/readyz">Readiness</a></li>
+</ul>`,
+);
+
+const startScript = `SwaggerUIBundle({
+  url: "/openapi.json",
+  dom_id: "#docs",
+  validatorUrl: null,
+  deepLinking: true,
+  persistAuthorization: false,
+});
+`;
+
+/** A document or file under its path, with its content type. */
+type Page = [path: string, contentType: string, body: () => string | Bun.BunFile];
+
+/** In the source an imported file is an absolute path, in a bundle one that is relative to the bundle. */
+const fileAt = (path: string) => Bun.file(resolve(import.meta.dir, path));
+
+const pages: Page[] = [
+  ["/", "text/html; charset=utf-8", () => homePage],
+  ["/docs", "text/html; charset=utf-8", () => docsPage],
+  ["/docs/style.css", "text/css; charset=utf-8", () => fileAt(stylePath)],
+  ["/docs/script.js", "text/javascript; charset=utf-8", () => fileAt(scriptPath)],
+  ["/docs/start.js", "text/javascript; charset=utf-8", () => startScript],
+];
+
+/** The routes of the documentation and of the first page. */
+export function docsRoutes(document: OpenApiDocument): Hono<RequestNotes> {
+  const app = new Hono<RequestNotes>();
+  app.get("/openapi.json", (context) => {
+    context.set("route", "/openapi.json");
+    // The address that the client used is the one that works for it.
+    const { origin } = urlOf(context.req.raw);
+    return context.json({ ...document, servers: [{ url: origin + API_ROOT }] });
+  });
+  for (const [path, contentType, body] of pages) {
+    app.get(path, async (context) => {
+      context.set("route", path);
+      const content = body();
+      context.header("Content-Type", contentType);
+      context.header("Content-Security-Policy", PAGE_POLICY);
+      return context.body(typeof content === "string" ? content : await content.bytes());
+    });
+  }
+  return app;
+}

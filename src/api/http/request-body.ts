@@ -1,0 +1,59 @@
+// Reads the body of a request: bounded, UTF-8, JSON, an object.
+import { ApiError, invalid } from "../jsonapi/errors.ts";
+import { isObject } from "../operation/validation.ts";
+
+/** One mebibyte; the largest body that any operation needs is far smaller. */
+export const MAX_BODY_BYTES = 1024 ** 2;
+
+/**
+ * Reads the body as a JSON object; a request without a body counts as one without members.
+ * @throws ApiError 413, 415, 400 or 422, whichever applies first.
+ */
+export async function readJsonObject(request: Request): Promise<object> {
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) return {};
+  const contentType = request.headers.get("content-type");
+  if (contentType !== null && !isJson(contentType)) {
+    throw new ApiError(415, "The body must be JSON, with Content-Type: application/json.");
+  }
+  const value = parseJson(bytes);
+  if (!isObject(value)) throw invalid({ body: ["The body must be a JSON object."] });
+  return value;
+}
+
+function isJson(contentType: string): boolean {
+  return /^application\/([\w.!#$&^-]+\+)?json\s*(;|$)/i.test(contentType.trim());
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new ApiError(400, "The body is not valid UTF-8.", { cause });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ApiError(400, "The body is not valid JSON.", { cause });
+  }
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  if (request.body === null) return new Uint8Array();
+  // A body of announced length is read at once; one without may be endless and is counted as it comes.
+  if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer());
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(): ApiError {
+  return new ApiError(413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+}

@@ -1,0 +1,93 @@
+// Turns an HTTP request into what the handler of an operation gets, or into all that is wrong with it.
+import type { Principal } from "../auth/auth.ts";
+import { invalid, notFound, type FieldErrors } from "../jsonapi/errors.ts";
+import { refuseUnknownFilters } from "../jsonapi/filters.ts";
+import {
+  IDEMPOTENCY_KEY,
+  idempotencyKey,
+  requestHash,
+  type IdempotentRequest,
+} from "../operation/idempotency.ts";
+import { readIncludes } from "../jsonapi/includes.ts";
+import type { Operation } from "../operation/operation.ts";
+import { readJsonObject } from "./request-body.ts";
+import { addFault, checkObject } from "../operation/validation.ts";
+
+/** The validated parts of a request. */
+export interface Input {
+  body: Record<string, unknown>;
+  query: Record<string, unknown>;
+  params: Record<string, unknown>;
+  includes: string[];
+  idempotency: IdempotentRequest | undefined;
+}
+
+/** Where a request was sent to. */
+export interface Target {
+  url: URL;
+  /** The path of the operation, or of its successor where it is deprecated. */
+  address: string;
+  /** The variable parts of the path. */
+  params: Record<string, string>;
+  principal: Principal;
+}
+
+/**
+ * Reads and checks everything that the operation declares.
+ * @throws ApiError 422 naming every failing field, or 400, 404, 413, 415.
+ */
+export async function readInput(
+  operation: Operation,
+  request: Request,
+  { url, address, params: pathParams, principal }: Target,
+): Promise<Input> {
+  const params = readParams(operation, pathParams);
+  refuseUnknownFilters(url.searchParams, Object.keys(operation.query?.shape ?? {}));
+  const includes = readIncludes(url.searchParams, operation.includes);
+  const query = operation.query
+    ? checkObject(operation.query, Object.fromEntries(url.searchParams))
+    : { valid: {}, errors: {} };
+  const errors = { ...query.errors };
+  const body = await readBody(operation, request, { principal, params }, errors);
+  const idempotency = readIdempotency(operation, request, address, body, errors);
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return { body, query: query.valid, params, includes, idempotency };
+}
+
+function readParams(operation: Operation, pathParams: Record<string, string>): Record<string, unknown> {
+  if (operation.params === undefined) return {};
+  const { valid, errors } = checkObject(operation.params, pathParams);
+  if (Object.keys(errors).length > 0) throw notFound("resource");
+  return valid;
+}
+
+async function readBody(
+  operation: Operation,
+  request: Request,
+  asked: { principal: Principal; params: Record<string, unknown> },
+  errors: FieldErrors,
+): Promise<Record<string, unknown>> {
+  if (operation.body === undefined) return {};
+  const body = checkObject(operation.body, await readJsonObject(request));
+  Object.assign(errors, body.errors);
+  const between = (await operation.check?.(body.valid, asked)) ?? {};
+  for (const [field, sentences] of Object.entries(between)) addFault(errors, field, ...sentences);
+  return body.valid;
+}
+
+function readIdempotency(
+  operation: Operation,
+  request: Request,
+  address: string,
+  body: unknown,
+  errors: FieldErrors,
+): IdempotentRequest | undefined {
+  const header = request.headers.get(IDEMPOTENCY_KEY);
+  if (header === null || operation.isIdempotent !== true) return undefined;
+  const parsed = idempotencyKey.safeParse(header);
+  if (parsed.success) {
+    return { key: parsed.data, requestHash: requestHash(operation.method, address, body) };
+  }
+  addFault(errors, IDEMPOTENCY_KEY, "An Idempotency-Key has 1 to 255 printable ASCII characters.");
+  return undefined;
+}

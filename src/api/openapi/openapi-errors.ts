@@ -1,0 +1,110 @@
+// The error answers of the OpenAPI document: which an operation can give, and what each looks like.
+import { z } from "zod";
+import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import type { Operation } from "../operation/operation.ts";
+
+const errorBody = z
+  .object({ message: z.string().meta({ description: "What is wrong, as a sentence." }) })
+  .meta({ id: "Error" });
+
+const validationErrorBody = z
+  .object({
+    message: z.string().meta({ description: "What is wrong, as a sentence." }),
+    errors: z
+      .record(z.string(), z.array(z.string()))
+      .meta({ description: "Every failing field with sentences about it." }),
+  })
+  .meta({ id: "ValidationError" });
+
+const REQUEST_ID = z.string().meta({ description: "The request's id, which also stands in the log." });
+
+const RETRY_AFTER = z
+  .int()
+  .min(1)
+  .meta({ description: "Seconds to wait before the next attempt.", example: 30 });
+
+/** An error without fields. */
+function plain(
+  description: string,
+  message: string,
+  headers: Record<string, z.ZodType> = {},
+): ZodOpenApiResponseObject {
+  return {
+    description,
+    headers: z.object({ "X-Request-Id": REQUEST_ID, ...headers }),
+    content: { "application/json": { schema: errorBody, example: { message } } },
+  };
+}
+
+/** The error answers by their name in the document. */
+export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
+  BadRequest: plain(
+    "The body is not JSON, or a filter or include is not known.",
+    "The body is not valid JSON.",
+  ),
+  Unauthenticated: plain("The token is missing, unknown, expired or revoked.", "Unauthenticated.", {
+    "WWW-Authenticate": z.string().meta({ description: "Always `Bearer`.", example: "Bearer" }),
+  }),
+  Forbidden: plain("The token lacks the ability.", "This action is unauthorized."),
+  NotFound: plain("There is no such resource in the token's organization.", "There is no such cache."),
+  Conflict: plain(
+    "The resource that was made with this Idempotency-Key has been deleted since, or the state of the resource or of what it belongs to does not allow it.",
+    "The resource that was made with this Idempotency-Key has been deleted since. Use a new key.",
+  ),
+  TooLarge: plain("The body is too large.", "The body is larger than 1048576 bytes."),
+  UnsupportedMediaType: plain(
+    "The body is not declared as JSON.",
+    "The body must be JSON, with Content-Type: application/json.",
+  ),
+  Invalid: {
+    description: "Fields are not valid; all of them are named.",
+    headers: z.object({ "X-Request-Id": REQUEST_ID }),
+    content: {
+      "application/json": {
+        schema: validationErrorBody,
+        example: {
+          message: "This field is not valid: name.",
+          errors: { name: ["The field name must have at least 2 characters."] },
+        },
+      },
+    },
+  },
+  TooManyRequests: plain(
+    "The token has made too many requests.",
+    "This token has made too many requests. Wait as long as Retry-After says.",
+    { "Retry-After": RETRY_AFTER },
+  ),
+  Failed: plain(
+    "Something unexpected went wrong.",
+    "Something went wrong here. The log has the details under the request id.",
+  ),
+  Unavailable: plain(
+    "The service cannot do this at the moment.",
+    "The service cannot reach its store at the moment. Try again soon.",
+    { "Retry-After": RETRY_AFTER.optional() },
+  ),
+};
+
+/** The errors that an operation of this shape can answer, by status. */
+export function documentedErrors(operation: Operation): ZodOpenApiResponsesObject {
+  const hasBody = operation.body !== undefined;
+  const hasQuery = operation.query !== undefined;
+  const applies: [status: number, name: string, applies: boolean][] = [
+    [400, "BadRequest", hasBody || hasQuery || operation.includes !== undefined],
+    [401, "Unauthenticated", true],
+    [403, "Forbidden", operation.ability !== null],
+    [404, "NotFound", operation.params !== undefined],
+    [409, "Conflict", operation.isIdempotent === true || operation.canConflict === true],
+    [413, "TooLarge", hasBody],
+    [415, "UnsupportedMediaType", hasBody],
+    [422, "Invalid", hasBody || hasQuery],
+    [429, "TooManyRequests", true],
+    [500, "Failed", true],
+    [503, "Unavailable", true],
+  ];
+  return Object.fromEntries(
+    applies
+      .filter(([, , does]) => does)
+      .map(([status, name]) => [`${status}`, { $ref: `#/components/responses/${name}` }]),
+  ) as ZodOpenApiResponsesObject;
+}

@@ -1,0 +1,52 @@
+// Makes the rendered schemas say what the API does where a Zod schema alone cannot.
+import type { z } from "zod";
+import type { ZodOpenApiOverride } from "zod-openapi";
+import { objectSchemaOf } from "../operation/validation.ts";
+
+type Override = Extract<ZodOpenApiOverride, (context: never) => void>;
+type JsonSchema = Parameters<Override>[0]["jsonSchema"];
+
+/**
+ * What is to be called for every schema of the document.
+ * @param bodies the bodies of all requests; parameters of the URL cannot be null.
+ */
+export function schemaDescriber(bodies: z.ZodObject[]): Override {
+  const nullable = new Set<unknown>(bodies.flatMap(objectsIn));
+  return ({ jsonSchema, zodSchema }) => {
+    if (zodSchema._zod.def.type !== "object") return;
+    // Members may be added to answers at any time, so a client must not refuse those it does not know.
+    delete jsonSchema.additionalProperties;
+    if (nullable.has(zodSchema)) allowNullForOptional(jsonSchema);
+  };
+}
+
+/** A schema and the objects in it, at every depth. */
+function objectsIn(schema: z.ZodObject): z.ZodObject[] {
+  const inner = Object.values(schema.shape).map(objectSchemaOf);
+  return [schema, ...inner.flatMap((object) => (object === undefined ? [] : objectsIn(object)))];
+}
+
+/** In a request null means that an optional member is left out. */
+function allowNullForOptional(schema: JsonSchema): void {
+  const required = new Set(schema.required ?? []);
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    if (required.has(name) || typeof member !== "object") continue;
+    schema.properties = { ...schema.properties, [name]: orNull(member) };
+  }
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  if (typeof schema.type === "string" && schema.enum === undefined) {
+    return { ...schema, type: [schema.type, "null"] } as JsonSchema;
+  }
+  const { description, default: preset, ...rest } = schema;
+  if (description === undefined && preset === undefined) {
+    // Not a copy: what the member is made of may be filled into it only after this.
+    return { anyOf: [schema, { type: "null" }] } as JsonSchema;
+  }
+  return {
+    ...(description !== undefined && { description }),
+    ...(preset !== undefined && { default: preset }),
+    anyOf: [rest, { type: "null" }],
+  } as JsonSchema;
+}

@@ -1,0 +1,143 @@
+// The OpenAPI document, made from the same declarations that route, authorize and validate.
+import { z } from "zod";
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from "zod-openapi";
+import { deprecationHeaderSchemas } from "../operation/deprecation.ts";
+import { quoted } from "../jsonapi/errors.ts";
+import { documentedErrors, errorComponents } from "./openapi-errors.ts";
+import { schemaDescriber } from "./openapi-schemas.ts";
+import { IDEMPOTENCY_KEY, idempotencyKey } from "../operation/idempotency.ts";
+import type { Operation } from "../operation/operation.ts";
+
+export type OpenApiDocument = ReturnType<typeof createDocument>;
+
+const API_VERSION = "0.0.1";
+
+const INTRODUCTION = `Creates and runs real databases, caches and WebSocket clusters.
+
+Every request needs \`Authorization: Bearer <token>\`. Answers with resources are \`application/vnd.api+json\`; errors are \`application/json\` with a \`message\`, and \`errors\` by field where fields are at fault. Members that are not known are ignored, and null stands for an optional member that is left out.`;
+
+const rateLimitHeaders = {
+  "X-RateLimit-Limit": z
+    .int()
+    .min(0)
+    .meta({ description: "Requests a minute that the token has.", example: 600 }),
+  "X-RateLimit-Remaining": z.int().min(0).meta({ description: "How many of them are left.", example: 599 }),
+  "X-RateLimit-Reset": z
+    .int()
+    .min(0)
+    .meta({ description: "When the minute is over, in seconds since 1970.", example: 1_773_562_740 }),
+  "RateLimit-Policy": z
+    .string()
+    .meta({ description: "The limit, as the IETF's draft has it.", example: '"token";q=600;w=60' }),
+  RateLimit: z
+    .string()
+    .meta({ description: "What is left of it, as the IETF's draft has it.", example: '"token";r=599;t=42' }),
+};
+
+const requestIdHeader = z
+  .string()
+  .meta({ description: "The request's id, which also stands in the log.", example: "deploy-7f3a" });
+
+/** The document for all operations, without `servers`. */
+export function openApiDocument(operations: Operation[]): OpenApiDocument {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const operation of operations) {
+    const path = operation.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
+  }
+  return createDocument(
+    {
+      openapi: "3.1.0",
+      info: { title: "Pilvi", version: API_VERSION, description: INTRODUCTION },
+      security: [{ bearer: [] }],
+      tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
+      paths,
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: "http",
+            scheme: "bearer",
+            description: "A token, made with `pilvi token create`.",
+          },
+        },
+        responses: errorComponents,
+      },
+    },
+    { override: schemaDescriber(operations.flatMap(({ body }) => body ?? [])) },
+  );
+}
+
+function describe(operation: Operation): ZodOpenApiOperationObject {
+  return {
+    operationId: operation.operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: `${operation.description}\n\n${abilityText(operation)}`,
+    ...(operation.deprecated && { deprecated: true }),
+    requestParams: {
+      ...(operation.params && { path: operation.params }),
+      query: z.object({ ...operation.query?.shape, ...includeParameter(operation) }),
+      header: z.object({
+        "X-Request-Id": requestIdHeader.optional().meta(requestIdHeader.meta() ?? {}),
+        ...(operation.isIdempotent && {
+          [IDEMPOTENCY_KEY]: idempotencyKey.optional().meta(idempotencyKey.meta() ?? {}),
+        }),
+      }),
+    },
+    ...(operation.body && {
+      requestBody: { required: true, content: { "application/json": { schema: operation.body } } },
+    }),
+    responses: { ...successOf(operation), ...documentedErrors(operation) },
+  };
+}
+
+function abilityText({ ability }: Operation): string {
+  if (ability === null) return "Every valid token may.";
+  const needed = typeof ability === "string" ? "the ability" : "one of the abilities";
+  return `The token needs ${needed} ${quoted([ability].flat())}.`;
+}
+
+function successOf({ success, isIdempotent, deprecated }: Operation): ZodOpenApiResponsesObject {
+  const own = Object.entries(success.headers ?? {}).map(([name, description]) => [
+    name,
+    z.string().meta({ description }),
+  ]);
+  const replayed = z
+    .literal("true")
+    .optional()
+    .meta({ description: "Present when the resource was made by an earlier request with the same key." });
+  return {
+    [`${success.status}`]: {
+      description: success.description,
+      headers: z.object({
+        "X-Request-Id": requestIdHeader,
+        ...z.object(rateLimitHeaders).partial().shape,
+        ...Object.fromEntries(own),
+        ...(deprecated && deprecationHeaderSchemas(deprecated)),
+        ...(isIdempotent && { "Idempotent-Replayed": replayed }),
+      }),
+      ...(success.schema && {
+        content: { [success.contentType ?? "application/json"]: { schema: success.schema } },
+      }),
+    },
+  };
+}
+
+function includeParameter({ includes }: Operation): Record<string, z.ZodType> {
+  if (includes === undefined) return {};
+  return {
+    include: z
+      .array(z.enum(includes))
+      .optional()
+      .meta({
+        description: "Related resources to put into `included`.",
+        example: includes.slice(0, 1),
+        param: { style: "form", explode: false },
+      }),
+  };
+}

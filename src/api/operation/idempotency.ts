@@ -1,0 +1,123 @@
+// Creates that a client may repeat without making two: the key is stored together with the resource.
+import { z } from "zod";
+import { sha256Hex } from "../../lib/secrets.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Database, Transaction } from "../../store/database.ts";
+import { ApiError, invalid } from "../jsonapi/errors.ts";
+
+/** The request header and the name under which its faults are told. */
+export const IDEMPOTENCY_KEY = "Idempotency-Key";
+
+/** A client's key and what it was used for. */
+export interface IdempotentRequest {
+  key: string;
+  requestHash: string;
+}
+
+/** What a key may look like. */
+export const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[ -~]*$/, "may have printable ASCII characters only")
+  .meta({
+    description:
+      "Makes the request safe to repeat: for 24 hours the same key with the same body answers with the same resource.",
+    example: "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d",
+  });
+
+/**
+ * Tells two requests with the same key apart.
+ * @param body as validated: unknown members are gone, and its members stand in the order of the schema.
+ */
+export function requestHash(method: string, path: string, body: unknown): string {
+  return sha256Hex(JSON.stringify([method, path, body]));
+}
+
+/** How a slice makes and finds its resource. */
+export interface Creation<Row> {
+  organizationId: string;
+  kind: string;
+  /** The id that a new resource gets. */
+  id: string;
+  request: IdempotentRequest | undefined;
+  create(tx: Transaction): Promise<Row>;
+  find(tx: Transaction, id: string): Promise<Row | undefined>;
+}
+
+/**
+ * Makes a resource once for a key: the key's row is committed with the resource or not at all.
+ *
+ * A request with the same key that comes meanwhile waits in the store for the first one to commit.
+ * @throws ApiError 422 when the key was used for another request, 409 when its resource was deleted since.
+ */
+export async function createOnce<Row>(
+  db: Database,
+  creation: Creation<Row>,
+): Promise<{ row: Row; isReplayed: boolean }> {
+  return await db.begin(async (tx) => {
+    const { request } = creation;
+    if (request === undefined || (await claimKey(tx, creation, request))) {
+      return { row: await creation.create(tx), isReplayed: false };
+    }
+    return { row: await replay(tx, creation, request), isReplayed: true };
+  });
+}
+
+/** Notes that a resource is gone; called in the transaction that removes its row. */
+export async function forgetResource(tx: Transaction, id: string): Promise<void> {
+  await tx`update idempotency_keys set resource_id = null where resource_id = ${id}`;
+}
+
+const PRUNE_INTERVAL_MS = 10 * 60_000;
+
+/** Deletes keys that are older than a day, now and every ten minutes. Returns what stops it. */
+export function pruneKeys(db: Database, log: Log): () => void {
+  const prune = async () => {
+    await db`delete from idempotency_keys where created_at < now() - interval '24 hours'`;
+  };
+  const run = () => {
+    prune().catch((error: unknown) => log.warn({ error }, "could not delete old idempotency keys"));
+  };
+  const timer = setInterval(run, PRUNE_INTERVAL_MS);
+  run();
+  return () => clearInterval(timer);
+}
+
+/** @returns false when the key is taken. One that is older than a day is as good as none. */
+async function claimKey(
+  tx: Transaction,
+  creation: Creation<unknown>,
+  request: IdempotentRequest,
+): Promise<boolean> {
+  const rows = await tx`
+    insert into idempotency_keys as kept (organization_id, key, request_hash, resource_kind, resource_id)
+    values (${creation.organizationId}, ${request.key}, ${request.requestHash}, ${creation.kind}, ${creation.id})
+    on conflict (organization_id, key) do update
+    set request_hash = excluded.request_hash, resource_kind = excluded.resource_kind,
+        resource_id = excluded.resource_id, created_at = now()
+    where kept.created_at < now() - interval '24 hours'
+    returning key`;
+  return rows.length > 0;
+}
+
+async function replay<Row>(
+  tx: Transaction,
+  creation: Creation<Row>,
+  request: IdempotentRequest,
+): Promise<Row> {
+  const [kept] = await tx<{ requestHash: string; resourceId: string | null }[]>`
+    select request_hash as "requestHash", resource_id as "resourceId" from idempotency_keys
+    where organization_id = ${creation.organizationId} and key = ${request.key}`;
+  if (kept?.requestHash !== request.requestHash) {
+    throw invalid({ [IDEMPOTENCY_KEY]: ["This key was used for another request already."] });
+  }
+  const row = kept.resourceId === null ? undefined : await creation.find(tx, kept.resourceId);
+  if (row === undefined) {
+    throw new ApiError(
+      409,
+      "The resource that was made with this Idempotency-Key has been deleted since. Use a new key.",
+    );
+  }
+  return row;
+}

@@ -1,0 +1,92 @@
+// One operation of the API as data: route, ability, validation, handler and documentation come from a single declaration.
+import type { z } from "zod";
+import type { Principal } from "../auth/auth.ts";
+import type { Deprecation } from "./deprecation.ts";
+import type { FieldErrors } from "../jsonapi/errors.ts";
+import type { IdempotentRequest } from "./idempotency.ts";
+import type { StatusWaiters } from "./wait.ts";
+
+export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+
+/** What a handler works with; body, query and params have passed the operation's own schemas. */
+export interface OperationRequest<Body = unknown, Query = unknown, Params = unknown> {
+  principal: Principal;
+  body: Body;
+  query: Query;
+  params: Params;
+  /** The related resources that the client wants in the answer; a part of the operation's `includes`. */
+  includes: readonly string[];
+  /** The client's `Idempotency-Key` with a hash of the request, when it sent one to an idempotent operation. */
+  idempotency: IdempotentRequest | undefined;
+  requestId: string;
+  url: URL;
+  /** Where the operation is found for good: the path of the request or, where that is deprecated, of its successor. */
+  address: string;
+  /** Aborted when the client is gone. */
+  signal: AbortSignal;
+  waiters: StatusWaiters;
+}
+
+/** What a handler answers; the status and the content type are those of the operation's `success`. */
+export interface Reply {
+  /** Sent as JSON; left out for an answer without a body. */
+  document?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** The answer of an operation that worked. */
+export interface Success {
+  status: 200 | 201 | 204;
+  description: string;
+  /** Left out for an answer without a body. */
+  schema?: z.ZodType;
+  contentType?: "application/json" | "application/vnd.api+json";
+  /** Headers that this answer has and others do not, with a sentence about each. */
+  headers?: Record<string, string>;
+}
+
+/** One operation of the API. The shell adds the errors that any operation of its shape can answer. */
+export interface Operation<
+  Body extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Params extends z.ZodObject = z.ZodObject,
+> {
+  method: Method;
+  /** Below the API root, such as `/caches/:id`. */
+  path: string;
+  operationId: string;
+  tag: string;
+  summary: string;
+  description: string;
+  /** What the token must be allowed to, such as `caches:read`, or one of several; null where every valid token may. */
+  ability: string | readonly string[] | null;
+  body?: Body;
+  /** Members take the strings of the URL; a missing parameter is undefined. */
+  query?: Query;
+  /** An id that does not fit is answered like one that does not exist. */
+  params?: Params;
+  /** Names that `?include=` may have; undefined when the operation does not know the parameter. */
+  includes?: readonly string[];
+  /** Whether the operation honours `Idempotency-Key`. */
+  isIdempotent?: boolean;
+  /** Whether the operation answers 409 for a resource whose state does not allow it, such as one that is being deleted. */
+  canConflict?: boolean;
+  /** Checks between fields. It gets the fields that are valid by themselves, so that all faults are told at once. */
+  check?(
+    valid: Partial<z.output<Body>>,
+    asked: { principal: Principal; params: z.output<Params> },
+  ): FieldErrors | Promise<FieldErrors>;
+  success: Success;
+  deprecated?: Deprecation;
+  handle(request: OperationRequest<z.output<Body>, z.output<Query>, z.output<Params>>): Promise<Reply>;
+}
+
+/** Declares an operation; the handler's types follow from the schemas. */
+export function operation<
+  Body extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Params extends z.ZodObject = z.ZodObject,
+>(declaration: Operation<Body, Query, Params>): Operation {
+  // Methods are compared loosely, so an operation with types of its own fits into the list of all of them.
+  return declaration;
+}

@@ -1,0 +1,150 @@
+// Checks values against schemas and tells every fault in plain sentences, by the name the client used.
+import { z } from "zod";
+import type { FieldErrors } from "../jsonapi/errors.ts";
+
+/** Longer lists of possible values are left to the documentation. */
+const MAX_LISTED_VALUES = 12;
+
+/** A value that was checked: complete when there are no errors, or else the members that are valid by themselves. */
+export interface Checked<Value> {
+  valid: Partial<Value>;
+  errors: FieldErrors;
+}
+
+/**
+ * Checks an object as JSON has it. Null stands for absence where a member is optional.
+ * @param prefix what the names of members are told with, such as `config.` for those of the member `config`.
+ */
+export function checkObject<Schema extends z.ZodObject>(
+  schema: Schema,
+  value: object,
+  prefix = "",
+): Checked<z.output<Schema>> {
+  const given = withoutNulls(schema, value);
+  const parsed = schema.safeParse(given, { error: faultOf });
+  const errors: FieldErrors = {};
+  for (const issue of parsed.error?.issues ?? []) {
+    const field = prefix + issue.path.join(".");
+    addFault(errors, field, `The field ${field} ${issue.message}.`);
+  }
+  const valid: Partial<z.output<Schema>> = parsed.success ? parsed.data : validMembers(schema, given);
+  for (const [name, ...within] of unstorableIn(valid)) {
+    // What was one text in the request has parts that only we know of.
+    const field = prefix + (typeof given[name] === "string" ? name : [name, ...within].join("."));
+    addFault(errors, field, `The field ${field} has a character that is not allowed in text.`);
+    delete valid[name];
+  }
+  return { valid, errors };
+}
+
+/** The ways to the texts in a value that no text of Postgres can be: they have NUL, or half of a surrogate pair. */
+function unstorableIn(value: object, way: string[] = []): [name: string, ...within: string[]][] {
+  return Object.entries(value).flatMap(([name, part]: [string, unknown]) => {
+    if (typeof part === "string")
+      return part.isWellFormed() && !part.includes("\0") ? [] : [wayTo(way, name)];
+    return typeof part === "object" && part !== null ? unstorableIn(part, wayTo(way, name)) : [];
+  });
+}
+
+function wayTo(way: string[], name: string): [string, ...string[]] {
+  const [first = name, ...others] = [...way, name];
+  return [first, ...others];
+}
+
+/** Puts a sentence to those about the same field. */
+export function addFault(errors: FieldErrors, field: string, ...sentences: string[]): void {
+  errors[field] = [...(errors[field] ?? []), ...sentences];
+}
+
+function validMembers<Schema extends z.ZodObject>(
+  schema: Schema,
+  value: Record<string, unknown>,
+): Partial<z.output<Schema>> {
+  const members: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(schema.shape)) {
+    const parsed = z.safeParse(member, value[key]);
+    if (parsed.success && parsed.data !== undefined) members[key] = parsed.data;
+  }
+  return members as Partial<z.output<Schema>>;
+}
+
+/** Copies the members that the schema knows, without those that are null and optional, at every depth. */
+function withoutNulls(schema: z.ZodObject, value: object): Record<string, unknown> {
+  const given = value as Record<string, unknown>;
+  const copy: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(schema.shape)) {
+    if (!Object.hasOwn(given, key)) continue;
+    const part = given[key];
+    if (part === null && z.safeParse(member, undefined).success) continue;
+    copy[key] = withoutNullsIn(member, part);
+  }
+  return copy;
+}
+
+function withoutNullsIn(schema: z.core.$ZodType, value: unknown): unknown {
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodObject && isObject(value)) return withoutNulls(inner, value);
+  if (!(inner instanceof z.ZodArray) || !Array.isArray(value)) return value;
+  return value.map((each) => withoutNullsIn(inner.element, each));
+}
+
+/** The object schema within optional, default and the like, or that of the members of a list. */
+export function objectSchemaOf(schema: z.core.$ZodType): z.ZodObject | undefined {
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodArray) return objectSchemaOf(inner.element);
+  return inner instanceof z.ZodObject ? inner : undefined;
+}
+
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+    return unwrapped(schema.def.innerType);
+  }
+  return schema;
+}
+
+/** Whether JSON would call it an object. */
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What is wrong, as the end of a sentence that begins with the field. */
+function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return "is required";
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${nounOf(issue.expected)}`;
+    case "invalid_value":
+      return oneOf(issue.values.map(String));
+    case "too_small":
+      return sizeFault(issue.origin, "at least", issue.minimum);
+    case "too_big":
+      return sizeFault(issue.origin, "at most", issue.maximum);
+    default:
+      return undefined;
+  }
+}
+
+function nounOf(expected: string): string {
+  const nouns: Record<string, string> = {
+    string: "a string",
+    number: "a number",
+    int: "an integer",
+    boolean: "true or false",
+    object: "an object",
+    record: "an object",
+    array: "an array",
+  };
+  return nouns[expected] ?? expected;
+}
+
+function sizeFault(origin: string, comparison: string, limit: number | bigint): string {
+  const plural = Number(limit) === 1 ? "" : "s";
+  if (origin === "string") return `must have ${comparison} ${limit} character${plural}`;
+  if (origin === "array") return `must have ${comparison} ${limit} member${plural}`;
+  return `must be ${comparison} ${limit}`;
+}
+
+function oneOf(values: string[]): string {
+  if (values.length > MAX_LISTED_VALUES) return "has a value that the documentation does not list";
+  return `must be one of ${values.join(", ")}`;
+}

@@ -1,0 +1,171 @@
+// Which connections go when there is no room for all.
+import { describe, expect, test } from "bun:test";
+import { ConnectionLimits } from "./connection-limits.ts";
+import { Customers, hostOf } from "./customers.ts";
+
+class Client {
+  isClosed = false;
+  isAttached = false;
+  readonly address: string;
+  readonly usedAtMs: number;
+  constructor(host: string, usedAtMs = 0) {
+    this.address = `${host}:4000`;
+    this.usedAtMs = usedAtMs;
+  }
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+function come(customers: Customers<Client>, route: string, clients: Client[], most = Infinity): Client[] {
+  for (const client of clients) customers.add(route, client, most);
+  return clients;
+}
+
+function clientsOf(count: number, host: (index: number) => string): Client[] {
+  return Array.from({ length: count }, (_, index) => new Client(host(index), index));
+}
+
+function closed(clients: Client[]): number {
+  return clients.filter(({ isClosed }) => isClosed).length;
+}
+
+const customersOf = () => new Customers<Client>((client) => client.close());
+
+describe("customers", () => {
+  test("a route takes as many as it may, and the next when a client has gone", () => {
+    const customers = customersOf();
+    const [first, second, third] = [new Client("1.1.1.1"), new Client("1.1.1.1"), new Client("1.1.1.1")];
+    expect([first, second, third].map((client) => customers.add("a", client, 2))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(customers.add("b", third, 2)).toBe(true);
+    customers.remove("a", first);
+    customers.remove("a", first);
+    expect(customers.add("a", new Client("1.1.1.1"), 2)).toBe(true);
+    expect(customers.size).toBe(3);
+  });
+
+  test("a client that says twice who it is counts once", () => {
+    const customers = customersOf();
+    const client = new Client("1.1.1.1");
+    expect([customers.add("a", client, 1), customers.add("a", client, 1)]).toEqual([true, true]);
+    expect(customers.size).toBe(1);
+  });
+
+  test("the fullest route loses those that are silent longest", () => {
+    const customers = customersOf();
+    const quiet = come(
+      customers,
+      "quiet",
+      clientsOf(5, () => "1.1.1.1"),
+    );
+    const loud = come(
+      customers,
+      "loud",
+      clientsOf(100, () => "1.1.1.1"),
+    );
+    customers.shed(60);
+    expect(closed(quiet)).toBe(0);
+    expect(loud.map(({ isClosed }) => isClosed)).toEqual([...Array(60).fill(true), ...Array(40).fill(false)]);
+  });
+
+  test("clients that an engine serves go last, and free two descriptors each", () => {
+    const customers = customersOf();
+    const clients = come(
+      customers,
+      "a",
+      clientsOf(10, () => "1.1.1.1"),
+    );
+    for (const client of clients.slice(0, 5)) client.isAttached = true;
+    customers.shed(7);
+    expect(clients.slice(5).every(({ isClosed }) => isClosed)).toBe(true);
+    expect(closed(clients)).toBe(6);
+  });
+
+  test("an address with more than half of all goes before others, also where it is on many routes", () => {
+    const customers = customersOf();
+    const honest = come(
+      customers,
+      "honest",
+      clientsOf(40, (index) => `2.2.2.${index}`),
+    );
+    const crowd = Array.from({ length: 60 }, (_, index) =>
+      come(
+        customers,
+        `r${index}`,
+        clientsOf(1, () => "6.6.6.6"),
+      ),
+    ).flat();
+    customers.shed(15);
+    expect([closed(honest), closed(crowd)]).toEqual([0, 15]);
+  });
+
+  test("one address for all, as behind a proxy, keeps no route from its due", () => {
+    const customers = customersOf();
+    const few = come(
+      customers,
+      "few",
+      clientsOf(3, () => "127.0.0.1"),
+    );
+    const many = come(
+      customers,
+      "many",
+      clientsOf(30, () => "127.0.0.1"),
+    );
+    customers.shed(20);
+    expect([closed(few), closed(many)]).toEqual([0, 20]);
+  });
+
+  test("more than there are can be asked for", () => {
+    const customers = customersOf();
+    const clients = come(
+      customers,
+      "a",
+      clientsOf(3, () => "127.0.0.1"),
+    );
+    customers.shed(10);
+    expect([closed(clients), customers.size]).toEqual([3, 0]);
+  });
+
+  test.each([
+    ["127.0.0.1:80", "127.0.0.1"],
+    ["[2001:db8:1:2:3:4:5:6]:80", "2001:db8:1:2"],
+    ["[2001:db8::1]:80", "2001:db8:0:0"],
+    ["[::1]:80", "0:0:0:0"],
+  ])("%s counts as %s", (address, host) => expect(hostOf(address)).toBe(host));
+});
+
+const limitsOf = (openFiles: number) => new ConnectionLimits<Client>(openFiles, (client) => client.close());
+
+describe("the limits of a gateway", () => {
+  test("with room for all, nobody goes", () => {
+    const limits = limitsOf(1_000);
+    const clients = clientsOf(400, () => "1.1.1.1");
+    for (const client of clients) limits.arrived("a", client);
+    limits.relieve(limits.room(10), 10);
+    expect(closed(clients)).toBe(0);
+  });
+
+  test("strangers make room for customers first", () => {
+    const limits = limitsOf(1_000);
+    const preAuth = clientsOf(400, () => "1.1.1.1");
+    const customers = clientsOf(400, () => "1.1.1.1");
+    for (const client of preAuth) limits.arrived("a", client);
+    for (const client of customers) limits.identified("b", client, 10_000);
+    limits.relieve(limits.room(10) + 1, 10);
+    expect([closed(preAuth), closed(customers)]).toEqual([33, 0]);
+  });
+
+  test("customers go when strangers have given what they can", () => {
+    const limits = limitsOf(1_000);
+    const preAuth = clientsOf(60, () => "1.1.1.1");
+    const customers = clientsOf(700, () => "1.1.1.1");
+    for (const client of preAuth) limits.arrived("a", client);
+    for (const client of customers) limits.identified("b", client, 10_000);
+    limits.relieve(limits.room(10) + 20, 10);
+    expect([closed(preAuth), closed(customers)]).toEqual([0, 52]);
+  });
+});

@@ -1,0 +1,239 @@
+// The front door of one machine: an address for each instance that the host tells of, and a front for each client that comes.
+import { postgresHandler } from "../postgres/index.ts";
+import { mysqlHandler } from "../mysql/index.ts";
+import { redisHandler } from "../redis/index.ts";
+import { TooManyClients, type ProtocolHandler } from "../backend.ts";
+import { ConnectionLimits } from "./connection-limits.ts";
+import { FAREWELLS } from "./farewells.ts";
+import { InstanceBackend } from "../instance/instance-backend.ts";
+import type { Route, GatewayMessage, HostMessage, Protocol } from "../link.ts";
+import type { Log } from "../../lib/line-log.ts";
+import type { Parcel } from "../../lib/socket-courier.ts";
+import { openFileLimit } from "../../lib/open-files.ts";
+import { libc } from "../reactor/libc.ts";
+import { AddressLink } from "../reactor/address-link.ts";
+import { ClientSocket, type TlsPolicy } from "../reactor/client-socket.ts";
+import { HostLink } from "../reactor/host-link.ts";
+import { Listener } from "../reactor/listener.ts";
+import type { Reactor } from "../reactor/reactor.ts";
+import { isLoopbackPeer, outOfReach } from "./reach.ts";
+import { GcScheduler } from "./gc-scheduler.ts";
+
+const HANDLERS: Record<Protocol, ProtocolHandler> = {
+  postgres: postgresHandler,
+  mysql: mysqlHandler,
+  redis: redisHandler,
+};
+
+/** What the gateway was told at its start. */
+export interface GatewaySettings {
+  /** The host's unix socket for gateways. */
+  linkSocket: string;
+  /** The host's unix socket from which it hands over the sockets that clients come to. */
+  addressSocket: string;
+  /** Begins TLS as the server on a descriptor; null where there is no TLS. */
+  session: TlsPolicy["session"];
+  /** Whether clients of other machines may speak in clear. */
+  isInsecureAllowed: boolean;
+}
+
+interface OpenRoute {
+  backend: InstanceBackend;
+  /** Null until the host has handed over the socket, which it does not have either while another program has the address. */
+  listener: Listener | null;
+  /** What the host asked of it last. */
+  question: number | undefined;
+  clients: Set<ClientSocket>;
+}
+
+export class Gateway {
+  readonly #reactor: Reactor;
+  readonly #settings: GatewaySettings;
+  readonly #log: Log;
+  readonly #link: HostLink;
+  readonly #addresses: AddressLink;
+  /** Sockets of instances that the gateway has not heard of yet. */
+  readonly #early = new Map<string, number>();
+  readonly #routes = new Map<string, OpenRoute>();
+  readonly #limits = new ConnectionLimits<ClientSocket>(openFileLimit(), (client, id) =>
+    this.#dismiss(client, id),
+  );
+  readonly #gc: GcScheduler;
+  readonly #ready: () => void;
+
+  /** @param ready called each time the host has told of all instances. */
+  constructor(reactor: Reactor, settings: GatewaySettings, log: Log, ready: () => void) {
+    this.#reactor = reactor;
+    this.#gc = new GcScheduler(reactor.timers);
+    this.#settings = settings;
+    this.#log = log;
+    this.#ready = ready;
+    reactor.relief = {
+      room: () => this.#limits.room(this.#routes.size),
+      relieve: (sockets) => this.#limits.relieve(sockets, this.#routes.size),
+    };
+    this.#addresses = new AddressLink(reactor, settings.addressSocket, {
+      received: (id, fd) => this.#listen(id, fd),
+      ended: () => this.#link.restart(),
+    });
+    this.#link = new HostLink(reactor, settings.linkSocket, {
+      connected: () => this.#meet(),
+      received: (message) => this.#hear(message),
+      skipped: () => log.error({}, "a line of the host's is too long and was left out"),
+    });
+  }
+
+  /** Begins to listen to the host, and to whoever comes to the addresses that it tells. */
+  start(): void {
+    this.#link.start();
+  }
+
+  /** A host is there, which may have been started in place of a killed one, and gets back what that had. */
+  #meet(): void {
+    const held: Parcel[] = [...this.#early];
+    for (const [id, { listener }] of this.#routes) {
+      if (listener !== null && !listener.isClosed) held.push([id, listener.fd]);
+    }
+    const isDone = this.#addresses.connect(held);
+    for (const id of this.#early.keys()) this.#forget(id);
+    if (isDone) this.#tell({ type: "holding" });
+    else this.#link.restart();
+  }
+
+  #hear(message: HostMessage): void {
+    switch (message.type) {
+      case "entries":
+        return this.#releaseOthers(new Set(message.ids));
+      case "synced":
+        return this.#synced();
+      case "entry":
+        return this.#take(message.entry, message.isAnswer === true);
+      case "gone":
+        this.#release(message.id);
+        return this.#tell({ type: "released", id: message.id });
+      case "drain":
+        return this.#asked(message)?.drain(message.withinMs, message.isYielding);
+      case "detach":
+        return this.#asked(message)?.detach();
+      default:
+        return unknownMessage(message);
+    }
+  }
+
+  /** The backend that a question is for, which its answer will name. */
+  #asked({ id, question }: { id: string; question?: number }): InstanceBackend | undefined {
+    const route = this.#routes.get(id);
+    if (route !== undefined) route.question = question;
+    return route?.backend;
+  }
+
+  #tell(message: GatewayMessage): void {
+    this.#link.send(message);
+  }
+
+  #tellOf(message: GatewayMessage): void {
+    const isAnswer = message.type === "drained" || message.type === "busy" || message.type === "detached";
+    const question = isAnswer ? this.#routes.get(message.id)?.question : undefined;
+    this.#tell(isAnswer && question !== undefined ? { ...message, question } : message);
+  }
+
+  #releaseOthers(present: Set<string>): void {
+    for (const id of this.#routes.keys()) if (!present.has(id)) this.#release(id);
+  }
+
+  #synced(): void {
+    for (const { backend } of this.#routes.values()) backend.remind();
+    this.#ready();
+  }
+
+  #take(entry: Route, isAnswer: boolean): void {
+    const route = this.#routes.get(entry.id);
+    if (route === undefined) return this.#open(entry);
+    const { address, port } = route.backend.entry;
+    route.backend.update(entry, isAnswer);
+    if (address === entry.address && port === entry.port) return;
+    for (const client of outOfReach(route.clients, entry.address)) client.end();
+  }
+
+  #open(entry: Route): void {
+    const backend = new InstanceBackend(this.#reactor, entry, (message) => this.#tellOf(message));
+    const route: OpenRoute = {
+      backend,
+      listener: null,
+      question: undefined,
+      clients: new Set(),
+    };
+    this.#routes.set(entry.id, route);
+    const fd = this.#early.get(entry.id);
+    if (fd === undefined) return;
+    this.#early.delete(entry.id);
+    this.#listen(entry.id, fd);
+  }
+
+  /** @param fd a socket that listens at the address of the instance, in place of the one before; null is none. */
+  #listen(id: string, fd: number | null): void {
+    const route = this.#routes.get(id);
+    this.#forget(id);
+    route?.listener?.close();
+    if (fd === null) return;
+    if (route === undefined) return void this.#early.set(id, fd);
+    route.listener = new Listener(this.#reactor, fd, (client, peer) => this.#accept(route, client, peer));
+  }
+
+  #forget(id: string): void {
+    const fd = this.#early.get(id);
+    if (fd !== undefined) libc.close(fd);
+    this.#early.delete(id);
+  }
+
+  #release(id: string): void {
+    this.#forget(id);
+    const route = this.#routes.get(id);
+    if (route === undefined) return;
+    this.#routes.delete(id);
+    route.listener?.close();
+    route.backend.close();
+    for (const client of route.clients) client.end();
+  }
+
+  #accept(route: OpenRoute, fd: number, address: string): void {
+    const client = new ClientSocket(this.#reactor, fd, address, {
+      session: this.#settings.session,
+      mustStartTls: !this.#settings.isInsecureAllowed && !isLoopbackPeer(address),
+    });
+    route.clients.add(client);
+    const { id } = route.backend.entry;
+    this.#limits.arrived(id, client);
+    client.onIdentified = () => {
+      if (!this.#limits.identified(id, client, route.backend.entry.maxConnections))
+        throw new TooManyClients();
+    };
+    void this.#serve(route, client);
+  }
+
+  /** Ends the connection of a customer for whom there is no room any more. */
+  #dismiss(client: ClientSocket, id: string): void {
+    const route = this.#routes.get(id);
+    client.dismiss(route === undefined ? new Uint8Array() : FAREWELLS[route.backend.entry.protocol]);
+  }
+
+  async #serve(route: OpenRoute, client: ClientSocket): Promise<void> {
+    const { entry } = route.backend;
+    try {
+      await HANDLERS[entry.protocol](client, route.backend);
+    } catch (error) {
+      this.#log.error({ instance: entry.id, error }, "a client could not be served");
+    } finally {
+      client.end();
+      route.backend.left(client);
+      route.clients.delete(client);
+      this.#limits.left(entry.id, client);
+      this.#gc.note();
+    }
+  }
+}
+
+/** The contract has no other messages; were there one, it would not compile here. */
+function unknownMessage(message: never): never {
+  throw new Error(`The host sent an unknown message: ${JSON.stringify(message)}`);
+}

@@ -1,0 +1,38 @@
+// Who has to go when more come than there is room for.
+import { expect, test } from "bun:test";
+import { PreAuthLimit } from "./pre-auth-limit.ts";
+
+class Client {
+  isClosed = false;
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+function crowd(preAuth: PreAuthLimit<Client>, route: string, count: number): Client[] {
+  const clients = Array.from({ length: count }, () => new Client());
+  for (const client of clients) preAuth.add(route, client);
+  return clients;
+}
+
+test("the oldest at the fullest door goes for each that comes", () => {
+  const preAuth = new PreAuthLimit<Client>(10);
+  const quiet = crowd(preAuth, "quiet", 2);
+  const loud = crowd(preAuth, "loud", 100);
+  const late = crowd(preAuth, "quiet", 1);
+  expect([...quiet, ...late].some(({ isClosed }) => isClosed)).toBe(false);
+  expect(loud.map(({ isClosed }) => isClosed)).toEqual([...Array(93).fill(true), ...Array(7).fill(false)]);
+  expect(preAuth.size).toBe(10);
+});
+
+test("whoever said who it is counts no more, and is counted off once", () => {
+  const preAuth = new PreAuthLimit<Client>(2);
+  const [known, other] = crowd(preAuth, "door", 2);
+  if (known === undefined || other === undefined) throw new Error("nobody came");
+  preAuth.remove("door", known);
+  preAuth.remove("door", known);
+  preAuth.remove("elsewhere", other);
+  expect(preAuth.size).toBe(1);
+  crowd(preAuth, "door", 1);
+  expect([known, other].some(({ isClosed }) => isClosed)).toBe(false);
+});

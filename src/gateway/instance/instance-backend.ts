@@ -1,0 +1,288 @@
+// An instance behind the gateway: who waits for its engine, who is connected to it, and when it was used last.
+import { backoffMs } from "../../lib/backoff.ts";
+import { EngineUnavailable, HOLD_MS, type Backend, type MessageFramer, type SpliceEnd } from "../backend.ts";
+import type { Route, GatewayMessage, WakeReason } from "../link.ts";
+import type { ClientSocket } from "../reactor/client-socket.ts";
+import type { Reactor } from "../reactor/reactor.ts";
+import { SocketStream } from "../reactor/socket-stream.ts";
+import { dial } from "../reactor/sockets.ts";
+import { Drain } from "./drain.ts";
+import { Disconnection } from "./disconnect.ts";
+import { Splice } from "../reactor/splice.ts";
+import { IdleTimer } from "./idle-timer.ts";
+import { UsersRefresh } from "./users-refresh.ts";
+import { Waiters } from "./waiters.ts";
+import { presentableReason } from "./wake-reason.ts";
+import { Waking } from "./waking.ts";
+
+/** How long a client waits for an engine that could not be started and may be the next time. */
+const FAILED_HOLD_MS = 5_000;
+/** How often it asks for that one meanwhile, which is tried seldom when nobody does. */
+const FAILED_ASK_MS = 500;
+/** More clients than any engine takes; each of them costs a few kB. */
+const MAX_HELD = 20_000;
+/**
+ * How soon an engine is dialled again that is said to run and does not take the connection, or whose queue is full; and how
+ * seldom in the end, so that a crowd leaves the processor to the engine.
+ */
+const REDIAL_MS = 2;
+const LONGEST_REDIAL_MS = 64;
+/** Strangers who may have a connection to the engine at a time; the smallest of engines takes a hundred altogether. */
+const MAX_BEGUN = 16;
+/** An engine that has not said anything for so long has answered all it was asked. */
+const SILENT_MS = 20;
+
+export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
+  readonly #reactor: Reactor;
+  readonly #tell: (message: GatewayMessage) => void;
+  readonly #splices = new Set<Splice>();
+  /** All connections to the engine. */
+  readonly #engines = new Set<SocketStream>();
+  /** Those of clients who have yet to prove who they are. */
+  readonly #begun = new Set<SocketStream>();
+  /** Those of clients who are being logged in. */
+  readonly #entering = new Set<SocketStream>();
+  readonly #waiters: Waiters;
+  readonly #waking: Waking;
+  readonly #idleTimer: IdleTimer;
+  readonly #users: UsersRefresh;
+  #entry: Route;
+  #drain: Drain | null = null;
+  #disconnection: Disconnection | null = null;
+  /** Whether what a client says ends the drain. */
+  #isYielding = false;
+  readonly #maxHeld: number;
+
+  /** @param maxHeld how many clients may wait at a time. */
+  constructor(
+    reactor: Reactor,
+    entry: Route,
+    tell: (message: GatewayMessage) => void,
+    { maxHeld = MAX_HELD } = {},
+  ) {
+    this.#maxHeld = maxHeld;
+    this.#reactor = reactor;
+    this.#tell = tell;
+    this.#entry = entry;
+    this.#waiters = new Waiters(reactor.timers);
+    this.#waking = new Waking(reactor.timers, entry, tell);
+    this.#users = new UsersRefresh(reactor.timers, () => tell({ type: "users", id: entry.id }));
+    this.#idleTimer = new IdleTimer(reactor.timers, () => tell({ type: "quiet", id: entry.id }));
+    this.#idleTimer.watch(entry);
+  }
+
+  get entry(): Route {
+    return this.#entry;
+  }
+
+  /** How many sessions are connected to the engine. */
+  get sessions(): number {
+    return this.#splices.size;
+  }
+
+  get isCrowded(): boolean {
+    return this.#begun.size >= MAX_BEGUN;
+  }
+
+  /** Takes in what the host tells. @param isAnswer whether it was asked for its users. */
+  update(entry: Route, isAnswer = true): void {
+    this.#entry = entry;
+    if (entry.state !== "draining") {
+      this.#endDrain();
+      // Its answer would be taken for that to a later question.
+      this.#disconnection?.cancel();
+    }
+    this.#waking.update(entry);
+    this.#idleTimer.watch(entry);
+    if (isAnswer) this.#users.answered();
+    this.#waiters.wakeAll();
+  }
+
+  /** The host may have forgotten who waits. */
+  remind(): void {
+    this.#waking.askAnew();
+    // It was asked over a link that is gone, and told all it knows over this one.
+    this.#users.answered();
+    this.#waiters.wakeAll();
+  }
+
+  /**
+   * Holds whoever comes and tells when nothing is under way any more.
+   * @param isYielding whether a client that says something meanwhile comes first.
+   */
+  drain(withinMs: number, isYielding = false): void {
+    this.#drain?.cancel();
+    this.#isYielding = isYielding;
+    for (const splice of this.#splices) splice.hold(true);
+    this.#drain = new Drain(this.#reactor.timers, {
+      withinMs,
+      isQuiet: () => this.#isQuiet(),
+      isWanted: () => this.#isWanted,
+      drained: () => this.#tell({ type: "drained", id: this.#entry.id }),
+      busy: () => this.#goOnBusy(),
+    });
+  }
+
+  /** Parts all clients from the engine, unless something is under way: the host may go by the answer to an earlier drain. */
+  detach(): void {
+    if (this.#drain === null || this.#isWanted || !this.#isQuiet()) this.#goOnBusy();
+    else this.part();
+  }
+
+  /** Parts all clients from the engine whatever they do, and tells when none of them is connected to it any more. */
+  part(): void {
+    for (const engine of this.#begun) engine.close();
+    for (const splice of this.#splices) splice.detach();
+    this.#splices.clear();
+    this.#disconnection?.cancel();
+    this.#disconnection = new Disconnection(this.#reactor.timers, this.#engines, () =>
+      this.#tell({ type: "detached", id: this.#entry.id }),
+    );
+    this.#disconnection.begin();
+  }
+
+  /** It is not behind this gateway any more. */
+  close(): void {
+    this.#drain?.cancel();
+    this.#disconnection?.cancel();
+    this.#idleTimer.stop();
+    this.#waking.close();
+    this.#users.answered();
+    this.#waiters.wakeAll();
+  }
+
+  async settled(client: ClientSocket): Promise<"running" | "asleep"> {
+    const giveUpAtMs = this.#nowMs + HOLD_MS;
+    while (this.#drain !== null || this.#entry.state === "draining" || this.#entry.state === "starting") {
+      await this.#change(client, giveUpAtMs);
+    }
+    return this.#isRunning ? "running" : "asleep";
+  }
+
+  async connect(client: ClientSocket, reason: WakeReason, begun?: SocketStream): Promise<SocketStream> {
+    let giveUpAtMs = this.#nowMs + HOLD_MS;
+    for (let attempts = 1; ;) {
+      if (this.#isRunning) {
+        const engine = this.#goOn(begun) ?? this.#dial();
+        if (engine !== null) return this.#enter(engine);
+        await this.pause(client, backoffMs(attempts++, REDIAL_MS, LONGEST_REDIAL_MS));
+        if (this.#nowMs > giveUpAtMs) throw this.#unavailable();
+        continue;
+      }
+      attempts = 1;
+      const { state } = this.#entry;
+      if (state === "failed") giveUpAtMs = Math.min(giveUpAtMs, this.#nowMs + FAILED_HOLD_MS);
+      if (state !== "starting") this.#waking.ask(client, presentableReason(reason));
+      await this.#change(client, giveUpAtMs, state === "failed" ? FAILED_ASK_MS : Infinity);
+    }
+  }
+
+  async connectIfRunning(): Promise<SocketStream | null> {
+    const engine = this.#isRunning ? this.#dial() : null;
+    if (engine !== null) this.#begun.add(engine);
+    return engine;
+  }
+
+  pause(client: ClientSocket, ms: number): Promise<void> {
+    return this.#waiters.pause(client, ms);
+  }
+
+  refreshUsers(): Promise<void> {
+    return this.#users.ask();
+  }
+
+  loggedIn(client: ClientSocket): void {
+    this.#waking.loggedIn(client);
+  }
+
+  /** The client is not served any more. */
+  left(client: ClientSocket): void {
+    this.#waking.left(client);
+  }
+
+  async splice(client: ClientSocket, engine: SocketStream, framer?: MessageFramer): Promise<SpliceEnd> {
+    this.#begun.delete(engine);
+    // Whoever did not ask for the engine, but found it running, has not used it yet.
+    const isUse = this.#entering.delete(engine);
+    const owner = {
+      used: (nowMs: number) => this.#idleTimer.note(nowMs),
+      ended: () => this.#splices.delete(splice),
+    };
+    const splice: Splice = new Splice(client, engine, framer ?? null, owner, isUse);
+    this.#splices.add(splice);
+    if (this.#drain !== null) splice.hold(true);
+    return await splice.end;
+  }
+
+  /** Whether the engine takes connections that are not about to be ended. */
+  get #isRunning(): boolean {
+    return this.#entry.state === "running" && this.#drain === null;
+  }
+
+  get #nowMs(): number {
+    return this.#reactor.timers.now();
+  }
+
+  /** Whether the drain is to end since a client that it holds has something to say. */
+  get #isWanted(): boolean {
+    return this.#isYielding && this.#splices.values().some((splice) => splice.isAsked);
+  }
+
+  #goOnBusy(): void {
+    this.#endDrain();
+    this.#tell({ type: "busy", id: this.#entry.id });
+    this.#waiters.wakeAll();
+  }
+
+  #endDrain(): void {
+    this.#drain?.cancel();
+    this.#drain = null;
+    this.#isYielding = false;
+    for (const splice of this.#splices) splice.hold(false);
+  }
+
+  #isQuiet(): boolean {
+    const nowMs = this.#nowMs;
+    for (const engine of this.#entering) if (engine.isEnded) this.#entering.delete(engine);
+    return (
+      this.#entering.size === 0 && [...this.#splices].every((splice) => splice.isQuiet(nowMs, SILENT_MS))
+    );
+  }
+
+  /** Holds a client until something changes, for so long at most. @throws EngineUnavailable when that is too late. */
+  async #change(client: ClientSocket, giveUpAtMs: number, longestMs = Infinity): Promise<void> {
+    const remainingMs = giveUpAtMs - this.#nowMs;
+    if (remainingMs <= 0) throw this.#unavailable();
+    if (this.#waiters.size >= this.#maxHeld)
+      throw new EngineUnavailable("too many clients wait for it already");
+    await this.#waiters.wait(client, Math.min(remainingMs, longestMs));
+  }
+
+  #unavailable(): EngineUnavailable {
+    return new EngineUnavailable(this.#entry.lastError ?? "it takes too long to start");
+  }
+
+  #goOn(begun: SocketStream | undefined): SocketStream | null {
+    return begun === undefined || begun.isEnded ? null : begun;
+  }
+
+  #dial(): SocketStream | null {
+    const dialled = dial(this.#entry.socket);
+    if (typeof dialled === "string") return null;
+    const engine = new SocketStream(this.#reactor, dialled.fd);
+    this.#engines.add(engine);
+    engine.onClosed = () => {
+      this.#engines.delete(engine);
+      this.#begun.delete(engine);
+      this.#entering.delete(engine);
+    };
+    return engine;
+  }
+
+  #enter(engine: SocketStream): SocketStream {
+    this.#idleTimer.note();
+    this.#begun.delete(engine);
+    this.#entering.add(engine);
+    return engine;
+  }
+}

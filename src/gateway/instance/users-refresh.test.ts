@@ -1,0 +1,65 @@
+// Asking the host for users: whoever asks hears of what was so when it asked, or later.
+import { expect, test } from "bun:test";
+import { Timers } from "../reactor/timers.ts";
+import { UsersRefresh } from "./users-refresh.ts";
+
+function stage() {
+  let nowMs = 0;
+  let questions = 0;
+  const timers = new Timers(() => nowMs);
+  const users = new UsersRefresh(timers, () => questions++);
+  const heard: string[] = [];
+  const ask = (name: string) => void users.ask().then(() => heard.push(name));
+  return {
+    users,
+    ask,
+    heard,
+    questions: () => questions,
+    /** Lets time pass, and what was promised come about. */
+    async pass(ms: number): Promise<void> {
+      nowMs += ms;
+      timers.run();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+test("who asks while a question is with the host hears the answer to the next one", async () => {
+  const { users, ask, heard, questions, pass } = stage();
+  ask("first");
+  ask("second");
+  ask("third");
+  expect(questions()).toBe(1);
+  users.answered();
+  await pass(0);
+  expect([heard, questions()]).toEqual([["first"], 2]);
+  users.answered();
+  await pass(0);
+  expect([heard, questions()]).toEqual([["first", "second", "third"], 2]);
+});
+
+test("who asks while the next question waits for its turn shares it", async () => {
+  const { users, ask, heard, questions, pass } = stage();
+  for (let count = 0; count < 10; count++) {
+    ask("early");
+    users.answered();
+    await pass(0);
+  }
+  ask("one");
+  ask("other");
+  expect(questions()).toBe(10);
+  await pass(200);
+  expect(questions()).toBe(11);
+  users.answered();
+  await pass(0);
+  expect(heard.slice(10)).toEqual(["one", "other"]);
+});
+
+test("a host that does not answer is not waited for", async () => {
+  const { ask, heard, pass } = stage();
+  ask("one");
+  await pass(1_999);
+  expect(heard).toEqual([]);
+  await pass(1);
+  expect(heard).toEqual(["one"]);
+});

@@ -1,0 +1,59 @@
+// Clients that are held: until something happens, the time is over, or they go away.
+import type { ClientSocket } from "../reactor/client-socket.ts";
+import type { Timers } from "../reactor/timers.ts";
+import { StreamEnded } from "../stream.ts";
+
+export class Waiters {
+  readonly #timers: Timers;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  /** How many wait for something to happen. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Something has happened: all who wait look again, in the order in which they came. */
+  wakeAll(): void {
+    const woken = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of woken) wake();
+  }
+
+  /**
+   * Waits for `wakeAll`, for so long at most.
+   * @throws StreamEnded when the client goes away.
+   */
+  wait(client: ClientSocket, ms: number): Promise<void> {
+    return this.#hold(client, ms, this.#waiting);
+  }
+
+  /**
+   * Waits for so long.
+   * @throws StreamEnded when the client goes away.
+   */
+  pause(client: ClientSocket, ms: number): Promise<void> {
+    return this.#hold(client, ms, null);
+  }
+
+  #hold(client: ClientSocket, ms: number, waiting: Set<() => void> | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        timer.cancel();
+        forget();
+        waiting?.delete(done);
+        resolve();
+      };
+      const timer = this.#timers.after(ms, done);
+      waiting?.add(done);
+      const forget = client.onGone(() => {
+        timer.cancel();
+        waiting?.delete(done);
+        reject(new StreamEnded());
+      });
+    });
+  }
+}

@@ -1,0 +1,158 @@
+// One wake of an instance: asked for once however many wait, and told with its reason and spans when it is over.
+import type { Route, GatewayMessage, WakeReason, WakeSpans } from "../link.ts";
+import type { ClientSocket } from "../reactor/client-socket.ts";
+import type { Timers } from "../reactor/timers.ts";
+
+/** While an instance cannot be started, each new client asks again, but not more often than this. */
+const ASK_INTERVAL_MS = 1_000;
+/** No login takes that long; a client that connected earlier was logged in before the instance fell asleep. */
+const LONGEST_LOGIN_MS = 60_000;
+
+interface Cause {
+  client: ClientSocket;
+  reason: WakeReason;
+  at: string;
+  beganAtMs: number;
+  askedAtMs: number;
+  /** When the engine took connections; null until then. */
+  readyAtMs: number | null;
+  /** Whether its client is not served any more. */
+  hasLeft: boolean;
+}
+
+export class Waking {
+  readonly #timers: Timers;
+  readonly #id: string;
+  readonly #tell: (message: GatewayMessage) => void;
+  /** Those who have had the engine before. */
+  readonly #served = new WeakSet<ClientSocket>();
+  #cause: Cause | null = null;
+  /** When the host was asked last, unless it has answered since. */
+  #askedAtMs = -Infinity;
+  #state: Route["state"];
+  #latestStart: Route["latestStart"];
+
+  constructor(timers: Timers, { id, state, latestStart }: Route, tell: (message: GatewayMessage) => void) {
+    this.#timers = timers;
+    this.#id = id;
+    this.#tell = tell;
+    this.#state = state;
+    this.#latestStart = latestStart;
+  }
+
+  /** Asks for the engine, for a client that proved who it is; others who wait for the same wake change nothing. */
+  ask(client: ClientSocket, reason: WakeReason): void {
+    const nowMs = this.#timers.now();
+    if (nowMs - this.#askedAtMs < ASK_INTERVAL_MS) return;
+    this.#askedAtMs = nowMs;
+    this.#cause = this.#goingOn ?? this.#causeOf(client, reason, nowMs);
+    this.#tell({ type: "wake", id: this.#id, reason: this.#cause.reason });
+  }
+
+  /** The host may not know that it was asked: the next who asks is heard, however soon. */
+  askAnew(): void {
+    this.#askedAtMs = -Infinity;
+    if (this.#state === "asleep") this.#forgetLeft();
+  }
+
+  /** Takes in what the host tells. */
+  update({ state, latestStart }: Route): void {
+    const former = this.#state;
+    this.#latestStart = latestStart;
+    this.#state = state;
+    if (state !== former && (state === "running" || state === "asleep")) this.#askedAtMs = -Infinity;
+    if (state === "running") this.#ready(former);
+    if (state !== "asleep") return;
+    // It fell asleep again before anybody was logged in.
+    if (this.#cause !== null && this.#cause.readyAtMs !== null) this.#finish(this.#cause);
+    // A start that was under way is not any more; what is asked for while it drains is yet to come.
+    else if (former === "starting" || former === "failed") this.#forgetLeft();
+  }
+
+  /** The wake is over when the first client can use the engine, mostly the one that caused it. */
+  loggedIn(client: ClientSocket): void {
+    this.#served.add(client);
+    const cause = this.#cause;
+    if (cause === null || cause.readyAtMs === null) return;
+    // The one that caused it may be a moment behind others.
+    if (cause.client !== client && !cause.client.isEnded) return;
+    this.#finish(cause);
+  }
+
+  /** A client is not served any more. What it woke was woken all the same, be it that it could not be logged in. */
+  left(client: ClientSocket): void {
+    const cause = this.#cause;
+    if (cause?.client !== client) return;
+    cause.hasLeft = true;
+    if (cause.readyAtMs !== null) this.#finish(cause);
+  }
+
+  /** Nothing is told any more. */
+  close(): void {
+    this.#cause = null;
+  }
+
+  /** The wake that is under way. It is another's when its client has left, unless all that is missing is to tell of it. */
+  get #goingOn(): Cause | null {
+    const cause = this.#cause;
+    return cause?.client.isEnded === true && cause.readyAtMs === null ? null : cause;
+  }
+
+  #causeOf(client: ClientSocket, reason: WakeReason, nowMs: number): Cause {
+    const beganAtMs = this.#beganAtMs(client, nowMs);
+    const at = new Date(Date.now() - (nowMs - beganAtMs)).toISOString();
+    return { client, reason, at, beganAtMs, askedAtMs: nowMs, readyAtMs: null, hasLeft: false };
+  }
+
+  /** The engine takes connections. @param former the state before. */
+  #ready(former: Route["state"]): void {
+    const cause = this.#cause;
+    if (cause === null) return;
+    // It did not fall asleep, so nobody woke it.
+    if (former === "draining" && cause.readyAtMs === null) return void (this.#cause = null);
+    cause.readyAtMs ??= this.#timers.now();
+    if (cause.hasLeft) this.#finish(cause);
+  }
+
+  /** Tells of a wake, once. */
+  #finish(cause: Cause): void {
+    this.#cause = null;
+    const nowMs = this.#timers.now();
+    const { at, reason } = cause;
+    const spansMs = spansOf(cause, cause.readyAtMs ?? nowMs, nowMs, this.#latestStart);
+    this.#tell({ type: "woken", id: this.#id, wake: { at, reason, spansMs } });
+  }
+
+  /** A later start is not for a client that has left. */
+  #forgetLeft(): void {
+    if (this.#cause?.hasLeft === true) this.#cause = null;
+  }
+
+  /** When a client began to ask: when it connected, or, of one that was there already, when it needed the engine again. */
+  #beganAtMs(client: ClientSocket, askedAtMs: number): number {
+    const isBack = this.#served.has(client) || askedAtMs - client.acceptedAtMs > LONGEST_LOGIN_MS;
+    return isBack ? askedAtMs : client.acceptedAtMs;
+  }
+}
+
+function spansOf(
+  { client, beganAtMs, askedAtMs }: Cause,
+  readyAtMs: number,
+  loggedInAtMs: number,
+  latestStart: Route["latestStart"],
+): WakeSpans {
+  const heardAtMs = Math.max(client.heardAtMs ?? 0, beganAtMs);
+  const start = Math.min(latestStart?.startMs ?? 0, readyAtMs - askedAtMs);
+  return {
+    accept: rounded(heardAtMs - beganAtMs),
+    auth: rounded(askedAtMs - heardAtMs),
+    start: rounded(start),
+    ready: rounded(readyAtMs - askedAtMs - start),
+    login: rounded(loggedInAtMs - readyAtMs),
+  };
+}
+
+/** Milliseconds to the hundredth. */
+function rounded(ms: number): number {
+  return Math.round(Math.max(0, ms) * 100) / 100;
+}

@@ -1,0 +1,146 @@
+// What the walker makes of a client's packets, however they are cut.
+import { describe, expect, test } from "bun:test";
+import { Answers } from "./answers.ts";
+import { ThreadIds } from "./thread-ids.ts";
+import { MysqlFramer } from "./framer.ts";
+
+const [QUIT, QUERY, STATISTICS, PING, CHANGE_USER] = [1, 3, 9, 14, 17];
+
+function packet(sequence: number, payload: number[]): number[] {
+  const { length } = payload;
+  return [length & 255, (length >> 8) & 255, length >> 16, sequence, ...payload];
+}
+
+function walkerThatAllows(allows = true): { framer: MysqlFramer; seen: string[] } {
+  const seen: string[] = [];
+  const mayBecome = (payload: Uint8Array) => {
+    seen.push(Buffer.from(payload).toString("hex"));
+    return allows;
+  };
+  const framer = new MysqlFramer(mayBecome, new ThreadIds(), new Answers(true));
+  return { framer, seen };
+}
+
+function walk(framer: MysqlFramer, bytes: number[]): { used: boolean; after: number[] } {
+  const buffer = Uint8Array.from(bytes);
+  return { used: framer.walk(buffer, buffer.length), after: [...buffer] };
+}
+
+describe("what counts as use", () => {
+  test.each([
+    ["ping", [PING], false],
+    ["quit", [QUIT], false],
+    ["statistics", [STATISTICS], false],
+    ["query", [QUERY, 0x53], true],
+    ["a prepared statement's end", [0x19, 1, 0, 0, 0], true],
+  ])("%s", (_, payload, used) => {
+    const { framer } = walkerThatAllows();
+    expect(walk(framer, packet(0, payload)).used).toBe(used);
+    expect(framer.isBetweenMessages).toBe(true);
+  });
+
+  test("a query among pings", () => {
+    const { framer } = walkerThatAllows();
+    expect(walk(framer, [...packet(0, [PING]), ...packet(0, [QUERY, 1]), ...packet(0, [PING])]).used).toBe(
+      true,
+    );
+  });
+
+  test("what is sent for LOAD DATA LOCAL, whatever is in it", () => {
+    const { framer } = walkerThatAllows();
+    walk(framer, packet(0, [QUERY, 1]));
+    expect(walk(framer, packet(2, [PING])).used).toBe(true);
+  });
+
+  test("the rest of a query that is long under way", () => {
+    const { framer } = walkerThatAllows();
+    walk(framer, [100, 0, 0, 0, QUERY, 1]);
+    expect(walk(framer, [PING, PING]).used).toBe(true);
+  });
+});
+
+test("cut at any place it knows where messages end", () => {
+  const messages = [packet(0, [QUERY, 1, 2, 3]), packet(0, [PING]), packet(2, []), packet(0, [QUERY])];
+  const bytes = messages.flat();
+  const ends = new Set<number>();
+  messages.reduce((sum, { length }) => {
+    ends.add(sum + length);
+    return sum + length;
+  }, 0);
+  const { framer } = walkerThatAllows();
+  for (const [index, byte] of bytes.entries()) {
+    walk(framer, [byte]);
+    expect(framer.isBetweenMessages).toBe(ends.has(index + 1));
+  }
+});
+
+test("takes no more than the length it is told", () => {
+  const { framer } = walkerThatAllows();
+  const bytes = Uint8Array.from([...packet(0, [PING]), ...packet(0, [QUERY, 1])]);
+  expect(framer.walk(bytes, 5)).toBe(false);
+  expect(framer.isBetweenMessages).toBe(true);
+});
+
+test("a message of 16 MB ends with the packet that is not full", () => {
+  const { framer } = walkerThatAllows();
+  walk(framer, [255, 255, 255, 0, QUERY]);
+  expect(framer.walk(new Uint8Array(0xff_fffe), 0xff_fffe)).toBe(true);
+  expect(framer.isBetweenMessages).toBe(false);
+  // Its second byte would be a command if a message began here.
+  expect(walk(framer, packet(0, [CHANGE_USER])).after[4]).toBe(CHANGE_USER);
+  expect(framer.isBetweenMessages).toBe(true);
+});
+
+describe("becoming another user", () => {
+  const request = packet(0, [CHANGE_USER, 0x61, 0, 0]);
+
+  test("is looked at whole, and passed on when it may be", () => {
+    const { framer, seen } = walkerThatAllows();
+    expect(walk(framer, [...packet(0, [PING]), ...request]).after.slice(5)).toEqual(request);
+    expect(seen).toEqual(["11610000"]);
+  });
+
+  test("is made no command at all when it may not be", () => {
+    const { framer } = walkerThatAllows(false);
+    expect(walk(framer, request).after).toEqual(packet(0, [0xff, 0x61, 0, 0]));
+  });
+
+  test("that comes in pieces never reaches the engine as such", () => {
+    for (let cut = 1; cut < request.length; cut++) {
+      const { framer, seen } = walkerThatAllows();
+      const after = [...walk(framer, request.slice(0, cut)).after, ...walk(framer, request.slice(cut)).after];
+      // A header that came before is no obstacle.
+      expect(after[4]).toBe(cut <= 4 ? CHANGE_USER : 0xff);
+      expect(seen.length).toBe(cut <= 4 ? 1 : 0);
+    }
+  });
+
+  test("is no matter for what a file's packets have in them, also when their count goes round", () => {
+    const { framer, seen } = walkerThatAllows(false);
+    walk(framer, packet(0, [QUERY, 1]));
+    for (let sequence = 2; sequence < 600; sequence++) {
+      const file = packet(sequence & 255, [CHANGE_USER]);
+      expect(walk(framer, file).after).toEqual(file);
+    }
+    expect(seen).toEqual([]);
+  });
+
+  test("right behind a file that ends as its count goes round is looked at", () => {
+    const { framer } = walkerThatAllows(false);
+    for (let sequence = 2; sequence < 255; sequence++) walk(framer, packet(sequence, [1]));
+    walk(framer, packet(255, []));
+    expect(walk(framer, request).after[4]).toBe(0xff);
+  });
+});
+
+test("in a transaction no place is between messages, until the engine says that it has ended", () => {
+  const { framer } = walkerThatAllows();
+  const tell = (status: number) => framer.hear(Uint8Array.from(packet(1, [0, 0, 0, status, 0, 0, 0])), 11);
+  walk(framer, packet(0, [QUERY, 1]));
+  expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([true, false]);
+  tell(3);
+  expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([false, true]);
+  walk(framer, packet(0, [QUERY, 1]));
+  tell(2);
+  expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([true, true]);
+});

@@ -1,0 +1,106 @@
+// Follows a client's packets after the login: where messages end, which are use, who a session is to become, and whom it ends.
+import type { MessageFramer } from "../backend.ts";
+import type { Answers } from "./answers.ts";
+import { mayNameThreads, type ThreadIds } from "./thread-ids.ts";
+
+const COM_QUIT = 0x01;
+const COM_STATISTICS = 0x09;
+const COM_PING = 0x0e;
+const COM_CHANGE_USER = 0x11;
+/** No command of any version; the engine answers that it does not know it. */
+const NO_COMMAND = 0xff;
+
+const HEADER_BYTES = 4;
+/** A packet of this length is continued by the next one. */
+const FULL_LENGTH = 0xff_ffff;
+const LAST_SEQUENCE = 0xff;
+
+/** Whether the engine may see a request to become another user, given its payload. */
+export type MayBecome = (payload: Uint8Array) => boolean;
+
+export class MysqlFramer implements MessageFramer {
+  readonly #mayBecome: MayBecome;
+  readonly #threadIds: ThreadIds;
+  readonly #answers: Answers;
+  #header = 0;
+  #headerBytes = 0;
+  /** Of the payload of the packet under way. */
+  #remaining = 0;
+  #length = 0;
+  #sequence = 0;
+  #isAtCommand = false;
+  #isUse = false;
+
+  constructor(mayBecome: MayBecome, threadIds: ThreadIds, answers: Answers) {
+    this.#mayBecome = mayBecome;
+    this.#threadIds = threadIds;
+    this.#answers = answers;
+  }
+
+  get isBetweenMessages(): boolean {
+    const isWhole = this.#headerBytes === 0 && this.#remaining === 0 && this.#length !== FULL_LENGTH;
+    return isWhole && !this.#answers.isInTransaction;
+  }
+
+  get isAnswered(): boolean {
+    return this.#answers.isComplete;
+  }
+
+  hear(bytes: Uint8Array, length: number): void {
+    this.#answers.hear(bytes, length);
+  }
+
+  walk(bytes: Uint8Array, length: number): boolean {
+    let used = false;
+    let at = 0;
+    while (at < length) {
+      if (this.#remaining === 0) {
+        this.#takeHeaderByte(bytes[at] ?? 0);
+        at++;
+        continue;
+      }
+      if (this.#isAtCommand) this.#takeCommand(bytes, at, length);
+      const taken = Math.min(this.#remaining, length - at);
+      this.#remaining -= taken;
+      at += taken;
+      used ||= this.#isUse;
+    }
+    return used;
+  }
+
+  #takeHeaderByte(byte: number): void {
+    this.#header |= byte << (8 * this.#headerBytes);
+    if (++this.#headerBytes < HEADER_BYTES) return;
+    this.#beginPacket(this.#header & FULL_LENGTH, this.#header >>> 24);
+    this.#header = 0;
+    this.#headerBytes = 0;
+  }
+
+  #beginPacket(length: number, sequence: number): void {
+    const continues = this.#length === FULL_LENGTH;
+    // The count begins anew with each command, and goes round in a long file for LOAD DATA LOCAL, which ends with an empty packet.
+    const goesRound = this.#sequence === LAST_SEQUENCE && this.#length > 0;
+    this.#isAtCommand = sequence === 0 && !continues && !goesRound;
+    if (!continues) this.#isUse = true;
+    this.#length = length;
+    this.#sequence = sequence;
+    this.#remaining = length;
+  }
+
+  #takeCommand(bytes: Uint8Array, at: number, length: number): void {
+    this.#isAtCommand = false;
+    const command = bytes[at] ?? NO_COMMAND;
+    this.#answers.ask(command);
+    this.#isUse = command !== COM_PING && command !== COM_QUIT && command !== COM_STATISTICS;
+    const mayName = mayNameThreads(command, this.#length);
+    if (command !== COM_CHANGE_USER && !mayName) return;
+    // Drivers send it in one piece; what is not here whole cannot be looked at.
+    const isWhole = this.#length <= length - at && this.#length < FULL_LENGTH;
+    if (mayName) {
+      if (isWhole) this.#threadIds.replaceIn(bytes.subarray(at, at + this.#length));
+      return;
+    }
+    if (isWhole && this.#mayBecome(bytes.subarray(at, at + this.#length))) return;
+    bytes[at] = NO_COMMAND;
+  }
+}

@@ -1,0 +1,123 @@
+// What the walker makes of commands, wherever they are cut.
+import { describe, expect, test } from "bun:test";
+import { commandBytes } from "./replies.ts";
+import { CommandFramer } from "./framer.ts";
+
+const bytes = (text: string) => Buffer.from(text, "latin1");
+
+function pick<T>(items: readonly T[]): T {
+  return items[Math.floor(Math.random() * items.length)] as T;
+}
+
+function walked(...texts: string[]): { isUse: boolean; isBetween: boolean } {
+  const framer = new CommandFramer();
+  const uses = texts.map((text) => framer.walk(bytes(text), text.length));
+  return { isUse: uses.includes(true), isBetween: framer.isBetweenMessages };
+}
+
+/** Commands, whether they are use, and whether an engine may be stopped behind them. */
+const CASES: [string, boolean, boolean][] = [
+  [commandBytes("PING"), false, true],
+  [commandBytes("ping") + commandBytes("PiNg", "message"), false, true],
+  ["PING\r\nping\n\r\n*0\r\n*-1\r\n", false, true],
+  [commandBytes("CLIENT", "SETNAME", "x") + commandBytes("SELECT", "1"), false, true],
+  [commandBytes("HELLO", "3", "AUTH", "default", "\r\n*1\r\n$3\r\nGET"), false, true],
+  [commandBytes("GET", "PING"), true, true],
+  [commandBytes("PINGS"), true, true],
+  [commandBytes(""), true, true],
+  [commandBytes("SET", "key", "x".repeat(300)) + commandBytes("PING"), true, true],
+  ["get x\r\n", true, true],
+  [commandBytes("WATCH", "k"), true, false],
+  [commandBytes("WATCH", "k") + commandBytes("UNWATCH"), true, true],
+  [commandBytes("WATCH", "k") + commandBytes("EXEC"), true, false],
+  [commandBytes("MULTI") + commandBytes("GET", "k"), true, false],
+  [commandBytes("MULTI", "1"), true, true],
+  [commandBytes("watch", "k") + commandBytes("multi") + commandBytes("exec"), true, true],
+  [commandBytes("WATCH", "k") + commandBytes("MULTI") + commandBytes("UNWATCH"), true, false],
+  [`MULTI\r\n${commandBytes("DISCARD")}`, true, true],
+  [`"watch" k\r\n${commandBytes("RESET")}`, true, true],
+  [`"wat\\x63h" k\r\n`, true, false],
+];
+
+describe("commands", () => {
+  test.each(CASES)("%p", (text, isUse, isBetween) => {
+    expect(walked(text)).toEqual({ isUse, isBetween });
+    for (let at = 1; at < text.length; at++) {
+      expect(walked(text.slice(0, at), text.slice(at))).toEqual({ isUse, isBetween });
+    }
+    expect(walked(...text)).toEqual({ isUse, isBetween });
+  });
+
+  test("that are half sent are seen", () => {
+    const text = commandBytes("SET", "key", "value");
+    for (let end = 1; end < text.length; end++) expect(walked(text.slice(0, end)).isBetween).toBeFalse();
+    const line = "GET key\r";
+    for (let end = 1; end <= line.length; end++) expect(walked(line.slice(0, end)).isBetween).toBeFalse();
+  });
+
+  test("are read from no more of the chunk than is filled", () => {
+    const framer = new CommandFramer();
+    const chunk = bytes(commandBytes("PING") + commandBytes("GET", "k"));
+    expect(framer.walk(chunk, commandBytes("PING").length)).toBeFalse();
+    expect(framer.isBetweenMessages).toBeTrue();
+  });
+
+  test("are followed through a part of a larger memory", () => {
+    const text = commandBytes("PING");
+    const memory = bytes(`${commandBytes("GET", "k")}${text}`);
+    const part = memory.subarray(memory.length - text.length);
+    expect(new CommandFramer().walk(part, part.length)).toBeFalse();
+  });
+
+  test("that are none end the following, and the engine closes", () => {
+    for (const text of [
+      "*x\r\n",
+      "*1\r\n:4\r\n",
+      "*1\r\n$-1\r\n",
+      '"open\r\n',
+      "*1".padEnd(40, "1"),
+      "x".repeat(70_000),
+    ]) {
+      expect(walked(text, "WATCH k\r\n")).toEqual({ isUse: true, isBetween: true });
+    }
+  });
+});
+
+test("random bytes never make it fail", () => {
+  const alphabet = ["*", "$", "1", "2", "4", "\r\n", "\r", "\n", "PING", "WATCH", "-", "x", '"', "\u00ff"];
+  for (let round = 0; round < 20_000; round++) {
+    const framer = new CommandFramer();
+    for (let count = 0; count < 12; count++) {
+      const text = pick(alphabet);
+      framer.walk(bytes(text), text.length);
+    }
+    expect(typeof framer.isBetweenMessages).toBe("boolean");
+  }
+});
+
+test("random commands are the same to it whole and byte by byte", () => {
+  const names = [
+    "GET",
+    "set",
+    "PING",
+    "WATCH",
+    "unwatch",
+    "MULTI",
+    "EXEC",
+    "DISCARD",
+    "HGETALL",
+    "RESET",
+    "X",
+    "CLIENT",
+  ];
+  for (let round = 0; round < 2_000; round++) {
+    const commands = Array.from({ length: 1 + Math.floor(Math.random() * 6) }, () => {
+      const args = Array.from({ length: Math.floor(Math.random() * 3) }, () =>
+        "*1\r\n".repeat(pick([0, 1, 9])),
+      );
+      return commandBytes(pick(names), ...args);
+    });
+    const text = commands.join("");
+    expect({ text, ...walked(...text) }).toEqual({ text, ...walked(text) });
+  }
+});

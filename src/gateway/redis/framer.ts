@@ -1,0 +1,213 @@
+// Follows the commands that a client sends to its engine, by the lengths they begin with.
+import type { MessageFramer } from "../backend.ts";
+import { splitInline } from "./inline.ts";
+
+const STAR = 0x2a;
+const DOLLAR = 0x24;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+const MAX_LINE_BYTES = 64 * 1024;
+const LONGEST_NAME = "unwatch".length;
+/** First letters of the names that mean something here, by the names' length. */
+const FIRST_LETTERS = ["", "", "", "", "paeq", "hrmw", "cs", "du"];
+/** Whether a name may mean something here: its length times 256 plus its first byte. */
+const MAY_MATTER = new Uint8Array(256 * FIRST_LETTERS.length);
+for (const [size, letters] of FIRST_LETTERS.entries()) {
+  for (const letter of letters + letters.toUpperCase()) MAY_MATTER[size * 256 + letter.charCodeAt(0)] = 1;
+}
+/** What libraries say when they connect and to keep a connection alive. */
+const NO_USE = new Set(["auth", "client", "echo", "hello", "ping", "quit", "reset", "select"]);
+
+/** The length that a line tells, and where the next begins. */
+const line = { value: 0, end: 0 };
+type LineState = "whole" | "partial" | "wrong";
+
+/**
+ * Knows of each moment whether a command is half sent, and whether there is a transaction or a watched key, which would be lost with
+ * the connection to the engine. It costs per argument, not per byte.
+ */
+export class CommandFramer implements MessageFramer {
+  /** A line or a name of which the end has not arrived. */
+  #held: Uint8Array | null = null;
+  /** Arguments of the present command that have not begun yet. */
+  #argumentsLeft = 0;
+  #bytesLeft = 0;
+  #isNameNext = false;
+  #count = 0;
+  #isUse = false;
+  #isInTransaction = false;
+  #isWatching = false;
+  /** The client sent what is no command; the engine is about to close. */
+  #isLost = false;
+
+  get isBetweenMessages(): boolean {
+    if (this.#isLost) return true;
+    const isWhole = this.#held === null && this.#argumentsLeft === 0 && this.#bytesLeft === 0;
+    return isWhole && !this.#isInTransaction && !this.#isWatching;
+  }
+
+  walk(bytes: Uint8Array, length: number): boolean {
+    if (this.#isLost) return true;
+    if (this.#held === null) return this.#walk(bytes, length);
+    const joined = Buffer.concat([this.#held, bytes.subarray(0, length)]);
+    this.#held = null;
+    return this.#walk(joined, joined.length);
+  }
+
+  #walk(bytes: Uint8Array, length: number): boolean {
+    let isUse = false;
+    let at = 0;
+    while (at < length) {
+      let start = at;
+      if (this.#bytesLeft > 0) {
+        at = Math.min(length, at + this.#bytesLeft);
+        this.#bytesLeft -= at - start;
+      } else if (this.#argumentsLeft > 0) {
+        at = this.#isNameNext ? this.#walkName(bytes, at, length) : this.#walkArgument(bytes, at, length);
+      } else {
+        const plainEnd = skipPlain(bytes, at, length);
+        if (plainEnd > at) isUse = true;
+        at = plainEnd;
+        if (at >= length) break;
+        start = at;
+        this.#isUse = false;
+        at = bytes[at] === STAR ? this.#walkArray(bytes, at, length) : this.#walkInline(bytes, at, length);
+      }
+      isUse ||= this.#isUse;
+      if (this.#isLost) return true;
+      if (at === start) {
+        this.#hold(bytes, start, length);
+        break;
+      }
+    }
+    return isUse;
+  }
+
+  #hold(bytes: Uint8Array, start: number, length: number): void {
+    if (length - start > MAX_LINE_BYTES) this.#isLost = true;
+    else this.#held = bytes.slice(start, length);
+  }
+
+  #walkArray(bytes: Uint8Array, at: number, length: number): number {
+    const state = readLine(bytes, at, length);
+    if (state !== "whole") return this.#stop(state, at);
+    this.#count = line.value;
+    this.#argumentsLeft = Math.max(0, line.value);
+    this.#isNameNext = true;
+    return line.end;
+  }
+
+  #walkName(bytes: Uint8Array, at: number, length: number): number {
+    const state = bytes[at] === DOLLAR ? readLine(bytes, at, length) : "wrong";
+    if (state !== "whole") return this.#stop(state, at);
+    const { value: size, end: start } = line;
+    if (size <= LONGEST_NAME && start + size > length) return at;
+    this.#isNameNext = false;
+    this.#argumentsLeft--;
+    this.#bytesLeft = size + 2;
+    if (!mayMatter(size, bytes[start] ?? 0)) this.#isUse = true;
+    else this.#note(Buffer.from(bytes.buffer, bytes.byteOffset + start, size).toString("latin1"));
+    return start;
+  }
+
+  #walkArgument(bytes: Uint8Array, at: number, length: number): number {
+    const state = bytes[at] === DOLLAR ? readLine(bytes, at, length) : "wrong";
+    if (state !== "whole") return this.#stop(state, at);
+    this.#argumentsLeft--;
+    this.#bytesLeft = line.value + 2;
+    return line.end;
+  }
+
+  #walkInline(bytes: Uint8Array, at: number, length: number): number {
+    const end = bytes.subarray(at, length).indexOf(LINE_FEED);
+    if (end < 0) return at;
+    const words = splitInline(Buffer.from(bytes.subarray(at, at + end)).toString("latin1"));
+    if (words === null) this.#isLost = true;
+    const [name] = words ?? [];
+    this.#count = words?.length ?? 0;
+    if (name !== undefined) this.#note(name);
+    return at + end + 1;
+  }
+
+  #stop(state: LineState, at: number): number {
+    if (state === "wrong") this.#isLost = true;
+    return at;
+  }
+
+  #note(given: string): void {
+    const name = given.toLowerCase();
+    this.#isUse = !NO_USE.has(name);
+    if (name === "watch") this.#isWatching ||= !this.#isInTransaction;
+    // The engine refuses these with arguments.
+    if (this.#count !== 1) return;
+    if (name === "multi") this.#isInTransaction = true;
+    else if (name === "unwatch") this.#isWatching &&= this.#isInTransaction;
+    else if (name === "reset") this.#forget();
+    else if (this.#isInTransaction && (name === "exec" || name === "discard")) this.#forget();
+  }
+
+  #forget(): void {
+    this.#isInTransaction = false;
+    this.#isWatching = false;
+  }
+}
+
+function mayMatter(size: number, first: number): boolean {
+  return size < FIRST_LETTERS.length && MAY_MATTER[size * 256 + first] === 1;
+}
+
+/**
+ * Passes over whole commands that are use and mean nothing else, as nearly all are; they cost a quarter so.
+ * @returns the beginning of the first that is something else, or not all there.
+ */
+function skipPlain(bytes: Uint8Array, start: number, length: number): number {
+  let commandAt = start;
+  while (commandAt < length && bytes[commandAt] === STAR) {
+    // What is read behind the end of the chunk, or is no digit, leads to an end that is none.
+    let at = commandAt + 1;
+    let left = 0;
+    for (let byte = bytes[at] ?? 0; byte !== CARRIAGE_RETURN && at < length; byte = bytes[++at] ?? 0) {
+      if (byte < ZERO || byte > NINE) return commandAt;
+      left = left * 10 + byte - ZERO;
+    }
+    at += 2;
+    if (left === 0) return commandAt;
+    for (let isName = true; left > 0; left--, isName = false) {
+      if (at >= length || bytes[at] !== DOLLAR) return commandAt;
+      let size = 0;
+      at++;
+      for (let byte = bytes[at] ?? 0; byte !== CARRIAGE_RETURN && at < length; byte = bytes[++at] ?? 0) {
+        if (byte < ZERO || byte > NINE) return commandAt;
+        size = size * 10 + byte - ZERO;
+      }
+      at += 2;
+      if (isName && mayMatter(size, bytes[at] ?? 0)) return commandAt;
+      at += size + 2;
+    }
+    if (at > length) return commandAt;
+    commandAt = at;
+  }
+  return commandAt;
+}
+
+/** Reads a line of one character and a length into `line`, which spares an object for each argument. */
+function readLine(bytes: Uint8Array, at: number, length: number): LineState {
+  let index = at + 1;
+  const isNegative = bytes[index] === MINUS;
+  if (isNegative) index++;
+  let value = 0;
+  for (; index < length; index++) {
+    const digit = (bytes[index] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  if (index + 1 >= length) return index - at > 24 ? "wrong" : "partial";
+  if (bytes[index] !== CARRIAGE_RETURN || value > Number.MAX_SAFE_INTEGER) return "wrong";
+  line.value = isNegative ? -value : value;
+  line.end = index + 2;
+  return isNegative && bytes[at] === DOLLAR ? "wrong" : "whole";
+}

@@ -1,0 +1,144 @@
+// What is said to a client as long as no engine is needed.
+import type { Backend } from "../backend.ts";
+import type { ClientStream, Stream } from "../stream.ts";
+import type { Answer } from "./answer.ts";
+import { replaySession, replayIfRunning } from "./session-replay.ts";
+import { answerOf, isKeepAlive, isLocal } from "./commands.ts";
+import { InputBuffer } from "./input-buffer.ts";
+import { errorReply } from "./replies.ts";
+import { parseCommand } from "./resp.ts";
+import type { Login, Session } from "./session.ts";
+import { CommandFramer } from "./framer.ts";
+
+/** Nobody may stay longer than this without saying who it is, in milliseconds. */
+export const LOGIN_MS = 10_000;
+/** What a stranger is answered at most; it could ask without reading. */
+const STRANGERS_REPLY_BYTES = 16 * 1024;
+/** The users are looked up anew for so many wrong passwords of a connection; a change is found out by the first. */
+const MAX_LOOKUPS = 3;
+
+/** A client that goes on with an engine, which knows its state and has been told what is to be answered first. */
+export interface Attached<E extends Stream> {
+  engine: E;
+  /** Has followed what the engine was told already. */
+  framer: CommandFramer;
+  session: Session;
+  /** What the client proved, be it with a command that the engine has not answered yet. */
+  login: Login;
+}
+
+export class OfflineResponder<C extends ClientStream, E extends Stream> {
+  readonly #client: C;
+  readonly #backend: Backend<C, E>;
+  readonly #input = new InputBuffer();
+  /** As it was before the first command in the inbox. */
+  #session: Session;
+  /** Answers that are to be written together. */
+  #replies = "";
+  #strangersBytes = 0;
+  #lookups = 0;
+
+  constructor(client: C, backend: Backend<C, E>, session: Session) {
+    this.#client = client;
+    this.#backend = backend;
+    this.#session = session;
+  }
+
+  /**
+   * Answers until an engine is needed, or there is one anyway.
+   * @returns null when the client is to be closed.
+   * @throws EngineError; EngineUnavailable; StreamEnded; TooManyClients.
+   */
+  async run(): Promise<Attached<E> | null> {
+    for (;;) {
+      this.#input.append(await this.#client.readSome());
+      const result = await this.#answerAll();
+      this.#flush();
+      if (result !== "goes on") return result;
+    }
+  }
+
+  async #answerAll(): Promise<Attached<E> | null | "goes on"> {
+    while (this.#input.length > 0) {
+      const parsed = parseCommand(this.#input.view(), this.#session.login !== null);
+      if (parsed.kind === "fault") {
+        this.#replies += errorReply(`ERR Protocol error: ${parsed.message}`);
+        return null;
+      }
+      if (parsed.kind === "large") return this.#replaySession();
+      if (parsed.kind === "partial") {
+        const isForEngine = this.#session.login !== null && parsed.name !== null && !isLocal(parsed.name);
+        return isForEngine ? this.#replaySession() : "goes on";
+      }
+      const result = parsed.args.length === 0 ? "goes on" : await this.#answer(parsed.args);
+      if (result !== "goes on") return result;
+      this.#input.drop(parsed.end);
+      if (this.#strangersBytes > STRANGERS_REPLY_BYTES) return null;
+    }
+    return "goes on";
+  }
+
+  async #answer(args: string[]): Promise<Attached<E> | null | "goes on"> {
+    const answer = await this.#answerOf(args);
+    if (answer === null) return this.#replaySession();
+    const { login } = answer.session;
+    if (login !== null && answer.isLast !== true && !isKeepAlive(args[0] ?? "")) {
+      const attached = await this.#replayIfRunning(login);
+      if (attached !== null) return attached;
+    }
+    this.#replies += answer.reply;
+    this.#change(answer.session);
+    if (login === null) this.#strangersBytes += answer.reply.length;
+    return answer.isLast === true ? null : "goes on";
+  }
+
+  async #answerOf(args: string[]): Promise<Answer | null> {
+    const answer = answerOf(args, this.#session, this.#backend.entry);
+    if (answer?.isRefused !== true || this.#lookups >= MAX_LOOKUPS) return answer;
+    this.#lookups += 1;
+    await this.#backend.refreshUsers();
+    return answerOf(args, this.#session, this.#backend.entry);
+  }
+
+  #change(next: Session): void {
+    const wasStranger = this.#session.login === null;
+    if (wasStranger && next.login !== null) this.#client.identified();
+    this.#session = next;
+    if (wasStranger !== (next.login === null)) this.#client.setDeadline(wasStranger ? null : LOGIN_MS);
+  }
+
+  /** For what only the engine can answer, which a stranger never gets here with. */
+  async #replaySession(): Promise<Attached<E> | null> {
+    const { login } = this.#session;
+    if (login === null) return null;
+    this.#flush();
+    const engine = await replaySession(this.#client, this.#backend, this.#session);
+    return this.#attached(engine, login);
+  }
+
+  /** Leaves even what could be answered here to an engine that runs anyway. */
+  async #replayIfRunning(login: Login): Promise<Attached<E> | null> {
+    const pending = this.#input.view();
+    // What is use asks for the engine as such, since one that only happens to run may be about to be stopped.
+    if (new CommandFramer().walk(pending, pending.length)) return null;
+    this.#client.identified();
+    this.#flush();
+    const engine = await replayIfRunning(this.#backend, this.#session);
+    return engine === null ? null : this.#attached(engine, login);
+  }
+
+  #attached(engine: E, login: Login): Attached<E> {
+    this.#client.setDeadline(null);
+    const pending = this.#input.take();
+    const framer = new CommandFramer();
+    framer.walk(pending, pending.length);
+    engine.write(pending);
+    return { engine, framer, session: this.#session, login };
+  }
+
+  #flush(): void {
+    if (this.#replies === "") return;
+    this.#client.write(Buffer.from(this.#replies, "latin1"));
+    this.#replies = "";
+  }
+}

@@ -1,0 +1,110 @@
+// Makes a new connection to an engine what the client's last one was.
+import { EngineUnavailable, HOLD_MS, type Backend, type Instance } from "../backend.ts";
+import type { Route } from "../link.ts";
+import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
+import { knowsSetInfo } from "./client-command.ts";
+import { commandBytes } from "./replies.ts";
+import { ReplyReader } from "./reply-reader.ts";
+import type { Session } from "./session.ts";
+
+const PAUSE_MS = 20;
+
+/** The engine does not take this client; the message is the engine's own. */
+export class EngineError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "EngineError";
+  }
+}
+
+/**
+ * A connection for a client that has something to say which only the engine can answer; wakes the engine.
+ * @throws EngineError; EngineUnavailable; StreamEnded when the client has gone.
+ */
+export async function replaySession<C extends ClientStream, E extends Stream>(
+  client: C,
+  backend: Backend<C, E>,
+  session: Session,
+): Promise<E> {
+  const giveUpAtMs = performance.now() + HOLD_MS;
+  const { login, name, libraryName, db } = session;
+  const application = name === "" ? libraryName : name;
+  const reason = {
+    user: login?.user ?? "",
+    ...(db !== 0 && { database: String(db) }),
+    ...(application !== "" && { application }),
+    address: client.address,
+  };
+  for (;;) {
+    const engine = await backend.connect(client, reason);
+    if (await replay(engine, session, backend.entry)) return engine;
+    if (performance.now() > giveUpAtMs) throw new EngineUnavailable("The cache is still loading its data.");
+    await backend.pause(client, PAUSE_MS);
+  }
+}
+
+/**
+ * A connection to an engine that runs anyway; null when there is none that answers now.
+ * @throws EngineError.
+ */
+export async function replayIfRunning<C extends ClientStream, E extends Stream>(
+  backend: Backend<C, E>,
+  session: Session,
+): Promise<E | null> {
+  if (!isRunning(backend)) return null;
+  const engine = await backend.connectIfRunning();
+  if (engine === null || !(await replay(engine, session, backend.entry))) return null;
+  if (isRunning(backend)) return engine;
+  // It began to fall asleep meanwhile.
+  engine.end();
+  return null;
+}
+
+function isRunning({ entry }: Instance): boolean {
+  return entry.state === "running";
+}
+
+/**
+ * Tells the engine all that the client has told before.
+ * @returns false, with the connection ended, when the engine is loading or has gone.
+ * @throws EngineError.
+ */
+async function replay(engine: Stream, session: Session, entry: Route): Promise<boolean> {
+  const commands = replayOf(session, entry);
+  if (commands.length === 0) return true;
+  engine.write(Buffer.from(commands.join(""), "latin1"));
+  const reader = new ReplyReader(engine);
+  try {
+    for (let count = 0; count < commands.length; count++) {
+      const { type, text } = await reader.next();
+      if (type !== "-") continue;
+      if (text.startsWith("LOADING ")) {
+        engine.end();
+        return false;
+      }
+      throw new EngineError(text);
+    }
+    return true;
+  } catch (error) {
+    engine.end();
+    if (error instanceof StreamEnded || error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function replayOf(session: Session, entry: Route): string[] {
+  const { login, protocol, name, libraryName, libraryVersion, db } = session;
+  if (login === null) return [];
+  const commands =
+    protocol === 3
+      ? [commandBytes("HELLO", "3", "AUTH", login.user, login.password)]
+      : [commandBytes("AUTH", login.user, login.password)];
+  if (name !== "") commands.push(commandBytes("CLIENT", "SETNAME", name));
+  if (knowsSetInfo(entry)) {
+    if (libraryName !== "") commands.push(commandBytes("CLIENT", "SETINFO", "LIB-NAME", libraryName));
+    if (libraryVersion !== "") commands.push(commandBytes("CLIENT", "SETINFO", "LIB-VER", libraryVersion));
+  }
+  if (db !== 0) commands.push(commandBytes("SELECT", String(db)));
+  // Of all these only the last is refused while the data is loaded.
+  return [...commands, commandBytes("PING")];
+}

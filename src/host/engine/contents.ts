@@ -1,0 +1,70 @@
+// Whether a running engine has the users and databases of its spec, and which databases it cannot be brought to have.
+import type { Observation } from "../../drivers/driver.ts";
+import type { DatabaseFault } from "../../engines/engine.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Condition } from "../manifest/instance-state.ts";
+import type { EngineProcess } from "./engine-process.ts";
+import { madeDatabasesOf, pendingDatabases } from "../manifest/made-databases.ts";
+import type { ManifestFile } from "../manifest/manifest-file.ts";
+import type { EngineRunner, Runnable } from "./runner.ts";
+
+/** What the contents of an instance are brought about with. */
+export interface ContentsParts {
+  log: Log;
+  file: ManifestFile;
+  condition: Condition;
+  runner: EngineRunner;
+}
+
+export class Contents {
+  readonly #parts: ContentsParts;
+  #isApplied = false;
+  #faults: DatabaseFault[] = [];
+
+  constructor(parts: ContentsParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the running engine has all of the spec. */
+  get isApplied(): boolean {
+    return this.#isApplied;
+  }
+
+  /** Whether some databases alone are not as the spec says. The control plane asks for them again from time to time. */
+  get isPartial(): boolean {
+    return this.#faults.length > 0;
+  }
+
+  /** What can be seen of it. */
+  observe(): Pick<Observation, "pendingDatabases"> {
+    const { manifest } = this.#parts.file;
+    const names = manifest === null ? [] : pendingDatabases(manifest);
+    const pending = [...new Set([...names, ...this.#faults.map(({ name }) => name)])];
+    return pending.length === 0 ? {} : { pendingDatabases: pending };
+  }
+
+  /** The spec is another, or the engine has ended. */
+  outdate(): void {
+    this.#isApplied = false;
+  }
+
+  /**
+   * Brings users and databases to the spec, unless a clean stop has left them so.
+   * @returns whether that was the first time on its first data, so that nobody can have changed anything.
+   * @throws when the engine does not let us, or ended meanwhile.
+   */
+  async apply(runnable: Runnable, process: EngineProcess, isSettled: boolean): Promise<boolean> {
+    if (isSettled) return false;
+    const { log, file, condition, runner } = this.#parts;
+    const { isDataNew, faults } = await runner.apply(runnable, process, madeDatabasesOf(file));
+    this.#faults = faults;
+    if (faults.length > 0) log.warn({ faults }, "databases could not be brought to their wish");
+    condition.notice("databases", faults.map(({ reason }) => reason).join(" ") || null);
+    return isDataNew;
+  }
+
+  /** The engine runs with what was applied. */
+  applied(): void {
+    this.#isApplied = !this.isPartial;
+  }
+}

@@ -1,0 +1,165 @@
+// Chooses the engine program of an instance and gathers all that its files and commands are made of.
+import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { totalmem } from "node:os";
+import { join } from "node:path";
+import type { EngineName, InstanceSpec, Limits } from "../../drivers/driver.ts";
+import type { Certificate, Engine, EngineContext } from "../../engines/engine.ts";
+import { runnableEngines, type EngineSources } from "../../engines/index.ts";
+import type { InstalledEngine } from "../../engines/installed.ts";
+import { verdictOn } from "../../engines/safety/verdict.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { replaceFile } from "../../lib/files.ts";
+import type { CgroupBackend } from "../os/cgroup-backends.ts";
+import { accountOf } from "../os/accounts.ts";
+import { enginePaths, type InstanceFolder } from "../os/layout.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import { canLimitProcesses } from "../os/process-limit.ts";
+
+/** What the host was told at its start. */
+export interface HostSettings extends EngineSources {
+  dataDir: string;
+  /** The address that public instances listen on; the others listen on loopback. */
+  bind: string;
+  /** What public instances show when they speak TLS. */
+  certificate: Certificate | null;
+  /** How many data directories of each database engine are kept ready for new clusters. */
+  warmSlots: number;
+  /** How the kernel can hold instances to their limits; null where it cannot. */
+  cgroups: CgroupBackend | null;
+  /** Whether webhooks may go to addresses that are not public. */
+  allowPrivateWebhooks: boolean;
+}
+
+const catalogs = new Map<string, InstalledEngine[]>();
+
+/** The installed engines, looked up once; a later one is seen when what is asked for was not there before. */
+export async function installedEngines(
+  sources: EngineSources,
+  wanted: (engine: InstalledEngine) => boolean,
+): Promise<InstalledEngine[]> {
+  if (sources.ownEngines.some(wanted)) return sources.ownEngines;
+  const known = catalogs.get(sources.enginesDir);
+  if (known?.some(wanted)) return known;
+  const found = await runnableEngines(sources);
+  catalogs.set(sources.enginesDir, found);
+  return found;
+}
+
+/** The part of a version within which data files stay readable. */
+export function majorOf(name: EngineName, version: string): string {
+  // Pilvi's own server is replaced with Pilvi, and every version reads what an earlier one kept.
+  if (name === "realtime") return "any";
+  return version.split(".", name === "mariadb" || name === "mysql" ? 2 : 1).join(".");
+}
+
+/** Of several engines of the same name and major version, the newest. */
+export function newestOfEachMajor(engines: InstalledEngine[]): InstalledEngine[] {
+  // They come with the newest first.
+  const majors = engines.map(({ name, version }) => `${name} ${majorOf(name, version)}`);
+  return engines.filter((_, index) => majors.indexOf(majors[index] ?? "") === index);
+}
+
+/** The first of the acceptable engines that is installed, to be kept for the instance's life. */
+export async function chooseEngine(settings: HostSettings, spec: InstanceSpec): Promise<Manifest["engine"]> {
+  const version = "version" in spec ? spec.version : null;
+  const fitting = (name: EngineName) => (engine: InstalledEngine) =>
+    engine.name === name && (version === null || majorOf(name, engine.version) === version);
+  const candidates: InstalledEngine[] = [];
+  for (const name of spec.engines) {
+    const candidate = (await installedEngines(settings, fitting(name))).find(fitting(name));
+    if (candidate !== undefined) candidates.push(candidate);
+  }
+  // An engine that is known to have holes is better than none, and worse than another that serves the same clients.
+  const chosen = candidates.find((engine) => !verdictOn(engine).isUnsafe) ?? candidates[0];
+  if (chosen !== undefined) return { name: chosen.name, major: majorOf(chosen.name, chosen.version) };
+  const wanted = [spec.engines.join(" or "), version].filter((word) => word !== null).join(" ");
+  throw new PublicError(`${wanted} is not installed on this host. Run: pilvi engines install`);
+}
+
+/** Everything the engine of this instance is run with. */
+export async function contextOf(
+  settings: HostSettings,
+  manifest: Manifest,
+  engine: Engine,
+  folder: InstanceFolder,
+): Promise<EngineContext<InstanceSpec>> {
+  const through = manifest.servedThrough;
+  const spec = { ...manifest.spec, exposure: { ...manifest.spec.exposure, through } };
+  return {
+    spec,
+    installed: await pinnedEngine(settings, manifest.engine),
+    paths: enginePaths(folder, engine.socketName(spec)),
+    limits: enforced(settings, spec, engine),
+    account: accountOf(spec),
+    address: addressOf(settings, spec),
+    certificate: spec.exposure.scope === "public" && through === "engine" ? settings.certificate : null,
+    adminPassword: manifest.adminPassword,
+    allowPrivateWebhooks: settings.allowPrivateWebhooks,
+  };
+}
+
+/** The address that is listened on for an instance. */
+export function addressOf({ bind }: HostSettings, { exposure }: InstanceSpec): string {
+  return exposure.scope === "public" ? bind : "127.0.0.1";
+}
+
+/**
+ * The kernel holds customers to their limits, all processes of an engine together where there are cgroups; the store, which has no port, is
+ * Pilvi's own and is held to none.
+ */
+function enforced({ cgroups }: HostSettings, spec: InstanceSpec, engine: Engine): Limits {
+  const limits = engine.limits(spec, totalmem());
+  if (spec.exposure.port === null) return limits;
+  if (cgroups !== null) return { ...limits, enforcedBy: cgroups.version };
+  return engine.fitsProcessLimit === true && canLimitProcesses()
+    ? { ...limits, enforcedBy: "rlimit" }
+    : limits;
+}
+
+/** Replaces the files of the configuration folder. */
+export function writeConfig(engine: Engine, context: EngineContext<InstanceSpec>): void {
+  const { account, paths } = context;
+  for (const [name, content] of Object.entries(engine.files(context))) {
+    replaceFile(join(paths.confDir, name), content, account === null ? 0o600 : 0o640, account?.gid);
+  }
+}
+
+/** Whether the files of the configuration folder are those that would be written now. */
+export function isConfigWritten(engine: Engine, context: EngineContext<InstanceSpec>): boolean {
+  return Object.entries(engine.files(context)).every(([name, content]) => {
+    const path = join(context.paths.confDir, name);
+    return existsSync(path) && readFileSync(path, "utf8") === content;
+  });
+}
+
+async function pinnedEngine(settings: HostSettings, pin: Manifest["engine"]): Promise<InstalledEngine> {
+  const fits = (engine: InstalledEngine) =>
+    engine.name === pin.name && majorOf(engine.name, engine.version) === pin.major;
+  const installed = (await installedEngines(settings, fits)).find(fits);
+  if (installed !== undefined) return installed;
+  throw new PublicError(`${pin.name} ${pin.major} is not installed on this host. Run: pilvi engines install`);
+}
+
+/** The installed engine that a process runs, whoever started it; null when it cannot be told. */
+export async function engineOfProcess(settings: HostSettings, pid: number): Promise<InstalledEngine | null> {
+  const file = programOf(pid);
+  if (file === null) return null;
+  // The program of an engine with a loader of its own is that loader, which is in the engine's folder as well.
+  const isIt = ({ origin, home, program }: InstalledEngine) =>
+    origin === "store" ? file.startsWith(`${resolved(home)}/`) : file === resolved(program);
+  return (await installedEngines(settings, isIt)).find(isIt) ?? null;
+}
+
+/** The path of what a process executes, also when it was deleted since. */
+function programOf(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, "");
+  } catch {
+    // It has ended, or is of a user whose processes are nobody's business.
+    return null;
+  }
+}
+
+function resolved(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}

@@ -1,0 +1,146 @@
+// One running engine: started with the instance's lock in its hands, or found holding it by a later host.
+import { closeSync, openSync, renameSync, rmSync } from "node:fs";
+import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { Account, Engine, EngineContext } from "../../engines/engine.ts";
+import { commandOf } from "../../engines/installed.ts";
+import { codeOf, PublicError } from "../../lib/errors.ts";
+import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
+import { exitOf } from "../os/exit-watch.ts";
+import type { InstanceFolder } from "../os/layout.ts";
+import { engineAmong, holdersOf, isLocked, takeLock } from "../os/locks.ts";
+import { processLimitPrefix } from "../os/process-limit.ts";
+import { freeSharedMemory } from "../os/shared-memory.ts";
+
+/** A started engine. */
+export interface EngineProcess {
+  pid: number;
+  /** Resolves when the process has ended. */
+  exited: Promise<void>;
+  /** Found running, started by an earlier host. */
+  wasFound: boolean;
+}
+
+/** Starts the engine. It survives this process, and is found again by its lock. */
+export async function startEngine(
+  engine: Engine,
+  context: EngineContext<InstanceSpec>,
+  folder: InstanceFolder,
+): Promise<EngineProcess> {
+  const lockFd = takeLock(folder.lock) ?? (await takeOrphanedLock(folder));
+  // With the lock in our hands nobody runs, whatever these say.
+  for (const path of engine.pidFiles?.(context) ?? []) rmSync(path, { force: true });
+  const logFd = openNewLog(folder.log);
+  try {
+    const command = [...commandOf(context.installed), ...engine.args(context)];
+    const child = Bun.spawn([...processLimitPrefix(context.limits), ...command], {
+      cwd: folder.data,
+      env: { ...context.installed.env, ...engine.env?.(context), TZ: "UTC" },
+      detached: true,
+      // The lock must stand at its number: it follows the three standard descriptors.
+      stdio: ["ignore", logFd, logFd, lockFd],
+      ...ownUser(context.account),
+    });
+    child.unref();
+    setOomScore(child.pid, oomScoreOf(engine, context));
+    return { pid: child.pid, exited: child.exited.then(() => undefined), wasFound: false };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") {
+      throw new PublicError(`${context.installed.program} is missing. Run: pilvi engines install`, error);
+    }
+    throw error;
+  } finally {
+    // From here on the engine alone holds the lock.
+    closeSync(lockFd);
+    closeSync(logFd);
+  }
+}
+
+/** What the kernel adds to the size of the engine's first process. */
+export function oomScoreOf(engine: Engine, { spec }: EngineContext<InstanceSpec>): number {
+  return engine.oomScore?.(spec) ?? CUSTOMER_OOM_SCORE;
+}
+
+/** The engine that holds the instance's lock, or null. */
+export function findEngine(folder: InstanceFolder, holders?: Map<string, number[]>): EngineProcess | null {
+  const pid = engineAmong(holdersOf(folder.lock, holders));
+  return pid === null ? null : { pid, exited: exitOf(pid), wasFound: true };
+}
+
+/** Kills the engine; nobody waits for its end here. */
+export function killEngine({ pid }: EngineProcess): void {
+  signalProcess(pid, "SIGKILL");
+}
+
+/** Ends the engine cleanly, or by force when that takes too long, and then all that it left behind. */
+export async function stopEngine(
+  process: EngineProcess | null,
+  how: { signal: NodeJS.Signals; timeoutMs: number },
+  folder: InstanceFolder,
+): Promise<void> {
+  if (process !== null) {
+    signalProcess(process.pid, how.signal);
+    const timer = setTimeout(() => signalProcess(process.pid, "SIGKILL"), how.timeoutMs);
+    await process.exited;
+    clearTimeout(timer);
+  }
+  await killHolders(folder);
+  await freeSharedMemory(folder);
+}
+
+/**
+ * Ends the engine cleanly however long that takes, and then all that it left behind.
+ * @param refused resolves when the engine says that it will not end.
+ * @returns false when it goes on.
+ */
+export async function endEngine(
+  process: EngineProcess,
+  signal: NodeJS.Signals,
+  refused: Promise<unknown>,
+  folder: InstanceFolder,
+): Promise<boolean> {
+  signalProcess(process.pid, signal);
+  const hasEnded = await Promise.race([process.exited.then(() => true), refused.then(() => false)]);
+  if (!hasEnded) return false;
+  await killHolders(folder);
+  await freeSharedMemory(folder);
+  return true;
+}
+
+/** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */
+async function killHolders(folder: InstanceFolder): Promise<void> {
+  // Looking through all processes takes its time; mostly there is nobody to find.
+  if (!isLocked(folder.lock)) return;
+  const pids = holdersOf(folder.lock);
+  const exits = pids.map((pid) => exitOf(pid));
+  for (const pid of pids) signalProcess(pid, "SIGKILL");
+  await Promise.all(exits);
+}
+
+async function takeOrphanedLock(folder: InstanceFolder): Promise<number> {
+  await killHolders(folder);
+  const fd = takeLock(folder.lock);
+  if (fd === null) throw new Error(`the lock ${folder.lock} is held by a process that cannot be found`);
+  return fd;
+}
+
+/** The log of the start before is kept as `.1`, for whoever wants to know why it ended. */
+function openNewLog(path: string): number {
+  try {
+    renameSync(path, `${path}.1`);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  return openSync(path, "a", 0o600);
+}
+
+function ownUser(account: Account | null): { uid?: number; gid?: number } {
+  return account === null ? {} : { uid: account.uid, gid: account.gid };
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
+}

@@ -1,0 +1,92 @@
+// What becomes of an instance whose engine ended, could not be started, or could not be ended: it is told, and tried again.
+import { LockTimeout } from "../../engines/engine.ts";
+import { codeOf, PublicError } from "../../lib/errors.ts";
+import type { Log } from "../../lib/log.ts";
+import type { EngineProcess } from "./engine-process.ts";
+import { OutOfMemoryWatch, type OutOfMemoryParts } from "./out-of-memory.ts";
+import type { RestartPolicy } from "./restart-policy.ts";
+
+/** The engine cannot save what it holds, so it was not ended for a change, and serves on as before. */
+export class UnsavedDataError extends PublicError {
+  override name = "UnsavedDataError";
+
+  constructor() {
+    super("The data could not be saved, so the change is not in force yet.");
+  }
+}
+
+/** What went wrong, for anyone to read. @param otherwise what is said of what only the log may tell. */
+export function reasonOf(error: unknown, otherwise: string): string {
+  if (error instanceof PublicError) return error.message;
+  return codeOf(error) === "ENOSPC" ? "The disk of the host is full." : otherwise;
+}
+
+/** What setbacks are told to and made up for with. */
+export interface FailureHandlerParts extends OutOfMemoryParts {
+  log: Log;
+  restarts: RestartPolicy;
+  /** Aborted when nothing is to be begun any more. */
+  leaving: AbortSignal;
+}
+
+export class FailureHandler {
+  readonly #parts: FailureHandlerParts;
+
+  readonly #overuse: OutOfMemoryWatch;
+
+  constructor(parts: FailureHandlerParts) {
+    this.#parts = parts;
+    this.#overuse = new OutOfMemoryWatch(parts);
+  }
+
+  /** The engine runs as it is to. */
+  over(): void {
+    this.#parts.condition.lastError = null;
+    this.checkMemory();
+  }
+
+  /** Tells of what the kernel ended for want of memory, which an engine such as Postgres survives. */
+  checkMemory(): void {
+    this.#overuse.look();
+  }
+
+  /** An engine has ended that nobody was ending. */
+  ended({ pid }: EngineProcess): void {
+    const { log, condition, restarts } = this.#parts;
+    // Whoever starts it just now sees for himself that it ended.
+    if (!this.#isUp) return;
+    const ranMs = Date.now() - condition.since.getTime();
+    const reason = this.#overuse.look() ? condition.overuse : null;
+    condition.crashes += 1;
+    condition.lastError = reason ?? "The engine ended unexpectedly and is being restarted.";
+    log.warn({ pid, reason, crashes: condition.crashes }, "engine ended unexpectedly");
+    condition.become("starting");
+    restarts.afterCrash(ranMs);
+  }
+
+  /** An engine was ended for a sleep that did not come about: nobody else would start it again. */
+  stoppedWithoutSleep(error: unknown): void {
+    const { log, condition, restarts } = this.#parts;
+    if (!this.#isUp) return;
+    condition.lastError = reasonOf(error, "The engine ended and is being restarted.");
+    log.error({ error }, "an engine was ended for a sleep that did not come about");
+    condition.become("starting");
+    restarts.afterFailure();
+  }
+
+  /** An engine could not be started, or not be ended to be started anew. */
+  failed(error: unknown): void {
+    const { log, condition, restarts, leaving } = this.#parts;
+    if (leaving.aborted) return;
+    const reason = reasonOf(error, "The host could not start the engine.");
+    log.error({ error, reason }, "engine could not be started");
+    if (error instanceof UnsavedDataError || error instanceof LockTimeout) condition.keepRunning(reason);
+    else condition.fail(reason);
+    restarts.afterFailure();
+  }
+
+  get #isUp(): boolean {
+    const { condition, leaving } = this.#parts;
+    return !leaving.aborted && (condition.state === "running" || condition.state === "draining");
+  }
+}

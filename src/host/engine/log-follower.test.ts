@@ -1,0 +1,48 @@
+// Lines of a growing log: found whether they come early, late, in pieces or in a burst.
+import { afterAll, expect, test } from "bun:test";
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freshDataDir } from "../../../tests/support/pilvi/pilvi.ts";
+import { lineAppears, readTail } from "./log-follower.ts";
+
+const folder = freshDataDir();
+const never = new AbortController().signal;
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function newLog(name: string, content = ""): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+test("a line that is there already is found", async () => {
+  expect(await lineAppears(newLog("early", "one\nready\ntwo\n"), /ready/, never)).toBe(true);
+});
+
+test("a line is found however it is written", async () => {
+  for (let round = 0; round < 50; round += 1) {
+    const path = newLog(`late-${round}`);
+    const found = lineAppears(path, /is ready now/, never);
+    // Events that come within a millisecond of each other are where a watch loses some.
+    for (const piece of ["starting\n", "is rea", "dy", " now", "\n"]) appendFileSync(path, piece);
+    expect(await found).toBe(true);
+  }
+});
+
+test("the wait ends when it is given up", async () => {
+  const giveUp = new AbortController();
+  const found = lineAppears(newLog("never"), /ready/, giveUp.signal);
+  giveUp.abort();
+  expect(await found).toBe(false);
+  expect(await lineAppears(newLog("never-2"), /ready/, giveUp.signal)).toBe(false);
+});
+
+test("only the end of a long log is read, and none of a missing one", () => {
+  const path = newLog("long", `${"x".repeat(100_000)}\nthe end`);
+  expect(readTail(path).length).toBeLessThan(20_000);
+  expect(readTail(path)).toEndWith("the end");
+  expect(readTail(join(folder, "missing"))).toBe("");
+});

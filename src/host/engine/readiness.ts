@@ -1,0 +1,40 @@
+// Waits until an engine takes connections, for as long as a start can reasonably last.
+import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { Engine, EngineContext } from "../../engines/engine.ts";
+import type { InstanceFolder } from "../os/layout.ts";
+import { lineAppears } from "./log-follower.ts";
+
+/** Loading a large cache or recovering a database takes its time; hanging for ever must be noticed all the same. */
+const START_TIMEOUT_MS = 10 * 60_000;
+
+/** How the wait ended. */
+export type Readiness = "ready" | "ended" | "hung" | "given-up";
+
+/**
+ * @param isFresh whether the process was started just now, so that its log has nothing but this start.
+ * @param giveUp ends the wait, when nobody wants the engine any more.
+ */
+export async function untilReady(
+  engine: Engine,
+  context: EngineContext<InstanceSpec>,
+  folder: InstanceFolder,
+  { exited, isFresh }: { exited: Promise<void>; isFresh: boolean },
+  giveUp: AbortSignal,
+): Promise<Readiness> {
+  // The line of one that has run for a time may long have been followed by others.
+  if (!isFresh && (await engine.isReady(context))) return "ready";
+  let hasEnded = false;
+  const over = new AbortController();
+  const end = () => over.abort();
+  void exited.then(() => (hasEnded = true)).then(end);
+  // Engines wake again and again; nothing of a wait may stay behind at what lives as long as the host.
+  const timer = setTimeout(end, START_TIMEOUT_MS);
+  giveUp.addEventListener("abort", end);
+  if (giveUp.aborted) end();
+  const isReady = await lineAppears(folder.log, engine.readyLine, over.signal);
+  clearTimeout(timer);
+  giveUp.removeEventListener("abort", end);
+  if (hasEnded) return "ended";
+  if (isReady) return "ready";
+  return giveUp.aborted ? "given-up" : "hung";
+}

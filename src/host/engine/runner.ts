@@ -1,0 +1,300 @@
+// The engine of one instance: chosen, started, found, made ready, ended. What it is wanted for is not known here.
+import { statSync } from "node:fs";
+import type { InstanceSpec } from "../../drivers/driver.ts";
+import { engineFor } from "../../engines/index.ts";
+import {
+  PersistenceError,
+  type DatabaseFault,
+  type Engine,
+  type EngineContext,
+  type MadeDatabases,
+} from "../../engines/engine.ts";
+import type { InstalledEngine } from "../../engines/installed.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { setOomScore } from "../../lib/oom-score.ts";
+import { socketGroupOf } from "../os/accounts.ts";
+import { ensureFirstData } from "../provisioning/data-directory.ts";
+import { confine, dissolve, limit, oomKills } from "../os/cgroup.ts";
+import { contextOf, engineOfProcess, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
+import {
+  endEngine,
+  findEngine,
+  killEngine,
+  oomScoreOf,
+  startEngine,
+  stopEngine,
+  type EngineProcess,
+} from "./engine-process.ts";
+import { ensureEngineFolders, type InstanceFolder } from "../os/layout.ts";
+import { holdersOf } from "../os/locks.ts";
+import { lineAppears, readTail } from "./log-follower.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import { untilReady } from "./readiness.ts";
+import { UnsavedDataError } from "./failure-handler.ts";
+import type { WarmPool } from "../provisioning/warm-pool.ts";
+
+/** An engine with all that it runs with. */
+export interface Runnable {
+  engine: Engine;
+  context: EngineContext<InstanceSpec>;
+}
+
+/** What a runner is made of. */
+export interface RunnerParts {
+  id: string;
+  settings: HostSettings;
+  slots: WarmPool;
+  folder: InstanceFolder;
+  /** Aborted when the engine is to be ended or let go: no start may be waited for any more. */
+  leaving: AbortSignal;
+  /** Called when an engine has ended that nobody here was ending. */
+  onEnded(ended: EngineProcess): void;
+}
+
+/** What runs the engine of an instance, as the rest of the host sees it. */
+export type EngineRunner = Pick<Runner, keyof Runner>;
+
+export class Runner {
+  readonly #parts: RunnerParts;
+  #runnable: Runnable | null = null;
+  /** What the runnable was chosen for. */
+  #chosenFor: Pick<Manifest, "spec" | "servedThrough"> | null = null;
+  /** What the folders and files were made for; while that is what is to run, they need not be made again. */
+  #prepared: EngineContext<InstanceSpec> | null = null;
+  #process: EngineProcess | null = null;
+  /** What a process is, that was found; null where nobody can tell. */
+  #foundAs: InstalledEngine | null = null;
+  /** Whether the data was made for the engine that runs, and nobody, not even we, has changed anything in it. */
+  #isDataNew = false;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** The process that runs, when one is known. */
+  get process(): EngineProcess | null {
+    return this.#process;
+  }
+
+  /** The engine with its context, once it was chosen. */
+  get runnable(): Runnable | null {
+    return this.#runnable;
+  }
+
+  /** The engine that runs, or would run next: a better one that was installed since takes over at the next start. */
+  get installed(): InstalledEngine | null {
+    const found = this.#process?.wasFound === true ? this.#foundAs : null;
+    return found ?? this.#runnable?.context.installed ?? null;
+  }
+
+  /** Finds out what the manifest is run with. @throws PublicError when this host has not got it. */
+  async choose(manifest: Manifest): Promise<Runnable> {
+    const { spec, servedThrough } = manifest;
+    const isChosen = this.#chosenFor?.spec === spec && this.#chosenFor.servedThrough === servedThrough;
+    if (isChosen && this.#runnable !== null) return this.#runnable;
+    const engine = engineFor(manifest.engine.name, spec.kind);
+    if (engine === undefined) throw new PublicError(`This host cannot run ${manifest.engine.name}.`);
+    const context = await contextOf(this.#parts.settings, manifest, engine, this.#parts.folder);
+    this.#chosenFor = { spec, servedThrough };
+    return (this.#runnable = { engine, context });
+  }
+
+  /** Whether the running engine, if one does, has the files that it would get now. What it reads at its start only is in these. */
+  isAsWritten({ engine, context }: Runnable): boolean {
+    return isConfigWritten(engine, context);
+  }
+
+  /** Takes up the engine that an earlier host started. */
+  find(holders: Map<string, number[]>): void {
+    this.#process = this.#watch(findEngine(this.#parts.folder, holders));
+  }
+
+  /** Starts the engine, with all that has to be there before. */
+  async start(runnable: Runnable): Promise<EngineProcess> {
+    const { id, settings, folder, slots } = this.#parts;
+    const { engine, context } = runnable;
+    if (this.#prepared !== context) {
+      ensureEngineFolders(folder, context.account, socketGroupOf(context.spec));
+      await failpoint("host.ensure.folders");
+      this.#isDataNew = await ensureFirstData(engine, context, slots, (pid) =>
+        confine(settings.cgroups, id, [pid], context.limits),
+      );
+      engine.prepare?.(context);
+      writeConfig(engine, context);
+      await failpoint("host.ensure.config");
+    }
+    const started = await startEngine(engine, context, folder);
+    this.#prepared = context;
+    this.#process = this.#watch(started);
+    confine(settings.cgroups, id, [started.pid], context.limits);
+    await failpoint("host.start.spawned");
+    return started;
+  }
+
+  /**
+   * Waits until it takes connections.
+   * @throws PublicError when it ended before, or did not become ready for so long that it was killed.
+   */
+  async untilReady({ engine, context }: Runnable, running: EngineProcess): Promise<void> {
+    const { settings, folder, leaving } = this.#parts;
+    if (running.wasFound) {
+      this.#foundAs = await engineOfProcess(settings, running.pid);
+      this.#confineFound({ engine, context }, running);
+    }
+    const start = { exited: running.exited, isFresh: !running.wasFound };
+    const readiness = await untilReady(engine, context, folder, start, leaving);
+    if (readiness === "ready") return;
+    // What it stumbled over may be in its files.
+    this.#prepared = null;
+    if (readiness === "ended") throw this.#endedEarly(engine);
+    if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
+    await this.stop("SIGKILL");
+    throw new PublicError("The engine did not become ready in time.");
+  }
+
+  /**
+   * Brings users and databases to what the spec says.
+   * @returns whether it is the first time on its first data, and which databases could not be brought there.
+   * @throws when the engine does not let us, or ended meanwhile.
+   */
+  async apply(
+    { engine, context }: Runnable,
+    running: EngineProcess,
+    made: MadeDatabases,
+  ): Promise<{ isDataNew: boolean; faults: DatabaseFault[] }> {
+    const isDataNew = this.#isDataNew;
+    this.#isDataNew = false;
+    const faults = (await engine.apply?.(context, { isNew: isDataNew, made })) ?? [];
+    await failpoint("host.ensure.applied");
+    this.#assertRuns(engine, running);
+    return { isDataNew, faults };
+  }
+
+  /** Holds one to its limits whose host may have been killed before that was done, or knew of fewer limits. */
+  #confineFound({ engine, context }: Runnable, { pid }: EngineProcess): void {
+    const { id, settings, folder } = this.#parts;
+    confine(settings.cgroups, id, holdersOf(folder.lock), context.limits);
+    setOomScore(pid, oomScoreOf(engine, context));
+  }
+
+  /** How many of its processes the kernel has ended for want of memory since it was last stopped. */
+  oomKills(): number {
+    const { id, settings } = this.#parts;
+    return oomKills(settings.cgroups, id);
+  }
+
+  /** Nothing of the instance is left. */
+  forget(): void {
+    this.#runnable = null;
+    this.#chosenFor = null;
+    this.#prepared = null;
+  }
+
+  /** Holds it to its processor as well, from now on. @throws PublicError when it has ended meanwhile. */
+  limit({ engine, context }: Runnable, running: EngineProcess): void {
+    this.#assertRuns(engine, running);
+    limit(this.#parts.settings.cgroups, this.#parts.id, context.limits);
+  }
+
+  /** @throws PublicError when this process is not the one that runs. */
+  #assertRuns(engine: Engine, running: EngineProcess): void {
+    if (this.#process !== running) throw this.#endedEarly(engine);
+  }
+
+  /**
+   * Ends whatever runs, by force if need be.
+   * @returns whether something did.
+   * @throws when what holds the lock cannot be ended; nothing of the instance may be deleted then.
+   */
+  async stop(signal?: NodeJS.Signals): Promise<boolean> {
+    const { id, settings, folder } = this.#parts;
+    const running = this.#process ?? findEngine(folder);
+    this.#process = null;
+    const { stopSignal = "SIGTERM", stopTimeoutMs: timeoutMs = 20_000 } = this.#runnable?.engine ?? {};
+    await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs }, folder);
+    await dissolve(settings.cgroups, id);
+    return running !== null;
+  }
+
+  /** Has the process that is known end at once, and with it whatever waits for its answer; `stop` does the rest. */
+  kill(): void {
+    if (this.#process !== null) killEngine(this.#process);
+  }
+
+  /**
+   * Ends whatever runs, so that it can be started anew; by force only what has all on the disk anyway.
+   * @returns whether something did.
+   * @throws UnsavedDataError when it says that it cannot save, and goes on.
+   */
+  async stopPrevious(runnable: Runnable): Promise<boolean> {
+    const running = this.#process;
+    if (running === null || runnable.engine.shutdownRefusedPattern === undefined) return await this.stop();
+    if (await cannotSave(runnable)) throw new UnsavedDataError();
+    if (!(await this.end(runnable, running))) throw new UnsavedDataError();
+    return true;
+  }
+
+  /**
+   * Ends what runs with all that it holds saved, never by force.
+   * @returns false when it says that it cannot save, and goes on.
+   * @throws PublicError when the wait was given up.
+   */
+  async end({ engine }: Runnable, running: EngineProcess): Promise<boolean> {
+    const { id, settings, folder, leaving } = this.#parts;
+    // A listener at a signal that is aborted already would wait for ever.
+    if (leaving.aborted) throw new PublicError("The engine is being stopped.");
+    const over = new AbortController();
+    const stays = engine.shutdownRefusedPattern;
+    const [given, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const giveUp = () => given.resolve();
+    const size = stays === undefined ? 0 : statSync(folder.log).size;
+    this.#process = null;
+    leaving.addEventListener("abort", giveUp);
+    if (stays !== undefined) {
+      void lineAppears(folder.log, stays, over.signal, size).then((found) => found && refused.resolve());
+    }
+    const ends = endEngine(
+      running,
+      engine.stopSignal,
+      Promise.race([refused.promise, given.promise]),
+      folder,
+    );
+    const hasEnded = await ends.finally(() => {
+      over.abort();
+      leaving.removeEventListener("abort", giveUp);
+    });
+    if (hasEnded) await dissolve(settings.cgroups, id);
+    else this.#process = running;
+    if (!hasEnded && leaving.aborted) throw new PublicError("The engine is being stopped.");
+    return hasEnded;
+  }
+
+  #endedEarly(engine: Engine): PublicError {
+    const { log, path } = this.#parts.folder;
+    // Customers read it, whom it does not concern where their data is.
+    return new PublicError(engine.explain(readTail(log).replaceAll(`${path}/`, "")));
+  }
+
+  #ended(ended: EngineProcess): void {
+    if (this.#process !== ended) return;
+    this.#process = null;
+    this.#parts.onEnded(ended);
+  }
+
+  /** Watches a process from here on, whether it was started or found. */
+  #watch<Found extends EngineProcess | null>(found: Found): Found {
+    void found?.exited.then(() => this.#ended(found));
+    return found;
+  }
+}
+
+/** Whether it would end all the same, and lose what it holds. One that does not answer has nothing to say of that. */
+async function cannotSave({ engine, context }: Runnable): Promise<boolean> {
+  try {
+    await engine.blockingActivity?.(context);
+    return false;
+  } catch (error) {
+    return error instanceof PersistenceError;
+  }
+}

@@ -1,0 +1,203 @@
+// The link to the gateway: one gateway at a time, lines however they are cut, and answers that do not come.
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
+import type { Route, Wake } from "../../gateway/link.ts";
+import { createLog } from "../../lib/log.ts";
+import { GatewayLink, MAX_ENTRY_BYTES } from "./gateway-link.ts";
+import { gatewaySocket } from "../os/layout.ts";
+import { REASON, TestGateway } from "../test-support.ts";
+
+let dataDir: string;
+let link: GatewayLink;
+let told: string[];
+const log = createLog("host", "silent");
+
+beforeEach(() => {
+  dataDir = freshDataDir();
+  told = [];
+  link = new GatewayLink(log);
+  link.listen(gatewaySocket(dataDir), {
+    wake: (id, { user }) => told.push(`wake ${id} ${user}`),
+    woken: (id) => told.push(`woken ${id}`),
+    quiet: (id) => {
+      if (id === "faulty") throw new Error("there is a fault in this");
+      told.push(`quiet ${id}`);
+    },
+    users: (id) => told.push(`users ${id}`),
+    holding: () => told.push("holding"),
+  });
+});
+
+afterEach(() => {
+  link.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function entry(id: string, state: Route["state"] = "running"): Route {
+  return {
+    id,
+    protocol: "redis",
+    address: "127.0.0.1",
+    port: 1,
+    socket: "/nowhere",
+    engine: { name: "valkey", version: "8" },
+    state,
+    lastError: null,
+    users: [],
+    maxConnections: 100,
+    sleepAfterSeconds: null,
+    latestStart: null,
+  };
+}
+
+test("tells all there is first, and then what changes, once", async () => {
+  link.tell(entry("a"));
+  link.tell(entry("b"));
+  const gateway = await TestGateway.connect(dataDir);
+  expect(gateway.heard).toEqual([
+    { type: "entries", ids: ["a", "b"] },
+    { type: "entry", entry: entry("a") },
+    { type: "entry", entry: entry("b") },
+    { type: "synced" },
+  ]);
+  link.tell(entry("a"));
+  link.tell(entry("a", "asleep"));
+  link.tell(entry("a", "asleep"), true);
+  await until("it was told", () => gateway.heard.length >= 6);
+  const asleep = { type: "entry", entry: entry("a", "asleep") } as const;
+  expect(gateway.heard.slice(4)).toEqual([asleep, { ...asleep, isAnswer: true }]);
+  gateway.close();
+});
+
+test("understands lines that come in pieces, and several at once", async () => {
+  const gateway = await TestGateway.connect(dataDir);
+  const messages = [
+    { type: "users", id: "a" },
+    { type: "wake", id: "å", reason: REASON },
+    { type: "quiet", id: "b" },
+  ];
+  const bytes = Buffer.from(messages.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  const cut = bytes.indexOf(0xc3) + 1;
+  gateway.sendBytes(bytes.subarray(0, cut));
+  await until("the first piece was read", () => told.length === 1);
+  gateway.sendBytes(bytes.subarray(cut));
+  await until("both were heard", () => told.length === 3);
+  expect(told).toEqual(["users a", `wake å ${REASON.user}`, "quiet b"]);
+  gateway.close();
+});
+
+test.each([
+  ["no JSON", "hello\n"],
+  ["no message", '{"type":"stop","id":"a"}\n'],
+  ["a message with something missing", '{"type":"wake","id":"a"}\n'],
+  ["a line without an end", "x".repeat(100_000)],
+])("parts from a gateway that says %s", async (_, text) => {
+  const gateway = await TestGateway.connect(dataDir);
+  gateway.sendBytes(Buffer.from(text));
+  await until("it was parted", () => !gateway.isConnected);
+  expect(told).toEqual([]);
+});
+
+test("a message that cannot be taken in is no reason to lose those after it", async () => {
+  const gateway = await TestGateway.connect(dataDir);
+  const complaints = spyOn(log, "error");
+  const messages = ["a", "faulty", "b"].map((id) => JSON.stringify({ type: "quiet", id }));
+  gateway.sendBytes(Buffer.from(messages.map((line) => `${line}\n`).join("")));
+  await until("those before and after it were heard", () => told.length === 2);
+  expect(told).toEqual(["quiet a", "quiet b"]);
+  expect(complaints.mock.calls).toEqual([
+    [
+      { error: new Error("there is a fault in this"), instance: "faulty", type: "quiet" },
+      "what the gateway told could not be taken in",
+    ],
+  ] as never);
+  expect(gateway.isConnected).toBe(true);
+  gateway.close();
+});
+
+test("each wake is logged with its reason and its parts", async () => {
+  const gateway = await TestGateway.connect(dataDir);
+  const lines = spyOn(log, "info").mockClear();
+  const spansMs = { accept: 1, auth: 2, start: 3, ready: 4, login: 5 };
+  const wake: Wake = { at: "2026-01-02T03:04:05.678Z", reason: REASON, spansMs };
+  gateway.send({ type: "woken", id: "a", wake });
+  await until("it was heard", () => told.length === 1);
+  expect(lines.mock.calls).toEqual([[{ instance: "a", ...wake }, "an instance was woken"]] as never);
+  gateway.close();
+});
+
+test("a gateway that has lost the link still has its clients, until it is not back in time", async () => {
+  const lines = spyOn(log, "info").mockClear();
+  const lost = (times: number) => () =>
+    lines.mock.calls.flat().filter((text) => text === "the gateway has gone").length === times;
+  (await TestGateway.connect(dataDir)).close();
+  await until("the link was lost", lost(1));
+  const early = [link.drain("a", 1), link.detach("b")];
+  const gateway = await TestGateway.connect(dataDir);
+  expect(await Promise.all(early)).toEqual([false, false]);
+  expect(gateway.heard.map(({ type }) => type)).toEqual(["entries", "synced"]);
+  expect([await link.drain("a", 60_000), await link.detach("a")]).toEqual([true, true]);
+  gateway.close();
+  await until("the link was lost again", lost(2));
+  expect([await link.drain("a", 1), await link.detach("a")]).toEqual([true, true]);
+});
+
+test("a later gateway takes the place of the former, whose answers count no more", async () => {
+  const former = await TestGateway.connect(dataDir);
+  former.drainAnswer = null;
+  const drained = link.drain("a", 60_000);
+  await until("it was asked", () => former.heard.some(({ type }) => type === "drain"));
+  const gateway = await TestGateway.connect(dataDir);
+  expect(await drained).toBe(false);
+  await until("the former was parted", () => !former.isConnected);
+  expect(await link.drain("a", 60_000)).toBe(true);
+  expect(await link.detach("a")).toBe(true);
+  gateway.close();
+});
+
+test("without a gateway nobody has to be drained or parted, and ports are free", async () => {
+  link.tell(entry("a"));
+  expect(await link.drain("a", 60_000)).toBe(true);
+  expect(await link.detach("a")).toBe(true);
+  await link.withdraw("a");
+  const gateway = await TestGateway.connect(dataDir);
+  expect(gateway.entries.size).toBe(0);
+  gateway.close();
+});
+
+test("a gateway that does not answer in time has not drained", async () => {
+  const gateway = await TestGateway.connect(dataDir);
+  gateway.drainAnswer = null;
+  expect(await link.drain("a", 1)).toBe(false);
+  gateway.drainAnswer = "busy";
+  expect(await link.drain("a", 1_000)).toBe(false);
+  gateway.close();
+});
+
+test("an entry that is too long leaves out its instance, and the link goes on", async () => {
+  const complaints = spyOn(log, "error").mockClear();
+  const gateway = await TestGateway.connect(dataDir);
+  link.tell({ ...entry("a"), users: [{ name: "app", verifier: "x".repeat(MAX_ENTRY_BYTES) }] });
+  link.tell(entry("b"));
+  await until("the other was told", () => gateway.entries.has("b"));
+  expect(gateway.entries.has("a")).toBe(false);
+  expect(gateway.isConnected).toBe(true);
+  expect(complaints.mock.calls).toEqual([
+    [{ instance: "a" }, "an entry is too long for the gateway and was left out"],
+  ] as never);
+  gateway.close();
+});
+
+test("a gateway that reads late hears of each instance once, as it is then", async () => {
+  const users = [{ name: "app", verifier: "x".repeat(MAX_ENTRY_BYTES / 2) }];
+  const ids = Array.from({ length: 200 }, (_, index) => `db-${index}`);
+  const gateway = await TestGateway.connect(dataDir);
+  // All of it is said before the gateway can read any.
+  for (const state of ["starting", "running", "draining", "asleep"] as const)
+    for (const id of ids) link.tell({ ...entry(id, state), users });
+  await until("all was told", () => ids.every((id) => gateway.entries.get(id)?.state === "asleep"));
+  const heardMore = ids.filter((id) => gateway.statesOf(id).length > 1);
+  expect(heardMore.length).toBeLessThan(10);
+  gateway.close();
+});

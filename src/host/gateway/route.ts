@@ -1,0 +1,70 @@
+// What the gateway is told of an instance, made from all that the host knows of it.
+import { engineFor } from "../../engines/index.ts";
+import { MAX_CLIENTS } from "../../engines/redis/config.ts";
+import type { InstanceUser } from "../../drivers/driver.ts";
+import type { Route, RouteState, Protocol } from "../../gateway/link.ts";
+import type { Condition, State } from "../manifest/instance-state.ts";
+import { addressOf, type HostSettings } from "../engine/context.ts";
+import { enginePaths, type InstanceFolder } from "../os/layout.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { Runnable } from "../engine/runner.ts";
+
+const PROTOCOLS: Record<Manifest["spec"]["kind"], Protocol | null> = {
+  cache: "redis",
+  postgres: "postgres",
+  mysql: "mysql",
+  realtime: null,
+};
+
+/** One that was stopped is about to be started, or about to be gone. */
+const STATES: Record<State, RouteState | null> = {
+  absent: null,
+  removing: null,
+  starting: "starting",
+  stopped: "starting",
+  running: "running",
+  failed: "failed",
+  asleep: "asleep",
+  draining: "draining",
+};
+
+/** Clients of a database beyond what its engine takes: a crowd that comes while it wakes, and those who wait for others to leave. */
+const MAX_IN_LINE = 1_000;
+
+/** What an entry is made of. */
+export interface RouteParts {
+  settings: HostSettings;
+  folder: InstanceFolder;
+  manifest: Manifest | null;
+  /** Null as long as no engine was chosen, which is told of with its major version alone. */
+  runnable: Runnable | null;
+  condition: Condition;
+  users: InstanceUser[];
+  latestStart: Route["latestStart"];
+}
+
+/** Null for an instance that is not behind the gateway. */
+export function routeOf(parts: RouteParts): Route | null {
+  const { settings, folder, manifest, runnable, condition, users, latestStart } = parts;
+  if (manifest === null || manifest.servedThrough !== "gateway") return null;
+  const { spec, engine } = manifest;
+  const protocol = PROTOCOLS[spec.kind];
+  const state = STATES[condition.state];
+  const socketName = engineFor(engine.name, spec.kind)?.socketName(spec);
+  if (protocol === null || state === null || spec.exposure.port === null || socketName === undefined)
+    return null;
+  return {
+    id: spec.id,
+    protocol,
+    address: addressOf(settings, spec),
+    port: spec.exposure.port,
+    socket: enginePaths(folder, socketName).socket,
+    engine: { name: engine.name, version: runnable?.context.installed.version ?? engine.major },
+    state,
+    lastError: condition.lastError,
+    users,
+    maxConnections: "maxConnections" in spec ? spec.maxConnections + MAX_IN_LINE : MAX_CLIENTS,
+    sleepAfterSeconds: "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null,
+    latestStart,
+  };
+}

@@ -1,0 +1,21 @@
+// What all instances of a host share.
+import type { Observation } from "../../drivers/driver.ts";
+import type { Log } from "../../lib/log.ts";
+import type { InstanceAddresses } from "../os/addresses.ts";
+import type { HostSettings } from "../engine/context.ts";
+import type { InstanceGateway } from "../gateway/gateway-link.ts";
+import type { EngineRunner, RunnerParts } from "../engine/runner.ts";
+import type { WarmPool } from "../provisioning/warm-pool.ts";
+import type { StartLimiter } from "../engine/start-limiter.ts";
+
+export interface InstanceDependencies {
+  settings: HostSettings;
+  slots: WarmPool;
+  starts: StartLimiter;
+  gateway: InstanceGateway;
+  addresses: InstanceAddresses;
+  log: Log;
+  /** Makes what runs the engine of one of them. */
+  runner(parts: RunnerParts): EngineRunner;
+  onChange(observation: Observation): void;
+}

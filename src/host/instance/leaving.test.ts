@@ -1,0 +1,81 @@
+// An instance that is to be removed, stopped or let go while something else was asked of it, or is under way in its engine.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import type { Host } from "../host.ts";
+import { instanceFolder } from "../os/layout.ts";
+import { lockHolders } from "../os/locks.ts";
+import { readManifest } from "../manifest/manifest.ts";
+import { Runner } from "../engine/runner.ts";
+import { WarmPool } from "../provisioning/warm-pool.ts";
+import { createLog } from "../../lib/log.ts";
+import { customerDatabase, sleepySpec, TestHosts, type TestGateway } from "../test-support.ts";
+
+let hosts: TestHosts;
+let host: Host;
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  hosts = new TestHosts();
+  host = await hosts.start();
+  gateway = await hosts.gateway();
+});
+
+afterEach(() => hosts.close());
+
+test("a sleep that was asked for before does not come about", async () => {
+  const spec = sleepySpec("cache");
+  await host.ensure(spec);
+  const pids = hosts.pidsOf(spec.id);
+  const suspended = host.suspend(spec.id).catch((error: Error) => error.message);
+  host.release();
+  expect(await suspended).toBe(`${spec.id} is being stopped.`);
+  expect(hosts.pidsOf(spec.id)).toEqual(pids);
+});
+
+test("an engine is not asked to end for a sleep any more", async () => {
+  const spec = sleepySpec("cache");
+  await host.ensure(spec);
+  const folder = instanceFolder(hosts.dataDir, spec.id);
+  const manifest = readManifest(folder.manifest);
+  if (manifest === null) throw new Error("there is no manifest");
+  const runner = new Runner({
+    id: spec.id,
+    settings: hosts.settings,
+    slots: new WarmPool(hosts.dataDir, 0, createLog("host", "silent")),
+    folder,
+    leaving: AbortSignal.abort(),
+    onEnded: () => {},
+  });
+  runner.find(lockHolders());
+  const { process } = runner;
+  if (process === null) throw new Error("there is no engine");
+  const ended = runner.end(await runner.choose(manifest), process).catch((error: Error) => error.message);
+  expect(await ended).toBe("The engine is being stopped.");
+  expect(hosts.pidsOf(spec.id)).toEqual([process.pid]);
+});
+
+test("a removal waits for nothing that waits for a customer", async () => {
+  const spec = sleepySpec("postgres");
+  await host.ensure(spec);
+  const db = customerDatabase("postgres", await gateway.until(spec.id, "running"));
+  const opened = Promise.withResolvers<void>();
+  const held = db.begin(async (tx) => {
+    await tx.unsafe("alter role app password 'moi'");
+    opened.resolve();
+    await new Promise(() => {});
+  });
+  held.catch(() => undefined);
+  await opened.promise;
+  const watcher = customerDatabase("postgres", await gateway.until(spec.id, "running"));
+  const { users } = sleepySpec("postgres");
+  const ensured = host.ensure({ ...spec, users } as typeof spec).catch(() => null);
+  await until("the host waits for the customer", async () => {
+    const [row] = await watcher.unsafe("select count(*)::int as waiting from pg_locks where not granted");
+    return row.waiting > 0;
+  });
+  await host.remove(spec.id);
+  await ensured;
+  expect(host.observe(spec.id).state).toBe("absent");
+  expect(hosts.pidsOf(spec.id)).toEqual([]);
+  await Promise.all([db, watcher].map((each) => each.close().catch(() => undefined)));
+});

@@ -1,0 +1,35 @@
+// What an earlier host left of an instance in its folder.
+import { existsSync, rmSync } from "node:fs";
+import { NewerManifest } from "../../contracts/manifest.ts";
+import type { Log } from "../../lib/log.ts";
+import type { InstanceFolder } from "../os/layout.ts";
+import type { ManifestFile } from "../manifest/manifest-file.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+
+/** A manifest that cannot be used, and why, as a sentence that may be shown to anyone. */
+export interface Unusable {
+  unusable: string;
+}
+
+/** @returns the manifest, null when there is nothing to take up, or why the manifest cannot be used. */
+export function readPersistedState(
+  id: string,
+  file: ManifestFile,
+  folder: InstanceFolder,
+  log: Log,
+): Manifest | Unusable | null {
+  try {
+    const manifest = file.read();
+    if (manifest !== null) return manifest;
+  } catch (error) {
+    log.error({ error }, "the manifest cannot be understood");
+    if (error instanceof NewerManifest) return { unusable: error.message };
+    return {
+      unusable: `The manifest of ${id} on the host cannot be understood; its data was left alone.`,
+    };
+  }
+  // A create was cut short before its wish was written down, or a removal just before its end.
+  if (!existsSync(folder.data)) rmSync(folder.path, { recursive: true, force: true });
+  else log.error("a folder with data has no manifest and was left alone");
+  return null;
+}

@@ -1,0 +1,197 @@
+// The addresses of all instances: the host has a socket at each for the instance's life, so that no other program can take one.
+import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { acceptForPassing, listenForPassing } from "../../lib/descriptor-passing.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { HeldSocket, type Place } from "../../lib/held-socket.ts";
+import type { Log } from "../../lib/log.ts";
+import { sockets } from "../../lib/socket-calls.ts";
+import { SocketCourier, type Parcel } from "../../lib/socket-courier.ts";
+import type { Account } from "../../engines/engine.ts";
+import { canSwitchUsers, GATEWAY_ACCOUNT } from "./accounts.ts";
+import type { KeeperLink } from "./keeper-link.ts";
+
+/** A gateway that was there before this host looks for it again within this time. */
+const MEETING_MS = 1_000;
+
+/** Whose clients come to an address: those of the gateway, which gets the socket, or of an engine, which has its own beside it. */
+export type Side = "gateway" | "engine";
+
+interface Holding {
+  socket: HeldSocket;
+  side: Side;
+}
+
+/** A socket of the host before this one. */
+interface Offer {
+  fd: number;
+  /** Whether the keeper has a copy of it. */
+  isKept: boolean;
+}
+
+/** What an instance has to do with addresses. */
+export type InstanceAddresses = Pick<Addresses, "hold" | "admit" | "settle" | "drop">;
+
+export class Addresses {
+  readonly #log: Log;
+  /** Null where nobody but the gateway has copies. */
+  readonly #keeper: KeeperLink | null;
+  readonly #held = new Map<string, Holding>();
+  /** What others had kept for the host before this one. */
+  readonly #offered = new Map<string, Offer[]>();
+  readonly #met = Promise.withResolvers<void>();
+  #isKnown: (id: string) => boolean = () => true;
+  #listener: number | null = null;
+  #gateway: SocketCourier | null = null;
+
+  constructor(log: Log, keeper: KeeperLink | null = null) {
+    this.#log = log;
+    this.#keeper = keeper;
+  }
+
+  /**
+   * Takes back what the keeper has, and begins to listen for the gateway.
+   * @param isKnown whether there is such an instance; of others nothing is kept.
+   */
+  async listen(path: string, isKnown: (id: string) => boolean): Promise<void> {
+    this.#isKnown = isKnown;
+    for (const parcel of (await this.#keeper?.recall()) ?? []) this.#offer(parcel, true);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
+    rmSync(path, { force: true });
+    this.#listener = listenForPassing(path);
+    // Whoever connects is handed every address.
+    chmodSync(path, 0o600);
+    if (canSwitchUsers()) chownSync(path, GATEWAY_ACCOUNT.uid, GATEWAY_ACCOUNT.gid);
+    setTimeout(() => this.#met.resolve(), MEETING_MS).unref();
+  }
+
+  /** The gateway has handed over what it has: takes what is missed here, and hands it what it is to listen at. */
+  meet(): void {
+    if (this.#listener === null) return;
+    for (;;) {
+      const fd = acceptForPassing(this.#listener);
+      if (fd === null) break;
+      this.#gateway?.close();
+      this.#gateway = new SocketCourier(fd);
+      for (const parcel of this.#gateway.take()) this.#offer(parcel, false);
+    }
+    const parcels: Parcel[] = [];
+    for (const [id, { socket, side }] of this.#held) if (side === "gateway") parcels.push([id, socket.fd]);
+    this.#gateway?.send(...parcels);
+    this.#met.resolve();
+  }
+
+  /**
+   * Has the address of an instance from here on, and clients come to that side.
+   * @param isEngineThere whether its engine runs, which then has the address itself, and nobody else is waited for.
+   * @throws PublicError when another program has it; what was held before is held on.
+   */
+  async hold(id: string, place: Place, side: Side, isEngineThere = false): Promise<void> {
+    const former = this.#held.get(id);
+    const isSame = former?.socket.place.address === place.address && former.socket.place.port === place.port;
+    if (isSame && former.side === side) return;
+    const socket = isSame ? former.socket : await this.#bind(id, place, side === "engine" && isEngineThere);
+    await failpoint("host.address.bound");
+    if (side === "gateway") socket.listen();
+    else socket.reserve();
+    this.#held.set(id, { socket, side });
+    if (side === "gateway") this.#gateway?.send([id, socket.fd]);
+    else this.#gateway?.drop(id);
+  }
+
+  /**
+   * Lets an engine listen at its address, until `settle`.
+   * @param user whose alone the engine is, when it asks to share its port; null when it only asks for its address to be reused, which
+   * lets in whoever asks for that.
+   */
+  admit(id: string, user: Account | null): void {
+    const held = this.#held.get(id);
+    if (held?.side !== "engine") return;
+    if (user === null) held.socket.admit();
+    else held.socket.admitUser(user);
+  }
+
+  /** Lets nobody listen any more at the address of an engine but whoever does already. */
+  settle(id: string): void {
+    const held = this.#held.get(id);
+    if (held?.side === "engine") held.socket.reserve();
+  }
+
+  /** The address is free for others. */
+  drop(id: string): void {
+    this.#gateway?.drop(id);
+    this.#keeper?.drop(id);
+    this.#held.get(id)?.socket.giveUp();
+    this.#held.delete(id);
+    this.#refuseOffers(id);
+  }
+
+  /** Leaves all addresses to those who have them as well. */
+  close(): void {
+    this.#gateway?.close();
+    this.#keeper?.close();
+    if (this.#listener !== null) sockets.close(this.#listener);
+    this.#listener = null;
+    for (const { socket } of this.#held.values()) socket.close();
+    this.#held.clear();
+    for (const id of this.#offered.keys()) this.#refuseOffers(id);
+  }
+
+  async #bind(id: string, place: Place, isTaken: boolean): Promise<HeldSocket> {
+    try {
+      return this.#takeOffer(id, place) ?? this.#replace(id, place);
+    } catch (error) {
+      if (isTaken) throw error;
+      // What a gateway has from the host before this one, no other program has.
+      await this.#met.promise;
+      const offered = this.#takeOffer(id, place);
+      if (offered !== null) return offered;
+      this.#log.debug({ error, instance: id }, "an address is not free");
+      return this.#replace(id, place);
+    }
+  }
+
+  /** Binds another address of the instance before the former one is given up, of which it may be a part. */
+  #replace(id: string, place: Place): HeldSocket {
+    const former = this.#held.get(id);
+    former?.socket.admit();
+    try {
+      const socket = HeldSocket.bind(place);
+      this.#gateway?.drop(id);
+      this.#keeper?.keep(id, socket.fd);
+      former?.socket.giveUp();
+      return socket;
+    } catch (error) {
+      if (former?.side === "gateway") former.socket.listen();
+      else former?.socket.reserve();
+      throw error;
+    }
+  }
+
+  #takeOffer(id: string, place: Place): HeldSocket | null {
+    const offers = this.#offered.get(id) ?? [];
+    while (offers.length > 0) {
+      const offer = offers.shift();
+      const socket = offer === undefined ? null : HeldSocket.from(offer.fd, place);
+      if (socket === null) continue;
+      this.#refuseOffers(id);
+      this.#held.get(id)?.socket.close();
+      if (offer?.isKept === false) this.#keeper?.keep(id, socket.fd);
+      return socket;
+    }
+    return null;
+  }
+
+  #offer([id, fd]: Parcel, isKept: boolean): void {
+    const isWanted = this.#isKnown(id) && !this.#held.has(id);
+    if (isKept && !isWanted) this.#keeper?.drop(id);
+    if (fd === null) return;
+    if (!isWanted) sockets.close(fd);
+    else this.#offered.set(id, [...(this.#offered.get(id) ?? []), { fd, isKept }]);
+  }
+
+  #refuseOffers(id: string): void {
+    for (const { fd } of this.#offered.get(id) ?? []) sockets.close(fd);
+    this.#offered.delete(id);
+  }
+}

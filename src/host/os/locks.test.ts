@@ -1,0 +1,102 @@
+// Locks of instances: held by an engine as long as it lives, whatever becomes of whoever started it.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { closeSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
+import { codeOf } from "../../lib/errors.ts";
+import { findEngine, stopEngine } from "../engine/engine-process.ts";
+import { exitOf } from "./exit-watch.ts";
+import { ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
+import { engineAmong, holdersOf, isLocked, takeLock } from "./locks.ts";
+
+let dataDir: string;
+let folder: InstanceFolder;
+let started: Bun.Subprocess[] = [];
+
+beforeEach(() => {
+  dataDir = freshDataDir();
+  folder = instanceFolder(dataDir, "cache-1");
+  ensureInstanceFolder(folder);
+});
+
+afterEach(async () => {
+  for (const child of started) killGroup(child.pid);
+  await Promise.all(started.map((child) => child.exited));
+  started = [];
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Starts a shell script as the host starts an engine. */
+function startHolder(script: string): Bun.Subprocess {
+  const fd = takeLock(folder.lock);
+  if (fd === null) throw new Error("the lock is taken");
+  const child = Bun.spawn(["sh", "-c", script], {
+    detached: true,
+    stdio: ["ignore", "ignore", "ignore", fd],
+  });
+  closeSync(fd);
+  started.push(child);
+  return child;
+}
+
+/** Ends a holder with its children, who are a group. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
+}
+
+test("a lock is free until an engine has it, and again when the engine has ended", async () => {
+  expect(isLocked(folder.lock)).toBe(false);
+  expect(existsSync(folder.lock)).toBe(false);
+  const child = startHolder("exec sleep 60");
+  expect(isLocked(folder.lock)).toBe(true);
+  expect(takeLock(folder.lock)).toBeNull();
+  child.kill("SIGKILL");
+  await child.exited;
+  expect(isLocked(folder.lock)).toBe(false);
+});
+
+test("the engine is told from its children", async () => {
+  const child = startHolder("sleep 60 & wait");
+  await until("the child runs", () => holdersOf(folder.lock).length === 2);
+  expect(engineAmong(holdersOf(folder.lock))).toBe(child.pid);
+  expect(findEngine(folder)?.pid).toBe(child.pid);
+});
+
+test("a child that outlives its engine, such as one that saves, is not taken for the engine, and is ended", async () => {
+  const child = startHolder("sleep 60 & wait");
+  await until("the child runs", () => holdersOf(folder.lock).length === 2);
+  child.kill("SIGKILL");
+  await child.exited;
+  expect(isLocked(folder.lock)).toBe(true);
+  expect(findEngine(folder)).toBeNull();
+  await stopEngine(null, { signal: "SIGTERM", timeoutMs: 1_000 }, folder);
+  expect(isLocked(folder.lock)).toBe(false);
+});
+
+test("an engine that does not heed the polite signal is ended by force", async () => {
+  const isDeaf = join(folder.path, "deaf");
+  const child = startHolder(`trap '' TERM; : > '${isDeaf}'; while :; do sleep 0.05; done`);
+  await until("it does not heed the signal", () => existsSync(isDeaf));
+  const found = findEngine(folder);
+  expect(found?.wasFound).toBe(true);
+  await stopEngine(found, { signal: "SIGTERM", timeoutMs: 100 }, folder);
+  expect(isLocked(folder.lock)).toBe(false);
+  expect(child.signalCode ?? (await child.exited, child.signalCode)).toBe("SIGKILL");
+});
+
+test("a folder without a lock has no engine", () => {
+  expect(findEngine(folder)).toBeNull();
+  expect(holdersOf(folder.lock)).toEqual([]);
+});
+
+test("the end of a process that is not ours to wait for is noticed", async () => {
+  const child = startHolder("exec sleep 60");
+  const exited = exitOf(child.pid);
+  child.kill("SIGKILL");
+  await exited;
+  await exitOf(child.pid);
+});

@@ -1,0 +1,93 @@
+// The lock of an instance: an open file that its engine inherits, so the kernel itself says whether it runs.
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+} from "node:fs";
+import { tryLock } from "../../lib/libc.ts";
+import { codeOf } from "../../lib/errors.ts";
+
+/** The descriptor number under which an engine holds its lock. */
+export const LOCK_FD = 3;
+
+/** Takes the lock for an engine about to start; null when one runs. The caller closes the descriptor after the start. */
+export function takeLock(path: string): number | null {
+  const fd = openSync(path, "a", 0o600);
+  if (tryLock(fd)) return fd;
+  closeSync(fd);
+  return null;
+}
+
+/** Whether a process holds the lock. */
+export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const fd = takeLock(path);
+  if (fd === null) return true;
+  closeSync(fd);
+  return false;
+}
+
+/** Every process that holds an instance's lock, by the path of the lock; asked of the kernel, never of a pid file. */
+export function lockHolders(): Map<string, number[]> {
+  const holders = new Map<string, number[]>();
+  for (const entry of readdirSync("/proc")) {
+    if (!/^\d+$/.test(entry)) continue;
+    const target = readLink(`/proc/${entry}/fd/${LOCK_FD}`);
+    if (target === null || !target.endsWith("/lock")) continue;
+    holders.set(target, [...(holders.get(target) ?? []), Number(entry)]);
+  }
+  return holders;
+}
+
+/** The processes that hold this lock: the engine, and whatever it started. */
+export function holdersOf(lockPath: string, holders = lockHolders()): number[] {
+  const path = resolved(lockPath);
+  return path === null ? [] : (holders.get(path) ?? []);
+}
+
+/** The path without symbolic links; null when there is no such file, or no longer. */
+function resolved(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return null;
+  }
+}
+
+/**
+ * The engine itself among the holders of its lock, or null when only children of it are left, such as one that saves.
+ * The host starts an engine as the leader of a session, and its parent does not hold the lock.
+ */
+export function engineAmong(pids: number[]): number | null {
+  const isEngine = (pid: number) => {
+    const { parent, session } = relationsOf(pid);
+    return session === pid && !pids.includes(parent);
+  };
+  return pids.find(isEngine) ?? null;
+}
+
+function relationsOf(pid: number): { parent: number; session: number } {
+  try {
+    // The name in parentheses may hold anything, so the fields are counted from its end.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { parent: Number(parent), session: Number(session) };
+  } catch {
+    // The process has ended meanwhile.
+    return { parent: 0, session: 0 };
+  }
+}
+
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (["ENOENT", "EACCES", "ESRCH"].includes(codeOf(error) ?? "")) return null;
+    throw error;
+  }
+}

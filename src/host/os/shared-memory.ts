@@ -1,0 +1,77 @@
+// Frees the shared memory that an engine was killed with: the kernel keeps it, and only so many segments there can be.
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf } from "../../lib/errors.ts";
+import { removeSharedMemory } from "../../lib/libc.ts";
+import { canSwitchUsers, isInstanceUid } from "./accounts.ts";
+import type { InstanceFolder } from "./layout.ts";
+
+/** What POSIX calls shared memory are files here. */
+const POSIX_DIR = "/dev/shm";
+const SYSV_LIST = "/proc/sysvipc/shm";
+
+/** A process that has let go of its lock takes a moment to end. */
+const END_TIMEOUT_MS = 1_000;
+const END_RETRY_MS = 5;
+
+/** Frees what belongs to the user of the instance, whose engine must have ended. A shared user's may be anybody's. */
+export async function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): Promise<void> {
+  const uid = canSwitchUsers() ? ownerOf(data) : null;
+  if (uid === null || !isInstanceUid(uid)) return;
+  const files = namesIn(POSIX_DIR)
+    .map((name) => join(POSIX_DIR, name))
+    .filter((path) => ownerOf(path) === uid);
+  const segments = segmentsOf(uid);
+  if (files.length === 0 && segments.length === 0) return;
+  // Another Pilvi on this machine may have given the same user to a process of its own, which does not end.
+  const giveUpAt = performance.now() + END_TIMEOUT_MS;
+  while (hasProcess(uid)) {
+    if (performance.now() > giveUpAt) return;
+    await Bun.sleep(END_RETRY_MS);
+  }
+  for (const path of files) rmSync(path, { force: true });
+  for (const id of segments) removeSharedMemory(id);
+}
+
+function segmentsOf(uid: number): number[] {
+  const [head = "", ...lines] = textOf(SYSV_LIST).trim().split("\n");
+  const columns = head.trim().split(/\s+/);
+  return lines
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter((values) => values[columns.indexOf("uid")] === uid)
+    .flatMap((values) => values[columns.indexOf("shmid")] ?? []);
+}
+
+function hasProcess(uid: number): boolean {
+  return namesIn("/proc").some(
+    (name) => /^\d+$/.test(name) && ownerOf(join("/proc", name)) === uid && isAlive(name),
+  );
+}
+
+/** A process that has ended stays in the list until its parent has heard of it, and has no memory any more. */
+function isAlive(pid: string): boolean {
+  const { state = "X" } = /\) (?<state>\w)[^)]*$/.exec(textOf(`/proc/${pid}/stat`))?.groups ?? {};
+  return state !== "Z" && state !== "X";
+}
+
+function ownerOf(path: string): number | null {
+  return orNull(() => statSync(path).uid);
+}
+
+function namesIn(folder: string): string[] {
+  return orNull(() => readdirSync(folder)) ?? [];
+}
+
+function textOf(path: string): string {
+  return orNull(() => readFileSync(path, "utf8")) ?? "";
+}
+
+/** Null when there is no such thing, or not any more. */
+function orNull<Result>(look: () => Result): Result | null {
+  try {
+    return look();
+  } catch (error) {
+    if (["ENOENT", "ESRCH", "EACCES"].includes(codeOf(error) ?? "")) return null;
+    throw error;
+  }
+}

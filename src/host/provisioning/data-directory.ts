@@ -1,0 +1,108 @@
+// Builds a data directory aside, as a user with a name, and moves it to its place in one step when it is complete.
+import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { Builder, Engine, EngineContext, FirstData } from "../../engines/engine.ts";
+import type { InstalledEngine } from "../../engines/installed.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { chownTree } from "../../lib/files.ts";
+import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
+import { BUILD_ACCOUNT } from "../os/accounts.ts";
+import { buildUser, isBuildUserShared } from "./build-user.ts";
+
+/** Work that nobody waits for yields to everything else on the machine. */
+const IDLE_PRIORITY = ["nice", "-n", "19"];
+
+/** What the folders that data is built in are called, before a name of each one's own. */
+const WORK_DIR = "build.";
+
+/** How a build is done. */
+export interface BuildOptions {
+  /** Takes in each program that builds, before it has begun to do much. */
+  confine(pid: number): void;
+  /** Whether somebody waits for it. */
+  isUrgent: boolean;
+  /** Ends the build. */
+  signal?: AbortSignal;
+}
+
+/** What was built before and can be had at once. */
+interface BuiltBefore {
+  /** Moves a data directory of the engine to the path. @returns false when there is none. */
+  take(kind: { installed: InstalledEngine; firstData: FirstData }, path: string): boolean;
+}
+
+/**
+ * Makes the instance's first data unless it is there. It is to belong to the instance's user.
+ * @returns whether it was made now.
+ */
+export async function ensureFirstData(
+  { firstData }: Engine,
+  { installed, paths, account }: EngineContext<InstanceSpec>,
+  slots: BuiltBefore,
+  confine: BuildOptions["confine"],
+): Promise<boolean> {
+  if (firstData === undefined || existsSync(join(paths.dataDir, firstData.mark))) return false;
+  const folder = dirname(paths.dataDir);
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(WORK_DIR)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  // Never the same name again: what a killed host had begun may still be at it, and must not write into this one.
+  const workDir = join(folder, `${WORK_DIR}${Bun.randomUUIDv7()}`);
+  const built = join(workDir, "data");
+  mkdirSync(workDir, { mode: 0o700 });
+  if (!slots.take({ installed, firstData }, built)) {
+    await build(firstData, installed, workDir, { confine, isUrgent: true });
+  }
+  await failpoint("slots.taken");
+  if (account !== null) chownTree(built, account);
+  await failpoint("slots.given");
+  renameSync(built, paths.dataDir);
+  rmSync(workDir, { recursive: true, force: true });
+  return true;
+}
+
+/** Has the engine make a folder `data` in the folder. Started by root, it is that of a user that nobody else is. */
+export async function build(
+  firstData: FirstData,
+  installed: InstalledEngine,
+  folder: string,
+  { confine, isUrgent, signal }: BuildOptions,
+): Promise<void> {
+  const { account, prefix } = buildUser();
+  if (account !== null) chownSync(folder, account.uid, account.gid);
+  const before = isUrgent ? prefix : [...IDLE_PRIORITY, ...prefix];
+  const builder: Builder = {
+    run: async (command, input) => {
+      const child = Bun.spawn([...before, ...command], {
+        cwd: folder,
+        env: { PATH: "/usr/bin:/bin", TZ: "UTC", ...installed.env },
+        stdio: [input === undefined ? "ignore" : Buffer.from(input), "pipe", "pipe"],
+        ...account,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      setOomScore(child.pid, CUSTOMER_OOM_SCORE);
+      confine(child.pid);
+      await succeeded(child, command);
+    },
+  };
+  await firstData.build(installed, folder, builder);
+  if (isBuildUserShared()) chownTree(folder, BUILD_ACCOUNT);
+}
+
+async function succeeded(
+  child: Bun.Subprocess<"ignore" | Uint8Array, "pipe", "pipe">,
+  command: string[],
+): Promise<void> {
+  const [said, complained] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) === 0) return;
+  const isFull = complained.includes("No space left on device");
+  throw new PublicError(
+    isFull ? "The disk of the host is full." : "The engine could not make its first data.",
+    new Error(`${command[0]}: ${said.slice(-2_000)}${complained.slice(-2_000)}`),
+  );
+}

@@ -1,0 +1,63 @@
+// The data directory: made, tried, and opened just so far that engines under users of their own can get in.
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
+import { tryLock } from "../../lib/libc.ts";
+import { refuseClosed } from "./closed-folder.ts";
+
+/** A process whose `pilvi up` was killed notices and ends; the next one waits for that. */
+const TAKEOVER_TIMEOUT_MS = 5_000;
+const TAKEOVER_RETRY_MS = 20;
+
+const FAULTS: Record<string, string> = {
+  EACCES: "permission is denied",
+  EPERM: "it is not permitted",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EEXIST: "a file is in its place",
+  ENOTDIR: "a part of its path is a file",
+  ENAMETOOLONG: "a name in its path is too long",
+};
+
+/** @throws Refusal when the folder cannot be used, with what to do about it. */
+export function ensureDataDir(dataDir: string): void {
+  try {
+    // Only the folder itself is closed; the mode would hold for parents that are made along with it, too.
+    mkdirSync(dirname(dataDir), { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const fault = FAULTS[codeOf(error) ?? ""] ?? messageOf(error);
+    throw new Refusal(
+      `The data directory ${dataDir} cannot be used: ${fault}. Set PILVI_DATA_DIR to another one.`,
+      error,
+    );
+  }
+  if (process.getuid?.() !== 0) return;
+  chmodSync(dataDir, 0o711);
+  refuseClosed("the data directory", dataDir, "PILVI_DATA_DIR");
+}
+
+/**
+ * Takes a lock of the data directory for the life of this process.
+ * @returns false when another process has it.
+ */
+export function lockDataDir(dataDir: string, name: string): boolean {
+  const fd = openSync(join(dataDir, `${name}.lock`), "a", 0o600);
+  if (tryLock(fd)) return true;
+  closeSync(fd);
+  return false;
+}
+
+/**
+ * Takes a lock as `lockDataDir` does, from a process that is about to end if need be.
+ * @throws Refusal when that one stays.
+ */
+export async function takeDataDirLock(dataDir: string, name: string): Promise<void> {
+  const giveUpAt = Date.now() + TAKEOVER_TIMEOUT_MS;
+  while (!lockDataDir(dataDir, name)) {
+    if (Date.now() > giveUpAt)
+      throw new Refusal(`Another Pilvi already runs on the data directory ${dataDir}.`);
+    await Bun.sleep(TAKEOVER_RETRY_MS);
+  }
+}

@@ -1,0 +1,76 @@
+// Sees to it at the start of Pilvi that the engines are there; those that are missing are installed by a process of its own.
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config.ts";
+import { missingEngines } from "../../engines/install/index.ts";
+import { findEngines, usableEngines } from "../../engines/installed.ts";
+import { verdictOn } from "../../engines/safety/verdict.ts";
+import { newestOfEachMajor } from "../../host/engine/context.ts";
+import { CHECKOUT_DIR } from "../program/checkout.ts";
+import { refuseClosed } from "./closed-folder.ts";
+
+/**
+ * Installs what is missing. What the last start could not install is not tried again, since that may take minutes.
+ * @param stop ends an installation at once when it is aborted.
+ * @returns false when Pilvi cannot run for the lack of a Postgres; the installation has said why.
+ * @throws Refusal when the users that engines run as could not get at them.
+ */
+export async function ensureEngines(
+  config: Config,
+  stop: AbortSignal,
+  notice: (text: string) => void,
+): Promise<boolean> {
+  const { enginesDir, dataDir } = config;
+  refuseClosed("the engines in", enginesDir, "PILVI_ENGINES_DIR");
+  const noteFile = join(dataDir, "missing-engines");
+  const missing = await missingEngines({ enginesDir, checkoutDir: CHECKOUT_DIR });
+  if (missing.length === 0) return true;
+  if ((await hasOwnPostgres(config)) && missing.join() === noted(noteFile)) {
+    notice(`Not installed: ${missing.join(", ")}. Try again with: pilvi engines install`);
+    return true;
+  }
+  await install(config, stop);
+  if (stop.aborted) return true;
+  const stillMissing = await missingEngines({ enginesDir, checkoutDir: CHECKOUT_DIR });
+  if (stillMissing.length === 0) rmSync(noteFile, { force: true });
+  else writeFileSync(noteFile, stillMissing.join());
+  return config.databaseUrl !== undefined || (await hasOwnPostgres(config));
+}
+
+/** Tells which of the engines that instances are run with lack security fixes. */
+export async function tellOfUnsafe({ enginesDir }: Config, notice: (text: string) => void): Promise<void> {
+  const engines = newestOfEachMajor(await usableEngines(enginesDir));
+  const unsafe = engines.filter((engine) => verdictOn(engine).isUnsafe);
+  if (unsafe.length === 0) return;
+  const names = unsafe.map(({ name, version }) => `${name} ${version}`).join(", ");
+  notice(`These engines lack security fixes: ${names}. \`pilvi doctor\` says more.`);
+}
+
+/** Pilvi keeps its own data with a Postgres that no upgrade of the system takes away. */
+async function hasOwnPostgres({ enginesDir }: Config): Promise<boolean> {
+  const engines = await findEngines(enginesDir);
+  return engines.some(({ name, origin }) => name === "postgres" && origin === "store");
+}
+
+/** A process of its own can be ended at any moment, together with all that it has started. */
+async function install({ dataDir }: Config, stop: AbortSignal): Promise<void> {
+  if (stop.aborted) return;
+  const child = Bun.spawn([process.execPath, Bun.main, "engines", "install"], {
+    env: { ...process.env, PILVI_DATA_DIR: dataDir },
+    detached: true,
+    stdio: ["ignore", "inherit", "inherit"],
+    ipc() {},
+  });
+  const end = () => child.disconnect();
+  stop.addEventListener("abort", end);
+  await child.exited;
+  stop.removeEventListener("abort", end);
+}
+
+function noted(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

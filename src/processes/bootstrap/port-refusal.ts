@@ -1,0 +1,16 @@
+// Says why the API cannot listen where it was told to.
+import type { Config } from "../../config.ts";
+import { codeOf, Refusal } from "../../lib/errors.ts";
+
+/** The sentence for the error of a failed listen. */
+export function portRefusal({ host, port }: Config, error: unknown): Refusal {
+  const code = codeOf(error);
+  if (code === "EACCES")
+    return new Refusal(`Port ${port} needs root. Set PILVI_PORT to one above 1023.`, error);
+  if (code === "EADDRNOTAVAIL")
+    return new Refusal(`This machine does not have the address PILVI_HOST ${host}.`, error);
+  return new Refusal(
+    `Port ${port} on ${host} is in use. Stop what uses it, or set PILVI_PORT to another one.`,
+    error,
+  );
+}

@@ -1,0 +1,34 @@
+// What `pilvi up` tells when everything runs: the line that programs wait for, and what a person may want to do next.
+import { join } from "node:path";
+import { baseUrl, defaultDataDir, loadConfig, type Config } from "../../config.ts";
+
+/** @returns several lines, the first of which is fixed. */
+export function readyText(config: Config): string {
+  const url = baseUrl(config);
+  const tokenFile = join(config.dataDir, "token");
+  return [
+    `pilvi ready ${url}`,
+    `  Token           ${tokenFile}`,
+    `  Documentation   ${url}/docs`,
+    `  Logs            ${join(config.dataDir, "log")}`,
+    "Try this, in another terminal and this folder:",
+    `  ${settingsFor(config)}npx pilvi caches create sessions --wait`,
+    `  curl -H "Authorization: Bearer $(cat ${quoted(tokenFile)})" ${url}/api/caches`,
+    "Ctrl-C stops Pilvi and all that it runs. The data is kept.",
+  ].join("\n");
+}
+
+/** Another terminal has not the settings of this one, so the command carries those that it needs. */
+function settingsFor(config: Config): string {
+  const url = baseUrl(config);
+  const settings = [
+    ...(config.dataDir === defaultDataDir() ? [] : [`PILVI_DATA_DIR=${quoted(config.dataDir)} `]),
+    ...(url === baseUrl(loadConfig({})) ? [] : [`PILVI_URL=${url} `]),
+  ];
+  return settings.join("");
+}
+
+/** A word as a shell reads it. */
+function quoted(word: string): string {
+  return /^[\w./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

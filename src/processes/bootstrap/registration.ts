@@ -1,0 +1,25 @@
+// Makes this machine and its key known to the store, and notices a store that belongs to another key.
+import { hostname } from "node:os";
+import { Refusal } from "../../lib/errors.ts";
+import type { Vault } from "../../lib/secrets.ts";
+import type { Database } from "../../store/database.ts";
+
+/** @throws Refusal when what is in the store was sealed with another key. */
+export async function ensureKeyFits(db: Database, vault: Vault, keyFile: string): Promise<void> {
+  const known = await db<{ id: string }[]>`select id from encryption_keys`;
+  if (known.length === 0) {
+    await db`insert into encryption_keys (id) values (${vault.keyId}) on conflict do nothing`;
+    return;
+  }
+  if (known.some(({ id }) => id === vault.keyId)) return;
+  throw new Refusal(
+    `The key in ${keyFile} is not the one that the store was sealed with. Put the right one back from your backup.`,
+  );
+}
+
+/** The row that resources of this machine are placed on. */
+export async function ensureHostRow(db: Database, id: string): Promise<void> {
+  await db`
+    insert into hosts (id, name) values (${id}, ${hostname()})
+    on conflict (id) do update set name = excluded.name`;
+}

@@ -1,0 +1,202 @@
+// `pilvi control`: the API and the loop that makes its wishes true.
+import { createApp, type App } from "../../api/app.ts";
+import { ensureToken } from "../../api/auth/tokens.ts";
+import { isLoopback, type Config } from "../../config.ts";
+import type { Driver, Observation } from "../../drivers/driver.ts";
+import { localDriver } from "../../drivers/local/index.ts";
+import type { Certificate } from "../../engines/engine.ts";
+import { CONTROL_ACCOUNT } from "../../host/os/accounts.ts";
+import { hostSocket } from "../../host/os/layout.ts";
+import { forbidNewPrivileges } from "../../lib/libc.ts";
+import { createLog, type Log } from "../../lib/log.ts";
+import type { Vault } from "../../lib/secrets.ts";
+import { protectFromOom } from "../../lib/oom-score.ts";
+import { Loop } from "../../reconciler/loop.ts";
+import { requeue, requeueMissing, type Convergence } from "../../reconciler/queue.ts";
+import { allOperations, kinds, recordUnknownAllocations } from "../../resources/index.ts";
+import type { KindContext } from "../../resources/kind.ts";
+import { keepEventsFor } from "../../resources/shared/events/retention.ts";
+import { WatchedStates } from "../../resources/shared/observed-states.ts";
+import { sleepGauges } from "../../resources/shared/sleep-gauges.ts";
+import { isServed } from "../../resources/shared/status.ts";
+import { followStorage } from "../../resources/shared/storage.ts";
+import { openDatabase } from "../../store/database.ts";
+import { migrate } from "../../store/migrate.ts";
+import { migrations } from "../../store/migrations.ts";
+import { prepareApiServer, serveApi } from "../bootstrap/api-server.ts";
+import { ensureDataDir } from "../bootstrap/data-dir.ts";
+import { readCertificate } from "../tls/certificate.ts";
+import { firstToken, hostId, openVault } from "../bootstrap/identity.ts";
+import { reportReady, reportRefusal, stopRequested } from "../program/parent.ts";
+import { ensureKeyFits, ensureHostRow } from "../bootstrap/registration.ts";
+import { ensureStore, openStore, STORE_ID, storeAddress } from "../bootstrap/store-instance.ts";
+import { becomeUser } from "../bootstrap/privileges.ts";
+
+/** What answers under way may still take when the process is asked to end. */
+const DRAIN_MS = 1_000;
+
+const HOST_TIMEOUT_MS = 5_000;
+const HOST_RETRY_MS = 20;
+
+/** What only the user who started Pilvi may read or make; all of it is in memory before that user is left. */
+interface StartupSecrets {
+  vault: Vault;
+  certificate: Certificate | null;
+  token: string;
+  hostId: string;
+}
+
+/** @returns the exit code, when the process was asked to end. */
+export async function controlCommand(config: Config): Promise<number> {
+  protectFromOom();
+  const log = createLog("control", config.logLevel);
+  try {
+    ensureDataDir(config.dataDir);
+    const startupSecrets = {
+      vault: await openVault(config),
+      certificate: readCertificate(config),
+      token: await firstToken(config),
+      hostId: hostId(config),
+    };
+    prepareApiServer();
+    // Strangers' bytes are parsed from here on, by a user who owns nothing.
+    becomeUser(CONTROL_ACCOUNT);
+    forbidNewPrivileges();
+    const stopping = stopRequested();
+    // Whatever the start has come to may be left as it is, for the next one to go on with.
+    const stop = await Promise.race([
+      startControl(config, startupSecrets, log),
+      stopping.then(() => undefined),
+    ]);
+    if (stop === undefined) return 0;
+    log.info({ port: config.port }, "the control plane is ready");
+    reportReady();
+    const reason = await stopping;
+    log.info({ reason }, "the control plane ends");
+    await stop();
+    return 0;
+  } catch (error) {
+    log.error({ error }, "the control plane cannot start");
+    reportRefusal(error);
+    return 1;
+  }
+}
+
+async function startControl(
+  config: Config,
+  startupSecrets: StartupSecrets,
+  log: Log,
+): Promise<() => Promise<void>> {
+  const { vault } = startupSecrets;
+  const driver = localDriver(hostSocket(config.dataDir));
+  await hostAnswers(driver);
+  await ensureStore(config, vault, driver);
+  const address = storeAddress(config, vault);
+  const db = await openStore(address);
+  await migrate(db, migrations);
+  await ensureKeyFits(db, vault, config.keyFile);
+  await ensureHostRow(db, startupSecrets.hostId);
+  await recordUnknownAllocations(db);
+  await ensureToken(db, { plaintext: startupSecrets.token, name: "first" });
+  if (config.bootstrapToken !== undefined) {
+    await ensureToken(db, { plaintext: config.bootstrapToken, name: "bootstrap" });
+  }
+  const observedStates = new WatchedStates();
+  const context = contextOf(config, startupSecrets, { db, driver, observedStates });
+  const app = await createControlApp(config, context, log);
+  app.metrics.addFigures(sleepGauges, { observedStates, db });
+  const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
+  const reconcilers = new Map(kinds.map((kind) => [kind.name, kind.reconcile(context)]));
+  const loop = new Loop({ db, openSession, hostId: context.hostId, reconcilers, log });
+  await loop.start();
+  const watching = new AbortController();
+  watchInstances(context, observedStates, watching.signal, log);
+  void followStorage(context, watching.signal, log);
+  const stopPruning = keepEventsFor(config.eventsDays, db, log);
+  const server = serveApi(config, startupSecrets.certificate, app);
+  return async () => {
+    watching.abort();
+    stopPruning();
+    await Promise.all([app.close(), Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])]);
+    await server.stop(true);
+    await loop.stop();
+    await db.close();
+  };
+}
+
+/** When both were killed, the host may be back a moment after this process; it then need not fail and start anew. */
+async function hostAnswers(driver: Driver): Promise<void> {
+  const giveUpAt = Date.now() + HOST_TIMEOUT_MS;
+  const isThere = () =>
+    driver.offer().then(
+      () => true,
+      () => false,
+    );
+  while (!(await isThere()) && Date.now() < giveUpAt) await Bun.sleep(HOST_RETRY_MS);
+}
+
+function contextOf(
+  config: Config,
+  startupSecrets: StartupSecrets,
+  { db, driver, observedStates }: Pick<KindContext, "db" | "driver" | "observedStates">,
+): KindContext {
+  return {
+    db,
+    driver,
+    observedStates,
+    vault: startupSecrets.vault,
+    hostId: startupSecrets.hostId,
+    hostnames: { loopback: "127.0.0.1", public: config.publicHost },
+    isTls: config.tls !== undefined,
+    portRange: config.portRange,
+    bind: config.bind,
+    quotas: config.quotas,
+  };
+}
+
+async function createControlApp(config: Config, context: KindContext, log: Log): Promise<App> {
+  const app = await createApp({
+    db: context.db,
+    log,
+    operations: allOperations(context),
+    hostnames: [config.host, config.publicHost],
+    isPublic: !isLoopback(config.host),
+    rateLimitPerMinute: config.rateLimitPerMinute,
+    readiness: { host: async () => void (await context.driver.offer()) },
+  });
+  for (const { figures } of kinds) if (figures !== undefined) app.metrics.addFigures(figures, context);
+  return app;
+}
+
+/** Whatever the driver sees is remembered, and what does not fit what is recorded has the resource looked at again, at once. */
+function watchInstances(
+  { db, driver, hostId: host }: KindContext,
+  observedStates: WatchedStates,
+  signal: AbortSignal,
+  log: Log,
+): void {
+  const complain = (error: unknown) => log.warn({ error }, "an observation could not be passed on");
+  driver.watch(
+    {
+      changed: (seen) => {
+        if (seen.id === STORE_ID) return;
+        observedStates.note(seen);
+        requeue(db, seen.id, convergenceOf(seen)).catch(complain);
+      },
+      synced: (ids) => {
+        observedStates.keepOnly(ids);
+        requeueMissing(db, host, ids).catch(complain);
+      },
+    },
+    signal,
+  );
+}
+
+/**
+ * An engine that ended at least once was running before; one that never did is being started for the first time. One that
+ * sleeps, or wakes, is where it was wished to be.
+ */
+function convergenceOf(seen: Observation): Convergence {
+  if (isServed(seen)) return "as-desired";
+  return seen.crashes > 0 ? "broken" : "converging";
+}

@@ -1,0 +1,77 @@
+// The commands about what Pilvi runs on: `pilvi engines install` and `pilvi doctor`.
+import type { Config } from "../../config.ts";
+import { installEngines } from "../../engines/install/index.ts";
+import { CHECKOUT_DIR } from "../program/checkout.ts";
+import { checkEngines } from "../doctor/engines.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { checkMachine } from "../doctor/machine.ts";
+import { checkNetwork } from "../doctor/network.ts";
+import { checkTls } from "../doctor/tls.ts";
+
+/**
+ * Installs the engines that are missing and prints what became of each one. Quiet when nothing was missing.
+ * @returns the exit code: 1 when one could not be installed.
+ * @throws Refusal when there is no Postgres for the control plane.
+ */
+export async function installCommand(config: Config): Promise<number> {
+  const letGo = endWithParent();
+  try {
+    return await install(config);
+  } finally {
+    letGo();
+  }
+}
+
+async function install({ enginesDir }: Config): Promise<number> {
+  const startedMs = performance.now();
+  let isQuiet = true;
+  const progress = (line: string) => {
+    if (isQuiet) console.log(`installing engines in ${enginesDir}`);
+    isQuiet = false;
+    console.log(`  ${line}`);
+  };
+  const report = await installEngines({ enginesDir, checkoutDir: CHECKOUT_DIR, progress });
+  const failures = report.filter(({ state }) => state === "failed");
+  for (const { name, reason, hint } of failures) {
+    progress(`${name} could not be installed: ${reason}${hint === undefined ? "" : ` Try: ${hint}`}`);
+  }
+  if (!isQuiet) {
+    const without = failures.length === 0 ? "" : `, without ${failures.map(({ name }) => name).join(", ")}`;
+    console.log(`engines installed in ${((performance.now() - startedMs) / 1000).toFixed(1)} s${without}`);
+  }
+  return failures.length > 0 ? 1 : 0;
+}
+
+/**
+ * When `pilvi up` is stopped or killed, its installation ends at once, with the programs that it runs.
+ * @returns what ends that.
+ */
+function endWithParent(): () => void {
+  if (process.send === undefined) return () => {};
+  process.on("disconnect", killOwnGroup);
+  return () => void process.off("disconnect", killOwnGroup);
+}
+
+function killOwnGroup(): void {
+  process.kill(0, "SIGKILL");
+}
+
+/**
+ * Looks at everything that Pilvi relies on and prints a line about each thing, with what to do where something is amiss.
+ * @returns the exit code: 1 when something keeps Pilvi from working.
+ */
+export async function doctorCommand(config: Config): Promise<number> {
+  const findings = [
+    ...checkMachine(config),
+    ...(await checkEngines(config, CHECKOUT_DIR)),
+    ...checkTls(config),
+    ...(await checkNetwork(config)),
+  ];
+  for (const finding of findings) console.log(textOf(finding));
+  return findings.some(({ level }) => level === "fail") ? 1 : 0;
+}
+
+function textOf({ level, text, advice }: Finding): string {
+  const line = `${level.padEnd(5)} ${text}`;
+  return advice === undefined ? line : `${line}\n      ${advice}`;
+}

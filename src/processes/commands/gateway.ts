@@ -1,0 +1,91 @@
+// `pilvi gateway`: the address of databases, and of caches that may sleep. Its work is done by a thread of its own, since that one's
+// loop never lets go; this one hears signals and `pilvi up`.
+import { Worker } from "node:worker_threads";
+import type { Config } from "../../config.ts";
+import type { Certificate } from "../../engines/engine.ts";
+import type { WorkerMessage, WorkerSettings } from "../../gateway/main.ts";
+import { GATEWAY_ACCOUNT } from "../../host/os/accounts.ts";
+import { addressSocket, gatewaySocket } from "../../host/os/layout.ts";
+import { Refusal } from "../../lib/errors.ts";
+import { forbidNewPrivileges } from "../../lib/libc.ts";
+import { createLineLog, type Log } from "../../lib/line-log.ts";
+import { raiseOpenFileLimit } from "../../lib/open-files.ts";
+import { protectFromOom } from "../../lib/oom-score.ts";
+import { readCertificate } from "../tls/certificate.ts";
+import { ensureGatewayCertificate, gatewayNames } from "../tls/certificate-authority.ts";
+import { ensureDataDir, takeDataDirLock } from "../bootstrap/data-dir.ts";
+import { findLibssl } from "../tls/libssl.ts";
+import { reportReady, reportRefusal, stopRequested } from "../program/parent.ts";
+import { becomeUser } from "../bootstrap/privileges.ts";
+import { ensureProgram } from "../program/program.ts";
+
+/** Each client takes two: its own connection, and the one to its engine. */
+const OPEN_FILES = 1_048_576;
+
+/** @returns the exit code. The connections that it carries end with it, and the engines run on. */
+export async function gatewayCommand(config: Config): Promise<number> {
+  protectFromOom();
+  const log = createLineLog({ process: "gateway" }, config.logLevel);
+  try {
+    ensureDataDir(config.dataDir);
+    await takeDataDirLock(config.dataDir, "gateway");
+    const { gatewayWorker: script } = await ensureProgram(config.dataDir);
+    const settings = await settingsOf(config, log);
+    raiseOpenFileLimit(OPEN_FILES);
+    becomeUser(GATEWAY_ACCOUNT);
+    forbidNewPrivileges();
+    const stopping = stopRequested();
+    const { ready, ended } = startWorker(script, settings);
+    const first = await Promise.race([ready, stopping, ended]);
+    if (first !== "ready") return 0;
+    log.info({}, "the gateway is ready");
+    reportReady();
+    const reason = await Promise.race([stopping, ended]);
+    log.info({ reason }, "the gateway ends");
+    return 0;
+  } catch (error) {
+    log.error({ error }, "the gateway ends because it failed");
+    reportRefusal(error);
+    return 1;
+  }
+}
+
+/** All that only the user who started Pilvi may read is in memory before that user is left. */
+async function settingsOf(config: Config, log: Log): Promise<WorkerSettings> {
+  const library = findLibssl(config.enginesDir);
+  if (library === null) {
+    log.warn(
+      {},
+      "there is no OpenSSL 3 (libssl.so.3), so clients are served without TLS, and only on loopback",
+    );
+  }
+  return {
+    linkSocket: gatewaySocket(config.dataDir),
+    addressSocket: addressSocket(config.dataDir),
+    certificate: library === null ? null : await certificateOf(config, log),
+    library,
+    isInsecureAllowed: config.isInsecure,
+    logLevel: config.logLevel,
+  };
+}
+
+async function certificateOf(config: Config, log: Log): Promise<Certificate> {
+  const configured = readCertificate(config);
+  if (configured !== null) return configured;
+  const { dataDir } = config;
+  return ensureGatewayCertificate({ dataDir, names: gatewayNames(config), now: new Date() }, log);
+}
+
+/** @returns what resolves when the worker serves, and what rejects when it has ended, however that came. */
+function startWorker(script: string, settings: WorkerSettings) {
+  const ready = Promise.withResolvers<"ready">();
+  const ended = Promise.withResolvers<never>();
+  const worker = new Worker(script, { workerData: settings });
+  worker.on("message", (message: WorkerMessage) => {
+    if (message.type === "ready") ready.resolve("ready");
+    else ended.reject(new Refusal(`The gateway cannot start: ${message.message}.`));
+  });
+  worker.on("error", (error) => ended.reject(error));
+  worker.on("exit", (code) => ended.reject(new Error(`the gateway's worker ended with ${code}`)));
+  return { ready: ready.promise, ended: ended.promise };
+}

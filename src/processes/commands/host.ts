@@ -1,0 +1,59 @@
+// `pilvi host`: runs the engines of this machine and takes orders from the control plane over a unix socket.
+import type { Config } from "../../config.ts";
+import { findCgroups } from "../../host/os/cgroup-backends.ts";
+import { Host } from "../../host/host.ts";
+import { KeeperLink } from "../../host/os/keeper-link.ts";
+import { hostSocket } from "../../host/os/layout.ts";
+import { serveHost } from "../../host/server.ts";
+import { forbidNewPrivileges } from "../../lib/libc.ts";
+import { createLog } from "../../lib/log.ts";
+import { OPEN_FILES, raiseOpenFileLimit } from "../../lib/open-files.ts";
+import { protectFromOom } from "../../lib/oom-score.ts";
+import { readCertificate } from "../tls/certificate.ts";
+import { ensureDataDir, takeDataDirLock } from "../bootstrap/data-dir.ts";
+import { ensureProgram } from "../program/program.ts";
+import { realtimeEngine } from "../program/realtime-engine.ts";
+import { KEEPER_VARIABLE, reportKept, reportReady, reportRefusal, stopRequested } from "../program/parent.ts";
+
+/** @returns the exit code. SIGTERM and SIGINT leave the engines running, so that Pilvi is upgraded without stopping one. */
+export async function hostCommand(config: Config): Promise<number> {
+  protectFromOom();
+  const log = createLog("host", config.logLevel);
+  try {
+    ensureDataDir(config.dataDir);
+    await takeDataDirLock(config.dataDir, "host");
+    forbidNewPrivileges();
+    raiseOpenFileLimit(OPEN_FILES);
+    const settings = {
+      dataDir: config.dataDir,
+      enginesDir: config.enginesDir,
+      ownEngines: [realtimeEngine(await ensureProgram(config.dataDir))],
+      bind: config.bind,
+      certificate: readCertificate(config),
+      warmSlots: config.warmSlots,
+      cgroups: findCgroups(),
+      allowPrivateWebhooks: config.allowPrivateWebhooks,
+    };
+    const stopping = stopRequested();
+    const host = new Host(settings, log, linkToKeeper());
+    await host.start();
+    const stopServing = serveHost(host, hostSocket(config.dataDir), log);
+    log.info("the host is ready");
+    reportReady();
+    const reason = await stopping;
+    log.info({ reason }, "the host ends");
+    await stopServing();
+    if (reason === "stop") await host.close();
+    else host.release();
+    return 0;
+  } catch (error) {
+    reportRefusal(error);
+    return 1;
+  }
+}
+
+/** Null when nobody keeps addresses for this process, as under a service manager. */
+function linkToKeeper(): KeeperLink | null {
+  const fd = process.env[KEEPER_VARIABLE];
+  return fd === undefined ? null : new KeeperLink(Number(fd), reportKept);
+}

@@ -1,0 +1,149 @@
+// `pilvi token`: makes, lists and revokes access tokens, straight in the store of the Pilvi that runs here.
+import { readFileSync } from "node:fs";
+import { createToken, listTokens, revokeToken, type TokenRow } from "../../api/auth/tokens.ts";
+import type { Config } from "../../config.ts";
+import { codeOf, messageOf, PublicError, Refusal } from "../../lib/errors.ts";
+import { Vault } from "../../lib/secrets.ts";
+import { kinds } from "../../resources/index.ts";
+import { openDatabase, type Database } from "../../store/database.ts";
+import { storeAddress } from "../bootstrap/store-instance.ts";
+
+const HOURS = { h: 1, d: 24, y: 24 * 365 };
+
+/** What the token is to be. */
+export interface TokenOptions {
+  name: string;
+  abilities: string[];
+  /** Such as `12h`, `30d`, `1y` or an ISO date; never when left out. */
+  expires?: string | undefined;
+  organization: string;
+  maxResources?: number;
+  /** Bytes. */
+  maxMemory?: number;
+  /** Bytes. */
+  maxStorage?: number;
+  maxConnections?: number;
+  json: boolean;
+}
+
+/** Prints the new token, which cannot be seen again. @returns the exit code. */
+export function tokenCreate(config: Config, options: TokenOptions): Promise<number> {
+  return withStore(config, async (db) => {
+    const { name, abilities, expires, organization, json } = options;
+    const kindNames = kinds.map((kind) => kind.name);
+    const expiresAt = expires === undefined ? undefined : expiryOf(expires);
+    const { id, token } = await createToken(db, kindNames, {
+      organizationName: organization,
+      name,
+      abilities,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      limits: {
+        resources: options.maxResources,
+        memoryBytes: options.maxMemory,
+        storageBytes: options.maxStorage,
+        connections: options.maxConnections,
+      },
+    });
+    const limits = {
+      max_resources: options.maxResources ?? null,
+      max_memory_bytes: options.maxMemory ?? null,
+      max_storage_bytes: options.maxStorage ?? null,
+      max_connections: options.maxConnections ?? null,
+    };
+    const made = { id, name, organization, abilities, expires_at: expiresAt ?? null, ...limits, token };
+    print(json ? JSON.stringify(made) : token);
+  });
+}
+
+/** Prints all tokens, without what they are. @returns the exit code. */
+export function tokenList(config: Config, { json }: { json: boolean }): Promise<number> {
+  return withStore(config, async (db) => {
+    const tokens = await listTokens(db);
+    if (json) return print(JSON.stringify(tokens.map(asJson)));
+    for (const token of tokens) {
+      const columns = [
+        token.id,
+        token.name,
+        token.organizationName,
+        token.abilities.join(","),
+        stateOf(token),
+      ];
+      print(columns.join("  "));
+    }
+  });
+}
+
+/** @returns the exit code. */
+export function tokenRevoke(config: Config, idOrName: string): Promise<number> {
+  return withStore(config, async (db) => {
+    await revokeToken(db, idOrName);
+    print(`The token ${idOrName} is revoked.`);
+  });
+}
+
+async function withStore(config: Config, task: (db: Database) => Promise<void>): Promise<number> {
+  const db = openDatabase(storeAddress(config, readVault(config)), { maxConnections: 1 });
+  try {
+    await db`select from tokens limit 1`.catch((error: unknown) => {
+      throw new Refusal(
+        `The store does not answer (${messageOf(error)}). Start Pilvi with: npm start`,
+        error,
+      );
+    });
+    await task(db);
+    return 0;
+  } catch (error) {
+    if (error instanceof PublicError) throw new Refusal(error.message, error);
+    throw error;
+  } finally {
+    await db.close();
+  }
+}
+
+function readVault(config: Config): Vault {
+  try {
+    return new Vault(Buffer.from(readFileSync(config.keyFile, "utf8").trim(), "base64"));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") {
+      throw new Refusal(`There is no Pilvi in ${config.dataDir} yet. Start one with: npm start`, error);
+    }
+    throw new Refusal(`The key file ${config.keyFile} cannot be used: ${messageOf(error)}.`, error);
+  }
+}
+
+function expiryOf(text: string): Date {
+  const duration = /^(\d+)([hdy])$/.exec(text);
+  const at =
+    duration === null
+      ? new Date(text)
+      : new Date(Date.now() + Number(duration[1]) * HOURS[duration[2] as "h" | "d" | "y"] * 3_600_000);
+  if (at.getTime() > Date.now() && at.getFullYear() < 10_000) return at;
+  throw new Refusal(`The expiry ${text} is not a time to come.`);
+}
+
+function stateOf({ revokedAt, expiresAt }: TokenRow): string {
+  if (revokedAt !== null) return `revoked ${revokedAt.toISOString()}`;
+  if (expiresAt === null) return "does not expire";
+  return `${expiresAt < new Date() ? "expired" : "expires"} ${expiresAt.toISOString()}`;
+}
+
+function asJson(token: TokenRow) {
+  return {
+    id: token.id,
+    name: token.name,
+    organization: token.organizationName,
+    abilities: token.abilities,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    revoked_at: token.revokedAt,
+    last_used_at: token.lastUsedAt,
+    max_resources: token.maxResources,
+    max_memory_bytes: token.maxMemoryBytes,
+    max_storage_bytes: token.maxStorageBytes,
+    max_connections: token.maxConnections,
+  };
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

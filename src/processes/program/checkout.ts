@@ -1,0 +1,5 @@
+// Where the source is.
+import { resolve } from "node:path";
+
+/** The root folder of the source, whose `node_modules` carries Postgres. */
+export const CHECKOUT_DIR = resolve(import.meta.dirname, "../../..");

@@ -1,0 +1,124 @@
+// The program that the processes run: Bun and the built code, in the data directory, where every user can read them.
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { sha256Hex } from "../../lib/secrets.ts";
+import { Refusal } from "../../lib/errors.ts";
+
+/** What to start a process of Pilvi with. */
+export interface Program {
+  bun: string;
+  main: string;
+  /** What the gateway's process runs. */
+  gateway: string;
+  /** What its worker thread runs. */
+  gatewayWorker: string;
+  /** What a realtime server runs. */
+  realtime: string;
+}
+
+/** What is built, and under which names. */
+const ENTRIES = {
+  main: "main.js",
+  gateway: "gateway.js",
+  gatewayWorker: "gateway-worker.js",
+  realtime: "realtime.js",
+};
+
+/** Set for tests: builds the places in where a test may stop a process. */
+const WITH_FAILPOINTS = process.env.PILVI_FAILPOINT_DIR !== undefined;
+
+/** Builds the program, unless the same is there already, and removes earlier ones. Takes about 0.1 s. */
+export async function ensureProgram(dataDir: string): Promise<Program> {
+  // Once built, the program has no sources to build from.
+  if (!import.meta.path.endsWith(".ts")) return programIn(import.meta.dir, process.execPath);
+  const home = join(dataDir, "program");
+  mkdirSync(home, { recursive: true });
+  const bun = join(home, `bun-${Bun.version}`);
+  const built = await build();
+  const name = sha256Hex(built.hashes).slice(0, 16);
+  const folder = join(home, name);
+  if (!existsSync(folder)) await write(built.outputs, folder);
+  if (!existsSync(bun)) placeBun(bun);
+  for (const each of readdirSync(home)) {
+    if (each !== name && each !== `bun-${Bun.version}`)
+      rmSync(join(home, each), { recursive: true, force: true });
+  }
+  return programIn(folder, bun);
+}
+
+function programIn(folder: string, bun: string): Program {
+  const path = (entry: keyof typeof ENTRIES) => join(folder, ENTRIES[entry]);
+  return {
+    bun,
+    main: path("main"),
+    gateway: path("gateway"),
+    gatewayWorker: path("gatewayWorker"),
+    realtime: path("realtime"),
+  };
+}
+
+async function build() {
+  const results = await Promise.all([
+    buildEntry("main.ts", ENTRIES.main),
+    buildEntry("processes/commands/gateway-main.ts", ENTRIES.gateway),
+    buildEntry("gateway/main.ts", ENTRIES.gatewayWorker),
+    buildEntry("realtime/main.ts", ENTRIES.realtime),
+  ]);
+  return { outputs: results.flatMap(({ outputs }) => outputs), hashes: await hashesOf(results) };
+}
+
+/** Each by itself, so that a realtime server or the gateway's worker loads nothing but its own code. */
+async function buildEntry(source: string, name: string): Promise<Bun.BuildOutput> {
+  const result = await Bun.build({
+    entrypoints: [join(import.meta.dir, "../..", source)],
+    naming: { entry: name },
+    target: "bun",
+    define: { PILVI_FAILPOINTS: String(WITH_FAILPOINTS) },
+    minify: { syntax: true },
+    throw: false,
+  });
+  if (!result.success) throw new Refusal(`Pilvi could not be built: ${result.logs.join("\n")}`);
+  return result;
+}
+
+async function hashesOf(results: Bun.BuildOutput[]): Promise<string> {
+  const contents = await Promise.all(
+    results.flatMap(({ outputs }) =>
+      outputs.map(
+        async (output) =>
+          `${output.path} ${output.hash} ${sha256Hex(new Uint8Array(await output.arrayBuffer()))}`,
+      ),
+    ),
+  );
+  return contents.join("\n");
+}
+
+/** Written aside and then named, so that a kill leaves no half of it under the name. */
+async function write(outputs: Bun.BuildArtifact[], folder: string): Promise<void> {
+  const temporary = `${folder}.${process.pid}`;
+  for (const output of outputs) await Bun.write(join(temporary, output.path), output);
+  for (const each of readdirSync(temporary)) chmodSync(join(temporary, each), 0o644);
+  chmodSync(temporary, 0o755);
+  renameSync(temporary, folder);
+}
+
+/** A link costs no space; a copy does where the data directory is on another disk. */
+function placeBun(path: string): void {
+  const temporary = `${path}.${process.pid}`;
+  try {
+    linkSync(process.execPath, temporary);
+  } catch {
+    copyFileSync(process.execPath, temporary);
+  }
+  chmodSync(temporary, 0o755);
+  renameSync(temporary, path);
+}

@@ -1,0 +1,18 @@
+// The engine that is a part of Pilvi, told to the host like those that are installed.
+import { dirname } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
+import type { InstalledEngine } from "../../engines/installed.ts";
+import type { Program } from "./program.ts";
+
+/** The realtime server of this Pilvi; the path changes with every build, so it is never kept. */
+export function realtimeEngine({ bun, realtime }: Program): InstalledEngine {
+  return {
+    name: "realtime",
+    version: packageJson.version,
+    origin: "pilvi",
+    program: bun,
+    home: dirname(realtime),
+    env: {},
+    script: realtime,
+  };
+}

@@ -1,0 +1,173 @@
+// The certificate that the gateway shows when no other is configured, and Pilvi's own authority, which signs it.
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { type Config, isWildcard } from "../../config.ts";
+import type { Certificate } from "../../engines/engine.ts";
+import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
+import { replaceFile, syncFile } from "../../lib/files.ts";
+import type { Log } from "../../lib/line-log.ts";
+import type { Period } from "./x509.ts";
+
+const DAY_MS = 86_400_000;
+const AUTHORITY_DAYS = 3_652;
+/** The most that clients of all makes believe. */
+const SERVER_DAYS = 397;
+/** A certificate is replaced when it has not longer to live than this. */
+const RENEWAL_DAYS = 30;
+/** Clocks of clients may be behind. */
+const BACKDATED_DAYS = 1;
+
+/** What a certificate of the gateway is for. */
+export interface CertificateWish {
+  dataDir: string;
+  /** Names and addresses that clients may reach the gateway by. */
+  names: string[];
+  now: Date;
+}
+
+/** The file that clients trust: the certificate of Pilvi's own authority. */
+function authorityFile(dataDir: string): string {
+  return join(dataDir, "tls", "ca.crt");
+}
+
+/** The certificate that the gateway shows when no other is configured. */
+export function gatewayCertificateFile(dataDir: string): string {
+  return join(dataDir, "tls", "gateway.crt");
+}
+
+/** The names and addresses that clients of a Pilvi with these settings reach the gateway by. */
+export function gatewayNames({ publicHost, bind }: Config): string[] {
+  const bound = isWildcard(bind) ? [] : [bind];
+  return [...new Set([publicHost, ...bound, "localhost", "127.0.0.1", "::1"])];
+}
+
+/**
+ * The certificate for the gateway, which is made when there is none, when it is about to end, or when it lacks a name.
+ *
+ * A disk that cannot be written to keeps nobody from starting: what was made is used, and made anew at the next start.
+ */
+export async function ensureGatewayCertificate(wish: CertificateWish, log: Log): Promise<Certificate> {
+  const folder = join(wish.dataDir, "tls");
+  const present = readPair(folder, "gateway");
+  const authority = readIfThere(authorityFile(wish.dataDir));
+  if (present !== null && authority !== null && isGood(present, authority, wish)) return present;
+  return makeGatewayCertificate(folder, wish, log);
+}
+
+/**
+ * The certificate of the authority, in the PEM format.
+ * @throws Refusal when there is none.
+ */
+export function readAuthority({ dataDir, tls }: Config): string {
+  if (tls !== undefined) {
+    throw new Refusal(
+      `The gateway shows the certificate in ${tls.certFile} (PILVI_TLS_CERT), which Pilvi's own authority has not signed.`,
+    );
+  }
+  try {
+    return readFileSync(authorityFile(dataDir), "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") {
+      throw new Refusal(
+        `There is no certificate authority in ${dataDir} yet. The first start of Pilvi makes one: npm start`,
+        error,
+      );
+    }
+    throw new Refusal(`The file ${authorityFile(dataDir)} cannot be read: ${messageOf(error)}.`, error);
+  }
+}
+
+async function makeGatewayCertificate(
+  folder: string,
+  { names, now }: CertificateWish,
+  log: Log,
+): Promise<Certificate> {
+  const x509 = await import("./x509.ts");
+  const known = readPair(folder, "ca");
+  const isUsable = known !== null && lastsUntil(known.cert) > later(now, RENEWAL_DAYS);
+  if (!isUsable && readIfThere(join(folder, "ca.crt")) !== null) {
+    log.warn(
+      { folder },
+      "a new certificate authority is made, because the key of the old one is gone or its time is over; clients that verify need the new one, which `pilvi ca` prints",
+    );
+  }
+  const authority = isUsable ? known : x509.makeAuthority(periodOf(now, AUTHORITY_DAYS));
+  const period = periodOf(now, SERVER_DAYS);
+  const authorityEnd = lastsUntil(authority.cert);
+  if (authorityEnd < period.until) period.until = authorityEnd;
+  const made = x509.makeServerCertificate(authority, names, period);
+  log.info({ names, until: period.until.toISOString() }, "a certificate for the gateway is made");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    if (!isUsable) await writePair(folder, "ca", authority);
+    await writePair(folder, "gateway", made);
+  } catch (error) {
+    log.error({ error }, "the certificate of the gateway cannot be kept");
+  }
+  return made;
+}
+
+/** The key comes first: a kill in between leaves a pair that does not belong together, which counts as none. */
+async function writePair(folder: string, name: string, { cert, key }: Certificate): Promise<void> {
+  replaceFile(join(folder, `${name}.key`), key, 0o600);
+  await syncFile(join(folder, `${name}.key`));
+  replaceFile(join(folder, `${name}.crt`), cert, 0o644);
+  await syncFile(join(folder, `${name}.crt`));
+}
+
+/** A certificate with the key that belongs to it; null when either is missing, or they do not fit each other. */
+function readPair(folder: string, name: string): Certificate | null {
+  const cert = readIfThere(join(folder, `${name}.crt`));
+  const key = readIfThere(join(folder, `${name}.key`));
+  if (cert === null || key === null) return null;
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)) ? { cert, key } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isGood({ cert }: Certificate, authority: string, { names, now }: CertificateWish): boolean {
+  const certificate = new X509Certificate(cert);
+  return (
+    isSignedBy(certificate, authority) &&
+    lastsUntil(cert) > later(now, RENEWAL_DAYS) &&
+    names.every((name) => isFor(certificate, name))
+  );
+}
+
+function isSignedBy(certificate: X509Certificate, authority: string): boolean {
+  try {
+    return certificate.verify(new X509Certificate(authority).publicKey);
+  } catch {
+    return false;
+  }
+}
+
+function isFor(certificate: X509Certificate, name: string): boolean {
+  const found = isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name);
+  return found !== undefined;
+}
+
+function lastsUntil(cert: string): Date {
+  return new Date(new X509Certificate(cert).validTo);
+}
+
+function periodOf(now: Date, days: number): Period {
+  return { from: later(now, -BACKDATED_DAYS), until: later(now, days - BACKDATED_DAYS) };
+}
+
+function later(now: Date, days: number): Date {
+  return new Date(now.getTime() + days * DAY_MS);
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}

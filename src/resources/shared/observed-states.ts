@@ -1,0 +1,35 @@
+// Remembers what the driver's watch told last of each instance.
+import type { Observation } from "../../drivers/driver.ts";
+import type { ObservedStates } from "../kind.ts";
+
+/** The instances of one driver, as they were seen last. */
+export class WatchedStates implements ObservedStates {
+  readonly #seen = new Map<string, Observation>();
+
+  of(id: string): Observation | undefined {
+    return this.#seen.get(id);
+  }
+
+  /** All instances, the last sighting of each. */
+  all(): Iterable<Observation> {
+    return this.#seen.values();
+  }
+
+  /** Takes in what the watch tells, which comes in order. */
+  note(seen: Observation): void {
+    if (seen.state === "absent") this.#seen.delete(seen.id);
+    else this.#seen.set(seen.id, seen);
+  }
+
+  noteAnswer(seen: Observation): void {
+    const known = this.#seen.get(seen.id);
+    // The answer takes another way than the watch, which may have told of something later by now.
+    if (known === undefined || known.since <= seen.since) this.note(seen);
+  }
+
+  /** Forgets all instances but these. */
+  keepOnly(ids: string[]): void {
+    const kept = new Set(ids);
+    for (const id of this.#seen.keys()) if (!kept.has(id)) this.#seen.delete(id);
+  }
+}

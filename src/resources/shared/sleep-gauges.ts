@@ -1,0 +1,85 @@
+// What Prometheus is told of sleep: from memory, so that whoever asks wakes nothing.
+import type { FigureFamily, FigureSource, LabelledFigure } from "../../api/http/metrics.ts";
+import type { Observation } from "../../drivers/driver.ts";
+import type { Database } from "../../store/database.ts";
+import type { InstanceKind } from "./rows.ts";
+import type { WatchedStates } from "./observed-states.ts";
+
+/** The kinds that may sleep, by what their ids begin with. */
+const KINDS = { cache: "caches", db: "databases" } as const satisfies Record<string, InstanceKind>;
+
+const SLEEPING: FigureFamily = {
+  name: "pilvi_sleeping",
+  help: "Caches and database clusters that sleep.",
+  type: "gauge",
+  labels: ["kind"],
+  idLabels: [],
+};
+
+const WAKES: FigureFamily = {
+  name: "pilvi_wakes_total",
+  help: "How often a cache or database cluster was woken.",
+  type: "counter",
+  labels: ["kind", "id"],
+  idLabels: ["id"],
+};
+
+const LAST_WAKE: FigureFamily = {
+  name: "pilvi_last_wake_seconds",
+  help: "How long the parts of the last wake took, for the client that caused it.",
+  type: "gauge",
+  labels: ["kind", "id", "span"],
+  idLabels: ["id"],
+  isNeverSummed: true,
+};
+
+/** What the figures are made of. */
+interface SleepContext {
+  observedStates: Pick<WatchedStates, "all">;
+  db: Database;
+}
+
+/** The figures of all instances that may sleep, as they were seen last. */
+export const sleepGauges: FigureSource<SleepContext> = {
+  families: [SLEEPING, WAKES, LAST_WAKE],
+  async read({ observedStates, db }, organizationId) {
+    const own = organizationId === undefined ? undefined : await idsOf(db, organizationId);
+    const told: LabelledFigure[] = [];
+    const sleeping: Record<string, number> = Object.fromEntries(
+      Object.values(KINDS).map((kind) => [kind, 0]),
+    );
+    for (const seen of observedStates.all()) {
+      const kind = kindOf(seen);
+      if (kind === undefined || own?.has(seen.id) === false) continue;
+      if (seen.state === "asleep") sleeping[kind] = (sleeping[kind] ?? 0) + 1;
+      told.push(...figuresOf(kind, seen));
+    }
+    const counts = Object.entries(sleeping);
+    return [...told, ...counts.map(([kind, value]) => ({ name: SLEEPING.name, labels: { kind }, value }))];
+  },
+};
+
+/** The ids of an organization's instances that may sleep. */
+async function idsOf(db: Database, organizationId: string): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
+    select id from caches where organization_id = ${organizationId}
+    union all select id from databases where organization_id = ${organizationId}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+function kindOf({ id }: Observation): InstanceKind | undefined {
+  return Object.entries(KINDS).find(([prefix]) => id.startsWith(`${prefix}-`))?.[1];
+}
+
+function figuresOf(kind: InstanceKind, { id, sleep }: Observation): LabelledFigure[] {
+  if (sleep === null) return [];
+  const spans = Object.entries(sleep.lastWake?.spansMs ?? {});
+  return [
+    { name: WAKES.name, labels: { kind, id }, value: sleep.wakes },
+    ...spans.map(([span, ms]) => ({
+      name: LAST_WAKE.name,
+      labels: { kind, id, span },
+      value: ms / 1000,
+    })),
+  ];
+}

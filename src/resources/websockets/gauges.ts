@@ -1,0 +1,100 @@
+// What all running WebSocket clusters count at the moment, for Prometheus.
+import { forEachLimited } from "../../lib/for-each-limited.ts";
+import type { FigureFamily, FigureSource, LabelledFigure } from "../../api/http/metrics.ts";
+import type { KindContext } from "../kind.ts";
+import { runningWebSocketClusters } from "./store.ts";
+
+/** Whoever asks for the metrics waits no longer; clusters that have not told by then are left out. */
+const DEADLINE_MS = 2_000;
+const AT_ONCE = 16;
+
+/** The figures that a cluster tells of each application, and what Prometheus knows them as. */
+const OF_APPLICATIONS: Record<string, FigureFamily> = {
+  connections: ofApplication(
+    "gauge",
+    "connections",
+    "Clients that are connected to a WebSocket application.",
+  ),
+  messagesReceived: ofApplication(
+    "counter",
+    "messages_received_total",
+    "Messages that came from clients and publishers of a WebSocket application.",
+  ),
+  messagesSent: ofApplication(
+    "counter",
+    "messages_sent_total",
+    "Messages that went to clients of a WebSocket application.",
+  ),
+  slowConsumers: ofApplication(
+    "counter",
+    "slow_consumers_total",
+    "Clients of a WebSocket application that were closed because they did not read.",
+  ),
+  "webhooks.delivered": ofApplication(
+    "counter",
+    "webhooks_delivered_total",
+    "Webhook requests of a WebSocket application that were taken.",
+  ),
+  "webhooks.failed": ofApplication(
+    "counter",
+    "webhooks_failed_total",
+    "Attempts of webhook requests that were not taken.",
+  ),
+  "webhooks.dropped": ofApplication(
+    "counter",
+    "webhooks_dropped_total",
+    "Webhook requests that were given up.",
+  ),
+};
+
+const SERVER_CONNECTIONS: FigureFamily = {
+  name: "pilvi_websocket_server_connections",
+  help: "Clients that are connected to a WebSocket cluster.",
+  type: "gauge",
+  labels: ["server"],
+  idLabels: ["server"],
+};
+
+function ofApplication(type: FigureFamily["type"], name: string, help: string): FigureFamily {
+  const labels = ["server", "application"];
+  return { name: `pilvi_websocket_${name}`, help, type, labels, idLabels: labels };
+}
+
+/** Asks all clusters that run, or those of one organization. One that does not answer is left out. */
+export const clusterGauges: FigureSource<KindContext> = {
+  families: [SERVER_CONNECTIONS, ...Object.values(OF_APPLICATIONS)],
+  read,
+};
+
+async function read({ db, driver, hostId }: KindContext, organizationId?: string): Promise<LabelledFigure[]> {
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const told: LabelledFigure[] = [];
+  await forEachLimited(
+    await runningWebSocketClusters(db, hostId, organizationId),
+    AT_ONCE,
+    async (server) => {
+      if (signal.aborted) return;
+      try {
+        const { whole, parts } = await driver.figures(server, signal);
+        add(told, SERVER_CONNECTIONS, { server }, whole["connections"]);
+        for (const { id, figures } of parts) {
+          for (const [figure, family] of Object.entries(OF_APPLICATIONS)) {
+            add(told, family, { server, application: id }, figures[figure]);
+          }
+        }
+      } catch {
+        // Its status says whether it runs; here it only has no figures.
+      }
+    },
+  );
+  return told;
+}
+
+function add(
+  told: LabelledFigure[],
+  { name }: FigureFamily,
+  labels: LabelledFigure["labels"],
+  value: number | undefined,
+): void {
+  if (value !== undefined) told.push({ name, labels, value });
+}

@@ -1,0 +1,97 @@
+// The cells of the crash matrix: at which step of which action which process is killed.
+
+/** Who is killed. */
+export type Victim = "control" | "host" | "both" | "engine";
+
+/** What is being done to a cache meanwhile. */
+export type Action = "create" | "delete" | "restart";
+
+/** A place where a process can be stopped, and what is there already when it is. */
+export interface Step {
+  name: string;
+  /** An engine of the cache runs. */
+  hasEngine?: true;
+  /** It takes connections. */
+  isReachable?: true;
+}
+
+const RUNS = { hasEngine: true } as const;
+const ANSWERS = { hasEngine: true, isReachable: true } as const;
+
+/** Every boundary between two steps. */
+export const steps: Record<Action, Step[]> = {
+  create: [
+    { name: "create.written" },
+    { name: "create.committed" },
+    { name: "loop.taken" },
+    { name: "host.ensure.folder" },
+    { name: "host.ensure.manifest" },
+    { name: "host.ensure.folders" },
+    { name: "host.ensure.config" },
+    { name: "host.start.spawned", ...RUNS },
+    { name: "host.ensure.ready", ...ANSWERS },
+    { name: "reconcile.ensured", ...ANSWERS },
+    { name: "reconcile.logged-in", ...ANSWERS },
+    { name: "loop.reconciled", ...ANSWERS },
+    { name: "loop.written", ...ANSWERS },
+  ],
+  delete: [
+    { name: "delete.written", ...ANSWERS },
+    { name: "delete.committed", ...RUNS },
+    { name: "loop.taken", ...RUNS },
+    { name: "host.remove.marked" },
+    { name: "host.remove.stopped" },
+    { name: "host.remove.emptied" },
+    { name: "host.remove.forgotten" },
+    { name: "reconcile.removed" },
+    { name: "loop.reconciled" },
+    { name: "loop.written" },
+  ],
+  restart: [
+    { name: "host.start.due" },
+    { name: "host.start.spawned", ...RUNS },
+    { name: "host.ensure.ready", ...ANSWERS },
+    { name: "loop.taken" },
+    { name: "loop.written" },
+  ],
+};
+
+/** The victims of a step, as rows for `test.each`. */
+export function scenariosOf(action: Action): [string, Victim, Step][] {
+  return steps[action].flatMap((step) =>
+    (["control", "host", "both", "engine"] as const)
+      .filter((victim) => victim !== "engine" || step.hasEngine)
+      .map((victim): [string, Victim, Step] => [step.name, victim, step]),
+  );
+}
+
+/** Collects how long every cell took, for the table at the end. */
+export class Table {
+  readonly #scenarios = new Map<string, number>();
+
+  passed(action: Action, step: string, victim: Victim, ms: number): void {
+    this.#scenarios.set([action, step, victim].join(), ms);
+  }
+
+  toString(): string {
+    const victims: Victim[] = ["control", "host", "both", "engine"];
+    const lines = [row(["action", "step", ...victims])];
+    for (const [action, list] of Object.entries(steps)) {
+      for (const step of list) {
+        const scenarios = victims.map((victim) => {
+          if (victim === "engine" && !step.hasEngine) return "";
+          const ms = this.#scenarios.get([action, step.name, victim].join());
+          return ms === undefined ? "FAILED" : `ok ${Math.round(ms)} ms`;
+        });
+        lines.push(row([action, step.name, ...scenarios]));
+      }
+    }
+    return lines.join("\n");
+  }
+}
+
+function row([action = "", step = "", ...scenarios]: string[]): string {
+  return [action.padEnd(8), step.padEnd(25), ...scenarios.map((scenario) => scenario.padEnd(12))]
+    .join("")
+    .trimEnd();
+}

@@ -1,0 +1,54 @@
+// The gateway of a machine that gives it little: whoever is served goes on, and others find a place.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Client } from "pg";
+import { until } from "../../support/pilvi/pilvi.ts";
+import { HostileLoad, type Place } from "../../support/load/hostile-load.ts";
+import { Stranger } from "../../support/load/strangers.ts";
+
+const OPEN_FILES = 256;
+const STRANGERS = 1_000;
+/** Half of what a stranger may take to say who it is. */
+const SOON_MS = 5_000;
+
+let hostileLoad: HostileLoad;
+
+beforeAll(async () => {
+  hostileLoad = await HostileLoad.begin({ openFiles: OPEN_FILES });
+});
+
+afterAll(async () => {
+  await hostileLoad.end();
+});
+
+function clientOf({ port, password }: Place): Client {
+  const client = new Client({ host: "127.0.0.1", port, user: "app", password, database: "main" });
+  client.on("error", () => undefined);
+  return client;
+}
+
+async function answers(place: Place): Promise<boolean> {
+  const client = clientOf(place);
+  await client.connect();
+  const { rowCount } = await client.query("select 1");
+  await client.end();
+  return rowCount === 1;
+}
+
+test("more strangers than it has descriptors for keep no customer out", async () => {
+  const [target, neighbour] = [hostileLoad.targets[0], hostileLoad.neighbours[0]];
+  if (target === undefined || neighbour === undefined) throw new Error("nothing is besieged");
+  const served = clientOf(neighbour);
+  await served.connect();
+  const { pid } = hostileLoad.gateway();
+  const strangers = [];
+  for (let count = 0; count < STRANGERS; count += 1) strangers.push(await Stranger.open(target.port));
+  const beganAt = performance.now();
+  expect(await answers(neighbour)).toBe(true);
+  // At the same door a customer may be taken for one of the crowd while that comes in.
+  await until("the besieged database answers as well", () => answers(target).catch(() => false), SOON_MS);
+  expect(performance.now() - beganAt).toBeLessThan(SOON_MS);
+  expect((await served.query("select 1")).rowCount).toBe(1);
+  await served.end();
+  for (const stranger of strangers) stranger.close();
+  expect(hostileLoad.gateway().pid).toBe(pid);
+});

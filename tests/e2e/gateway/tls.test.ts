@@ -1,0 +1,173 @@
+// What is public behind the gateway of a Pilvi with a certificate: TLS with that certificate for all, plain text on loopback alone.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Redis } from "ioredis";
+import type { CacheResource } from "../../../src/resources/caches/schema.ts";
+import type { DatabaseClusterResource } from "../../../src/resources/databases/schema.ts";
+import {
+  connectMysql,
+  connectPg,
+  createCluster,
+  firstOf,
+  firstOfMysql,
+  MYSQL,
+} from "../../support/pilvi/databases.ts";
+import { ownAddress, type OwnAddress } from "../../support/pilvi/own-address.ts";
+import { startPilvi, type TestPilvi } from "../../support/pilvi/pilvi.ts";
+import { runProgram } from "../../support/clients/programs.ts";
+import { Sleeper } from "../../support/pilvi/sleepers.ts";
+import { CertificateFolder } from "../../support/wire/tls-sessions.ts";
+
+/** Where a client goes, and the one certificate that it trusts; in clear without one. */
+interface Way {
+  host: string;
+  ca?: string;
+}
+
+const folder = new CertificateFolder();
+let certificate: string;
+/** Of the same name, but not the one that was configured. */
+let stranger: string;
+let elsewhere: OwnAddress;
+let pilvi: TestPilvi;
+
+beforeAll(async () => {
+  certificate = (await folder.newPair("configured")).cert;
+  stranger = (await folder.newPair("stranger")).cert;
+  elsewhere = await ownAddress();
+  pilvi = await startPilvi({
+    env: {
+      PILVI_BIND: "0.0.0.0",
+      PILVI_PUBLIC_HOST: "127.0.0.1",
+      PILVI_TLS_CERT: folder.file("configured.crt"),
+      PILVI_TLS_KEY: folder.file("configured.key"),
+    },
+  });
+});
+
+afterAll(async () => {
+  await pilvi.close();
+  await elsewhere.release();
+  folder.remove();
+});
+
+/** The name that the certificate is for, also where the client knows only an address. */
+function tlsOf(ca: string) {
+  return { ca, servername: "localhost" };
+}
+
+async function askCache({ attributes }: CacheResource, { host, ca }: Way): Promise<unknown> {
+  const { port, username = "", password = "" } = attributes.connection;
+  const client = new Redis({
+    host,
+    port,
+    username,
+    password,
+    lazyConnect: true,
+    retryStrategy: () => null,
+    ...(ca === undefined ? {} : { tls: tlsOf(ca) }),
+  });
+  const failed = new Promise<never>((_, reject) => client.once("error", reject));
+  const answer = client.connect().then(() => client.echo("42"));
+  // What it complains of first says more than what it tells those who wait.
+  answer.catch(() => undefined);
+  return await Promise.race([failed, answer]).finally(() => client.disconnect());
+}
+
+async function askPostgres(cluster: DatabaseClusterResource, { host, ca }: Way): Promise<unknown> {
+  const client = await connectPg(cluster, { host, ssl: ca === undefined ? false : tlsOf(ca) });
+  return await firstOf(client, "select '42'").finally(() => client.end());
+}
+
+async function askMysql(cluster: DatabaseClusterResource, { host, ca }: Way): Promise<unknown> {
+  const client = await connectMysql(cluster, { host, ...(ca === undefined ? {} : { ssl: { ca } }) });
+  return await firstOfMysql(client, "select '42'").finally(() => client.end());
+}
+
+interface Kind {
+  name: string;
+  /** Makes a public one. `ask` asks it what is answered with 42. */
+  make(): Promise<{ resource: CacheResource | DatabaseClusterResource; ask(way: Way): Promise<unknown> }>;
+  canSleep: boolean;
+  /** Whether it is one for psql. */
+  hasPsql?: true;
+  /** The protocol's own way to say no to plain text. */
+  refusal: object;
+}
+
+const KINDS: Kind[] = [
+  {
+    name: "a cache that hibernates",
+    async make() {
+      const resource = await pilvi.createCache({ is_public: true, uses_hibernation: true });
+      expect(resource.attributes.connection.protocol).toBe("rediss");
+      return { resource, ask: (way) => askCache(resource, way) };
+    },
+    canSleep: true,
+    refusal: { message: "ERR This cache takes connections with TLS only." },
+  },
+  {
+    name: "a MySQL",
+    async make() {
+      const resource = await createCluster(pilvi, { type: MYSQL, config: { is_public: true } });
+      return { resource, ask: (way) => askMysql(resource, way) };
+    },
+    canSleep: true,
+    refusal: { errno: 3159, message: expect.stringContaining("insecure transport are prohibited") as string },
+  },
+  {
+    name: "a Postgres",
+    async make() {
+      const wishes = { type: "provider_managed_postgres", config: { is_public: true } };
+      const resource = await createCluster(pilvi, wishes);
+      return { resource, ask: (way) => askPostgres(resource, way) };
+    },
+    canSleep: false,
+    hasPsql: true,
+    refusal: { code: "28000", message: expect.stringContaining("encrypted connections only") as string },
+  },
+];
+
+describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, refusal }) => {
+  let resource: CacheResource | DatabaseClusterResource;
+  let ask: (way: Way) => Promise<unknown>;
+  let sleeper: Sleeper;
+  beforeAll(async () => {
+    ({ resource, ask } = await make());
+    sleeper = new Sleeper(pilvi, resource);
+  });
+
+  /** Has somebody try what is not to wake it, if it can sleep. */
+  function inVain<T>(attempt: () => Promise<T>): Promise<T> {
+    return canSleep ? sleeper.sleepsThrough(attempt) : attempt();
+  }
+
+  test("shows the certificate that is configured, at its published address and at any other", async () => {
+    for (const host of [resource.attributes.connection.hostname, elsewhere.address]) {
+      if (canSleep) await sleeper.sleep();
+      expect(await ask({ host, ca: certificate })).toBe("42");
+      const error: unknown = await inVain(() =>
+        ask({ host, ca: stranger }).catch((caught: unknown) => caught),
+      );
+      expect(error).toMatchObject({ message: expect.stringMatching(/certificate/i) as string });
+    }
+  });
+
+  test("refuses plain text from anywhere but loopback, in words of its protocol", async () => {
+    const error: unknown = await inVain(() =>
+      ask({ host: elsewhere.address }).catch((caught: unknown) => caught),
+    );
+    expect(error).toMatchObject(refusal);
+    expect(await ask({ host: "127.0.0.1" })).toBe("42");
+  });
+
+  if (!hasPsql) return;
+
+  test("psql with sslmode=allow goes on with TLS where plain text is refused", async () => {
+    const { port, username = "", password = "" } = resource.attributes.connection;
+    const env = { PGPORT: String(port), PGUSER: username, PGPASSWORD: password, PGSSLMODE: "allow" };
+    const psql = (host: string) =>
+      runProgram(["psql", "-X", "-d", "main", "-c", "\\conninfo"], { ...env, PGHOST: host });
+    expect(await psql(elsewhere.address)).toContain("TLSv1.3");
+    expect(await psql("127.0.0.1")).not.toContain("TLSv1.3");
+  });
+});

@@ -1,0 +1,68 @@
+// How Pilvi stops: by signals, by the end of what started it, and in the middle of its start.
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { freshDataDir, pilviEnv, startPilvi, until } from "../../support/pilvi/pilvi.ts";
+import { freePort } from "../../support/pilvi/ports.ts";
+import { processesAt, spawnPilvi } from "../../support/pilvi/program.ts";
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = freshDataDir();
+  folders.push(folder);
+  return folder;
+}
+
+describe("a signal stops everything", () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s, even when it comes twice", async (signal) => {
+    const pilvi = await startPilvi();
+    await pilvi.createCache();
+    process.kill(pilvi.pid, signal);
+    expect(await pilvi.stop(signal)).toBe(0);
+    expect(processesAt(pilvi.dataDir)).toEqual([]);
+    await pilvi.close();
+  });
+
+  test.each([100, 250, 400, 700, 1_200])("%i ms after the start", async (delayMs) => {
+    const dataDir = newFolder();
+    const child = spawnPilvi(["up"], pilviEnv(dataDir, freePort()));
+    await until("it has begun", () => existsSync(join(dataDir, "up.lock")));
+    await Bun.sleep(delayMs);
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(0);
+    expect(processesAt(dataDir)).toEqual([]);
+    await (await startPilvi({ dataDir })).close();
+  });
+});
+
+describe("the script that npm runs", () => {
+  const SCRIPT = join(import.meta.dir, "../../../scripts/pilvi.mjs");
+
+  test.each(["SIGINT", "SIGTERM"] as const)("passes %s on and ends after Pilvi", async (signal) => {
+    const dataDir = newFolder();
+    const child = await startScript(dataDir);
+    child.kill(signal);
+    expect(await child.exited).toBe(0);
+    expect(processesAt(dataDir)).toEqual([]);
+  });
+
+  test("leaves nothing running when it is killed", async () => {
+    const dataDir = newFolder();
+    const child = await startScript(dataDir);
+    child.kill("SIGKILL");
+    await until("nothing is left running", () => processesAt(dataDir).length === 0);
+  });
+
+  async function startScript(dataDir: string) {
+    const env = pilviEnv(dataDir, freePort());
+    const child = Bun.spawn(["node", SCRIPT, "up"], { env, stdio: ["ignore", "ignore", "inherit"] });
+    const url = `http://127.0.0.1:${env.PILVI_PORT}/readyz`;
+    await until("Pilvi is ready", async () => (await fetch(url).catch(() => null))?.ok === true);
+    return child;
+  }
+});

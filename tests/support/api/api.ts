@@ -1,0 +1,157 @@
+// A whole API for tests: a real store, a real server on a free port, and a client that speaks for a token.
+import { randomBytes } from "node:crypto";
+import { createApp, type App, type AppOptions } from "../../../src/api/app.ts";
+import { createToken, type TokenLimits } from "../../../src/api/auth/tokens.ts";
+import type { Driver, Offer } from "../../../src/drivers/driver.ts";
+import { WatchedStates } from "../../../src/resources/shared/observed-states.ts";
+import { createLog } from "../../../src/lib/log.ts";
+import { Vault } from "../../../src/lib/secrets.ts";
+import { allOperations, kinds } from "../../../src/resources/index.ts";
+import type { KindContext, Quotas } from "../../../src/resources/kind.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { freshDatabase } from "../engines/postgres.ts";
+
+export interface TestApi {
+  db: Database;
+  app: App;
+  context: KindContext;
+  /** Such as `http://127.0.0.1:40000`. */
+  origin: string;
+  /** A token with all abilities for the organization `default`. */
+  token: string;
+  /** Engines that the driver claims to have; tests may change it. */
+  offer: Offer;
+  /** What the driver's watch has told; tests tell it themselves. */
+  observedStates: WatchedStates;
+  newToken(abilities: string[], organizationName?: string, limits?: TokenLimits): Promise<string>;
+  request(path: string, init?: RequestInit & { token?: string | null; json?: unknown }): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+const NO_QUOTAS: Quotas = {
+  resources: 0,
+  caches: 0,
+  databases: 0,
+  websockets: 0,
+  memoryBytes: 0,
+  storageBytes: 0,
+  connections: 0,
+};
+
+/** Starts an API; stop it when the test file is done. */
+export async function startApi(
+  options: Partial<AppOptions> & { portRange?: KindContext["portRange"]; quotas?: Partial<Quotas> } = {},
+): Promise<TestApi> {
+  const db = await freshDatabase();
+  await db`insert into hosts (id, name) values ('host-1', 'test')`;
+  const offer: Offer = {
+    engines: [
+      { name: "valkey", version: "8.0.6" },
+      { name: "postgres", version: "17.6" },
+      { name: "postgres", version: "18.1" },
+      { name: "mariadb", version: "10.11.19" },
+    ],
+    memoryBytes: 8 * 1024 ** 3,
+  };
+  const observedStates = new WatchedStates();
+  const context: KindContext = {
+    db,
+    vault: new Vault(randomBytes(32)),
+    driver: offeringDriver(offer),
+    observedStates,
+    hostId: "host-1",
+    hostnames: { loopback: "127.0.0.1", public: "cloud.example" },
+    isTls: false,
+    portRange: options.portRange ?? { first: 21_000, last: 21_999 },
+    bind: "127.0.0.1",
+    quotas: { ...NO_QUOTAS, ...options.quotas },
+  };
+  const app = await createApp({
+    db,
+    log: createLog("test", "silent"),
+    operations: allOperations(context),
+    hostnames: ["cloud.example"],
+    isPublic: false,
+    rateLimitPerMinute: 0,
+    readiness: {},
+    ...options,
+  });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => app.fetch(request),
+    idleTimeout: 120,
+  });
+  const origin = `http://127.0.0.1:${server.port}`;
+  const kindNames = kinds.map(({ name }) => name);
+  const newToken = async (abilities: string[], organizationName = "default", limits: TokenLimits = {}) =>
+    (await createToken(db, kindNames, { organizationName, name: "test", abilities, limits })).token;
+  const token = await newToken(["*"]);
+  return {
+    db,
+    app,
+    context,
+    origin,
+    token,
+    offer,
+    observedStates,
+    newToken,
+    request: async (path, { token: own = token, json, ...init } = {}) => {
+      const headers = new Headers(init.headers);
+      if (own !== null) headers.set("Authorization", `Bearer ${own}`);
+      if (json === undefined) return await fetch(origin + path, { ...init, headers });
+      headers.set("Content-Type", "application/json");
+      return await fetch(origin + path, { method: "POST", ...init, headers, body: JSON.stringify(json) });
+    },
+    stop: async () => {
+      await server.stop(true);
+      await app.close();
+      await db.close();
+    },
+  };
+}
+
+const notUsed = () => {
+  throw new Error("the API must not ask the driver for this");
+};
+
+/** The API asks a driver for its offer and for figures; everything else is the reconciler's. Tests set figures themselves. */
+function offeringDriver(offer: Offer): Driver {
+  return {
+    offer: async () => offer,
+    ensure: notUsed,
+    remove: notUsed,
+    suspend: notUsed,
+    observe: notUsed,
+    metrics: notUsed,
+    figures: notUsed,
+    storage: notUsed,
+    watch: notUsed,
+  };
+}
+
+/** What is told of the sleep of an instance that the driver has not told of. */
+export const UNSEEN = { state: "awake", since: null, wakes: 0, last_wake: null, pending: false };
+
+/** A request for a cache that is valid. */
+export const validCache = {
+  type: "platform_valkey",
+  name: "sessions",
+  region: "eu-central-1",
+  size: "valkey-flex-250mb",
+};
+
+/** A request for a WebSocket cluster that is valid. */
+export const validServer = {
+  name: "chat",
+  type: "builtin",
+  region: "eu-central-1",
+  max_connections: 100,
+};
+
+/** A request for a database cluster that is valid. */
+export const validDatabase = {
+  type: "hosted_serverless_postgres",
+  name: "orders",
+  region: "eu-central-1",
+};

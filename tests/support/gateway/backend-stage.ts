@@ -1,0 +1,116 @@
+// An instance behind the gateway, with a model of its engine and the test in the place of its host, by a clock that is turned by hand.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
+import type { Route, RouteState, GatewayMessage } from "../../../src/gateway/link.ts";
+import { Loop } from "./loop.ts";
+import { ModelEngine } from "../model/engine.ts";
+
+export class BackendStage {
+  /** The time of the loop. */
+  nowMs = 1_000;
+  readonly loop = new Loop({ now: () => this.nowMs });
+  /** What the host was told. */
+  readonly heard: GatewayMessage[] = [];
+  engine: ModelEngine | null = null;
+  readonly #folder = mkdtempSync(join(tmpdir(), "pilvi-backend-"));
+  readonly #closers: (() => void)[] = [];
+  readonly backend = new InstanceBackend(this.loop.reactor, this.#firstEntry(), (message) =>
+    this.heard.push(message),
+  );
+
+  /** Tells of another state, as the host does. */
+  become(state: RouteState, change: Partial<Route> = {}): void {
+    this.backend.update({ ...this.backend.entry, state, ...change });
+  }
+
+  start(backlog = 128): void {
+    this.engine = new ModelEngine(this.backend.entry.socket, backlog, () => {});
+    this.become("running");
+  }
+
+  async newClient() {
+    const opened = await this.loop.client();
+    this.#closers.push(
+      () => opened.client.close(),
+      () => opened.peer.close(),
+    );
+    return opened;
+  }
+
+  /** A client who wants the engine. */
+  async waiting(user = "ann") {
+    const { client, peer } = await this.newClient();
+    const connecting = this.backend.connect(client, { user, address: client.address });
+    connecting.catch(() => {});
+    return { client, peer, connecting };
+  }
+
+  /** A client that is connected to the engine. */
+  async spliced() {
+    const { client, peer, connecting } = await this.waiting();
+    const stream = await this.loop.of(connecting);
+    stream.write(Buffer.from("L"));
+    await this.loop.until(() => {
+      this.engine?.goOn(() => true);
+      return (this.engine?.sessions ?? 0) > 0;
+    });
+    await this.loop.of(stream.read(1));
+    return { client, peer, stream, end: this.backend.splice(client, stream) };
+  }
+
+  /** How often the host was told so. */
+  told(type: GatewayMessage["type"]): number {
+    return this.heard.filter((message) => message.type === type).length;
+  }
+
+  /** Who woke it and how long the login took, as the host was told, one wake after the other. */
+  get wakers(): [user: string, loginMs: number][] {
+    return this.heard.flatMap((message): [string, number][] =>
+      message.type === "woken" ? [[message.wake.reason.user, message.wake.spansMs.login]] : [],
+    );
+  }
+
+  /** Another backend of the same instance, with limits of its own. */
+  backendWith(limits: { maxHeld: number }) {
+    const heard: GatewayMessage[] = [];
+    const tell = (message: GatewayMessage) => heard.push(message);
+    return { heard, backend: new InstanceBackend(this.loop.reactor, this.#firstEntry(), tell, limits) };
+  }
+
+  /** Lets time pass after all that is to happen before. */
+  async pass(ms: number): Promise<void> {
+    await this.loop.rest();
+    this.nowMs += ms;
+    await this.loop.rest();
+  }
+
+  /** @throws when something was thrown in the loop. */
+  async close(): Promise<void> {
+    this.backend.close();
+    for (const close of this.#closers.splice(0)) close();
+    this.engine?.end();
+    await this.loop.rest();
+    this.loop.close();
+    rmSync(this.#folder, { recursive: true });
+    for (const fault of this.loop.faults) throw fault;
+  }
+
+  #firstEntry(): Route {
+    return {
+      id: "db-1",
+      protocol: "postgres",
+      address: "127.0.0.1",
+      port: 1,
+      socket: join(this.#folder, "engine.sock"),
+      engine: { name: "postgres", version: "18.4" },
+      state: "asleep",
+      lastError: null,
+      users: [],
+      maxConnections: 100,
+      sleepAfterSeconds: 60,
+      latestStart: { startMs: 3, readyMs: 4 },
+    };
+  }
+}

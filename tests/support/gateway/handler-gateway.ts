@@ -1,0 +1,156 @@
+// The gateway's own loop in front of one engine, in this process, with the test in the place of the host.
+import { TooManyClients, type ProtocolHandler } from "../../../src/gateway/backend.ts";
+import { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
+import type { Route, RouteState, RouteUser, GatewayMessage, WakeReason } from "../../../src/gateway/link.ts";
+import { ClientSocket, type TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
+import { HeldSocket } from "../../../src/lib/held-socket.ts";
+import { Listener } from "../../../src/gateway/reactor/listener.ts";
+import { Reactor } from "../../../src/gateway/reactor/reactor.ts";
+import { until } from "../pilvi/pilvi.ts";
+import { freePort } from "../pilvi/ports.ts";
+
+/** A client's socket that remembers the deadlines that it was given. */
+export class WatchedSocket extends ClientSocket {
+  readonly deadlines: (number | null)[] = [];
+
+  override setDeadline(ms: number | null): void {
+    this.deadlines.push(ms);
+    super.setDeadline(ms);
+  }
+}
+
+/** What an engine's test knows of its entry; the rest is the same for all. */
+export type OwnEntry = Pick<Route, "id" | "protocol" | "socket" | "engine" | "state"> & {
+  users?: RouteUser[];
+};
+
+export abstract class HandlerGateway {
+  readonly port = freePort();
+  /** What fronts threw, which they must not. */
+  readonly faults: unknown[] = [];
+  /** All wakes that were asked for. */
+  readonly wakes: WakeReason[] = [];
+  /** Clients that are served, in the order in which they came. */
+  readonly clients = new Set<WatchedSocket>();
+  policy: TlsPolicy;
+  /** Whether no client may log in any more. */
+  isFull = false;
+  protected readonly backend: InstanceBackend;
+  readonly #front: ProtocolHandler;
+  readonly #reactor = new Reactor();
+  readonly #listener: Listener;
+  /** Those whose peers have not closed them yet. */
+  readonly #open = new Set<WatchedSocket>();
+  readonly #interval: ReturnType<typeof setInterval>;
+  readonly #heard = new Map<GatewayMessage["type"], number>();
+  #turns = 0;
+
+  constructor(front: ProtocolHandler, entry: OwnEntry, policy: Partial<TlsPolicy> = {}) {
+    this.#front = front;
+    this.policy = { session: null, mustStartTls: false, ...policy };
+    const where = { address: "127.0.0.1", port: this.port };
+    this.backend = new InstanceBackend(
+      this.#reactor,
+      {
+        ...where,
+        lastError: null,
+        users: [],
+        maxConnections: 100,
+        sleepAfterSeconds: null,
+        latestStart: null,
+        ...entry,
+      },
+      (message) => {
+        this.#heard.set(message.type, this.count(message.type) + 1);
+        this.hear(message);
+      },
+    );
+    this.#listener = new Listener(this.#reactor, HeldSocket.bind(where).fd, (fd, address) =>
+      this.#accept(fd, address),
+    );
+    this.#interval = setInterval(() => this.turn(), 1);
+  }
+
+  /** How many sessions are connected to the engine. */
+  get sessions(): number {
+    return this.backend.sessions;
+  }
+
+  get entry(): Route {
+    return this.backend.entry;
+  }
+
+  /** How often the gateway has said something. */
+  count(type: GatewayMessage["type"]): number {
+    return this.#heard.get(type) ?? 0;
+  }
+
+  /** Has the gateway take in what has arrived. */
+  turn(): void {
+    this.#reactor.turn(0);
+    this.#turns += 1;
+  }
+
+  /** Resolves when all has been taken in that had arrived before. */
+  async turned(): Promise<void> {
+    const before = this.#turns;
+    while (this.#turns < before + 2) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Tells the gateway of a change. */
+  update(change: Partial<Route>): void {
+    this.backend.update({ ...this.backend.entry, ...change });
+  }
+
+  become(state: RouteState, lastError: string | null = null): void {
+    this.update({ state, lastError });
+  }
+
+  /** Has the gateway let what is under way come to its end, as the host does first, and hold whoever comes. */
+  async drain(withinMs = 10_000): Promise<"drained" | "busy"> {
+    const [drained, busy] = [this.count("drained"), this.count("busy")];
+    this.become("draining");
+    this.backend.drain(withinMs);
+    await until("the drain is over", () => this.count("drained") > drained || this.count("busy") > busy);
+    return this.count("drained") > drained ? "drained" : "busy";
+  }
+
+  /** Parts the clients from the engine in one of two ways, and waits until that is done. */
+  protected async partBy(way: "detach" | "part"): Promise<void> {
+    const before = this.count("detached");
+    this.backend[way]();
+    await until("the clients are parted from it", () => this.count("detached") > before);
+  }
+
+  /** Resolves when every client has closed its side. */
+  protected async untilAllGone(): Promise<void> {
+    await until("the clients know that they are parted from it", () => this.#open.size === 0);
+  }
+
+  async close(): Promise<void> {
+    this.#listener.close();
+    this.backend.close();
+    this.backend.part();
+    for (const client of this.clients) client.close();
+    await until("no client is served", () => this.clients.size === 0);
+    clearInterval(this.#interval);
+    this.#reactor.stop();
+    this.#reactor.run();
+  }
+
+  /** Does what the host does. */
+  protected abstract hear(message: GatewayMessage): void;
+
+  #accept(fd: number, address: string): void {
+    const client = new WatchedSocket(this.#reactor, fd, address, this.policy);
+    client.onIdentified = () => {
+      if (this.isFull) throw new TooManyClients();
+    };
+    this.clients.add(client);
+    this.#open.add(client);
+    client.onGone(() => this.#open.delete(client));
+    this.#front(client, this.backend)
+      .catch((error: unknown) => this.faults.push(error))
+      .finally(() => this.clients.delete(client));
+  }
+}

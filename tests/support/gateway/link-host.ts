@@ -1,0 +1,81 @@
+// The host's end of the link with the gateway, played by a test.
+import type { Socket } from "bun";
+import type { Route, GatewayMessage, HostMessage } from "../../../src/gateway/link.ts";
+import { Addresses } from "../../../src/host/os/addresses.ts";
+import { createLog } from "../../../src/lib/log.ts";
+
+/** A host that says what it is told to, and hands over the addresses of which it tells. */
+export class LinkHost {
+  readonly heard: GatewayMessage[] = [];
+  gateway: Socket<null> | null = null;
+  connections = 0;
+  readonly addresses = new Addresses(createLog("host", "silent"));
+  readonly #listener;
+  #unsent = Buffer.alloc(0);
+
+  constructor(path: string) {
+    this.addresses.listen(`${path}-addresses`, () => true);
+    this.#listener = Bun.listen<null>({
+      unix: path,
+      data: null,
+      socket: {
+        open: (socket) => {
+          this.gateway = socket;
+          this.connections += 1;
+        },
+        data: (_, bytes) => {
+          for (const line of bytes.toString().trimEnd().split("\n")) this.#hear(JSON.parse(line));
+        },
+        drain: () => this.#flush(),
+        close: () => {
+          this.gateway = null;
+        },
+      },
+    });
+  }
+
+  say(...messages: HostMessage[]): void {
+    for (const message of messages) {
+      if (message.type === "entry") this.hold(message.entry);
+    }
+    this.write(linesOf(...messages));
+  }
+
+  hold({ id, address, port }: Route): void {
+    void this.addresses.hold(id, { address, port }, "gateway");
+  }
+
+  /** What it answers; that it waits for addresses is no answer. */
+  get answers(): GatewayMessage[] {
+    return this.heard.filter(({ type }) => type !== "holding");
+  }
+
+  #hear(message: GatewayMessage): void {
+    this.heard.push(message);
+    if (message.type === "holding") this.addresses.meet();
+    if (message.type === "released") this.addresses.drop(message.id);
+  }
+
+  write(text: string): void {
+    this.#unsent = Buffer.concat([this.#unsent, Buffer.from(text)]);
+    this.#flush();
+  }
+
+  #flush(): void {
+    const taken = this.gateway?.write(this.#unsent) ?? 0;
+    this.#unsent = this.#unsent.subarray(Math.max(0, taken));
+  }
+
+  has(type: GatewayMessage["type"], id: string): boolean {
+    return this.heard.some((message) => "id" in message && message.type === type && message.id === id);
+  }
+
+  stop(): void {
+    this.#listener.stop(true);
+    this.addresses.close();
+  }
+}
+
+export function linesOf(...messages: HostMessage[]): string {
+  return messages.map((message) => `${JSON.stringify(message)}\n`).join("");
+}

@@ -1,0 +1,223 @@
+// The gateway's loop within a test, which turns it, and peers on bare descriptors that do just what they are told.
+import { readdirSync } from "node:fs";
+import { ClientSocket, type TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
+import {
+  addressOf,
+  AF_INET,
+  EAGAIN,
+  errno,
+  libc,
+  MSG_NOSIGNAL,
+  SHUT_WR,
+} from "../../../src/gateway/reactor/libc.ts";
+import { SOCK_CLOEXEC, SOCK_STREAM, SOL_SOCKET } from "../../../src/gateway/reactor/libc.ts";
+import { Reactor, type ReactorOptions } from "../../../src/gateway/reactor/reactor.ts";
+import { SocketStream } from "../../../src/gateway/reactor/socket-stream.ts";
+import { RawListener, socketPair } from "../wire/raw-sockets.ts";
+
+const PATIENCE_MS = 60_000;
+const [SO_SNDBUF, SO_RCVBUF, SO_LINGER] = [7, 8, 13];
+const MSG_DONTWAIT = 0x40;
+const IN_CLEAR: TlsPolicy = { session: null, mustStartTls: false };
+
+/** Where peers receive to. */
+const memory = Buffer.alloc(65_536);
+const memoryAddress = addressOf(memory);
+
+export class Loop {
+  readonly reactor: Reactor;
+  /** What was thrown where nobody catches it. */
+  readonly faults: unknown[] = [];
+  readonly #listener = new RawListener();
+
+  constructor(options: ReactorOptions = {}) {
+    this.reactor = new Reactor({ onFault: (error) => this.faults.push(error), ...options });
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  /** One round, and a turn of the runtime's own event loop. */
+  async turn(): Promise<void> {
+    this.reactor.turn(0);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    const giveUpAt = performance.now() + PATIENCE_MS;
+    while (!holds()) {
+      if (performance.now() > giveUpAt) throw new Error("timed out");
+      await this.turn();
+    }
+  }
+
+  /** Goes on until the promise is settled. */
+  async of<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settled = () => {
+      isSettled = true;
+    };
+    promise.then(settled, settled);
+    await this.until(() => isSettled);
+    return await promise;
+  }
+
+  /** How a promise was rejected. */
+  rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+    return this.of(
+      promise.then(
+        () => "fulfilled",
+        (error: unknown) => error,
+      ),
+    );
+  }
+
+  /** Goes on until nothing happens any more but timers. */
+  async rest(): Promise<void> {
+    for (let turns = 0; turns < 20; turns++) await this.turn();
+  }
+
+  /** The next client of `port`. */
+  async accept(policy = IN_CLEAR): Promise<ClientSocket> {
+    return new ClientSocket(this.reactor, await this.#listener.accept(), "127.0.0.1:1", policy);
+  }
+
+  /** A client over TCP, and the other end. */
+  async client(policy = IN_CLEAR): Promise<{ client: ClientSocket; peer: Peer }> {
+    const peer = Peer.connect(this.port);
+    return { client: await this.accept(policy), peer };
+  }
+
+  /** A connection to an engine through a unix socket, and the engine's end. */
+  engine(): { engine: SocketStream; peer: Peer } {
+    const [ours, theirs] = socketPair();
+    return { engine: new SocketStream(this.reactor, ours), peer: new Peer(theirs) };
+  }
+
+  close(): void {
+    this.#listener.close();
+    this.reactor.turn(0);
+    this.reactor.stop();
+    this.reactor.run();
+  }
+}
+
+/** The other end of a connection. */
+export class Peer {
+  readonly fd: number;
+  #parts: Buffer[] = [];
+  /** How the connection ended; null as long as it has not. */
+  end: "closed" | "reset" | null = null;
+  #isClosed = false;
+
+  constructor(fd: number) {
+    this.fd = fd;
+  }
+
+  /** @throws when nobody listens there. */
+  static connect(port: number): Peer {
+    const name = new DataView(new ArrayBuffer(16));
+    name.setUint16(0, AF_INET, true);
+    name.setUint16(2, port);
+    name.setUint32(4, 0x7f000001);
+    const fd = libc.socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (libc.connect(fd, addressOf(name), 16) === 0) return new Peer(fd);
+    const reason = errno();
+    libc.close(fd);
+    throw new Error(`cannot connect (${reason})`);
+  }
+
+  /** Sends what the kernel takes. @returns how many bytes; -1 when the connection is broken. */
+  send(bytes: Uint8Array | string): number {
+    const buffer = Buffer.from(bytes as string);
+    if (buffer.length === 0) return 0;
+    const sent = libc.send(this.fd, addressOf(buffer), buffer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) return sent;
+    return errno() === EAGAIN ? 0 : -1;
+  }
+
+  /** Takes at most so many bytes. @returns whether there was anything, be it the end. */
+  receive(atMost = 65_536): boolean {
+    if (this.end !== null) return false;
+    const count = libc.recv(this.fd, memoryAddress, Math.min(atMost, memory.length), MSG_DONTWAIT);
+    if (count < 0 && errno() === EAGAIN) return false;
+    if (count <= 0) this.end = count === 0 ? "closed" : "reset";
+    else this.add(Buffer.from(memory.subarray(0, count)));
+    return true;
+  }
+
+  /** Takes all there is. */
+  receiveAll(): this {
+    while (this.receive());
+    return this;
+  }
+
+  protected add(bytes: Buffer): void {
+    this.#parts.push(bytes);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** All that was received. */
+  get received(): Buffer {
+    if (this.#parts.length === 1 && this.#parts[0] !== undefined) return this.#parts[0];
+    const whole = Buffer.concat(this.#parts);
+    this.#parts = [whole];
+    return whole;
+  }
+
+  get text(): string {
+    return this.receiveAll().received.toString();
+  }
+
+  shutdown(): void {
+    libc.shutdown(this.fd, SHUT_WR);
+  }
+
+  /** Closes the connection so that the other side hears of an error. */
+  reset(): void {
+    libc.setsockopt(this.fd, SOL_SOCKET, SO_LINGER, addressOf(new Int32Array([1, 0])), 8);
+    this.close();
+  }
+
+  /** Has the kernel keep little in both directions. */
+  shrink(): this {
+    for (const option of [SO_SNDBUF, SO_RCVBUF]) shrinkBuffer(this.fd, option);
+    return this;
+  }
+
+  close(): void {
+    if (!this.#isClosed) libc.close(this.fd);
+    this.#isClosed = true;
+  }
+}
+
+/** Has the kernel take little at a time. */
+export function shrinkSending(stream: SocketStream): void {
+  shrinkBuffer(stream.fd, SO_SNDBUF);
+}
+
+function shrinkBuffer(fd: number, option: number): void {
+  libc.setsockopt(fd, SOL_SOCKET, option, addressOf(new Int32Array([4_096])), 4);
+}
+
+/** Bytes that are the same for the same seed, and tell of any that is lost, doubled or in the wrong place. */
+export function noise(length: number, seed: number): Buffer {
+  const words = new Uint32Array(Math.ceil(length / 4));
+  let state = seed | 1;
+  for (let index = 0; index < words.length; index++) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    words[index] = state;
+  }
+  return Buffer.from(words.buffer, 0, length);
+}
+
+/** How many descriptors this process has open. */
+export function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length;
+}

@@ -1,0 +1,49 @@
+// A MariaDB behind the gateway's own loop, in this process; only the gateway takes it for asleep.
+import type { GatewayMessage } from "../../../src/gateway/link.ts";
+import { mysqlHandler } from "../../../src/gateway/mysql/index.ts";
+import type { TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
+import { HandlerGateway } from "./handler-gateway.ts";
+import type { TestMariaDb } from "../engines/mariadb.ts";
+
+interface StoredUser {
+  name: string;
+  verifier: string;
+}
+
+export class MysqlGateway extends HandlerGateway {
+  /** Does what the host does when it is asked to wake the engine. */
+  onWake = () => this.become("running");
+  readonly #server: TestMariaDb;
+
+  constructor(server: TestMariaDb, policy: Partial<TlsPolicy> = {}) {
+    const { version, socket } = server;
+    const engine = { name: "mariadb", version } as const;
+    super(mysqlHandler, { id: "db-1", protocol: "mysql", socket, engine, state: "running" }, policy);
+    this.#server = server;
+  }
+
+  /** Tells the gateway the users that the engine has now. */
+  async learnUsers(): Promise<void> {
+    const users = await this.#server.admin<StoredUser>(
+      "select user as name, json_value(priv, '$.authentication_string') as verifier from global_priv where host = '%'",
+    );
+    this.update({ users });
+  }
+
+  /** Puts it to sleep as the host does, as far as the gateway sees it. */
+  async sleep(): Promise<void> {
+    await this.learnUsers();
+    if ((await this.drain()) === "busy") throw new Error("something is under way");
+    this.backend.detach();
+    this.become("asleep");
+    await this.untilAllGone();
+  }
+
+  protected hear(message: GatewayMessage): void {
+    // An engine that is full does not answer, and what was known stays.
+    if (message.type === "users") void this.learnUsers().catch(() => this.update({}));
+    if (message.type !== "wake") return;
+    this.wakes.push(message.reason);
+    queueMicrotask(() => this.onWake());
+  }
+}

@@ -1,0 +1,97 @@
+// A Postgres behind the gateway's own loop, in this process, started and stopped as the host does.
+import type { GatewayMessage } from "../../../src/gateway/link.ts";
+import { postgresHandler } from "../../../src/gateway/postgres/index.ts";
+import type { TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
+import { HandlerGateway } from "./handler-gateway.ts";
+import { until } from "../pilvi/pilvi.ts";
+import type { TestPostgres } from "../engines/postgres-engine.ts";
+
+/** What the host asks the engine before it stops it; whoever is starting has not said who it is. */
+const BUSY = `select from pg_stat_activity
+  where backend_type = 'client backend' and state not in ('idle', 'starting') and pid <> pg_backend_pid()`;
+
+export class PostgresGateway extends HandlerGateway {
+  /** Does what the host does when it is asked to wake the engine. */
+  onWake: () => void | Promise<void> = () => this.#wake();
+  /** How often it has asked for the users. */
+  questions = 0;
+  readonly #server: TestPostgres;
+  #changes = Promise.resolve();
+  #isWanted = false;
+
+  /** @param id of the instance, which is all that tells two gateways in front of one server apart. */
+  constructor(server: TestPostgres, policy: Partial<TlsPolicy> = {}, id = "db-1") {
+    const { version, socket, isRunning } = server;
+    const engine = { name: "postgres", version } as const;
+    const state = isRunning ? "running" : "asleep";
+    super(postgresHandler, { id, protocol: "postgres", socket, engine, state }, policy);
+    this.#server = server;
+  }
+
+  /** Tells the gateway the users that the engine has now. */
+  async learnUsers(): Promise<void> {
+    this.update({ users: await this.#server.users() });
+  }
+
+  /** Puts it to sleep as the host does. */
+  async sleep(): Promise<void> {
+    if ((await this.drain()) === "busy") throw new Error("something is under way");
+    await this.fallAsleep();
+  }
+
+  override async drain(withinMs?: number): Promise<"drained" | "busy"> {
+    const end = await super.drain(withinMs);
+    await until("the engine is idle", async () => (await this.#server.admin(BUSY)).length === 0);
+    return end;
+  }
+
+  /** The second half of going to sleep. */
+  async fallAsleep(): Promise<void> {
+    await this.learnUsers();
+    await this.partBy("detach");
+    await this.#next(async () => {
+      await this.#server.stop();
+      this.become("asleep");
+    });
+    if (this.#isWanted) await this.onWake();
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#changes;
+  }
+
+  protected hear(message: GatewayMessage): void {
+    if (message.type === "users") {
+      this.questions += 1;
+      queueMicrotask(() => void this.#tellUsers());
+    }
+    if (message.type !== "wake") return;
+    this.wakes.push(message.reason);
+    this.#isWanted = true;
+    queueMicrotask(() => void this.onWake());
+  }
+
+  /** An engine that sleeps has the users that it had. */
+  async #tellUsers(): Promise<void> {
+    if (this.#server.isRunning) await this.learnUsers();
+    else this.update({});
+  }
+
+  #wake(): Promise<void> {
+    return this.#next(async () => {
+      // Whoever comes while it goes to sleep is heard when it does.
+      if (this.#server.isRunning) return;
+      this.#isWanted = false;
+      this.become("starting");
+      await this.#server.run();
+      this.become("running");
+    });
+  }
+
+  /** One change of the engine after the other, as the host has it. */
+  #next(change: () => Promise<void>): Promise<void> {
+    this.#changes = this.#changes.then(change);
+    return this.#changes;
+  }
+}

@@ -1,0 +1,127 @@
+// A real Valkey or Redis behind the gateway's own loop, in this process, started and stopped as the host does.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../../src/config.ts";
+import { commandOf, findEngines, type FoundEngine } from "../../../src/engines/installed.ts";
+import type { Route, GatewayMessage } from "../../../src/gateway/link.ts";
+import { redisHandler } from "../../../src/gateway/redis/index.ts";
+import { sha256Hex } from "../../../src/lib/secrets.ts";
+import { enginePath } from "../clients/engine-programs.ts";
+import { HandlerGateway } from "./handler-gateway.ts";
+import { until } from "../pilvi/pilvi.ts";
+import { RawRedis } from "../wire/redis-raw.ts";
+
+export const PASSWORD = "right-password";
+export const ENGINES = ["valkey", "redis"] as const;
+
+const RULES = "~* &* +@all -@admin -@dangerous +info +keys +flushdb +flushall +sort +sort_ro +role";
+const USERS = ["default", "app"].map((name) => ({ name, verifier: sha256Hex(PASSWORD) }));
+
+/** A cache behind the gateway; asleep at first. */
+export class RedisGateway extends HandlerGateway {
+  /** Does what the host does when it is asked for the users. */
+  onUsers = () => this.update({});
+  readonly #engine: FoundEngine;
+  readonly #folder: string;
+  #process: Bun.Subprocess | null = null;
+
+  /** @param extra lines of the engine's configuration. */
+  static async create(name: (typeof ENGINES)[number], extra: string[] = []): Promise<RedisGateway> {
+    const engines = await findEngines(loadConfig(process.env).enginesDir);
+    const engine = engines.find((each) => each.name === name);
+    if (engine === undefined) throw new Error(`${name} is not installed`);
+    const folder = mkdtempSync(join(tmpdir(), "pilvi-redis-gateway-"));
+    const acl = USERS.map((user) => `user ${user.name} on #${user.verifier} ${RULES}\n`).join("");
+    writeFileSync(join(folder, "users.acl"), acl);
+    const settings = ["port 0", "unixsocket engine.sock", "aclfile users.acl", "appendonly yes", ...extra];
+    writeFileSync(join(folder, "engine.conf"), `${settings.join("\n")}\n`);
+    return new RedisGateway(engine, folder);
+  }
+
+  private constructor(found: FoundEngine, folder: string) {
+    const { name, version } = found;
+    const engine = { name, version };
+    const socket = join(folder, "engine.sock");
+    super(redisHandler, { id: "cache-1", protocol: "redis", socket, engine, state: "asleep", users: USERS });
+    this.#engine = found;
+    this.#folder = folder;
+  }
+
+  /** All that a client needs. */
+  get url(): string {
+    return `redis://:${PASSWORD}@127.0.0.1:${this.port}`;
+  }
+
+  get socket(): string {
+    return this.entry.socket;
+  }
+
+  get state(): Route["state"] {
+    return this.entry.state;
+  }
+
+  /** A program that belongs to the engine, such as its command line, and what it needs in its environment. */
+  program(name: string): { path: string; env: Record<string, string> } {
+    return { path: enginePath(this.#engine, name), env: this.#engine.env };
+  }
+
+  /** Starts the engine as the host does. */
+  async wake(): Promise<void> {
+    this.update({ state: "starting" });
+    this.#process = Bun.spawn([...commandOf(this.#engine), "engine.conf"], {
+      cwd: this.#folder,
+      env: this.#engine.env,
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    await until("the engine answers", () => this.#answers());
+    this.update({ state: "running" });
+  }
+
+  /** Parts all clients from the engine and stops it cleanly, as the host does when all is quiet, whether it is or not. */
+  async stop(): Promise<void> {
+    await this.partBy("part");
+    this.#process?.kill("SIGTERM");
+    await this.#process?.exited;
+    this.#process = null;
+    this.update({ state: "asleep" });
+  }
+
+  async sleep(): Promise<void> {
+    if ((await this.drain()) === "busy") throw new Error("the gateway says that it is busy");
+    await this.stop();
+  }
+
+  /** A connection to the gateway. */
+  dial(): Promise<RawRedis> {
+    return RawRedis.open(this.port);
+  }
+
+  /** A connection to the engine itself. */
+  dialEngine(): Promise<RawRedis> {
+    return RawRedis.open(this.socket);
+  }
+
+  override async close(): Promise<void> {
+    this.#process?.kill("SIGKILL");
+    await this.#process?.exited;
+    await super.close();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  protected hear(message: GatewayMessage): void {
+    if (message.type === "users") queueMicrotask(() => this.onUsers());
+    if (message.type !== "wake" || this.state === "failed") return;
+    this.wakes.push(message.reason);
+    if (this.state === "asleep") void this.wake();
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      const raw = await this.dialEngine();
+      return (await raw.askAll(`AUTH ${PASSWORD}\r\nPING\r\nQUIT\r\n`)).includes("+PONG");
+    } catch {
+      return false;
+    }
+  }
+}

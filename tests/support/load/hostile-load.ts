@@ -1,0 +1,126 @@
+// A Pilvi under attack: instances that nobody may wake, others whose clients must not notice, and the gateway's own figures.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CacheResource } from "../../../src/resources/caches/schema.ts";
+import type { DatabaseClusterResource } from "../../../src/resources/databases/schema.ts";
+import { createCluster, MYSQL, POSTGRES, processesOf } from "../pilvi/databases.ts";
+import { startPilvi, type StartOptions, type TestPilvi } from "../pilvi/pilvi.ts";
+import type { Protocol } from "./strangers.ts";
+
+type Resource = CacheResource | DatabaseClusterResource;
+
+/** An instance behind the gateway. */
+export interface Place {
+  protocol: Protocol;
+  id: string;
+  port: number;
+  password: string;
+  /** Of the resource in the API. */
+  path: string;
+}
+
+/** What the gateway takes of the machine. */
+export interface Figures {
+  pid: number;
+  /** What memory of it is nobody else's, and its share of the rest. */
+  pssKb: number;
+  descriptors: number;
+}
+
+/** The processor time of a process so far, in milliseconds. */
+export function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  // User and system time, in hundredths of a second (proc_pid_stat(5)).
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+export function pssKb(pid: number): number {
+  return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]);
+}
+
+export class HostileLoad {
+  readonly pilvi: TestPilvi;
+  /** Asleep. */
+  readonly targets: Place[];
+  /** Awake, and in use. */
+  readonly neighbours: Place[];
+
+  private constructor(pilvi: TestPilvi, targets: Place[], neighbours: Place[]) {
+    this.pilvi = pilvi;
+    this.targets = targets;
+    this.neighbours = neighbours;
+  }
+
+  static async begin(options: StartOptions = {}): Promise<HostileLoad> {
+    const pilvi = await startPilvi(options);
+    const targets = [await makePostgres(pilvi), await makeMysql(pilvi), await makeCache(pilvi)];
+    const neighbours = [await makePostgres(pilvi), await makeCache(pilvi)];
+    const hostileLoad = new HostileLoad(pilvi, targets, neighbours);
+    for (const { path } of targets) await hostileLoad.suspend(path);
+    return hostileLoad;
+  }
+
+  async end(): Promise<void> {
+    await this.pilvi.close();
+  }
+
+  /** @throws when it stays awake. */
+  async suspend(path: string): Promise<void> {
+    const { status, body } = await this.pilvi.api("POST", `${path}/suspend`);
+    if (status !== 200) throw new Error(`${path} stays awake: ${status} ${JSON.stringify(body)}`);
+  }
+
+  /** How often the targets were woken, and which processes they have. */
+  async awake(): Promise<{ wakes: number; states: string[]; processes: number[] }> {
+    const answers = this.targets.map(({ path }) => this.pilvi.api<{ data: Resource }>("GET", path));
+    const sleeps = (await Promise.all(answers)).map(({ body }) => body.data.meta.sleep);
+    return {
+      wakes: sleeps.reduce((sum, sleep) => sum + (sleep?.wakes ?? 0), 0),
+      states: sleeps.map((sleep) => sleep?.state ?? ""),
+      processes: this.targets.flatMap(({ id }) => processesOf(this.pilvi, id)),
+    };
+  }
+
+  gateway(): Figures {
+    const pid = this.pilvi.pidOf("gateway") ?? 0;
+    return { pid, pssKb: pssKb(pid), descriptors: readdirSync(`/proc/${pid}/fd`).length };
+  }
+
+  /** How much of a second the gateway works when it has nothing to do, from 0 to 1. */
+  async idleShare(): Promise<number> {
+    const { pid } = this.gateway();
+    const before = [processorMs(pid), performance.now()] as const;
+    // The only way to see that nothing happens is to let time pass.
+    await Bun.sleep(1_000);
+    return (processorMs(pid) - before[0]) / (performance.now() - before[1]);
+  }
+
+  /** All that the processes of Pilvi and the engines have logged. */
+  logs(): string {
+    const { dataDir } = this.pilvi;
+    return readdirSync(dataDir, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".log"))
+      .map((name) => readFileSync(join(dataDir, name), "utf8"))
+      .join("");
+  }
+}
+
+/** All that the tests need asleep. */
+export const ASLEEP = { wakes: 0, states: ["asleep", "asleep", "asleep"], processes: [] };
+
+export async function makePostgres(pilvi: TestPilvi): Promise<Place> {
+  return placeOf(await createCluster(pilvi, { type: POSTGRES }), "postgres");
+}
+
+export async function makeMysql(pilvi: TestPilvi): Promise<Place> {
+  return placeOf(await createCluster(pilvi, { type: MYSQL }), "mysql");
+}
+
+export async function makeCache(pilvi: TestPilvi): Promise<Place> {
+  return placeOf(await pilvi.createCache({ uses_hibernation: true, hibernation_timeout: 60 }), "redis");
+}
+
+function placeOf({ id, attributes: { connection } }: Resource, protocol: Protocol): Place {
+  const path = protocol === "redis" ? `/caches/${id}` : `/databases/clusters/${id}`;
+  return { protocol, id, path, port: connection.port, password: connection.password ?? "" };
+}

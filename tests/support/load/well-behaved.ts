@@ -1,0 +1,100 @@
+// Honest clients beside a siege, each a process of its own, and how long they had to wait.
+import { resolve } from "node:path";
+import type { Place } from "./hostile-load.ts";
+
+/** Where an honest client goes: an instance, the API with a token, or a WebSocket cluster with the key of an application. */
+export type WellBehavedPlace = Pick<Place, "port" | "password"> & {
+  protocol: Place["protocol"] | "api" | "websocket";
+};
+
+const PROGRAM = resolve(import.meta.dir, "well-behaved-client.ts");
+
+/** What an honest client went through. */
+export interface Experience {
+  uses: number;
+  medianMs: number;
+  longestMs: number;
+  failures: string[];
+}
+
+/** Lets an honest client of each place come again and again while something is done. */
+export async function besideWellBehaved(
+  places: WellBehavedPlace[],
+  action: (clients: { readonly uses: number }[]) => Promise<unknown>,
+): Promise<Experience[]> {
+  const clients = places.map((place) => new HonestClient(place));
+  try {
+    await Promise.all(clients.map((client) => client.served));
+    await action(clients);
+  } finally {
+    for (const client of clients) client.end();
+  }
+  return await Promise.all(clients.map(async (client) => experienceOf(await client.said)));
+}
+
+/** Lets honest clients come until each has come so often. @param longestMs gives up after so long. */
+export function watchWellBehaved(
+  places: WellBehavedPlace[],
+  uses: number,
+  longestMs: number,
+): Promise<Experience[]> {
+  const giveUpAt = performance.now() + longestMs;
+  return besideWellBehaved(places, async (clients) => {
+    while (performance.now() < giveUpAt && clients.some((client) => client.uses < uses)) await Bun.sleep(10);
+  });
+}
+
+class HonestClient {
+  readonly #child: Bun.Subprocess<"ignore", "pipe", "inherit">;
+  readonly #served = Promise.withResolvers<void>();
+  /** All that it prints. */
+  readonly said: Promise<string>;
+
+  constructor({ protocol, port, password }: WellBehavedPlace) {
+    this.#child = Bun.spawn([process.execPath, PROGRAM, protocol, String(port), password], {
+      env: { PATH: process.env.PATH ?? "" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.said = this.#hear();
+  }
+
+  /** How often it has come. */
+  uses = 0;
+
+  /** It has come for the first time. */
+  get served(): Promise<void> {
+    return this.#served.promise;
+  }
+
+  end(): void {
+    this.#child.kill("SIGTERM");
+  }
+
+  async #hear(): Promise<string> {
+    let said = "";
+    for await (const bytes of this.#child.stdout) {
+      const text = new TextDecoder().decode(bytes);
+      this.uses += text.split("\n").length - 1;
+      said += text;
+      this.#served.resolve();
+    }
+    this.#served.resolve();
+    return said;
+  }
+}
+
+function experienceOf(printed: string): Experience {
+  const { ms, failures } = JSON.parse(printed) as { ms: number[]; failures: string[] };
+  const sorted = ms.toSorted((a, b) => a - b);
+  return {
+    uses: ms.length,
+    medianMs: rounded(sorted[sorted.length >> 1]),
+    longestMs: rounded(sorted.at(-1)),
+    failures,
+  };
+}
+
+/** To the tenth. */
+function rounded(ms = 0): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,334 @@
+// A whole Pilvi for tests: `pilvi up` on a fresh data directory and free ports, with real engines behind it.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { loadConfig } from "../../../src/config.ts";
+import type { CacheResource } from "../../../src/resources/caches/schema.ts";
+import { freePort, instancePorts } from "./ports.ts";
+import { childrenOf, commandLine, enginePidsAt, killIfThere } from "./processes.ts";
+
+const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
+export const TOKEN = "test-token-of-the-default-organization";
+/** How much of the log is kept for a test that fails. */
+const LOG_CHARACTERS = 16 * 1024 * 1024;
+/** Longer than one request waits. */
+const UNTIL_STATUS_MS = 90_000;
+
+/** The processes of Pilvi that a test may kill. */
+export type ProcessName = "control" | "host" | "gateway";
+
+export interface StartOptions {
+  env?: Record<string, string>;
+  /** A directory that another Pilvi left; a fresh one when left out. */
+  dataDir?: string;
+  port?: number;
+  /** How many files each process may have open. */
+  openFiles?: number;
+}
+
+/** An answer of the API, read whole. */
+export interface Answer<T = unknown> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+/** What a single-resource answer holds. */
+export interface CacheDocument {
+  data: CacheResource;
+}
+
+/** Starts Pilvi and resolves when it says that it is ready. */
+export async function startPilvi(options: StartOptions = {}): Promise<TestPilvi> {
+  const pilvi = new TestPilvi(
+    options.dataDir ?? freshDataDir(),
+    options.port ?? freePort(),
+    options.env ?? {},
+    options.openFiles,
+  );
+  await pilvi.start();
+  return pilvi;
+}
+
+export class TestPilvi {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly env: Record<string, string>;
+  readonly #limits: string[];
+  #process: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
+  #log = "";
+
+  constructor(dataDir: string, port: number, env: Record<string, string>, openFiles?: number) {
+    this.#limits =
+      openFiles === undefined ? [] : ["sh", "-c", 'ulimit -n "$0" && exec "$@"', String(openFiles)];
+    this.dataDir = dataDir;
+    this.port = port;
+    this.env = { ...pilviEnv(dataDir, port), ...env };
+  }
+
+  get url(): string {
+    return `${this.#certificate === undefined ? "http" : "https"}://127.0.0.1:${this.port}`;
+  }
+
+  /** The certificate that the API shows; undefined for one in clear. */
+  get #certificate(): string | undefined {
+    const file = this.env.PILVI_TLS_CERT;
+    return file === undefined ? undefined : readFileSync(file, "utf8");
+  }
+
+  /** The pid of `pilvi up`. */
+  get pid(): number {
+    if (this.#process === undefined) throw new Error("this Pilvi does not run");
+    return this.#process.pid;
+  }
+
+  /** @throws with what it printed when it ends before it is ready. */
+  async start(): Promise<void> {
+    const child = Bun.spawn([...this.#limits, process.execPath, MAIN, "up"], {
+      env: this.env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#process = child;
+    const logged = this.#keepLog(child.stderr);
+    const decoder = new TextDecoder();
+    let printed = "";
+    for await (const chunk of child.stdout) {
+      printed += decoder.decode(chunk, { stream: true });
+      if (printed.includes("pilvi ready ")) return;
+    }
+    await logged;
+    throw new Error(`Pilvi did not start: ${printed}${this.#log}`);
+  }
+
+  /** The newest part of what all starts of this Pilvi wrote to their log. */
+  log(): string {
+    return this.#log;
+  }
+
+  async #keepLog(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      this.#log = (this.#log + decoder.decode(chunk, { stream: true })).slice(-LOG_CHARACTERS);
+    }
+  }
+
+  /** Kills `pilvi up` itself, as a crash would; what it started is left to notice. */
+  async crash(): Promise<void> {
+    await this.stop("SIGKILL");
+  }
+
+  /** Stops everything cleanly and returns the exit code. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    this.#process?.kill(signal);
+    await this.#process?.exited;
+    return this.#process?.exitCode ?? null;
+  }
+
+  /** Stops everything and deletes the data directory. */
+  async close(): Promise<void> {
+    await this.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** What Prometheus is told, with the ids of resources. */
+  async metrics(): Promise<string> {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    return await (await fetch(`${this.url}/metrics`, { headers })).text();
+  }
+
+  /** Asks the API and reads the answer; a body is sent as JSON. */
+  async api<T = unknown>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> {
+    const response = await fetch(`${this.url}/api${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(this.#certificate === undefined ? {} : { tls: { ca: this.#certificate } }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (text === "" ? undefined : JSON.parse(text)) as T,
+    };
+  }
+
+  /** Creates a cache and waits until it is available. */
+  async createCache(wishes: Record<string, unknown> = {}): Promise<CacheResource> {
+    const created = await this.api<CacheDocument>("POST", "/caches", cacheBody(wishes));
+    if (created.status !== 201)
+      throw new Error(`POST /caches: ${created.status} ${JSON.stringify(created.body)}`);
+    return await this.untilStatus(created.body.data.id, "available");
+  }
+
+  /** Waits until the cache has the status. */
+  async untilStatus(id: string, status: string): Promise<CacheResource> {
+    const giveUpAt = performance.now() + UNTIL_STATUS_MS;
+    for (;;) {
+      const answer = await this.api<CacheDocument>("GET", `/caches/${id}?wait=${status}`);
+      if (answer.status === 200 && answer.body.data.attributes.status === status) return answer.body.data;
+      if (answer.status !== 200 || performance.now() > giveUpAt)
+        throw new Error(`${id} is not ${status}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+  }
+
+  /** Deletes the cache and waits until it is gone. */
+  async deleteCache(id: string): Promise<void> {
+    await this.api("DELETE", `/caches/${id}`);
+    const answer = await this.api("GET", `/caches/${id}?wait=deleted`);
+    if (answer.status !== 404) throw new Error(`${id} is not gone: ${JSON.stringify(answer.body)}`);
+  }
+
+  /** The pid of one of Pilvi's processes, or undefined while it is being started again. */
+  pidOf(name: ProcessName): number | undefined {
+    return childrenOf(this.pid).find((pid) => commandLine(pid).at(-1) === name);
+  }
+
+  /** Ends processes as a crash would; those that do not run just now are passed over. */
+  kill(...names: ProcessName[]): void {
+    for (const name of names) killIfThere(this.pidOf(name));
+  }
+
+  /** Waits until the API, its store and its host answer. */
+  async untilReady(): Promise<void> {
+    await until("Pilvi is ready", async () => {
+      const response = await fetch(`${this.url}/readyz`).catch(() => null);
+      return response?.status === 200;
+    });
+  }
+
+  /** The program and its arguments, as `pilvi up` runs it: built, with the places to stop at. */
+  builtProgram(): [string, string] {
+    const home = join(this.dataDir, "program");
+    const folder = readdirSync(home).find((name) => !name.startsWith("bun-")) ?? "";
+    return [join(home, `bun-${Bun.version}`), join(home, folder, "main.js")];
+  }
+
+  /** The pids of the engine processes of an instance. */
+  enginePids(id: string): number[] {
+    return enginePidsAt(join(this.dataDir, "instances", id));
+  }
+
+  /** The folders of all instances but the store. */
+  instanceFolders(): string[] {
+    return readdirSync(join(this.dataDir, "instances")).filter((name) => name !== "store");
+  }
+
+  /** Runs a command of the program against this Pilvi. */
+  async run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    const child = Bun.spawn([process.execPath, MAIN, ...args], {
+      env: { ...this.env, PILVI_TOKEN: TOKEN },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return { code: await child.exited, stdout, stderr };
+  }
+}
+
+/** The environment of a Pilvi under test; nothing of the caller's own settings leaks in. */
+export function pilviEnv(dataDir: string, port: number): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? "",
+    HOME: process.env.HOME ?? "/",
+    PILVI_DATA_DIR: dataDir,
+    PILVI_ENGINES_DIR: loadConfig(process.env).enginesDir,
+    PILVI_PORT: String(port),
+    PILVI_PORT_RANGE: instancePorts(),
+    PILVI_BOOTSTRAP_TOKEN: TOKEN,
+    PILVI_RATE_LIMIT: "0",
+    // Only tests of databases want them, and building them takes the processor from all others.
+    PILVI_WARM_SLOTS: "0",
+  };
+}
+
+/** A body for `POST /caches` that is valid as it is. */
+export function cacheBody(wishes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    type: "platform_valkey",
+    name: "sessions",
+    region: "eu-central-1",
+    size: "valkey-flex-250mb",
+    ...wishes,
+  };
+}
+
+/** A folder that engines under users of their own can get into. */
+export function freshDataDir(): string {
+  const folder = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-"));
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+/** Stops a Pilvi's processes at named places, so that a test can kill them just there. */
+export class Failpoints {
+  readonly folder: string;
+
+  constructor() {
+    this.folder = join(freshDataDir(), "failpoints");
+    mkdirSync(this.folder);
+    // The control plane runs under a user of its own and writes here as well.
+    chmodSync(this.folder, 0o777);
+  }
+
+  get env(): Record<string, string> {
+    return { PILVI_FAILPOINT_DIR: this.folder };
+  }
+
+  /** Has the next process that comes by the place wait there. */
+  arm(name: string): void {
+    for (const file of readdirSync(this.folder)) rmSync(join(this.folder, file));
+    writeFileSync(join(this.folder, `armed.${name}`), "");
+  }
+
+  /** Resolves with the pid of the process that waits at the armed place. */
+  async reached(): Promise<number> {
+    const file = join(this.folder, "reached");
+    const armed = readdirSync(this.folder).find((name) => name.startsWith("armed."));
+    await until(`${armed} is reached`, () => existsSync(file) && readFileSync(file, "utf8") !== "");
+    return Number(readFileSync(file, "utf8"));
+  }
+
+  /** Lets the waiting process go on, if it lives, and all that come by later pass. */
+  release(): void {
+    for (const file of readdirSync(this.folder)) {
+      if (file.startsWith("armed.")) rmSync(join(this.folder, file));
+    }
+  }
+
+  close(): void {
+    rmSync(resolve(this.folder, "../.."), { recursive: true, force: true });
+  }
+}
+
+/** Waits until a condition holds, by asking again and again; fails after a time. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  timeoutMs = 60_000,
+): Promise<void> {
+  const giveUpAt = performance.now() + timeoutMs;
+  while (!(await holds())) {
+    if (performance.now() > giveUpAt) throw new Error(`timed out waiting until ${what}`);
+    await Bun.sleep(5);
+  }
+}
