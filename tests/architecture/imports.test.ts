@@ -4,47 +4,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { isSlice, partOf, partRules, roomRules } from "./rules.ts";
 import { filesBelow, importsOf, ROOT, sourceFiles, type Import, type SourceFile } from "./source.ts";
 
 const MAX_LINES = 300;
 const SLICE_FILES = ["schema", "store", "routes", "reconciler", "index"];
-const DRIVER_TYPES = "the driver types";
-const LINK_TYPES = "the types of gateway/link.ts";
-const SCHEMA_TYPES = "the types of resources/*/schema.ts and organization-schema.ts";
-const EVERYTHING = "everything";
-
-/** What each part of `src/` may import besides itself; ARCHITECTURE.md has the same table. */
-const RULES: Record<string, string[]> = {
-  lib: [],
-  store: ["lib"],
-  contracts: ["lib"],
-  drivers: ["lib", "contracts"],
-  gateway: ["lib", "contracts"],
-  realtime: ["lib", "contracts"],
-  engines: ["lib", "contracts", DRIVER_TYPES],
-  host: ["lib", "contracts", "engines", DRIVER_TYPES, LINK_TYPES],
-  reconciler: ["lib", "store"],
-  api: ["lib", "store"],
-  "resources/kind.ts": ["lib", "contracts", "store", "api", "reconciler", DRIVER_TYPES],
-  "resources/index.ts": ["resources/kind.ts", "resources/shared", "resources/*", "store", "api"],
-  "resources/shared": ["lib", "contracts", "store", "api", "reconciler", "resources/kind.ts", DRIVER_TYPES],
-  "resources/*": [
-    "lib",
-    "contracts",
-    "store",
-    "api",
-    "reconciler",
-    "resources/kind.ts",
-    "resources/shared",
-    DRIVER_TYPES,
-  ],
-  sdk: [SCHEMA_TYPES],
-  cli: ["sdk"],
-  console: ["sdk"],
-  "config.ts": ["lib"],
-  "main.ts": [EVERYTHING],
-  processes: [EVERYTHING],
-};
 
 /** What several tests run: the contract of every driver, and what clients of databases do about sleep. */
 const SHARED_TESTS = new Set(["src/drivers/contract.ts", "tests/e2e/sleep/drivers.ts"]);
@@ -57,53 +21,26 @@ function isTestCode(path: string): boolean {
   return path.endsWith(".test.ts") || path.endsWith("/test-support.ts") || SHARED_TESTS.has(path);
 }
 
-/** The part of `src/` that a file belongs to: `api`, `resources/caches`, `resources/kind.ts`, `config.ts`. */
-function partOf(path: string): string {
-  const [, first = "", second = ""] = path.split("/");
-  return first === "resources" ? `resources/${second}` : first;
-}
-
-/** The key of RULES for a part; all slices have the same rule. */
-function ruleOf(part: string): string {
-  if (part === "resources/shared") return part;
-  return part.startsWith("resources/") && !part.endsWith(".ts") ? "resources/*" : part;
-}
-
-function isAllowed(from: string, { target = "", isTypeOnly }: Import): boolean {
-  const to = partOf(target);
-  const allowed = RULES[ruleOf(from)] ?? [];
-  if (from === to || allowed.includes(EVERYTHING) || allowed.includes(to)) return true;
-  // A slice is known to the others by its index alone.
-  if (ruleOf(from).startsWith("resources/") && ruleOf(to) === "resources/*" && from !== "resources/kind.ts") {
-    return target.endsWith("/index.ts");
-  }
-  if (target === "src/drivers/driver.ts") return isTypeOnly && allowed.includes(DRIVER_TYPES);
-  if (target === "src/gateway/link.ts") return isTypeOnly && allowed.includes(LINK_TYPES);
-  return (
-    isTypeOnly && allowed.includes(SCHEMA_TYPES) && /^src\/resources\/[^/]+\/(\w+-)?schema\.ts$/.test(target)
-  );
-}
-
-/** What is wrong with the imports of a file below `src/`, as sentences. */
-function faultsOf({ path, imports }: SourceFile): string[] {
-  const from = partOf(path);
-  const allowed = RULES[ruleOf(from)]?.join(", ") || "nothing of ours";
-  return imports.flatMap((each) => {
-    const { specifier, target } = each;
-    if (target === undefined || !target.startsWith("src/") || isAllowed(from, each)) return [];
-    const kind = each.isTypeOnly ? "types of " : "";
-    return [`${path} imports ${kind}${specifier}, but ${from} may import ${allowed}`];
-  });
-}
-
 describe("imports", () => {
   test("every part of src/ has a rule", () => {
-    const without = sources.map(({ path }) => partOf(path)).filter((part) => !(ruleOf(part) in RULES));
-    expect([...new Set(without)]).toEqual([]);
+    expect(partRules.without(sources)).toEqual([]);
   });
 
   test("every part imports only what its rule allows", () => {
-    expect(sources.flatMap(faultsOf)).toEqual([]);
+    expect(sources.flatMap((file) => partRules.faultsOf(file))).toEqual([]);
+  });
+
+  test("every room of a divided part has a rule", () => {
+    expect(roomRules.names).not.toEqual([]);
+    expect(roomRules.without(sources.filter(({ path }) => roomRules.isDivided(path)))).toEqual([]);
+  });
+
+  test("every room imports only what its rule allows within its part", () => {
+    expect(sources.flatMap((file) => roomRules.faultsOf(file))).toEqual([]);
+  });
+
+  test("a room may import only rooms that stand above it", () => {
+    expect(roomRules.backwards()).toEqual([]);
   });
 
   test("every imported file exists", () => {
@@ -141,13 +78,17 @@ describe("imports", () => {
   });
 
   test("no two parts import each other, not even in a round", () => {
-    expect(cycles(graphOf(sources))).toEqual([]);
+    expect(cycles(graphOf(sources, partOf))).toEqual([]);
+  });
+
+  test("no two rooms import each other, not even in a round", () => {
+    expect(cycles(graphOf(sources, (path) => roomRules.nameOf(path) ?? partOf(path)))).toEqual([]);
   });
 });
 
 describe("files", () => {
   test("every slice has the same files", () => {
-    const slices = new Set(sources.map(({ path }) => partOf(path)).filter((part) => ruleOf(part) !== part));
+    const slices = new Set(sources.map(({ path }) => partOf(path)).filter(isSlice));
     const missing = [...slices].flatMap((slice) =>
       SLICE_FILES.map((name) => `src/${slice}/${name}.ts`).filter((path) => !existsSync(join(ROOT, path))),
     );
@@ -239,7 +180,7 @@ describe("the reader of imports", () => {
 
   test("a forbidden import is told with the file, the import and the rule", () => {
     expect(faultsIn("src/lib/here.ts", `import { app } from "../api/app.ts";`)).toEqual([
-      "src/lib/here.ts imports ../api/app.ts, but lib may import nothing of ours",
+      "src/lib/here.ts imports ../api/app.ts, but lib may import: nothing of ours",
     ]);
   });
 
@@ -252,6 +193,13 @@ describe("the reader of imports", () => {
     expect(faultsIn("src/resources/a/here.ts", `import { B } from "../b/index.ts";`)).toEqual([]);
     expect(faultsIn("src/resources/a/here.ts", `import { B } from "../b/store.ts";`)).toHaveLength(1);
   });
+
+  test("a room that imports back up is told, and one that imports down or itself is not", () => {
+    const up = `import { Instance } from "../instance/instance.ts";`;
+    expect(faultsIn("src/host/engine/here.ts", up)).toHaveLength(1);
+    expect(faultsIn("src/host/host.ts", up.replace("../", "./"))).toEqual([]);
+    expect(faultsIn("src/host/instance/here.ts", up)).toEqual([]);
+  });
 });
 
 function read(text: string): Import[] {
@@ -259,7 +207,8 @@ function read(text: string): Import[] {
 }
 
 function faultsIn(path: string, text: string): string[] {
-  return faultsOf({ path, text, imports: importsOf(path, text) });
+  const file = { path, text, imports: importsOf(path, text) };
+  return [...partRules.faultsOf(file), ...roomRules.faultsOf(file)];
 }
 
 function textOf(path: string): string {
@@ -276,15 +225,15 @@ function packageOf(specifier: string): string {
 
 type Graph = Map<string, Set<string>>;
 
-/** Which part imports which others. */
-function graphOf(files: SourceFile[]): Graph {
+/** Which part or room imports which others. */
+function graphOf(files: SourceFile[], nameOf: (path: string) => string): Graph {
   const graph: Graph = new Map();
   for (const { path, imports } of files) {
-    const from = partOf(path);
+    const from = nameOf(path);
     const targets = graph.get(from) ?? new Set();
     graph.set(from, targets);
     for (const { target } of imports) {
-      if (target?.startsWith("src/") === true && partOf(target) !== from) targets.add(partOf(target));
+      if (target?.startsWith("src/") === true && nameOf(target) !== from) targets.add(nameOf(target));
     }
   }
   return graph;

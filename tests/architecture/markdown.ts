@@ -23,6 +23,21 @@ export function settingRows(path: string): Map<string, string[]> {
   return new Map(rows.map(([, name = "", rest = ""]) => [name, rest.split("|").map((cell) => cell.trim())]));
 }
 
+/** The cells of the rows of the first table below a heading, without its head. */
+export function tableRows(path: string, heading: string): string[][] {
+  const [, below = ""] = markdown(path).split(`\n${heading}\n`);
+  const [, rows = ""] = /^\|.*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(below) ?? [];
+  return rows
+    .trimEnd()
+    .split("\n")
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split("|")
+        .map((cell) => cell.trim()),
+    );
+}
+
 /** The commands of the tour: the blocks that the comment `<!-- tour -->` stands right before. */
 export function tourBlocks(path: string): string[] {
   const blocks = markdown(path).matchAll(/^<!-- tour -->\n+```bash\n([\s\S]*?)^```$/gm);
