@@ -81,7 +81,16 @@ export class UsableChaos {
       for (const pid of pids) signal(pid, "SIGCONT");
     }
     this.#calmSinceMs = performance.now();
-    if (this.#random() < 0.5) await this.#pilvi.untilReady();
+    if (this.#random() < 0.5) await this.#untilReady();
+  }
+
+  async #untilReady(): Promise<void> {
+    try {
+      await this.#pilvi.untilReady();
+    } catch (error) {
+      const answer = await fetch(`${this.#pilvi.url}/readyz`).then((response) => response.text(), messageOf);
+      this.#faults.push(`${messageOf(error)}: ${answer}; kept in ${this.#keepEvidence()}`);
+    }
   }
 
   #pidsOf(target: ProcessName | "engine" | "store"): number[] {
