@@ -33,6 +33,9 @@ export const storageReadingSchema = z.strictObject({
 /** What instances take on the disk. */
 export type StorageReading = z.infer<typeof storageReadingSchema>;
 
+/** Which of the ports that were asked about nothing listens on. */
+export const freePortsSchema = z.array(z.int());
+
 export const seriesSchema = z.record(
   z.string(),
   z.array(z.strictObject({ at: z.string(), value: z.number() })),

@@ -34,6 +34,7 @@ export function cacheSpec(port: number, password: string, wishes: Partial<CacheS
 /** Runs the contract's tests against a driver. */
 export function testDriverContract(name: string, options: ContractOptions): void {
   describe(`the driver ${name}`, () => {
+    placing(options);
     lifecycle(options);
     changes(options);
     sleeping(options);
@@ -41,13 +42,24 @@ export function testDriverContract(name: string, options: ContractOptions): void
   });
 }
 
-function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {
+function placing({ driver, freePort }: ContractOptions): void {
   test("offers engines, and the memory of where it runs", async () => {
     const offer = await driver().offer();
     expect(offer.engines.map((engine) => engine.name)).toContain("valkey");
     expect(offer.memoryBytes).toBeGreaterThan(0);
   });
 
+  test("names the ports that no program listens on", async () => {
+    const [free, taken] = [freePort(), freePort()];
+    const listener = Bun.listen({ hostname: "127.0.0.1", port: taken, socket: { data() {} } });
+    expect(await driver().freePorts([taken, free])).toEqual([free]);
+    expect(await driver().freePorts([])).toEqual([]);
+    listener.stop(true);
+    expect(await driver().freePorts([taken])).toEqual([taken]);
+  });
+}
+
+function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {
   test("makes an instance that can be reached, and leaves nothing of it", async () => {
     const spec = cacheSpec(freePort(), "moi");
     expect((await driver().observe(spec.id)).state).toBe("absent");

@@ -67,6 +67,11 @@ export interface Driver {
    */
   storage(cursor?: string): Promise<StorageReading>;
   /**
+   * Which of these ports nothing listens on where the driver's instances would.
+   * @throws PublicError when the driver cannot be reached.
+   */
+  freePorts(ports: number[], signal?: AbortSignal): Promise<number[]>;
+  /**
    * Calls back with every instance's observation first, then with `synced`, then with every change as it happens.
    * Reconnects by itself, and begins anew when it does, until the signal is aborted.
    */

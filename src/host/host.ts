@@ -1,5 +1,5 @@
 // All instances of this machine: taken up again at the start, made, removed, and watched.
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
 import type {
   Figures,
@@ -20,10 +20,11 @@ import { trimLog } from "../lib/trim-log.ts";
 import { Addresses } from "./os/addresses.ts";
 import { newestOfEachMajor, type HostSettings } from "./engine/context.ts";
 import { diskUseOf } from "./os/disk-use.ts";
+import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
 import { Instance } from "./instance/instance.ts";
-import { addressSocket, gatewaySocket, instanceFolder, instancesDir, isInstanceId } from "./os/layout.ts";
+import { addressSocket, gatewaySocket, instanceFolder, instanceIds, instancesDir } from "./os/layout.ts";
 import { lockHolders } from "./os/locks.ts";
 import { OomCounter } from "./engine/out-of-memory.ts";
 import { Runner } from "./engine/runner.ts";
@@ -99,7 +100,7 @@ export class Host {
   async start(): Promise<void> {
     mkdirSync(instancesDir(this.#settings.dataDir), { recursive: true, mode: 0o711 });
     const holders = lockHolders();
-    const ids = readdirSync(instancesDir(this.#settings.dataDir)).filter(isInstanceId).sort(storeFirst);
+    const ids = instanceIds(this.#settings.dataDir);
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
     const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>
       instance.hasProcess ? "running" : "others",
@@ -163,6 +164,11 @@ export class Host {
   /** What instances take on the disk, as it was measured last. */
   storage(cursor: string | undefined): StorageReading {
     return this.#storage.readingAfter(cursor);
+  }
+
+  /** Which of these ports no program listens on, at any address that instances have. */
+  freePorts(ports: number[]): number[] {
+    return freePorts(ports, this.#settings.bind);
   }
 
   observeAll(): Observation[] {
@@ -291,9 +297,4 @@ function offered(installed: InstalledEngine): OfferedEngine {
   const { name, version } = installed;
   const extensions = engineNamed(name)?.extensions?.(installed);
   return extensions === undefined ? { name, version } : { name, version, extensions };
-}
-
-/** The control plane waits for the store, so it starts before all others. */
-function storeFirst(a: string, b: string): number {
-  return Number(b === "store") - Number(a === "store") || a.localeCompare(b);
 }

@@ -31,6 +31,12 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
           return Response.json(host.storage(cursor));
         },
       },
+      "/free-ports": {
+        GET: (request) => {
+          const ports = new URL(request.url).searchParams.get("ports") ?? "";
+          return Response.json(host.freePorts(ports.split(",").filter(Boolean).map(Number)));
+        },
+      },
       "/watch": {
         GET: (request) => watchResponse(host, request.signal),
       },

@@ -31,7 +31,8 @@ export interface LoopOptions {
   db: Database;
   /** Opens a pool of one connection, for the session that the leases depend on. */
   openSession(onClose: () => void): Database;
-  hostId: string;
+  /** The hosts whose work is done here; work that needs no host is anybody's. */
+  hostIds: readonly string[];
   reconcilers: ReadonlyMap<string, Reconcile>;
   log: Log;
 }
@@ -144,7 +145,7 @@ export class Loop {
   }
 
   async #take(): Promise<void> {
-    const { db, hostId } = this.#options;
+    const { db, hostIds } = this.#options;
     const room = MAX_RUNS - this.#runs.size;
     const owner = this.#owner;
     // A run that ends kicks again, and so does a new identity.
@@ -154,12 +155,12 @@ export class Loop {
       // New runs begin nowhere but here, so none can be missing among the ids.
       await freeAbandoned(db, { owner: owner.id, ids: [...this.#runs.keys()] });
     }
-    const jobs = await claim(db, owner.id, hostId, room);
+    const jobs = await claim(db, owner.id, hostIds, room);
     // Leases of an identity that was lost meanwhile are freed like those of any other that is gone.
     if (this.#owner !== owner || this.#isStopped) return;
     for (const job of jobs) this.#begin(owner, job);
     if (jobs.length === room) return;
-    const dueMs = await nextDueMs(db, hostId);
+    const dueMs = await nextDueMs(db, hostIds);
     if (dueMs !== null) this.#kickIn(Math.max(0, dueMs));
   }
 

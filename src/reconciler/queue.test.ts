@@ -26,7 +26,7 @@ beforeEach(async () => {
 const newOwner = () => becomeOwner((onClose) => sessionOf(db, onClose));
 
 async function takeOne(owner: number) {
-  const [job] = await claim(db, owner, HOST, 1);
+  const [job] = await claim(db, owner, [HOST], 1);
   if (job === undefined) throw new Error("nothing was due");
   return job;
 }
@@ -40,20 +40,20 @@ describe("taking", () => {
   test("gives each resource to one of many owners, and no more than was asked for", async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `thing-${index}`);
     for (const id of ids) await item(db, id);
-    const taken = await Promise.all(Array.from({ length: 8 }, (_, owner) => claim(db, owner + 1, HOST, 5)));
+    const taken = await Promise.all(Array.from({ length: 8 }, (_, owner) => claim(db, owner + 1, [HOST], 5)));
     expect(taken.every((jobs) => jobs.length <= 5)).toBe(true);
-    const rest = await claim(db, 9, HOST, 100);
+    const rest = await claim(db, 9, [HOST], 100);
     const all = [...taken.flat(), ...rest].map((job) => job.id);
     expect(all.sort()).toEqual(ids.sort());
   });
 
   test("leaves other hosts' resources and those that are not due", async () => {
     await item(db, "thing-1");
-    expect(await claim(db, 1, "host-2", 10)).toEqual([]);
+    expect(await claim(db, 1, ["host-2"], 10)).toEqual([]);
     const job = await takeOne(1);
     await complete(db, 1, job, FAILED);
-    expect(await claim(db, 1, HOST, 10)).toEqual([]);
-    expect(await nextDueMs(db, HOST)).toBeWithin(4_000, 5_001);
+    expect(await claim(db, 1, [HOST], 10)).toEqual([]);
+    expect(await nextDueMs(db, [HOST])).toBeWithin(4_000, 5_001);
   });
 });
 
@@ -61,7 +61,7 @@ describe("giving back", () => {
   test("what is as wished leaves nothing to be done", async () => {
     await settle("thing-1");
     expect(await workOf(db, "thing-1")).toMatchObject({ isSettled: true, attempts: 0, owner: null });
-    expect(await nextDueMs(db, HOST)).toBeNull();
+    expect(await nextDueMs(db, [HOST])).toBeNull();
   });
 
   test("what failed is tried again later, with its reason", async () => {
@@ -147,7 +147,7 @@ describe("what an owner that is gone had", () => {
       const taken = await Promise.all(
         owners.map(async ({ id }) => {
           await freeAbandoned(db, { owner: id, ids: [] });
-          return await claim(db, id, HOST, 1);
+          return await claim(db, id, [HOST], 1);
         }),
       );
       expect(taken.flat()).toHaveLength(1);
@@ -159,7 +159,7 @@ describe("what an owner that is gone had", () => {
   test("is told to whoever renews too late", async () => {
     await item(db, "thing-1");
     await item(db, "thing-2");
-    await claim(db, 1, HOST, 2);
+    await claim(db, 1, [HOST], 2);
     await db`update work set owner = 2 where id = 'thing-2'`;
     expect(await renewLeases(db, 1, ["thing-1", "thing-2"])).toEqual(new Set(["thing-1"]));
   });

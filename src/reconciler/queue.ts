@@ -62,13 +62,23 @@ export async function requeueMissing(db: Queryable, hostId: string, observedIds:
   if (rows.length > 0) await notify(db, "work", "");
 }
 
+/** Whether work is on one of the hosts, or needs none, as SQL. */
+function isServed(db: Database, hostIds: readonly string[]) {
+  return db`(host_id is null or host_id = any(${db.array([...hostIds], "text")}))`;
+}
+
 /** Takes up to `limit` resources that are due, for this owner alone. */
-export async function claim(db: Database, owner: number, hostId: string, limit: number): Promise<Job[]> {
+export async function claim(
+  db: Database,
+  owner: number,
+  hostIds: readonly string[],
+  limit: number,
+): Promise<Job[]> {
   // A subquery could be run again for each row, which would take more than `limit`; this one is run once.
   return await db<Job[]>`
     with due as materialized (
       select kind, id from work
-      where owner is null and run_at <= now() and host_id = ${hostId}
+      where owner is null and run_at <= now() and ${isServed(db, hostIds)}
       order by run_at limit ${limit} for update skip locked)
     update work
     set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
@@ -78,10 +88,10 @@ export async function claim(db: Database, owner: number, hostId: string, limit: 
 }
 
 /** Milliseconds until the next resource is due, or null when none waits for a time. */
-export async function nextDueMs(db: Database, hostId: string): Promise<number | null> {
+export async function nextDueMs(db: Database, hostIds: readonly string[]): Promise<number | null> {
   const [row] = await db<{ ms: number | null }[]>`
     select (extract(epoch from min(run_at) - now()) * 1000)::float8 as ms from work
-    where owner is null and run_at < 'infinity' and host_id = ${hostId}`;
+    where owner is null and run_at < 'infinity' and ${isServed(db, hostIds)}`;
   return row?.ms ?? null;
 }
 

@@ -30,7 +30,7 @@ export function loopOf(db: Database, reconcile: Reconcile): Loop {
   return new Loop({
     db,
     openSession: (onClose) => sessionOf(db, onClose),
-    hostId: HOST,
+    hostIds: [HOST],
     reconcilers: new Map([["things", reconcile]]),
     log: createLog("test", "silent"),
   });

@@ -1,7 +1,7 @@
 // What every resource kind gives to the rest of the program, and what it is given.
 import type { FigureSource } from "../api/http/metrics.ts";
 import type { Operation } from "../api/operation/operation.ts";
-import type { Driver, Observation } from "../drivers/driver.ts";
+import type { Driver, Exposure, Observation, Offer } from "../drivers/driver.ts";
 import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database, Queryable } from "../store/database.ts";
@@ -10,8 +10,38 @@ import type { Database, Queryable } from "../store/database.ts";
 export interface ObservedStates {
   /** Undefined for an instance that the driver has not told of. */
   of(id: string): Observation | undefined;
+  /** Every instance that the driver has told of. */
+  all(): Iterable<Observation>;
   /** Takes in what an order of our own was answered, which the driver may be telling everybody just now. */
   noteAnswer(seen: Observation): void;
+}
+
+/** A host that runs instances: its driver, and how what runs there is reached. */
+export interface ServedHost {
+  id: string;
+  driver: Driver;
+  observedStates: ObservedStates;
+  /**
+   * What its driver offers, remembered for a moment.
+   * @throws ApiError 503 while the driver has never answered.
+   */
+  offer(): Promise<Offer>;
+  /** Names that answers carry, and that the control plane logs in at, by the scope of an instance. */
+  hostnames: Record<Exposure["scope"], string>;
+  /** Whether public instances speak TLS. */
+  isTls: boolean;
+  /** Out of which instances get their ports. */
+  portRange: { first: number; last: number };
+}
+
+/** Finds the host of a resource by the `host_id` of its row. */
+export interface HostDirectory {
+  /** The hosts that this control plane serves. */
+  all: readonly ServedHost[];
+  /** The host of an existing resource; the driver of a host that is not served here refuses everything. */
+  of(hostId: string): ServedHost;
+  /** The host that a new resource is placed on. */
+  forNew(): ServedHost;
 }
 
 /** What an organization may have at most; 0 is no limit. */
@@ -39,17 +69,7 @@ export interface Allocation {
 export interface KindContext {
   db: Database;
   vault: Vault;
-  driver: Driver;
-  observedStates: ObservedStates;
-  /** The host that new resources are placed on. */
-  hostId: string;
-  /** Host names that answers carry, by exposure. */
-  hostnames: { loopback: string; public: string };
-  /** Whether public instances speak TLS. */
-  isTls: boolean;
-  portRange: { first: number; last: number };
-  /** The address that public instances listen on. */
-  bind: string;
+  hosts: HostDirectory;
   quotas: Quotas;
 }
 

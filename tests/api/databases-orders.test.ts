@@ -90,13 +90,13 @@ describe("versions", () => {
 
   test("are not known while the host has never been reached, which is 503", async () => {
     const other = await startApi();
-    const offered = other.context.driver.offer;
-    other.context.driver.offer = () => Promise.reject(new Error("private detail"));
+    const offered = other.host.driver.offer;
+    other.host.driver.offer = () => Promise.reject(new Error("private detail"));
     const away = await other.request("/api/databases/clusters", { json: validDatabase });
     expect(away.status).toBe(503);
     expect(away.headers.get("retry-after")).toBe("2");
     expect(await away.text()).not.toContain("private");
-    other.context.driver.offer = offered;
+    other.host.driver.offer = offered;
     expect((await create(validDatabase, other)).status).toBe(201);
     await other.stop();
   });

@@ -77,7 +77,7 @@ test.each([
 ] as const)("to %s while an outcome is being written", async (_what, kind, path, json, wish, status) => {
   const created = await api.request(path, { json });
   const { id } = ((await created.json()) as { data: { id: string } }).data;
-  const job = (await claim(api.db, OWNER, "host-1", 100)).find((taken) => taken.id === id);
+  const job = (await claim(api.db, OWNER, ["host-1"], 100)).find((taken) => taken.id === id);
   if (job === undefined) throw new Error("a new resource is due");
   let answer: Promise<Response> | undefined;
   await api.db.begin(async (tx) => {

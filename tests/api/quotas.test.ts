@@ -154,10 +154,10 @@ describe("an organization", () => {
       "": { cursor: "1", bytes: { [id]: 5, "cache-unknown": 7 } },
       "1": { cursor: "2", bytes: { [id]: 3 } },
     };
-    api.context.driver.storage = async (cursor = "") => readings[cursor] ?? { cursor, bytes: {} };
-    const cursor = await recordStorage(api.context, undefined);
+    api.host.driver.storage = async (cursor = "") => readings[cursor] ?? { cursor, bytes: {} };
+    const cursor = await recordStorage({ db: api.db, driver: api.host.driver }, undefined);
     expect((await used()).storage_bytes).toBe(5);
-    expect(await recordStorage(api.context, cursor)).toBe("2");
+    expect(await recordStorage({ db: api.db, driver: api.host.driver }, cursor)).toBe("2");
     expect((await used()).storage_bytes).toBe(3);
     await erase("caches", id);
     expect((await used()).storage_bytes).toBe(0);

@@ -29,10 +29,10 @@ let api: TestApi;
 let idle: Driver;
 beforeAll(async () => {
   api = await startApi();
-  idle = { ...api.context.driver };
+  idle = { ...api.host.driver };
 });
 afterEach(() => {
-  Object.assign(api.context.driver, idle);
+  Object.assign(api.host.driver, idle);
 });
 afterAll(() => api.stop());
 
@@ -56,7 +56,7 @@ describe.each(SLEEPERS)("meta.sleep of $kind", (sleeper) => {
 
   test("tells what the driver told last, without asking it", async () => {
     const id = await available(sleeper);
-    api.observedStates.note(observed(id, "running", { wakes: 1, lastWake: WAKE }));
+    api.host.observedStates.note(observed(id, "running", { wakes: 1, lastWake: WAKE }));
     const { reason, spansMs, at } = WAKE;
     expect((await metaOf(sleeper, id)).sleep).toMatchObject({
       state: "awake",
@@ -65,37 +65,39 @@ describe.each(SLEEPERS)("meta.sleep of $kind", (sleeper) => {
       last_wake: { at, reason: { ...reason, application: null }, spans_ms: spansMs },
     });
     const own = { ...WAKE, reason: { user: "pilvi", address: "" } };
-    api.observedStates.note(observed(id, "running", { wakes: 2, lastWake: own }));
+    api.host.observedStates.note(observed(id, "running", { wakes: 2, lastWake: own }));
     const nobody = { user: "pilvi", database: null, application: null, address: null };
     expect((await metaOf(sleeper, id)).sleep).toMatchObject({ last_wake: { reason: nobody } });
     for (const state of ["draining", "asleep", "waking"] as const) {
       const engine = state === "waking" ? "starting" : state;
-      api.observedStates.note(observed(id, engine, { state, since: LATER }));
+      api.host.observedStates.note(observed(id, engine, { state, since: LATER }));
       expect((await metaOf(sleeper, id)).sleep).toMatchObject({ state, since: LATER, last_wake: null });
     }
-    api.observedStates.note(observed(id, "absent", null));
+    api.host.observedStates.note(observed(id, "absent", null));
     expect((await metaOf(sleeper, id)).sleep).toEqual(UNSEEN);
   });
 
   test("is that of an engine which listens by itself: awake since it runs", async () => {
     const id = await available(sleeper);
-    api.observedStates.note(observed(id, "running", null));
+    api.host.observedStates.note(observed(id, "running", null));
     expect((await metaOf(sleeper, id)).sleep).toMatchObject({ state: "awake", since: SINCE, wakes: 0 });
   });
 
   test("comes with the reason why one that sleeps could not be woken", async () => {
     const id = await available(sleeper);
-    api.observedStates.note(observed(id, "asleep", { state: "asleep" }, { lastError: "The disk is full." }));
+    api.host.observedStates.note(
+      observed(id, "asleep", { state: "asleep" }, { lastError: "The disk is full." }),
+    );
     expect((await metaOf(sleeper, id)).last_error).toBe("The disk is full.");
-    api.observedStates.note(observed(id, "running", {}, { lastError: "It cannot save." }));
+    api.host.observedStates.note(observed(id, "running", {}, { lastError: "It cannot save." }));
     expect((await metaOf(sleeper, id)).last_error).toBe("It cannot save.");
-    api.observedStates.note(observed(id, "running", {}));
+    api.host.observedStates.note(observed(id, "running", {}));
     expect((await metaOf(sleeper, id)).last_error).toBeNull();
   });
 
   test("is answered as documented", async () => {
     const id = await available(sleeper);
-    api.observedStates.note(observed(id, "asleep", { state: "asleep", wakes: 2, lastWake: WAKE }));
+    api.host.observedStates.note(observed(id, "asleep", { state: "asleep", wakes: 2, lastWake: WAKE }));
     const document = await documentOf(api);
     const response = await api.request(`${sleeper.path}/${id}`);
     await expectDocumented(document, `${sleeper.path.replace("/api", "")}/{id}`, "get", response);
@@ -110,7 +112,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
     test("answers when it sleeps, and leaves a trace", async () => {
       const id = await available(sleeper);
       const asked: string[] = [];
-      api.context.driver.suspend = async (which) => {
+      api.host.driver.suspend = async (which) => {
         asked.push(which);
         return observed(which, "asleep", { state: "asleep", since: LATER });
       };
@@ -129,8 +131,8 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
 
     test("does not undo what the watch told meanwhile", async () => {
       const id = await available(sleeper);
-      api.context.driver.suspend = async (which) => {
-        api.observedStates.note(observed(which, "running", { since: LATER }, { since: LATER }));
+      api.host.driver.suspend = async (which) => {
+        api.host.observedStates.note(observed(which, "running", { since: LATER }, { since: LATER }));
         return observed(which, "asleep", { state: "asleep" });
       };
       expect((await suspend(path, id)).body.data.meta.sleep).toMatchObject({ state: "awake", since: LATER });
@@ -138,8 +140,8 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
 
     test("tells why it cannot be now", async () => {
       const id = await available(sleeper);
-      api.context.driver.observe = async (which) => observed(which, "running");
-      api.context.driver.suspend = async () => {
+      api.host.driver.observe = async (which) => observed(which, "running");
+      api.host.driver.suspend = async () => {
         throw new PublicError("A transaction of app is open.");
       };
       const { status, body } = await suspend(path, id);
@@ -151,8 +153,8 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
 
     test("says that the host is away, when it is", async () => {
       const id = await available(sleeper);
-      api.context.driver.suspend = () => Promise.reject(new PublicError("The host does not answer."));
-      api.context.driver.observe = api.context.driver.suspend;
+      api.host.driver.suspend = () => Promise.reject(new PublicError("The host does not answer."));
+      api.host.driver.observe = api.host.driver.suspend;
       const response = await api.request(`${path}/${id}/suspend`, { method: "POST" });
       expect(response.status).toBe(503);
       expect(response.headers.get("retry-after")).toBe("2");
@@ -182,7 +184,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
       const document = await documentOf(api);
       const documented = `${path.replace("/api", "")}/{id}/suspend`;
       const id = await available(sleeper);
-      api.context.driver.suspend = async (which) => observed(which, "asleep", { state: "asleep" });
+      api.host.driver.suspend = async (which) => observed(which, "asleep", { state: "asleep" });
       const send = () => api.request(`${path}/${id}/suspend`, { method: "POST" });
       const answers = [await send()];
       await becomes(api, kind, id, "updating");
@@ -212,17 +214,17 @@ test.each([
   ["serverless Postgres", { ...validDatabase, config: { suspend_seconds: 0 } }],
   ["a flex size of MySQL", { ...validDatabase, type: "platform_mysql" }],
 ] as const)("%s that does not sleep by itself is put to sleep by hand", async (_what, json) => {
-  api.context.driver.suspend = async (which) => observed(which, "asleep", { state: "asleep" });
+  api.host.driver.suspend = async (which) => observed(which, "asleep", { state: "asleep" });
   expect((await suspend(DATABASES.path, await available(DATABASES, json))).status).toBe(200);
 });
 
 test("figures count who sleeps, and tell of wakes, from memory", async () => {
   const [cache, cluster] = [await available(CACHES), await available(DATABASES)];
-  api.observedStates.keepOnly([]);
-  api.observedStates.note(observed(cache, "asleep", { state: "asleep" }));
-  api.observedStates.note(observed(cluster, "running", { wakes: 3, lastWake: WAKE }));
-  api.observedStates.note(observed("ws-1", "running", null));
-  const told = (await sleepGauges.read(api)).map(
+  api.host.observedStates.keepOnly([]);
+  api.host.observedStates.note(observed(cache, "asleep", { state: "asleep" }));
+  api.host.observedStates.note(observed(cluster, "running", { wakes: 3, lastWake: WAKE }));
+  api.host.observedStates.note(observed("ws-1", "running", null));
+  const told = (await sleepGauges.read(api.context)).map(
     ({ name, labels, value }) => `${name} ${Object.values(labels).join(" ")} ${value}`,
   );
   expect(told.sort()).toEqual(

@@ -21,7 +21,7 @@ let asked: [string, MetricsQuery][];
 beforeAll(async () => {
   api = await startApi();
   api.app.metrics.addFigures(clusterGauges, api.context);
-  api.app.metrics.addFigures(sleepGauges, api);
+  api.app.metrics.addFigures(sleepGauges, api.context);
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
@@ -38,7 +38,7 @@ const becomeAvailable = () =>
   api.db.begin((tx) => writeWebSocketClusterStatus(tx, server, "available", SEEN));
 const page = async (token: string | null = api.token) =>
   await (await api.request("/metrics", { token })).text();
-const drive = (parts: Partial<Driver>) => Object.assign(api.context.driver, parts);
+const drive = (parts: Partial<Driver>) => Object.assign(api.host.driver, parts);
 
 const driverMetrics: Driver["metrics"] = async (id, query) => {
   asked.push([id, query]);
@@ -151,7 +151,7 @@ describe("Prometheus", () => {
     await api.db`update websocket_servers set status = 'available' where id in (${server}, ${id})`;
     await api.db`update websocket_servers set status = 'creating' where id not in (${server}, ${id})`;
     const cache = await ask<{ data: { id: string } }>("/api/caches", { json: validCache });
-    api.observedStates.note(observed(cache.body.data.id, "asleep", { state: "asleep", wakes: 4 }));
+    api.host.observedStates.note(observed(cache.body.data.id, "asleep", { state: "asleep", wakes: 4 }));
     drive({
       figures: async (of) => ({
         whole: { connections: 3 },

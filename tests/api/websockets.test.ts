@@ -115,9 +115,9 @@ describe("POST /websocket-servers", () => {
   });
 
   test("speaks of TLS where public instances have it", async () => {
-    api.context.isTls = true;
+    api.host.isTls = true;
     const { body } = await create();
-    api.context.isTls = false;
+    api.host.isTls = false;
     expect(body.data.meta.url).toBe(`wss://cloud.example:${body.data.meta.port}`);
     expect(body.data.meta.http_url).toBe(`https://cloud.example:${body.data.meta.port}`);
   });

@@ -2,6 +2,7 @@
 import type * as z from "zod/mini";
 import {
   figuresSchema,
+  freePortsSchema,
   offerSchema,
   refusalSchema,
   seriesSchema,
@@ -76,6 +77,10 @@ export function localDriver(socketPath: string, metricsTimeoutMs = METRICS_TIMEO
       const query = new URLSearchParams(cursor === undefined ? {} : { cursor });
       const signal = AbortSignal.timeout(metricsTimeoutMs);
       return askFor(storageReadingSchema, "GET", `/storage?${query}`, { signal });
+    },
+    freePorts: (ports, signal) => {
+      const query = new URLSearchParams({ ports: ports.join(",") });
+      return askFor(freePortsSchema, "GET", `/free-ports?${query}`, { signal: signal ?? null });
     },
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal),
   };

@@ -1,5 +1,5 @@
 // The folders of the host and of its instances: names derive from the id, modes keep instances from each other.
-import { chmodSync, chownSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Account, InstancePaths } from "../../engines/engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -41,8 +41,17 @@ export function addressSocket(dataDir: string): string {
 }
 
 /** Whether a name can be an instance's; others could lead out of the folder, or are no business of ours. */
-export function isInstanceId(name: string): boolean {
+function isInstanceId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);
+}
+
+/** The ids of all instances on the disk, in the order in which they start: the control plane waits for the store. */
+export function instanceIds(dataDir: string): string[] {
+  return readdirSync(instancesDir(dataDir)).filter(isInstanceId).sort(storeFirst);
+}
+
+function storeFirst(a: string, b: string): number {
+  return Number(b === "store") - Number(a === "store") || a.localeCompare(b);
 }
 
 /** @throws when the id could lead out of the folder. */

@@ -14,13 +14,14 @@ import { protectFromOom } from "../../lib/oom-score.ts";
 import { Loop } from "../../reconciler/loop.ts";
 import { requeue, requeueMissing, type Convergence } from "../../reconciler/queue.ts";
 import { allOperations, kinds, recordUnknownAllocations } from "../../resources/index.ts";
-import type { KindContext } from "../../resources/kind.ts";
+import type { KindContext, ServedHost } from "../../resources/kind.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
+import { hostDirectory, servedHost } from "../../resources/shared/hosts.ts";
 import { WatchedStates } from "../../resources/shared/observed-states.ts";
 import { sleepGauges } from "../../resources/shared/sleep-gauges.ts";
 import { isServed } from "../../resources/shared/status.ts";
 import { followStorage } from "../../resources/shared/storage.ts";
-import { openDatabase } from "../../store/database.ts";
+import { openDatabase, type Database } from "../../store/database.ts";
 import { migrate } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
 import { prepareApiServer, serveApi } from "../bootstrap/api-server.ts";
@@ -101,17 +102,27 @@ async function startControl(
   if (config.bootstrapToken !== undefined) {
     await ensureToken(db, { plaintext: config.bootstrapToken, name: "bootstrap" });
   }
-  const observedStates = new WatchedStates();
-  const context = contextOf(config, startupSecrets, { db, driver, observedStates });
+  const host = servedHost(
+    {
+      id: startupSecrets.hostId,
+      driver,
+      hostnames: { loopback: "127.0.0.1", public: config.publicHost },
+      isTls: config.tls !== undefined,
+      portRange: config.portRange,
+    },
+    new WatchedStates(),
+  );
+  const hosts = hostDirectory([host]);
+  const context: KindContext = { db, vault, hosts, quotas: config.quotas };
   const app = await createControlApp(config, context, log);
-  app.metrics.addFigures(sleepGauges, { observedStates, db });
+  app.metrics.addFigures(sleepGauges, context);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const reconcilers = new Map(kinds.map((kind) => [kind.name, kind.reconcile(context)]));
-  const loop = new Loop({ db, openSession, hostId: context.hostId, reconcilers, log });
+  const loop = new Loop({ db, openSession, hostIds: hosts.all.map(({ id }) => id), reconcilers, log });
   await loop.start();
   const watching = new AbortController();
-  watchInstances(context, observedStates, watching.signal, log);
-  void followStorage(context, watching.signal, log);
+  watchInstances(db, host, watching.signal, log);
+  void followStorage({ db, driver }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
   const server = serveApi(config, startupSecrets.certificate, app);
   return async () => {
@@ -135,25 +146,6 @@ async function hostAnswers(driver: Driver): Promise<void> {
   while (!(await isThere()) && Date.now() < giveUpAt) await Bun.sleep(HOST_RETRY_MS);
 }
 
-function contextOf(
-  config: Config,
-  startupSecrets: StartupSecrets,
-  { db, driver, observedStates }: Pick<KindContext, "db" | "driver" | "observedStates">,
-): KindContext {
-  return {
-    db,
-    driver,
-    observedStates,
-    vault: startupSecrets.vault,
-    hostId: startupSecrets.hostId,
-    hostnames: { loopback: "127.0.0.1", public: config.publicHost },
-    isTls: config.tls !== undefined,
-    portRange: config.portRange,
-    bind: config.bind,
-    quotas: config.quotas,
-  };
-}
-
 async function createControlApp(config: Config, context: KindContext, log: Log): Promise<App> {
   const app = await createApp({
     db: context.db,
@@ -162,7 +154,7 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
     hostnames: [config.host, config.publicHost],
     isPublic: !isLoopback(config.host),
     rateLimitPerMinute: config.rateLimitPerMinute,
-    readiness: { host: async () => void (await context.driver.offer()) },
+    readiness: { host: async () => void (await context.hosts.forNew().driver.offer()) },
   });
   for (const { figures } of kinds) if (figures !== undefined) app.metrics.addFigures(figures, context);
   return app;
@@ -170,8 +162,8 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
 
 /** Whatever the driver sees is remembered, and what does not fit what is recorded has the resource looked at again, at once. */
 function watchInstances(
-  { db, driver, hostId: host }: KindContext,
-  observedStates: WatchedStates,
+  db: Database,
+  { id, driver, observedStates }: ServedHost & { observedStates: WatchedStates },
   signal: AbortSignal,
   log: Log,
 ): void {
@@ -185,7 +177,7 @@ function watchInstances(
       },
       synced: (ids) => {
         observedStates.keepOnly(ids);
-        requeueMissing(db, host, ids).catch(complain);
+        requeueMissing(db, id, ids).catch(complain);
       },
     },
     signal,

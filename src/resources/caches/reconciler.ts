@@ -1,7 +1,6 @@
 // What brings a cache to its wish: its spec, its login, and what is written of it.
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { KindContext } from "../kind.ts";
-import { hostnameOf } from "../shared/connection.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
 import { exposureOf } from "./exposure.ts";
 import { ensureLogin, type CacheLogin } from "./login.ts";
@@ -21,11 +20,12 @@ export function reconcileCache(context: KindContext): Reconcile {
 }
 
 function loginOf(cache: CacheRow, context: KindContext): CacheLogin {
+  const host = context.hosts.of(cache.hostId);
   return {
-    hostname: hostnameOf(exposureOf(cache).scope, context),
+    hostname: host.hostnames[exposureOf(cache).scope],
     port: cache.port,
     username: cache.username,
     password: context.vault.open(cache.sealedPassword, cache.id),
-    isTls: cache.isPublic && context.isTls,
+    isTls: cache.isPublic && host.isTls,
   };
 }

@@ -1,7 +1,7 @@
 // What an answer says about a cache, for the token that asks.
 import type { Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
-import { credentialsOf, hostnameOf } from "../shared/connection.ts";
+import { credentialsOf } from "../shared/connection.ts";
 import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
 import { renderWhole } from "../shared/limits.ts";
 import { exposureOf } from "./exposure.ts";
@@ -11,7 +11,8 @@ import type { CacheRow } from "./store.ts";
 /** The resource; credentials are in it only for a token that may see them. */
 export function renderCache(cache: CacheRow, context: KindContext, principal: Principal): CacheResource {
   const { scope, through } = exposureOf(cache);
-  const seen = context.observedStates.of(cache.id);
+  const host = context.hosts.of(cache.hostId);
+  const seen = host.observedStates.of(cache.id);
   return {
     id: cache.id,
     type: "caches",
@@ -28,9 +29,9 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
       hibernation_timeout: cache.hibernationTimeout,
       created_at: cache.createdAt,
       connection: {
-        hostname: hostnameOf(scope, context),
+        hostname: host.hostnames[scope],
         port: cache.port,
-        protocol: cache.isPublic && context.isTls ? "rediss" : "redis",
+        protocol: cache.isPublic && host.isTls ? "rediss" : "redis",
         ...credentialsOf(cache, context, principal, "caches:credentials"),
       },
     },

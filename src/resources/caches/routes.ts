@@ -83,7 +83,7 @@ export function cacheOperations(context: KindContext): Operation[] {
 type CacheRoutes = Routes<CacheRow, z.ZodObject, typeof params>;
 
 function create(routes: CacheRoutes, context: KindContext): Operation {
-  const engineFault = engineCheck(context.driver);
+  const engineFault = engineCheck(context.hosts);
   return routes.create({
     description:
       "Answers at once with the status `creating`. The port and the credentials are final; the cache can be used when its status is `available`.",

@@ -3,7 +3,6 @@ import type { Observation } from "../../drivers/driver.ts";
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
-import { hostnameOf } from "../shared/connection.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
 import { recordEvent, type NewEvent } from "../shared/events/record.ts";
 import { exposureOf } from "./exposure.ts";
@@ -41,7 +40,7 @@ function loginOf(
   const { scope } = exposureOf(cluster);
   return {
     protocol: protocolOf(cluster.type),
-    hostname: hostnameOf(scope, context),
+    hostname: context.hosts.of(cluster.hostId).hostnames[scope],
     isPublic: scope === "public",
     port: cluster.port,
     username: cluster.username,

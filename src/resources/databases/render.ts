@@ -1,7 +1,7 @@
 // What an answer says about a database cluster, for the token that asks.
 import type { Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
-import { credentialsOf, hostnameOf } from "../shared/connection.ts";
+import { credentialsOf } from "../shared/connection.ts";
 import { renderWhole } from "../shared/limits.ts";
 import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
 import { exposureOf } from "./exposure.ts";
@@ -18,7 +18,8 @@ export function renderDatabaseCluster(
   const protocol = protocolOf(database.type);
   const { limits } = database;
   const { scope, through } = exposureOf(database);
-  const seen = context.observedStates.of(database.id);
+  const host = context.hosts.of(database.hostId);
+  const seen = host.observedStates.of(database.id);
   return {
     id: database.id,
     type: "databases",
@@ -32,7 +33,7 @@ export function renderDatabaseCluster(
       supports_pitr: "false",
       earliest_restore_time: "",
       connection: {
-        hostname: hostnameOf(scope, context),
+        hostname: host.hostnames[scope],
         port: database.port,
         protocol,
         driver: drivers[protocol],

@@ -4,7 +4,6 @@ import { operation, type Operation } from "../../api/operation/operation.ts";
 import type { Offer } from "../../drivers/driver.ts";
 import type { KindContext } from "../kind.ts";
 import { deleteInstance } from "../shared/delete.ts";
-import { rememberedOffer } from "../shared/offers.ts";
 import { regions } from "../shared/regions.ts";
 import { rotateCredentials } from "../shared/rotate.ts";
 import { Routes } from "../shared/routes.ts";
@@ -37,7 +36,7 @@ type ClusterRoutes = Routes<DatabaseClusterRow, z.ZodObject, typeof clusterParam
 /** All operations of database clusters, apart from those of the databases in them. */
 export function databaseClusterOperations(context: KindContext): Operation[] {
   const { db } = context;
-  const offer = rememberedOffer(context.driver);
+  const offer = () => context.hosts.forNew().offer();
   const routes: ClusterRoutes = new Routes({
     tag,
     kind: "databases",

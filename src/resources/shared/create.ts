@@ -8,7 +8,7 @@ import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { Allocation, KindContext } from "../kind.ts";
 import { recordRequest } from "./events/record.ts";
-import { canListen, takePort } from "./ports.ts";
+import { freePorts, PortsTaken, takePort } from "./ports.ts";
 import { allocate, type AllocationFields } from "./quotas.ts";
 import type { CloudRegion } from "./regions.ts";
 import { RESOURCE_TYPES, type InstanceKind, type InstanceLogin, type InstanceValues } from "./rows.ts";
@@ -44,49 +44,49 @@ export async function createInstance<Row>(
 ): Promise<{ row: Row; isReplayed: boolean }> {
   const { principal, requestId, body } = request;
   const { organizationId } = principal;
-  const { hostId } = context;
   const { kind } = creation;
+  const host = context.hosts.forNew();
   const id = newId(creation.prefix);
-  const created = await createOnce(context.db, {
-    organizationId,
-    kind,
-    id,
-    request: request.idempotency,
-    create: async (tx) => {
-      const row = await creation.insert(tx, {
-        id,
-        organizationId,
-        hostId,
-        name: body.name,
-        region: body.region,
-        port: await portFor(tx, context, id),
-      });
-      await enqueue(tx, { kind, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
-      const resource = { type: RESOURCE_TYPES[kind], id, name: body.name };
-      const event = { type: "created" as const, resource };
-      await recordRequest(tx, { principal, requestId, action: "create", kind, details: body, event });
-      const order = { kind, id, allocation: creation.allocationOf(row), fields: creation.allocationFields };
-      await allocate(tx, context.quotas, principal, order);
-      await failpoint("create.written");
-      return row;
-    },
-    find: (tx, madeId) => creation.find(tx, organizationId, madeId),
-  });
-  await failpoint("create.committed");
-  return created;
+  const createAt = (ports: number[]) =>
+    createOnce(context.db, {
+      organizationId,
+      kind,
+      id,
+      request: request.idempotency,
+      create: async (tx) => {
+        const row = await creation.insert(tx, {
+          id,
+          organizationId,
+          hostId: host.id,
+          name: body.name,
+          region: body.region,
+          port: await takePort(tx, host.id, id, ports),
+        });
+        await enqueue(tx, { kind, id, hostId: host.id, deadlineSeconds: DEADLINE_SECONDS });
+        const resource = { type: RESOURCE_TYPES[kind], id, name: body.name };
+        const event = { type: "created" as const, resource };
+        await recordRequest(tx, { principal, requestId, action: "create", kind, details: body, event });
+        const order = { kind, id, allocation: creation.allocationOf(row), fields: creation.allocationFields };
+        await allocate(tx, context.quotas, principal, order);
+        await failpoint("create.written");
+        return row;
+      },
+      find: (tx, madeId) => creation.find(tx, organizationId, madeId),
+    });
+  for await (const ports of freePorts(context.db, host)) {
+    const created = await createAt(ports).catch(unlessPortsTaken);
+    if (created === undefined) continue;
+    await failpoint("create.committed");
+    return created;
+  }
+  throw new Error("the last batch of ports is never taken");
+}
+
+function unlessPortsTaken(error: unknown): undefined {
+  if (!(error instanceof PortsTaken)) throw error;
 }
 
 /** The user of a new instance, with a password of its own. */
 export function newLogin({ vault }: KindContext, id: string): InstanceLogin {
   return { username: USERNAME, sealedPassword: vault.seal(newPassword(), id) };
-}
-
-async function portFor(tx: Transaction, context: KindContext, resourceId: string): Promise<number> {
-  const addresses = new Set(["127.0.0.1", context.bind]);
-  return await takePort(tx, {
-    hostId: context.hostId,
-    resourceId,
-    range: context.portRange,
-    isFree: (port) => [...addresses].every((address) => canListen(address, port)),
-  });
 }

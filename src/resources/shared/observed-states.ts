@@ -10,7 +10,6 @@ export class WatchedStates implements ObservedStates {
     return this.#seen.get(id);
   }
 
-  /** All instances, the last sighting of each. */
   all(): Iterable<Observation> {
     return this.#seen.values();
   }

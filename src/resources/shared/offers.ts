@@ -9,12 +9,12 @@ const REMEMBERED_MS = 5_000;
  * Gives a function that tells the driver's offer. While the driver is away, the last one known is as good as any.
  * @returns a function that throws an ApiError 503 when no offer was ever seen.
  */
-export function rememberedOffer(driver: Driver): () => Promise<Offer> {
+export function rememberedOffer(driver: () => Driver): () => Promise<Offer> {
   let last: Offer | undefined;
   let asked: { offer: Promise<Offer>; untilMs: number } | undefined;
   return async () => {
     if (asked === undefined || asked.untilMs < performance.now()) {
-      asked = { offer: driver.offer(), untilMs: performance.now() + REMEMBERED_MS };
+      asked = { offer: driver().offer(), untilMs: performance.now() + REMEMBERED_MS };
     }
     try {
       last = await asked.offer;

@@ -1,64 +1,82 @@
-// Gives a new cache its port: one that no other resource has and that nothing else on this machine listens on.
-import type { Transaction } from "../../store/database.ts";
+// Gives a new instance its port: one that no other instance of its host has, and that nothing else on the host listens on.
 import { ApiError } from "../../api/jsonapi/errors.ts";
+import type { Database, Transaction } from "../../store/database.ts";
+import type { ServedHost } from "../kind.ts";
 
-/** What a port is taken for. */
-export interface PortWish {
-  hostId: string;
-  resourceId: string;
-  range: { first: number; last: number };
-  /** Whether nothing on this machine uses the port. */
-  isFree(port: number): boolean;
+/** How many ports the host is asked about at first, which mostly suffices, and afterwards. */
+const FIRST_BATCH = 3;
+const LATER_BATCH = 256;
+
+/** A host that is away does not hold up a create; the port is then found out to be in use when the instance starts. */
+const HOST_TIMEOUT_MS = 1_000;
+
+/** The ports of a batch were taken by other transactions meanwhile; the next batch may have one. */
+export class PortsTaken extends Error {
+  override name = "PortsTaken";
 }
 
 /**
- * Takes a port for the life of the resource, in the transaction that makes it.
- * @throws ApiError 503 when none is left.
+ * Finds ports that can be taken, outside of any transaction, since the host is asked. Gives them in batches, and an empty one
+ * when there are no more.
  */
-export async function takePort(tx: Transaction, wish: PortWish): Promise<number> {
-  const size = wish.range.last - wish.range.first + 1;
-  let port: number | undefined = await candidate(tx, wish, size);
-  // Every step leads to a port that no resource has, so that a range full of strangers ends the search in one round.
-  for (let step = 0; step < size && port !== undefined; step++) {
-    if (wish.isFree(port) && (await claim(tx, wish, port))) return port;
-    port = await nextUnclaimed(tx, wish, port);
+export async function* freePorts(
+  db: Database,
+  { id, driver, portRange }: Pick<ServedHost, "id" | "driver" | "portRange">,
+): AsyncGenerator<number[]> {
+  const size = portRange.last - portRange.first + 1;
+  let [start, from, to] = [null as number | null, 0, FIRST_BATCH - 1];
+  while (from < size) {
+    const batch = await unclaimed(db, id, { ...portRange, size, start, from, to });
+    start = batch.start;
+    const ports = batch.candidates.map(({ port }) => port);
+    const free = await driver.freePorts(ports, AbortSignal.timeout(HOST_TIMEOUT_MS)).catch(() => ports);
+    if (free.length > 0) yield free;
+    from = batch.candidates.length < LATER_BATCH ? to + 1 : (batch.candidates.at(-1)?.position ?? to) + 1;
+    to = size - 1;
   }
+  yield [];
+}
+
+/**
+ * Takes one of the ports for the life of the resource, in the transaction that makes it.
+ * @throws ApiError 503 when there are none, and PortsTaken when others took all of them meanwhile.
+ */
+export async function takePort(
+  tx: Transaction,
+  hostId: string,
+  resourceId: string,
+  ports: readonly number[],
+): Promise<number> {
+  for (const port of ports) {
+    const rows = await tx`
+      insert into ports (host_id, port, resource_id) values (${hostId}, ${port}, ${resourceId})
+      on conflict (host_id, port) do nothing returning port`;
+    if (rows.length > 0) return port;
+  }
+  if (ports.length > 0) throw new PortsTaken();
   throw new ApiError(503, "All ports for instances are in use. PILVI_PORT_RANGE can give more.");
 }
 
-/** Lets what was listening on an address be asked whether a port is still to be had there. */
-export function canListen(hostname: string, port: number): boolean {
-  try {
-    Bun.listen({ hostname, port, exclusive: true, socket: { data() {} } }).stop(true);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Going round with a sequence, so that transactions at the same time do not want the same port. */
-async function candidate(tx: Transaction, { range }: PortWish, size: number): Promise<number | undefined> {
-  const [row] = await tx<{ port: number }[]>`
-    select (${range.first}::int + nextval('port_cursor') % ${size}::int)::int as port`;
-  return row?.port;
-}
-
-async function claim(tx: Transaction, wish: PortWish, port: number): Promise<boolean> {
-  const rows = await tx`
-    insert into ports (host_id, port, resource_id) values (${wish.hostId}, ${port}, ${wish.resourceId})
-    on conflict (host_id, port) do nothing returning port`;
-  return rows.length > 0;
-}
-
-/** The next port after this one that no resource has, going round at the end of the range; undefined when all are taken. */
-async function nextUnclaimed(
-  tx: Transaction,
-  { hostId, range }: PortWish,
-  after: number,
-): Promise<number | undefined> {
-  const [row] = await tx<{ port: number }[]>`
-    select port from generate_series(${range.first}::int, ${range.last}::int) port
-    where port not in (select port from ports where host_id = ${hostId})
-    order by port <= ${after}, port limit 1`;
-  return row?.port;
+/**
+ * The next ports that no resource has, going round in the range from a start that is another one each time, so that
+ * transactions at the same time do not want the same port.
+ */
+async function unclaimed(
+  db: Database,
+  hostId: string,
+  search: { first: number; size: number; start: number | null; from: number; to: number },
+): Promise<{ start: number; candidates: { position: number; port: number }[] }> {
+  const { first, size, start, from, to } = search;
+  const rows = await db<{ start: number; position: number | null; port: number }[]>`
+    with cursor as materialized (select coalesce(${start}::bigint, nextval('port_cursor')) as start)
+    select (start % ${size}::int)::int as start, c.position, c.port from cursor
+    left join lateral (
+      select position, port
+      from generate_series(${from}::int, ${to}::int) position,
+        lateral (select (${first}::int + (start + position) % ${size}::int)::int as port) p
+      where not exists (select from ports where host_id = ${hostId} and ports.port = p.port)
+      order by position limit ${LATER_BATCH}) c on true
+    order by c.position`;
+  const candidates = rows.flatMap(({ position, port }) => (position === null ? [] : [{ position, port }]));
+  return { start: rows[0]?.start ?? 0, candidates };
 }

@@ -2,9 +2,18 @@
 import { expect, test } from "bun:test";
 import type { Driver, Observation } from "../../drivers/driver.ts";
 import type { Database } from "../../store/database.ts";
+import { hostDirectory, servedHost } from "./hosts.ts";
 import { reconcileInstance } from "./reconciler.ts";
+import { WatchedStates } from "./observed-states.ts";
 
-type Row = { id: string; status: string };
+type Row = { id: string; hostId: string; status: string };
+
+const HOST = {
+  id: "host-1",
+  hostnames: { loopback: "127.0.0.1", public: "cloud.example" },
+  isTls: false,
+  portRange: { first: 21_000, last: 21_999 },
+};
 
 function seen(part: Partial<Observation>): Observation {
   return {
@@ -32,9 +41,9 @@ async function run(status: string, first: Partial<Observation>, then = first) {
   } as unknown as Driver;
   let written: { status: string; isReached: boolean } | undefined;
   const reconcile = reconcileInstance<Row, "restarting">(
-    { db: {} as Database, driver },
+    { db: {} as Database, hosts: hostDirectory([servedHost({ ...HOST, driver }, new WatchedStates())]) },
     {
-      load: async () => ({ id: "db-1", status }),
+      load: async () => ({ id: "db-1", hostId: HOST.id, status }),
       specOf: () => ({}) as never,
       ensureLogin: async () => void calls.push("login"),
       write: async (_tx, _row, next, _seen, isReached) => void (written = { status: next, isReached }),

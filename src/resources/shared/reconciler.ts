@@ -3,6 +3,7 @@ import type { Driver, InstanceSpec, Observation } from "../../drivers/driver.ts"
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../reconciler/loop.ts";
 import type { Database, Transaction } from "../../store/database.ts";
+import type { KindContext } from "../kind.ts";
 import { isServed, nextStatus, type CommonStatus } from "./status.ts";
 
 /** How soon an engine that ended should be back, in seconds; recovery after a crash reads what was written last. */
@@ -38,10 +39,10 @@ export interface InstanceSteps<Row, Lost extends string> {
 }
 
 /** The reconciler of a kind. */
-export function reconcileInstance<Row extends { id: string; status: string }, Lost extends string>(
-  { db, driver }: { db: Database; driver: Driver },
-  steps: InstanceSteps<Row, Lost>,
-): Reconcile {
+export function reconcileInstance<
+  Row extends { id: string; hostId: string; status: string },
+  Lost extends string,
+>({ db, hosts }: Pick<KindContext, "db" | "hosts">, steps: InstanceSteps<Row, Lost>): Reconcile {
   const outcome = (row: Row, seen: Observation, isReached: boolean, retryMs = 0): Outcome => ({
     result:
       isReached && !isPending(seen)
@@ -56,6 +57,7 @@ export function reconcileInstance<Row extends { id: string; status: string }, Lo
   return async (id, signal) => {
     const row = await steps.load(db, id);
     if (row === null) return { result: "gone" };
+    const { driver } = hosts.of(row.hostId);
     if (row.status === "deleting") return await remove(driver, steps, id);
     if (row.status !== "creating") {
       const seen = await driver.observe(id);

@@ -2,8 +2,8 @@
 import type { FigureFamily, FigureSource, LabelledFigure } from "../../api/http/metrics.ts";
 import type { Observation } from "../../drivers/driver.ts";
 import type { Database } from "../../store/database.ts";
+import type { KindContext } from "../kind.ts";
 import type { InstanceKind } from "./rows.ts";
-import type { WatchedStates } from "./observed-states.ts";
 
 /** The kinds that may sleep, by what their ids begin with. */
 const KINDS = { cache: "caches", db: "databases" } as const satisfies Record<string, InstanceKind>;
@@ -33,22 +33,16 @@ const LAST_WAKE: FigureFamily = {
   isNeverSummed: true,
 };
 
-/** What the figures are made of. */
-interface SleepContext {
-  observedStates: Pick<WatchedStates, "all">;
-  db: Database;
-}
-
 /** The figures of all instances that may sleep, as they were seen last. */
-export const sleepGauges: FigureSource<SleepContext> = {
+export const sleepGauges: FigureSource<KindContext> = {
   families: [SLEEPING, WAKES, LAST_WAKE],
-  async read({ observedStates, db }, organizationId) {
+  async read({ hosts, db }, organizationId) {
     const own = organizationId === undefined ? undefined : await idsOf(db, organizationId);
     const told: LabelledFigure[] = [];
     const sleeping: Record<string, number> = Object.fromEntries(
       Object.values(KINDS).map((kind) => [kind, 0]),
     );
-    for (const seen of observedStates.all()) {
+    for (const seen of hosts.all.flatMap(({ observedStates }) => [...observedStates.all()])) {
       const kind = kindOf(seen);
       if (kind === undefined || own?.has(seen.id) === false) continue;
       if (seen.state === "asleep") sleeping[kind] = (sleeping[kind] ?? 0) + 1;

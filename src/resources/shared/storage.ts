@@ -1,12 +1,16 @@
 // Keeps in the store what resources take on the disk, as the driver measures it.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../lib/log.ts";
-import type { KindContext } from "../kind.ts";
+import type { Driver } from "../../drivers/driver.ts";
+import type { Database } from "../../store/database.ts";
 import { updateStorage } from "./allocations.ts";
 
 const INTERVAL_MS = 10_000;
 
-type StorageContext = Pick<KindContext, "db" | "driver">;
+interface StorageContext {
+  db: Database;
+  driver: Driver;
+}
 
 /** Asks the driver again and again until the signal is aborted. */
 export async function followStorage(context: StorageContext, signal: AbortSignal, log: Log): Promise<void> {

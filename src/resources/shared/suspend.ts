@@ -2,7 +2,7 @@
 import { recordAudit } from "../../api/auth/audit.ts";
 import { ApiError } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
-import type { Observation } from "../../drivers/driver.ts";
+import type { Driver, Observation } from "../../drivers/driver.ts";
 import { messageOf } from "../../lib/errors.ts";
 import type { KindContext } from "../kind.ts";
 import { hostAway } from "./offers.ts";
@@ -22,7 +22,7 @@ export interface InstanceSuspension<Row> extends InstanceSearch<Row> {
  * Resolves with the instance when it sleeps, or did already.
  * @throws ApiError 404, 409 when it cannot sleep, in time or ever, or 503 when the driver cannot be reached.
  */
-export async function suspendInstance<Row extends { id: string; status: string }>(
+export async function suspendInstance<Row extends { id: string; hostId: string; status: string }>(
   context: KindContext,
   { principal, requestId, params, signal }: OperationRequest<unknown, unknown, { id: string }>,
   suspension: InstanceSuspension<Row>,
@@ -37,11 +37,12 @@ export async function suspendInstance<Row extends { id: string; status: string }
     await recordAudit(tx, { principal, requestId, action: "suspend", kind, id: found.id, details: {} });
     return found;
   });
-  context.observedStates.noteAnswer(await putToSleep(context, row.id, signal));
+  const { driver, observedStates } = context.hosts.of(row.hostId);
+  observedStates.noteAnswer(await putToSleep(driver, row.id, signal));
   return { row, isReplayed: false };
 }
 
-async function putToSleep({ driver }: KindContext, id: string, asked: AbortSignal): Promise<Observation> {
+async function putToSleep(driver: Driver, id: string, asked: AbortSignal): Promise<Observation> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
     return await driver.suspend(id, AbortSignal.any([asked, deadline]));

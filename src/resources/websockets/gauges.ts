@@ -66,16 +66,16 @@ export const clusterGauges: FigureSource<KindContext> = {
   read,
 };
 
-async function read({ db, driver, hostId }: KindContext, organizationId?: string): Promise<LabelledFigure[]> {
+async function read({ db, hosts }: KindContext, organizationId?: string): Promise<LabelledFigure[]> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const told: LabelledFigure[] = [];
   await forEachLimited(
-    await runningWebSocketClusters(db, hostId, organizationId),
+    await runningWebSocketClusters(db, organizationId),
     AT_ONCE,
-    async (server) => {
+    async ({ id: server, hostId }) => {
       if (signal.aborted) return;
       try {
-        const { whole, parts } = await driver.figures(server, signal);
+        const { whole, parts } = await hosts.of(hostId).driver.figures(server, signal);
         add(told, SERVER_CONNECTIONS, { server }, whole["connections"]);
         for (const { id, figures } of parts) {
           for (const [figure, family] of Object.entries(OF_APPLICATIONS)) {

@@ -26,7 +26,7 @@ export function reconcileWebSocketCluster(context: KindContext): Reconcile {
 
 function loginOf(server: WebSocketClusterRow, context: KindContext): WebSocketClusterLogin {
   return {
-    url: urlOf("http", server, context),
+    url: urlOf("http", server, context.hosts.of(server.hostId)),
     applications: server.applications.map(({ id, appId, key, sealedSecret }) => ({
       appId,
       key,

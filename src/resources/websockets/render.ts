@@ -1,6 +1,5 @@
 // What an answer says about a WebSocket cluster.
-import type { KindContext } from "../kind.ts";
-import { hostnameOf } from "../shared/connection.ts";
+import type { KindContext, ServedHost } from "../kind.ts";
 import { renderWhole } from "../shared/limits.ts";
 import { sleepErrorOf } from "../shared/sleep.ts";
 import type { WebSocketClusterResource } from "./schema.ts";
@@ -11,6 +10,7 @@ export function renderWebSocketCluster(
   server: WebSocketClusterRow,
   context: KindContext,
 ): WebSocketClusterResource {
+  const host = context.hosts.of(server.hostId);
   return {
     id: server.id,
     type: "websocketServers",
@@ -21,7 +21,7 @@ export function renderWebSocketCluster(
       status: server.status,
       max_connections: server.maxConnections,
       connection_distribution_strategy: server.strategy,
-      hostname: hostnameOf("public", context),
+      hostname: host.hostnames.public,
       created_at: server.createdAt,
     },
     relationships: {
@@ -29,11 +29,11 @@ export function renderWebSocketCluster(
     },
     meta: {
       port: server.port,
-      url: urlOf("ws", server, context),
-      http_url: urlOf("http", server, context),
+      url: urlOf("ws", server, host),
+      http_url: urlOf("http", server, host),
       engine: server.engine,
       sleep: { state: "awake" },
-      last_error: server.lastError ?? sleepErrorOf(context.observedStates.of(server.id)),
+      last_error: server.lastError ?? sleepErrorOf(host.observedStates.of(server.id)),
       overdue: server.isOverdue,
       limits: server.limits && {
         max_connections: server.limits.maxConnections ?? 0,
@@ -47,9 +47,9 @@ export function renderWebSocketCluster(
 export function urlOf(
   scheme: "ws" | "http",
   { port }: Pick<WebSocketClusterRow, "port">,
-  context: Pick<KindContext, "hostnames" | "isTls">,
+  { hostnames, isTls }: Pick<ServedHost, "hostnames" | "isTls">,
 ): string {
-  const hostname = context.hostnames.public;
+  const hostname = hostnames.public;
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  return `${scheme}${context.isTls ? "s" : ""}://${host}:${port}`;
+  return `${scheme}${isTls ? "s" : ""}://${host}:${port}`;
 }

@@ -82,19 +82,17 @@ export async function loadWebSocketCluster(db: Queryable, id: string): Promise<W
   return (await findRow<WebSocketClusterRow>(db, SELECT, id)) ?? null;
 }
 
-/** The ids of the clusters on a host, of one organization or of all, that were `available` at last. */
+/** The clusters, of one organization or of all, that were `available` at last. */
 export async function runningWebSocketClusters(
   db: Database,
-  hostId: string,
   organizationId?: string,
-): Promise<string[]> {
+): Promise<Pick<WebSocketClusterRow, "id" | "hostId">[]> {
   const wanted = organizationId ?? null;
-  const rows = await db<{ id: string }[]>`
-    select id from websocket_servers
-    where host_id = ${hostId} and status in ('available', 'updating')
+  return await db<Pick<WebSocketClusterRow, "id" | "hostId">[]>`
+    select id, host_id as "hostId" from websocket_servers
+    where status in ('available', 'updating')
       and (${wanted}::text is null or organization_id = ${wanted})
     order by id`;
-  return rows.map(({ id }) => id);
 }
 
 /** Gives the cluster another name. */

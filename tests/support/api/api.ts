@@ -3,11 +3,12 @@ import { randomBytes } from "node:crypto";
 import { createApp, type App, type AppOptions } from "../../../src/api/app.ts";
 import { createToken, type TokenLimits } from "../../../src/api/auth/tokens.ts";
 import type { Driver, Offer } from "../../../src/drivers/driver.ts";
+import { hostDirectory, servedHost } from "../../../src/resources/shared/hosts.ts";
 import { WatchedStates } from "../../../src/resources/shared/observed-states.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { Vault } from "../../../src/lib/secrets.ts";
 import { allOperations, kinds } from "../../../src/resources/index.ts";
-import type { KindContext, Quotas } from "../../../src/resources/kind.ts";
+import type { KindContext, Quotas, ServedHost } from "../../../src/resources/kind.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { freshDatabase } from "../engines/postgres.ts";
 
@@ -15,14 +16,14 @@ export interface TestApi {
   db: Database;
   app: App;
   context: KindContext;
+  /** The host of all resources; tests may change what it says and what its driver does. */
+  host: ServedHost & { observedStates: WatchedStates };
   /** Such as `http://127.0.0.1:40000`. */
   origin: string;
   /** A token with all abilities for the organization `default`. */
   token: string;
   /** Engines that the driver claims to have; tests may change it. */
   offer: Offer;
-  /** What the driver's watch has told; tests tell it themselves. */
-  observedStates: WatchedStates;
   newToken(abilities: string[], organizationName?: string, limits?: TokenLimits): Promise<string>;
   request(path: string, init?: RequestInit & { token?: string | null; json?: unknown }): Promise<Response>;
   stop(): Promise<void>;
@@ -40,7 +41,7 @@ const NO_QUOTAS: Quotas = {
 
 /** Starts an API; stop it when the test file is done. */
 export async function startApi(
-  options: Partial<AppOptions> & { portRange?: KindContext["portRange"]; quotas?: Partial<Quotas> } = {},
+  options: Partial<AppOptions> & { portRange?: ServedHost["portRange"]; quotas?: Partial<Quotas> } = {},
 ): Promise<TestApi> {
   const db = await freshDatabase();
   await db`insert into hosts (id, name) values ('host-1', 'test')`;
@@ -53,17 +54,20 @@ export async function startApi(
     ],
     memoryBytes: 8 * 1024 ** 3,
   };
-  const observedStates = new WatchedStates();
+  const host = servedHost(
+    {
+      id: "host-1",
+      driver: offeringDriver(offer),
+      hostnames: { loopback: "127.0.0.1", public: "cloud.example" },
+      isTls: false,
+      portRange: options.portRange ?? { first: 21_000, last: 21_999 },
+    },
+    new WatchedStates(),
+  );
   const context: KindContext = {
     db,
     vault: new Vault(randomBytes(32)),
-    driver: offeringDriver(offer),
-    observedStates,
-    hostId: "host-1",
-    hostnames: { loopback: "127.0.0.1", public: "cloud.example" },
-    isTls: false,
-    portRange: options.portRange ?? { first: 21_000, last: 21_999 },
-    bind: "127.0.0.1",
+    hosts: hostDirectory([host]),
     quotas: { ...NO_QUOTAS, ...options.quotas },
   };
   const app = await createApp({
@@ -91,10 +95,10 @@ export async function startApi(
     db,
     app,
     context,
+    host,
     origin,
     token,
     offer,
-    observedStates,
     newToken,
     request: async (path, { token: own = token, json, ...init } = {}) => {
       const headers = new Headers(init.headers);
@@ -115,7 +119,7 @@ const notUsed = () => {
   throw new Error("the API must not ask the driver for this");
 };
 
-/** The API asks a driver for its offer and for figures; everything else is the reconciler's. Tests set figures themselves. */
+/** The API asks a driver for its offer, for free ports and for figures; everything else is the reconciler's. Tests set figures themselves. */
 function offeringDriver(offer: Offer): Driver {
   return {
     offer: async () => offer,
@@ -126,6 +130,7 @@ function offeringDriver(offer: Offer): Driver {
     metrics: notUsed,
     figures: notUsed,
     storage: notUsed,
+    freePorts: async (ports) => ports,
     watch: notUsed,
   };
 }

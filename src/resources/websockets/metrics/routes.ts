@@ -65,7 +65,7 @@ function ofApplication(context: KindContext): Operation {
 
 /** @throws ApiError 503 while the server, which keeps them, does not run. */
 async function seriesOf(
-  { driver }: KindContext,
+  { hosts }: KindContext,
   server: WebSocketClusterRow,
   period: MetricPeriod,
   applicationId?: string,
@@ -73,7 +73,7 @@ async function seriesOf(
   // Nothing was measured yet.
   if (server.status === "creating") return {};
   try {
-    return await driver.metrics(server.id, {
+    return await hosts.of(server.hostId).driver.metrics(server.id, {
       periodSeconds: periods[period],
       ...(applicationId !== undefined && { part: applicationId }),
     });
