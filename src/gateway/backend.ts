@@ -84,7 +84,7 @@ export interface Backend<Client extends ClientStream, Engine extends Stream> ext
   /**
    * Passes bytes on in both directions from here on, until it resolves. When it ends with `closed`, both streams have ended.
    * With `detached` both can be read and written again, and the engine's is to be ended soon: the engine waits for that to stop.
-   * @param walker left out where any byte counts as use and any place may be the end of a message.
+   * @param framer left out where any byte counts as use and any place may be the end of a message.
    */
   splice(client: Client, engine: Engine, framer?: MessageFramer): Promise<SpliceEnd>;
 }

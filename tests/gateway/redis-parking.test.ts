@@ -162,7 +162,7 @@ describe.each(ENGINES)("%s", (name) => {
     [[["BLPOP", "list", "0"]], { info: /blocked_clients:1\r/ }],
     [[["CLIENT", "REPLY", "OFF"]], { info: /cmdstat_client\|reply:calls=1,/ }],
     [[["CLIENT", "REPLY", "SKIP"]], { info: /cmdstat_client\|reply:calls=1,/ }],
-    // Of these Redis 7.0 has one not, and does not tell of the other; there the walker knows.
+    // Of these Redis 7.0 has one not, and does not tell of the other; there the framer knows.
     ...(name === "redis"
       ? []
       : [

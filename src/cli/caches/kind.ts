@@ -9,7 +9,7 @@ export const cacheKind: ShownKind<CacheDocument> = {
   noun: "cache",
   plural: "caches",
   idPattern: /^cache-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
-  lookAgain: (id) => `pilvi caches show ${id}`,
+  showCommand: (id) => `pilvi caches show ${id}`,
   waitAgain: (id) => `pilvi caches show ${id} --wait`,
   requests: (client) => client.caches,
   columns: ["NAME", "STATUS", "SLEEP", "TYPE", "SIZE", "REGION", "ADDRESS", "ID"],

@@ -28,9 +28,9 @@ export async function finishCreate<Document extends SingleDocument<Resource>>(
 }
 
 function laterHint(
-  { waitAgain, lookAgain }: Pick<Kind<never>, "waitAgain" | "lookAgain">,
+  { waitAgain, showCommand }: Pick<Kind<never>, "waitAgain" | "showCommand">,
   id: string,
 ): string {
-  if (waitAgain === undefined) return `Look at it with: ${lookAgain(id)}`;
+  if (waitAgain === undefined) return `Look at it with: ${showCommand(id)}`;
   return `Wait for it with: ${waitAgain(id)}`;
 }

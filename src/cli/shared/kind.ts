@@ -34,7 +34,7 @@ export interface Kind<Document extends SingleDocument<Named>> {
   /** Related resources that people are shown along with one. */
   include?: string[];
   /** How to see, later, what became of one. */
-  lookAgain(id: string): string;
+  showCommand(id: string): string;
   /** How to wait for one, later, where a command of its own can. */
   waitAgain?(id: string): string;
   requests(client: PilviClient): Requests<Document>;

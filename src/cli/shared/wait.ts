@@ -25,7 +25,7 @@ export async function waitUntil<Document extends SingleDocument<Resource>>(
     document,
     afterwards:
       until === "available"
-        ? `Pilvi goes on with it. Look at it with: ${kind.lookAgain(id)}`
+        ? `Pilvi goes on with it. Look at it with: ${kind.showCommand(id)}`
         : "Pilvi goes on deleting it.",
     get: (options) => kind.requests(client).get(id, { ...options, include }),
   });

@@ -10,7 +10,7 @@ export const clusterKind: ShownKind<WebSocketClusterDocument> = {
   plural: "WebSocket clusters",
   idPattern: /^ws-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   include: ["applications"],
-  lookAgain: (id) => `pilvi websockets show ${id}`,
+  showCommand: (id) => `pilvi websockets show ${id}`,
   waitAgain: (id) => `pilvi websockets show ${id} --wait`,
   requests: (client) => client.websockets,
   columns: ["NAME", "STATUS", "CONNECTIONS", "APPLICATIONS", "REGION", "ADDRESS", "ID"],
@@ -30,7 +30,7 @@ export function applicationKind(clusterId: string): Kind<WebsocketApplicationDoc
     plural: "WebSocket applications",
     idPattern: /^wsa-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
     include: ["server"],
-    lookAgain: (id) => `pilvi websockets apps show ${clusterId} ${id}`,
+    showCommand: (id) => `pilvi websockets apps show ${clusterId} ${id}`,
     requests(client) {
       const applications = client.websockets.applications(clusterId);
       return {

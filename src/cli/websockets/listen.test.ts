@@ -220,14 +220,14 @@ describe("a connection that is closed", () => {
 
   test("is given up when the cluster says nothing for too long, at its beginning or later", async () => {
     const dumb = new FakeCluster();
-    const hearer = { subscribed() {}, heard() {}, complaint() {} };
+    const listener = { subscribed() {}, heard() {}, complaint() {} };
     const url = `ws://127.0.0.1:${dumb.port}`;
     const subscription = { url, credentials, channel: "news", userId: "1", origin: undefined };
     dumb.welcome = (socket) =>
       tell(socket, "pusher:connection_established", { socket_id: "1.1", activity_timeout: 0.01 });
-    expect(await new Subscriber(subscription, hearer, 10).ended).toMatchObject({ wasConnected: true });
+    expect(await new Subscriber(subscription, listener, 10).ended).toMatchObject({ wasConnected: true });
     dumb.welcome = () => {};
-    expect(await new Subscriber(subscription, hearer, 10).ended).toMatchObject({ wasConnected: false });
+    expect(await new Subscriber(subscription, listener, 10).ended).toMatchObject({ wasConnected: false });
   });
 
   test("ends the pause before the next one on Ctrl-C", async () => {

@@ -8,7 +8,7 @@ import { isEncrypted } from "./channels.ts";
 import { eventName, jsonLineOf, lineOf } from "./lines.ts";
 import { originFor } from "./origin.ts";
 import { lossText, pauseAfter } from "./reconnect.ts";
-import { type Closing, type Hearer, Subscriber } from "./subscriber.ts";
+import { type Closing, type SubscriptionListener, Subscriber } from "./subscriber.ts";
 import { requireAvailable, type Target, targetOf } from "./target.ts";
 
 interface ListenOptions {
@@ -70,11 +70,11 @@ interface Wish {
 /** Connects again and again, as long as the cluster would have it. */
 async function hear(session: Session, first: Target, wish: Wish): Promise<void> {
   const { signal } = wish.end;
-  const hearer = hearerOf(session, first, wish);
+  const listener = listenerOf(session, first, wish);
   let target = first;
   let wasThere = false;
   for (let failures = 0; !signal.aborted;) {
-    const closing = await connect(target, wish, hearer);
+    const closing = await connect(target, wish, listener);
     if (signal.aborted) return;
     wasThere ||= closing.wasConnected;
     failures = closing.wasConnected ? 0 : failures + 1;
@@ -88,11 +88,11 @@ async function hear(session: Session, first: Target, wish: Wish): Promise<void> 
 async function connect(
   { url, credentials, application }: Target,
   { channel, options, end }: Wish,
-  hearer: Hearer,
+  listener: SubscriptionListener,
 ): Promise<Closing> {
   const origin = originFor(application.attributes.allowed_origins);
   const subscription = { url, credentials, channel, userId: options.user, origin };
-  const subscriber = new Subscriber(subscription, hearer);
+  const subscriber = new Subscriber(subscription, listener);
   const close = () => subscriber.close();
   end.signal.addEventListener("abort", close);
   try {
@@ -102,7 +102,11 @@ async function connect(
   }
 }
 
-function hearerOf({ io }: Session, { application }: Target, { channel, options, end }: Wish): Hearer {
+function listenerOf(
+  { io }: Session,
+  { application }: Target,
+  { channel, options, end }: Wish,
+): SubscriptionListener {
   let left = options.count ?? Number.POSITIVE_INFINITY;
   return {
     subscribed(members) {

@@ -17,7 +17,7 @@ export interface Subscription {
 }
 
 /** What is told while a connection lasts. */
-export interface Hearer {
+export interface SubscriptionListener {
   /** @param members who is on a presence channel; undefined on any other. */
   subscribed(members: string[] | undefined): void;
   heard(frame: Frame): void;
@@ -45,7 +45,7 @@ const GOODBYE_MS = 500;
 /** A connection from its beginning to its end. */
 export class Subscriber {
   readonly #subscription: Subscription;
-  readonly #hearer: Hearer;
+  readonly #listener: SubscriptionListener;
   readonly #socket: WebSocket;
   readonly #end = Promise.withResolvers<Closing>();
   /** What is to be sent, one after the other, until the channel is subscribed. */
@@ -57,10 +57,10 @@ export class Subscriber {
   #lastError: Omit<Closing, "wasConnected"> | undefined;
 
   /** @param answerMs how long the cluster may take to let somebody in, and to answer when it is asked whether it is there. */
-  constructor(subscription: Subscription, hearer: Hearer, answerMs = 30_000) {
+  constructor(subscription: Subscription, listener: SubscriptionListener, answerMs = 30_000) {
     const { url, credentials, origin } = subscription;
     this.#subscription = subscription;
-    this.#hearer = hearer;
+    this.#listener = listener;
     this.#answerMs = answerMs;
     this.#activityMs = answerMs;
     const headers = origin === undefined ? {} : { Origin: origin };
@@ -101,9 +101,9 @@ export class Subscriber {
       case "pusher:subscription_error":
         return this.#refused(frame);
       case "pusher_internal:subscription_succeeded":
-        return this.#hearer.subscribed(membersIn(frame));
+        return this.#listener.subscribed(membersIn(frame));
       default:
-        if (frame.channel === this.#subscription.channel) this.#hearer.heard(frame);
+        if (frame.channel === this.#subscription.channel) this.#listener.heard(frame);
     }
   }
 
@@ -125,7 +125,7 @@ export class Subscriber {
     const { code, message: text } = dataMembers(frame);
     // A code of a close frame comes with this event first; the text of the close frame may be missing.
     if (typeof code === "number") this.#lastError = { code, reason: String(text) };
-    else this.#hearer.complaint(String(text));
+    else this.#listener.complaint(String(text));
   }
 
   #refused(frame: Frame): void {

@@ -10,7 +10,7 @@ import { type EngineReport, failedReport } from "./report.ts";
 import { mustRun } from "./run.ts";
 import { neededPackages, unpack, type Origin } from "./unpack.ts";
 
-interface Surroundings {
+interface InstallContext {
   enginesDir: string;
   os: OsRelease;
   progress: (line: string) => void;
@@ -23,9 +23,9 @@ const KEYRING_FILE = "usr/share/keyrings/debian-archive-keyring.gpg";
 /** Installs what it can; each engine has its own report. */
 export async function installFromDebian(
   recipes: DebianRecipe[],
-  surroundings: Surroundings,
+  context: InstallContext,
 ): Promise<EngineReport[]> {
-  const { enginesDir, os, progress } = surroundings;
+  const { enginesDir, os, progress } = context;
   if (Bun.which("apt-get") === null || Bun.which("dpkg-deb") === null) {
     return failed(recipes, "This system does not install its programs with apt.", os);
   }
@@ -41,11 +41,11 @@ export async function installFromDebian(
   const reports = await installFrom(
     own,
     recipes.filter((recipe) => newerFor(recipe, os) === undefined),
-    surroundings,
+    context,
   );
   for (const newer of new Set(recipes.flatMap((recipe) => newerFor(recipe, os) ?? []))) {
     const itsRecipes = recipes.filter((recipe) => newerFor(recipe, os) === newer);
-    reports.push(...(await installFromNewer(newer, own, sources, itsRecipes, surroundings)));
+    reports.push(...(await installFromNewer(newer, own, sources, itsRecipes, context)));
   }
   return reports;
 }
@@ -62,16 +62,16 @@ async function installFromNewer(
   own: Origin,
   sources: AptSource[],
   recipes: DebianRecipe[],
-  surroundings: Surroundings,
+  context: InstallContext,
 ): Promise<EngineReport[]> {
-  const { enginesDir, os, progress } = surroundings;
+  const { enginesDir, os, progress } = context;
   try {
     progress(`fetching package lists of ${codename}`);
     const keyring = await fetchKeyring(own.apt, enginesDir);
     const its = sourcesOfRelease(sources, { from: own.release, to: codename, keyring });
     const apt = await Apt.create(join(enginesDir, `.apt-${codename}.tmp`), its, { isBare: true });
     await apt.update();
-    return await installFrom({ apt, release: codename, isForeign: true }, recipes, surroundings);
+    return await installFrom({ apt, release: codename, isForeign: true }, recipes, context);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     return failed(recipes, sentence(error), os);
@@ -91,7 +91,7 @@ async function fetchKeyring(apt: Apt, enginesDir: string): Promise<string> {
 async function installFrom(
   origin: Origin,
   recipes: DebianRecipe[],
-  { enginesDir, os, progress }: Surroundings,
+  { enginesDir, os, progress }: InstallContext,
 ): Promise<EngineReport[]> {
   const { apt, isForeign } = origin;
   const packages = new Map<DebianRecipe, DebianPackage[]>();

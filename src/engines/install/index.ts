@@ -72,7 +72,7 @@ export async function installEngines(options: InstallOptions): Promise<InstallRe
   }
 }
 
-/** The engines that `installEngines` would do something about, apart from what it has tried in vain. */
+/** The engines that `installEngines` would do something about, apart from what it has tried and could not install. */
 export async function missingEngines(options: Omit<InstallOptions, "progress">): Promise<ForeignEngine[]> {
   return (await survey(options, false)).missing;
 }

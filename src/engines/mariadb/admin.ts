@@ -35,7 +35,7 @@ export async function asAdmin<T>(
 
 const LOCK_WAIT_IS_OVER = 1205;
 
-/** The error in words for the owner when a client's lock was waited for in vain; any other as it is. */
+/** Names the client's lock to the owner when waiting for it took too long; any other error stays as it is. */
 export function heldUpOr(error: unknown): unknown {
   const isHeldUp = error instanceof SQL.MySQLError && error.errno === LOCK_WAIT_IS_OVER;
   return isHeldUp ? new LockTimeout(error) : error;

@@ -38,7 +38,7 @@ export async function asAdmin<T>(
 
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/** The error in words for the owner when a client's lock was waited for in vain; any other as it is. */
+/** Names the client's lock to the owner when waiting for it took too long; any other error stays as it is. */
 export function heldUpOr(error: unknown): unknown {
   const isHeldUp = error instanceof SQL.PostgresError && error.errno === LOCK_NOT_AVAILABLE;
   return isHeldUp ? new LockTimeout(error) : error;

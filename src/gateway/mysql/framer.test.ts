@@ -1,4 +1,4 @@
-// What the walker makes of a client's packets, however they are cut.
+// What the framer makes of a client's packets, however they are cut.
 import { describe, expect, test } from "bun:test";
 import { Answers } from "./answers.ts";
 import { ThreadIds } from "./thread-ids.ts";
@@ -11,7 +11,7 @@ function packet(sequence: number, payload: number[]): number[] {
   return [length & 255, (length >> 8) & 255, length >> 16, sequence, ...payload];
 }
 
-function walkerThatAllows(allows = true): { framer: MysqlFramer; seen: string[] } {
+function framerThatAllows(allows = true): { framer: MysqlFramer; seen: string[] } {
   const seen: string[] = [];
   const mayBecome = (payload: Uint8Array) => {
     seen.push(Buffer.from(payload).toString("hex"));
@@ -34,26 +34,26 @@ describe("what counts as use", () => {
     ["query", [QUERY, 0x53], true],
     ["a prepared statement's end", [0x19, 1, 0, 0, 0], true],
   ])("%s", (_, payload, used) => {
-    const { framer } = walkerThatAllows();
+    const { framer } = framerThatAllows();
     expect(walk(framer, packet(0, payload)).used).toBe(used);
     expect(framer.isBetweenMessages).toBe(true);
   });
 
   test("a query among pings", () => {
-    const { framer } = walkerThatAllows();
+    const { framer } = framerThatAllows();
     expect(walk(framer, [...packet(0, [PING]), ...packet(0, [QUERY, 1]), ...packet(0, [PING])]).used).toBe(
       true,
     );
   });
 
   test("what is sent for LOAD DATA LOCAL, whatever is in it", () => {
-    const { framer } = walkerThatAllows();
+    const { framer } = framerThatAllows();
     walk(framer, packet(0, [QUERY, 1]));
     expect(walk(framer, packet(2, [PING])).used).toBe(true);
   });
 
   test("the rest of a query that is long under way", () => {
-    const { framer } = walkerThatAllows();
+    const { framer } = framerThatAllows();
     walk(framer, [100, 0, 0, 0, QUERY, 1]);
     expect(walk(framer, [PING, PING]).used).toBe(true);
   });
@@ -67,7 +67,7 @@ test("cut at any place it knows where messages end", () => {
     ends.add(sum + length);
     return sum + length;
   }, 0);
-  const { framer } = walkerThatAllows();
+  const { framer } = framerThatAllows();
   for (const [index, byte] of bytes.entries()) {
     walk(framer, [byte]);
     expect(framer.isBetweenMessages).toBe(ends.has(index + 1));
@@ -75,14 +75,14 @@ test("cut at any place it knows where messages end", () => {
 });
 
 test("takes no more than the length it is told", () => {
-  const { framer } = walkerThatAllows();
+  const { framer } = framerThatAllows();
   const bytes = Uint8Array.from([...packet(0, [PING]), ...packet(0, [QUERY, 1])]);
   expect(framer.walk(bytes, 5)).toBe(false);
   expect(framer.isBetweenMessages).toBe(true);
 });
 
 test("a message of 16 MB ends with the packet that is not full", () => {
-  const { framer } = walkerThatAllows();
+  const { framer } = framerThatAllows();
   walk(framer, [255, 255, 255, 0, QUERY]);
   expect(framer.walk(new Uint8Array(0xff_fffe), 0xff_fffe)).toBe(true);
   expect(framer.isBetweenMessages).toBe(false);
@@ -95,19 +95,19 @@ describe("becoming another user", () => {
   const request = packet(0, [CHANGE_USER, 0x61, 0, 0]);
 
   test("is looked at whole, and passed on when it may be", () => {
-    const { framer, seen } = walkerThatAllows();
+    const { framer, seen } = framerThatAllows();
     expect(walk(framer, [...packet(0, [PING]), ...request]).after.slice(5)).toEqual(request);
     expect(seen).toEqual(["11610000"]);
   });
 
   test("is made no command at all when it may not be", () => {
-    const { framer } = walkerThatAllows(false);
+    const { framer } = framerThatAllows(false);
     expect(walk(framer, request).after).toEqual(packet(0, [0xff, 0x61, 0, 0]));
   });
 
   test("that comes in pieces never reaches the engine as such", () => {
     for (let cut = 1; cut < request.length; cut++) {
-      const { framer, seen } = walkerThatAllows();
+      const { framer, seen } = framerThatAllows();
       const after = [...walk(framer, request.slice(0, cut)).after, ...walk(framer, request.slice(cut)).after];
       // A header that came before is no obstacle.
       expect(after[4]).toBe(cut <= 4 ? CHANGE_USER : 0xff);
@@ -116,7 +116,7 @@ describe("becoming another user", () => {
   });
 
   test("is no matter for what a file's packets have in them, also when their count goes round", () => {
-    const { framer, seen } = walkerThatAllows(false);
+    const { framer, seen } = framerThatAllows(false);
     walk(framer, packet(0, [QUERY, 1]));
     for (let sequence = 2; sequence < 600; sequence++) {
       const file = packet(sequence & 255, [CHANGE_USER]);
@@ -126,7 +126,7 @@ describe("becoming another user", () => {
   });
 
   test("right behind a file that ends as its count goes round is looked at", () => {
-    const { framer } = walkerThatAllows(false);
+    const { framer } = framerThatAllows(false);
     for (let sequence = 2; sequence < 255; sequence++) walk(framer, packet(sequence, [1]));
     walk(framer, packet(255, []));
     expect(walk(framer, request).after[4]).toBe(0xff);
@@ -134,7 +134,7 @@ describe("becoming another user", () => {
 });
 
 test("in a transaction no place is between messages, until the engine says that it has ended", () => {
-  const { framer } = walkerThatAllows();
+  const { framer } = framerThatAllows();
   const tell = (status: number) => framer.hear(Uint8Array.from(packet(1, [0, 0, 0, status, 0, 0, 0])), 11);
   walk(framer, packet(0, [QUERY, 1]));
   expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([true, false]);

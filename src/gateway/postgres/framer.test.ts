@@ -1,4 +1,4 @@
-// The walker finds the ends of messages however they are cut, and what counts as use.
+// The framer finds the ends of messages however they are cut, and what counts as use.
 import { describe, expect, test } from "bun:test";
 import { message } from "./messages.ts";
 import { FrontendFramer } from "./framer.ts";
@@ -11,7 +11,7 @@ function walk(framer: FrontendFramer, bytes: Uint8Array): boolean {
   return framer.walk(bytes, bytes.length);
 }
 
-describe("FrontendWalker", () => {
+describe("FrontendFramer", () => {
   test("is between messages before the first and after each whole one", () => {
     const framer = new FrontendFramer();
     expect(framer.isBetweenMessages).toBe(true);

@@ -26,7 +26,7 @@ export interface Startup {
   version: number;
   /** Whether the client asked for a newer version than the gateway speaks. */
   isTooNew: boolean;
-  /** Options of the protocol that the client asked for in vain. */
+  /** Options of the protocol that the client asked for and does not get. */
   unknownOptions: string[];
   /** All that the engine is to be told, user and database first; each character stands for one byte. */
   parameters: [string, string][];

@@ -121,7 +121,7 @@ export class SocketStream implements Stream, Watcher {
     return forget;
   }
 
-  /** Hands all that arrives to somebody who receives it himself, or with null back to reads. */
+  /** Hands all that arrives to a consumer instead of to reads; null hands it back to reads. */
   consume(consumer: Consumer | null): void {
     this.#consumer = consumer;
     this.#isPaused = false;

@@ -1,4 +1,4 @@
-// What the walker makes of commands, wherever they are cut.
+// What the framer makes of commands, wherever they are cut.
 import { describe, expect, test } from "bun:test";
 import { commandBytes } from "./replies.ts";
 import { CommandFramer } from "./framer.ts";

@@ -31,7 +31,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
   readonly #client: C;
   readonly #backend: Backend<C, E>;
   readonly #input = new InputBuffer();
-  /** As it was before the first command in the inbox. */
+  /** As it was before the first command in the input buffer. */
   #session: Session;
   /** Answers that are to be written together. */
   #replies = "";

@@ -11,7 +11,7 @@ import { readGatewayMessage } from "./gateway-messages.ts";
 
 /** How long a gateway may take to let go of a port; it does so at once unless something is wrong with it. */
 const RELEASE_TIMEOUT_MS = 1_000;
-/** Parting clients takes one turn of its loop, however many there are. */
+/** Disconnecting clients takes one turn of its loop, however many there are. */
 const DETACH_TIMEOUT_MS = 5_000;
 /** A gateway answers in time by itself; one that does not will not any more. */
 const DRAIN_GRACE_MS = 1_000;

@@ -1,4 +1,4 @@
-// Honest clients beside a siege, each a process of its own, and how long they had to wait.
+// Well-behaved clients beside a hostile load, each a process of its own, and how long they had to wait.
 import { resolve } from "node:path";
 import type { Place } from "./hostile-load.ts";
 

@@ -1,0 +1,68 @@
+// Refuses the words that docs/glossary.md refuses, in the source and in the names of tests.
+import { describe, expect, test } from "bun:test";
+import { tableRows } from "./markdown.ts";
+import { sourceFiles } from "./source.ts";
+
+const HEADING = "## Words that are refused";
+
+interface Refused {
+  word: string;
+  pattern: RegExp;
+  instead: string;
+}
+
+const refused: Refused[] = tableRows("docs/glossary.md", HEADING).map(([cell = "", instead = ""]) => {
+  const word = cell.replaceAll("`", "");
+  return { word, instead, pattern: new RegExp(`\\b${word.replaceAll("*", "\\w*")}\\b`, "i") };
+});
+
+const tests = /\b(?:test|describe)(?:\.\w+)*(?:\([^()]*\))?\(\s*(?:"([^"]*)"|`([^`]*)`)/g;
+
+/** The words of a line or a name that are refused, as sentences. */
+function faultsIn(where: string, text: string): string[] {
+  return refused
+    .filter(({ pattern }) => pattern.test(text))
+    .map(({ word, instead }) => `${where} says \`${word}\`; docs/glossary.md says: ${instead}`);
+}
+
+function namesOf(text: string): string[] {
+  return [...text.matchAll(tests)].map(([, plain, template]) => plain ?? template ?? "");
+}
+
+/** Code and comments; what stands in quotes may be the words of an engine or of a customer. */
+function withoutStrings(line: string): string {
+  return line.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
+}
+
+describe("words that the glossary refuses", () => {
+  test("the glossary lists them", () => {
+    expect(refused.length).toBeGreaterThan(10);
+    expect(refused.filter(({ word, instead }) => word === "" || instead === "")).toEqual([]);
+  });
+
+  test("no source file uses a refused word", () => {
+    const faults = sourceFiles("src").flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, at) => faultsIn(`${path}:${at + 1}`, withoutStrings(line))),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("no name of a test has a refused word", () => {
+    const faults = [...sourceFiles("src"), ...sourceFiles("tests")].flatMap(({ path, text }) =>
+      namesOf(text).flatMap((name) => faultsIn(`${path} "${name}"`, name)),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("a refused word is found in a comment, a name and a test's name, and told with the word to use", () => {
+    expect(faultsIn("here", "// The last Sighting of it.")).toEqual([
+      "here says `sighting*`; docs/glossary.md says: observed state",
+    ]);
+    expect(faultsIn("here", "const walkers = 1;")).toHaveLength(1);
+    expect(faultsIn("here", "// A sight.")).toEqual([]);
+    expect(namesOf('test.each(KINDS)("a name", () => {});\ndescribe(`another`, () => {})')).toEqual([
+      "a name",
+      "another",
+    ]);
+  });
+});
