@@ -3,20 +3,67 @@ import type { SQL } from "bun";
 import { newId } from "../../src/lib/ids.ts";
 import type { Vault } from "../../src/lib/secrets.ts";
 
-/** The ports of the rows; they are outside of the range that Pilvi gives out. */
-const FIRST_PORT = 30_000;
+/** How many rows one transaction adds. */
+const BATCH = 250;
 
-/** Adds copies of a cache that is there, each with an id, a port and a sealed password of its own. */
-export async function insertCacheRows(db: SQL, vault: Vault, modelId: string, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) {
-    const id = newId("cache");
-    await db`
+/** The ports of the rows lie outside of the range that Pilvi gives out. */
+const FIRST_PORT = 30_000;
+const PORTS_OF_HOST = 30_000;
+
+/**
+ * Adds copies of a cache that is there, each with all that belongs to a cache which is settled: its id, port, sealed password,
+ * work and allocation. They are placed on hosts of their own, since no host has so many ports.
+ * @returns their ids, the oldest first.
+ */
+export async function insertCacheRows(
+  db: SQL,
+  vault: Vault,
+  modelId: string,
+  count: number,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let first = 0; first < count; first += BATCH) {
+    const numbers = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => first + index);
+    const rows = numbers.map((number) => {
+      const id = newId("cache");
+      const port = FIRST_PORT + (number % PORTS_OF_HOST);
+      return {
+        id,
+        port,
+        host: `bench-${Math.floor(number / PORTS_OF_HOST)}`,
+        password: vault.seal("A".repeat(32), id),
+      };
+    });
+    await insertBatch(db, modelId, rows);
+    ids.push(...rows.map(({ id }) => id));
+  }
+  await db`analyze`;
+  return ids;
+}
+
+async function insertBatch(
+  db: SQL,
+  modelId: string,
+  rows: readonly { id: string; port: number; host: string; password: string }[],
+): Promise<void> {
+  const values = JSON.stringify(rows);
+  await db.begin(async (tx) => {
+    const added = tx`json_to_recordset(${values}::text::json) as added (id text, port int, host text, password text)`;
+    await tx`insert into hosts (id, name) select distinct host, host from ${added} on conflict do nothing`;
+    await tx`
       insert into caches (
         id, port, sealed_password, organization_id, host_id, name, type, region, size, auto_upgrade_enabled,
         is_public, eviction_policy, uses_hibernation, hibernation_timeout, username, status, engine, limits)
-      select ${id}, ${FIRST_PORT + index}, ${vault.seal("A".repeat(32), id)}, organization_id, host_id, name,
+      select added.id, added.port, password, organization_id, host, name,
         type, region, size, auto_upgrade_enabled, is_public, eviction_policy, uses_hibernation,
         hibernation_timeout, username, status, engine, limits
-      from caches where id = ${modelId}`;
-  }
+      from ${added}, caches where caches.id = ${modelId} order by added.id`;
+    await tx`insert into ports (host_id, port, resource_id) select host, port, id from ${added}`;
+    await tx`insert into work (kind, id, host_id, run_at) select 'caches', id, host, 'infinity' from ${added}`;
+    await tx`
+      insert into allocations (resource_id, organization_id, token_id, kind, memory_bytes)
+      select id, organization_id, token_id, kind, memory_bytes
+      from (select id from ${added}) added, (
+        select organization_id, token_id, kind, memory_bytes from allocations where resource_id = ${modelId}) model`;
+  });
 }

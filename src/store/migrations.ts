@@ -4,6 +4,7 @@ import databases from "../../migrations/0002_databases.sql" with { type: "text" 
 import websockets from "../../migrations/0003_websockets.sql" with { type: "text" };
 import quotas from "../../migrations/0004_quotas.sql" with { type: "text" };
 import events from "../../migrations/0005_events.sql" with { type: "text" };
+import lists from "../../migrations/0006_lists.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -12,4 +13,5 @@ export const migrations: Migration[] = [
   { name: "0003_websockets", sql: websockets },
   { name: "0004_quotas", sql: quotas },
   { name: "0005_events", sql: events },
+  { name: "0006_lists", sql: lists },
 ];

@@ -267,7 +267,7 @@ test("a store that is gone is 503 with Retry-After, and no detail", async () => 
 
 test("an unexpected failure is 500 without detail", async () => {
   const broken = await startApi();
-  await broken.db`alter table caches rename to lost`;
+  await broken.db`alter table resource_counts rename to lost`;
   const response = await broken.request("/api/caches");
   expect(response.status).toBe(500);
   expect(await response.text()).not.toContain("lost");

@@ -1,20 +1,18 @@
 // The rows of caches: every SQL statement about them.
-import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Limits, Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
   CREATED_AT,
   eraseRow,
   findRow,
-  listRows,
   LOGIN_COLUMNS,
   selectOf,
   writeProgress,
-  type InstanceFilter,
   type InstanceLogin,
   type InstanceProgress,
   type InstanceValues,
 } from "../shared/rows.ts";
+import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
 import type { CacheEvictionPolicy, CacheStatus } from "./schema.ts";
 import type { CacheSize, CacheType } from "./sizes.ts";
 
@@ -71,11 +69,8 @@ export async function findCache(
 }
 
 /** A page of the organization's caches, the oldest first, and how many there are on all pages. */
-export async function listCaches(
-  db: Database,
-  wish: { organizationId: string; filter: InstanceFilter; page: Page },
-): Promise<{ rows: CacheRow[]; total: number }> {
-  return await listRows(db, "caches", SELECT, wish);
+export async function listCaches(db: Database, search: ListRequest): Promise<RowPage<CacheRow>> {
+  return await listRows(db, "caches", SELECT, search);
 }
 
 /** Any organization's cache, for the reconciler. */

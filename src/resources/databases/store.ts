@@ -1,21 +1,19 @@
 // The rows of database clusters: every SQL statement about them.
-import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { EngineName, Limits } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
   CREATED_AT,
   eraseRow,
   findRow,
-  listRows,
   LOGIN_COLUMNS,
   selectOf,
   writeProgress,
-  type InstanceFilter,
   type InstanceLogin,
   type InstanceProgress,
   type InstanceValues,
   type Progress,
 } from "../shared/rows.ts";
+import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
 import type { DatabaseConfig } from "./configs/index.ts";
 import type { DatabaseClusterStatus } from "./schema.ts";
 import { eraseDatabases, SCHEMAS_OF_CLUSTER, type DatabaseRow } from "./schemas/store.ts";
@@ -70,9 +68,9 @@ export async function findDatabaseCluster(
 /** A page of the organization's clusters, the oldest first, and how many there are on all pages. */
 export async function listDatabaseClusters(
   db: Database,
-  wish: { organizationId: string; filter: InstanceFilter; page: Page },
-): Promise<{ rows: DatabaseClusterRow[]; total: number }> {
-  return await listRows(db, "databases", SELECT, wish);
+  search: ListRequest,
+): Promise<RowPage<DatabaseClusterRow>> {
+  return await listRows(db, "databases", SELECT, search);
 }
 
 /** Any organization's cluster, for the reconciler. */

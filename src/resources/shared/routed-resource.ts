@@ -2,8 +2,7 @@
 import type { z } from "zod";
 import type { Principal } from "../../api/auth/auth.ts";
 import type { Operation, OperationRequest } from "../../api/operation/operation.ts";
-import type { Page } from "../../api/jsonapi/pagination.ts";
-import type { InstanceFilter } from "./rows.ts";
+import type { ListRequest, RowPage } from "./lists.ts";
 
 /** What a resource's rows must have for its operations. */
 export type AnyRow = { id: string; status?: string };
@@ -53,12 +52,6 @@ export interface Made<Row> {
   isReplayed: boolean;
 }
 
-/** A page of rows, and how many there are on all pages. */
-export interface RowPage<Row> {
-  rows: Row[];
-  total: number;
-}
-
 type BodyCheck<Body extends z.ZodObject, Params extends z.ZodObject> = NonNullable<
   Operation<Body, z.ZodObject, Params>["check"]
 >;
@@ -82,10 +75,7 @@ export interface ListRoute<Row, Parent extends z.ZodObject> {
   /** The values that a list can be filtered by; undefined for a list without filters. */
   filters?: Record<"type" | "region" | "status", readonly string[]>;
   isFilteredByName?: boolean;
-  list(
-    search: { organizationId: string; filter: InstanceFilter; page: Page },
-    params: z.output<Parent>,
-  ): Promise<RowPage<Row>>;
+  list(request: ListRequest, params: z.output<Parent>): Promise<RowPage<Row>>;
 }
 
 /** How a resource is changed. */

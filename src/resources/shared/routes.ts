@@ -17,7 +17,7 @@ import type {
   RelatedRequest,
   RoutedResource,
 } from "./routed-resource.ts";
-import type { InstanceFilter } from "./rows.ts";
+import type { ListFilter } from "./lists.ts";
 
 /** Declares operations of one sort of resource; what they share is said once, in `resource`. */
 export class Routes<
@@ -224,7 +224,7 @@ async function awaited<Row extends AnyRow>(
 type FilterValues = Partial<Record<`filter[${"name" | "type" | "region" | "status"}]`, readonly string[]>>;
 
 /** The filter that a validated query asks for. */
-function filterOf(query: FilterValues): InstanceFilter {
+function filterOf(query: FilterValues): ListFilter {
   return {
     names: query["filter[name]"],
     types: query["filter[type]"],

@@ -1,8 +1,7 @@
 // What the rows of every kind of resource have in common, and the SQL for it. Names of tables are constants.
 import { forgetResource } from "../../api/operation/idempotency.ts";
-import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Observation } from "../../drivers/driver.ts";
-import type { Database, Queryable, Transaction } from "../../store/database.ts";
+import type { Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { deleteAllocation } from "./allocations.ts";
 import type { EventResourceType } from "./event-schema.ts";
@@ -38,14 +37,6 @@ export interface InstanceProgress<Status, Limits> {
   createdAt: string;
   lastError: string | null;
   isOverdue: boolean;
-}
-
-/** Which resources of an organization a list shows. An empty or absent list of values lets all through. */
-export interface InstanceFilter {
-  types: readonly string[] | undefined;
-  regions: readonly string[] | undefined;
-  statuses: readonly string[] | undefined;
-  names?: readonly string[] | undefined;
 }
 
 /** When a row was made, as answers tell it; `r` is the alias of every kind's table. */
@@ -97,29 +88,6 @@ export async function findRow<Row>(
   const ofOrganization = organizationId === undefined ? db`` : db`and r.organization_id = ${organizationId}`;
   const [row] = await db<Row[]>`${db.unsafe(select)} where r.id = ${id} ${ofOrganization}`;
   return row;
-}
-
-/** A page of the organization's rows, the oldest first, and how many there are on all pages. */
-export async function listRows<Row>(
-  db: Database,
-  kind: InstanceKind,
-  select: string,
-  { organizationId, filter, page }: { organizationId: string; filter: InstanceFilter; page: Page },
-): Promise<{ rows: Row[]; total: number }> {
-  const among = (column: string, values: readonly string[] | undefined) =>
-    values === undefined || values.length === 0
-      ? db``
-      : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
-  const where = db`
-    where r.organization_id = ${organizationId}
-      ${among("r.type", filter.types)} ${among("r.region", filter.regions)} ${among("r.status", filter.statuses)}
-      ${among("r.name", filter.names)}`;
-  const [rows, counted] = await Promise.all([
-    db<Row[]>`
-      ${db.unsafe(select)} ${where} order by r.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
-    db<{ total: number }[]>`select count(*)::int as total from ${db.unsafe(tableOf(kind))} r ${where}`,
-  ]);
-  return { rows, total: counted[0]?.total ?? 0 };
 }
 
 /**

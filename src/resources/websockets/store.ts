@@ -1,18 +1,16 @@
 // The rows of WebSocket clusters: every SQL statement about them.
-import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Limits, Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
   CREATED_AT,
   eraseRow,
   findRow,
-  listRows,
   selectOf,
   writeProgress,
-  type InstanceFilter,
   type InstanceProgress,
   type InstanceValues,
 } from "../shared/rows.ts";
+import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
 import { APPLICATIONS_OF_SERVER, eraseApplications, type ApplicationRow } from "./applications/store.ts";
 import type {
   ConnectionCount,
@@ -72,9 +70,9 @@ export async function findWebSocketCluster(
 /** A page of the organization's clusters, the oldest first, and how many there are on all pages. */
 export async function listWebSocketClusters(
   db: Database,
-  wish: { organizationId: string; filter: InstanceFilter; page: Page },
-): Promise<{ rows: WebSocketClusterRow[]; total: number }> {
-  return await listRows(db, "websockets", SELECT, wish);
+  search: ListRequest,
+): Promise<RowPage<WebSocketClusterRow>> {
+  return await listRows(db, "websockets", SELECT, search);
 }
 
 /** Any organization's cluster, for the reconciler. */
