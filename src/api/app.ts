@@ -51,6 +51,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   await waiters.listen(db, log);
   metrics.addGauge("pilvi_held_requests", "Requests that wait for a status.", () => waiters.count);
   const stopPruning = pruneKeys(db, log);
+  const closing = new AbortController();
   const limiter = new RateLimiter(options.rateLimitPerMinute, options.now);
 
   const names = options.hostnames.map((name) => name.toLowerCase());
@@ -60,7 +61,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.notFound(() => {
     throw notFound("address");
   });
-  addOperations(app, operations, { db, log, limiter, waiters });
+  addOperations(app, operations, { db, log, limiter, waiters, closing: closing.signal });
   app.get("/healthz", aliveProbe);
   app.get("/readyz", readyProbe(db, options.readiness, log));
   app.get("/metrics", metricsPage(db, metrics, log, !options.isPublic));
@@ -70,6 +71,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     metrics,
     close: async () => {
       stopPruning();
+      closing.abort();
       await waiters.close();
     },
   };

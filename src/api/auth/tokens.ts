@@ -3,6 +3,7 @@ import { newId } from "../../lib/ids.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { newPassword, sha256Hex } from "../../lib/secrets.ts";
 import type { Database, Transaction } from "../../store/database.ts";
+import { notify } from "../../store/notifications.ts";
 
 const DEFAULT_ORGANIZATION = "default";
 
@@ -107,14 +108,17 @@ export async function listTokens(db: Database): Promise<TokenRow[]> {
  */
 export async function revokeToken(db: Database, idOrName: string): Promise<void> {
   await db.begin(async (tx) => {
-    const rows = await tx<{ id: string }[]>`
-      select id from tokens where revoked_at is null and (id = ${idOrName} or name = ${idOrName}) for update`;
+    const rows = await tx<{ id: string; organizationId: string }[]>`
+      select id, organization_id as "organizationId" from tokens
+      where revoked_at is null and (id = ${idOrName} or name = ${idOrName}) for update`;
     const [row] = rows;
     if (row === undefined) throw new PublicError(`There is no token ${idOrName} that could be revoked.`);
     if (rows.length > 1) {
       throw new PublicError(`${rows.length} tokens are named ${idOrName}; give the id of the one to revoke.`);
     }
     await tx`update tokens set revoked_at = now() where id = ${row.id}`;
+    // Has its streams look at it, and so end.
+    await notify(tx, "events", row.organizationId);
   });
 }
 
@@ -140,6 +144,7 @@ export async function ensureToken(db: Database, wish: { plaintext: string; name:
       update tokens set revoked_at = now()
       where organization_id = ${organizationId} and name = ${BOOTSTRAP} and revoked_at is null
         and token_hash <> ${hash}`;
+    await notify(tx, "events", organizationId);
     await tx`
       update tokens set revoked_at = null
       where organization_id = ${organizationId} and name = ${BOOTSTRAP} and token_hash = ${hash}`;

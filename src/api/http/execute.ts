@@ -6,7 +6,7 @@ import { addressOf } from "../operation/address.ts";
 import { authenticate, mayCall } from "../auth/auth.ts";
 import { deprecationHeaders } from "../operation/deprecation.ts";
 import { ApiError, forbidden } from "../jsonapi/errors.ts";
-import type { Operation, Reply } from "../operation/operation.ts";
+import { EVENT_STREAM, LAST_EVENT_ID, type Operation, type Reply } from "../operation/operation.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { readInput } from "./request-input.ts";
 import { urlOf } from "./request-url.ts";
@@ -30,6 +30,7 @@ export interface Shell {
   log: Log;
   limiter: RateLimiter;
   waiters: StatusWaiters;
+  closing: AbortSignal;
 }
 
 /** The handler of an operation for the router. */
@@ -53,6 +54,8 @@ export function executorOf(operation: Operation, shell: Shell) {
       address,
       requestId: context.get("requestId"),
       signal: context.req.raw.signal,
+      closing: shell.closing,
+      lastEventId: context.req.header(LAST_EVENT_ID) ?? null,
       waiters: shell.waiters,
     });
     return respond(context, operation, reply);
@@ -78,6 +81,10 @@ function respond(context: Context, operation: Operation, reply: Reply): Response
   const { success } = operation;
   for (const [name, value] of Object.entries(reply.headers ?? {})) context.header(name, value);
   context.status(success.status);
+  if (reply.stream !== undefined) {
+    context.header("Content-Type", EVENT_STREAM);
+    return context.body(reply.stream);
+  }
   if (reply.document === undefined) return context.body(null);
   context.header("Content-Type", success.contentType ?? "application/json");
   return context.body(JSON.stringify(reply.document));

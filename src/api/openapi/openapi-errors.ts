@@ -51,6 +51,10 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
     "The resource that was made with this Idempotency-Key has been deleted since, or the state of the resource or of what it belongs to does not allow it.",
     "The resource that was made with this Idempotency-Key has been deleted since. Use a new key.",
   ),
+  Gone: plain(
+    "The event to go on after is not kept any more.",
+    "The event 184 is not kept any more. List the events, then follow them anew.",
+  ),
   TooLarge: plain("The body is too large.", "The body is larger than 1048576 bytes."),
   UnsupportedMediaType: plain(
     "The body is not declared as JSON.",
@@ -95,6 +99,7 @@ export function documentedErrors(operation: Operation): ZodOpenApiResponsesObjec
     [403, "Forbidden", operation.ability !== null],
     [404, "NotFound", operation.params !== undefined],
     [409, "Conflict", operation.isIdempotent === true || operation.canConflict === true],
+    [410, "Gone", operation.success.stream !== undefined],
     [413, "TooLarge", hasBody],
     [415, "UnsupportedMediaType", hasBody],
     [422, "Invalid", hasBody || hasQuery],

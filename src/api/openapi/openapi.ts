@@ -11,7 +11,7 @@ import { quoted } from "../jsonapi/errors.ts";
 import { documentedErrors, errorComponents } from "./openapi-errors.ts";
 import { schemaDescriber } from "./openapi-schemas.ts";
 import { IDEMPOTENCY_KEY, idempotencyKey } from "../operation/idempotency.ts";
-import type { Operation } from "../operation/operation.ts";
+import { EVENT_STREAM, LAST_EVENT_ID, type Operation } from "../operation/operation.ts";
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -42,6 +42,11 @@ const rateLimitHeaders = {
 const requestIdHeader = z
   .string()
   .meta({ description: "The request's id, which also stands in the log.", example: "deploy-7f3a" });
+
+const lastEventIdHeader = z.string().optional().meta({
+  description: "The id of the last event that the client has of a stream, which then goes on after it.",
+  example: "184",
+});
 
 /** The document for all operations, without `servers`. */
 export function openApiDocument(operations: Operation[]): OpenApiDocument {
@@ -87,6 +92,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
         ...(operation.isIdempotent && {
           [IDEMPOTENCY_KEY]: idempotencyKey.optional().meta(idempotencyKey.meta() ?? {}),
         }),
+        ...(operation.success.stream !== undefined && { [LAST_EVENT_ID]: lastEventIdHeader }),
       }),
     },
     ...(operation.body && {
@@ -122,7 +128,12 @@ function successOf({ success, isIdempotent, deprecated }: Operation): ZodOpenApi
         ...(isIdempotent && { "Idempotent-Replayed": replayed }),
       }),
       ...(success.schema && {
-        content: { [success.contentType ?? "application/json"]: { schema: success.schema } },
+        content: {
+          [success.contentType ?? "application/json"]: { schema: success.schema },
+          ...(success.stream !== undefined && {
+            [EVENT_STREAM]: { schema: z.string().meta({ description: success.stream }) },
+          }),
+        },
       }),
     },
   };

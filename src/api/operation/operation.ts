@@ -6,6 +6,10 @@ import type { FieldErrors } from "../jsonapi/errors.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { StatusWaiters } from "./wait.ts";
 
+/** The content type of streams, and the header with which a client goes on with one. */
+export const EVENT_STREAM = "text/event-stream";
+export const LAST_EVENT_ID = "Last-Event-ID";
+
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
 /** What a handler works with; body, query and params have passed the operation's own schemas. */
@@ -24,6 +28,10 @@ export interface OperationRequest<Body = unknown, Query = unknown, Params = unkn
   address: string;
   /** Aborted when the client is gone. */
   signal: AbortSignal;
+  /** Aborted when the process ends: what would have no end of its own must end then. */
+  closing: AbortSignal;
+  /** The id of the last event that the client has of a stream, as it sent it. */
+  lastEventId: string | null;
   waiters: StatusWaiters;
 }
 
@@ -31,6 +39,8 @@ export interface OperationRequest<Body = unknown, Query = unknown, Params = unkn
 export interface Reply {
   /** Sent as JSON; left out for an answer without a body. */
   document?: unknown;
+  /** Sent as it comes, as Server-Sent Events, in place of a document. */
+  stream?: ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
 }
 
@@ -41,6 +51,8 @@ export interface Success {
   /** Left out for an answer without a body. */
   schema?: z.ZodType;
   contentType?: "application/json" | "application/vnd.api+json";
+  /** Describes the Server-Sent Events that the operation can answer instead. */
+  stream?: string;
   /** Headers that this answer has and others do not, with a sentence about each. */
   headers?: Record<string, string>;
 }

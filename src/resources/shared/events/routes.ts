@@ -3,7 +3,13 @@ import { z } from "zod";
 import { can, type Principal } from "../../../api/auth/auth.ts";
 import { filterQuery } from "../../../api/jsonapi/filters.ts";
 import { JSON_API } from "../../../api/jsonapi/jsonapi.ts";
-import { operation, type Operation } from "../../../api/operation/operation.ts";
+import { invalid, type FieldErrors } from "../../../api/jsonapi/errors.ts";
+import {
+  LAST_EVENT_ID,
+  operation,
+  type Operation,
+  type OperationRequest,
+} from "../../../api/operation/operation.ts";
 import { pageSizeQuery } from "../../../api/jsonapi/pagination.ts";
 import type { KindContext } from "../../kind.ts";
 import {
@@ -13,13 +19,16 @@ import {
   eventTypes,
   type EventResourceType,
 } from "../event-schema.ts";
-import { listEvents, type EventCursor } from "./list.ts";
+import { EventBells } from "./bells.ts";
+import { listEvents, type EventCursor, type EventFilter } from "./list.ts";
 import { renderEvent } from "./render.ts";
+import { openStream } from "./stream.ts";
 
 /** How many resources one list can name. */
 const MAX_RESOURCES = 20;
 const PAGE_SIZE = 100;
 
+const EVENT_ID = /^\d{1,18}$/;
 const CURSOR = /^(\d{1,16})-(\d{1,18})$/;
 
 const moment = (description: string) =>
@@ -54,7 +63,26 @@ const query = z.object({
       override: { pattern: undefined },
     }),
   ...pageSizeQuery,
+  follow: z.enum(["", "1", "true"]).optional().meta({
+    description:
+      "Keeps the answer open and sends what happens from now on, or after the event that `after` or `Last-Event-ID` names, as Server-Sent Events.",
+    example: "true",
+  }),
+  after: z
+    .string()
+    .regex(EVENT_ID, "must be the id of an event")
+    .optional()
+    .meta({
+      description: "With `follow`: the same as the header `Last-Event-ID`, which comes first.",
+      example: "184",
+      override: { pattern: undefined },
+    }),
 });
+
+type Query = z.output<typeof query>;
+
+/** What only a list knows. */
+const OF_LISTS = ["filter[since]", "filter[until]", "page[cursor]", "page[size]", "per_page"] as const;
 
 const page = z.object({
   data: z.array(eventResource),
@@ -69,6 +97,17 @@ const page = z.object({
 
 /** The operation. */
 export function listEventsOperation({ db }: KindContext): Operation {
+  const bells = new EventBells();
+  const follow = async (
+    { principal, query: asked, signal, closing, lastEventId }: OperationRequest<unknown, Query>,
+    filter: EventFilter,
+  ) => {
+    const after = afterOf(asked, lastEventId);
+    const signals = [signal, closing];
+    const stream = await openStream({ db, bells, principal, filter, after, signals });
+    // A proxy that collects what it passes on would hold events back.
+    return { stream, headers: { "Cache-Control": "no-store", "X-Accel-Buffering": "no" } };
+  };
   return operation({
     method: "GET",
     path: "/events",
@@ -76,11 +115,19 @@ export function listEventsOperation({ db }: KindContext): Operation {
     tag: "Events",
     summary: "List events",
     description:
-      "What happened to the organization's resources, the newest first, of those types of resources that the token may read. Events outlive the resources that they speak of.",
+      "What happened to the organization's resources, the newest first, of those types of resources that the token may read; with `follow`, what happens as it happens. Events outlive the resources that they speak of.",
     ability: [...new Set(Object.values(eventAbilities))],
     query,
-    success: { status: 200, description: "A page of events.", schema: page, contentType: JSON_API },
-    async handle({ principal, query: asked, url }) {
+    success: {
+      status: 200,
+      description: "A page of events, or a stream of them.",
+      schema: page,
+      contentType: JSON_API,
+      stream:
+        "Messages with the `id` of an event and the event as `data`; `event: bookmark` has no event, but an id to go on after.",
+    },
+    async handle(request) {
+      const { principal, query: asked, url } = request;
       const size = asked.per_page ?? asked["page[size]"] ?? PAGE_SIZE;
       const filter = {
         organizationId: principal.organizationId,
@@ -88,6 +135,7 @@ export function listEventsOperation({ db }: KindContext): Operation {
         resourceTypes: readable(principal, wanted(asked["filter[resource_type]"])),
         resourceIds: asked["filter[resource]"] ?? null,
       };
+      if (asked.follow !== undefined) return await follow(request, filter);
       const { rows, next } = await listEvents(db, filter, {
         since: asked["filter[since]"] ?? null,
         until: asked["filter[until]"] ?? null,
@@ -107,6 +155,19 @@ export function listEventsOperation({ db }: KindContext): Operation {
       };
     },
   });
+}
+
+/** The event to go on after. @throws ApiError 422 */
+function afterOf(asked: Query, lastEventId: string | null): string | null {
+  const errors: FieldErrors = {};
+  for (const name of OF_LISTS) {
+    if (asked[name] !== undefined) errors[name] = [`The field ${name} does not go with follow.`];
+  }
+  if (lastEventId !== null && !EVENT_ID.test(lastEventId)) {
+    errors[LAST_EVENT_ID] = ["A Last-Event-ID is the id of an event."];
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return lastEventId ?? asked.after ?? null;
 }
 
 /** A filter that names nothing lets all through. */

@@ -1,0 +1,90 @@
+// Rings for the streams of an organization when it has new events, and bounds how many streams there are.
+import type { Principal } from "../../../api/auth/auth.ts";
+import { ApiError } from "../../../api/jsonapi/errors.ts";
+import type { Database } from "../../../store/database.ts";
+
+/** How many streams of one process a token and an organization may have. */
+const MAX_OF_TOKEN = 20;
+const MAX_OF_ORGANIZATION = 100;
+
+/** What a stream waits with. */
+interface Bell {
+  organizationId: string;
+  tokenId: string;
+  ring(): void;
+}
+
+/** The streams of this process; the store tells all of them by one channel. */
+export class EventBells {
+  readonly #bells = new Set<Bell>();
+  #listening: Promise<unknown> | undefined;
+
+  /**
+   * Takes a place for a stream.
+   * @throws ApiError 429 when the token or the organization has too many.
+   */
+  async take(db: Database, { organizationId, tokenId }: Principal) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let rung = { promise, resolve };
+    const bell: Bell = { organizationId, tokenId, ring: () => rung.resolve() };
+    this.#assertRoom(bell);
+    this.#bells.add(bell);
+    try {
+      await this.#listen(db);
+    } catch (error) {
+      this.#bells.delete(bell);
+      throw error;
+    }
+    return {
+      complete: () => void this.#bells.delete(bell),
+      /** The next ring from now on. */
+      next: () => {
+        rung = Promise.withResolvers<void>();
+        return { within: (ms: number, ended: AbortSignal) => untilRung(rung.promise, ms, ended) };
+      },
+    };
+  }
+
+  #assertRoom({ organizationId, tokenId }: Bell): void {
+    const ofOrganization = [...this.#bells].filter((bell) => bell.organizationId === organizationId);
+    const ofToken = ofOrganization.filter((bell) => bell.tokenId === tokenId);
+    if (ofToken.length < MAX_OF_TOKEN && ofOrganization.length < MAX_OF_ORGANIZATION) return;
+    const [owner, most] =
+      ofToken.length < MAX_OF_TOKEN ? ["organization", MAX_OF_ORGANIZATION] : ["token", MAX_OF_TOKEN];
+    throw new ApiError(
+      429,
+      `The ${owner} follows its events ${most} times already. End one of the streams.`,
+      {
+        headers: { "Retry-After": "15" },
+      },
+    );
+  }
+
+  /** Hears of new events from the first stream on; what was missed while the connection was lost is looked for. */
+  async #listen(db: Database): Promise<void> {
+    const ringFor = (organizationId: string) => {
+      for (const bell of this.#bells) if (bell.organizationId === organizationId) bell.ring();
+    };
+    const ringAll = () => {
+      for (const bell of this.#bells) bell.ring();
+    };
+    this.#listening ??= db.listen("events", ringFor, ringAll);
+    try {
+      await this.#listening;
+    } catch (error) {
+      this.#listening = undefined;
+      throw error;
+    }
+  }
+}
+
+async function untilRung(rung: Promise<void>, ms: number, ended: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = setTimeout(end, Math.max(0, ms));
+  ended.addEventListener("abort", end);
+  if (ended.aborted) end();
+  await Promise.race([rung, promise]);
+  clearTimeout(timer);
+  ended.removeEventListener("abort", end);
+}

@@ -1,0 +1,171 @@
+// Streams of events: what is committed from now on, or after an event that the client knows, as Server-Sent Events.
+import { ApiError } from "../../../api/jsonapi/errors.ts";
+import type { Principal } from "../../../api/auth/auth.ts";
+import type { Database } from "../../../store/database.ts";
+import type { EventBells } from "./bells.ts";
+import { EVENT_COLUMNS, type EventFilter, type EventRow } from "./list.ts";
+import { renderEvent } from "./render.ts";
+
+/** How often something is said even if nothing happens, so that both ends notice a lost connection. */
+const HEARTBEAT_MS = 15_000;
+/** How long a client may leave what it was sent unread. */
+const SLOW_MS = 30_000;
+const BATCH = 100;
+/** How soon a client that lost its stream is to come back. */
+const RETRY_MS = 1_000;
+
+/** What a stream is made of. */
+export interface StreamOptions {
+  db: Database;
+  bells: EventBells;
+  principal: Principal;
+  filter: EventFilter;
+  /** The id of the last event that the client has seen; null begins with what happens from now on. */
+  after: string | null;
+  /** Aborted when the client is gone, or the process ends. */
+  signals: AbortSignal[];
+  heartbeatMs?: number;
+  slowMs?: number;
+}
+
+/**
+ * Opens a stream; it counts for the limits until it ends.
+ * @throws ApiError 410 when the event `after` is not kept any more, 429 when there are too many streams.
+ */
+export async function openStream(options: StreamOptions): Promise<ReadableStream<Uint8Array>> {
+  const { db, principal, after, bells } = options;
+  const bell = await bells.take(db, principal);
+  try {
+    const cursor = after === null ? await latestId(db, principal) : await assertKept(db, principal, after);
+    return streamFrom(cursor, bell, options);
+  } catch (error) {
+    bell.complete();
+    throw error;
+  }
+}
+
+type Bell = Awaited<ReturnType<EventBells["take"]>>;
+
+function streamFrom(first: string, bell: Bell, options: StreamOptions): ReadableStream<Uint8Array> {
+  const { slowMs = SLOW_MS, signals } = options;
+  const encoder = new TextEncoder();
+  const ending = new AbortController();
+  const ended = AbortSignal.any([ending.signal, ...signals]);
+  const chunks = chunksOf(first, bell, ended, options);
+  let slowTimer: ReturnType<typeof setTimeout> | undefined;
+  const end = () => {
+    clearTimeout(slowTimer);
+    ending.abort();
+    bell.complete();
+  };
+  ended.addEventListener("abort", end);
+  // Also ends a stream that nobody ever reads, such as that of a HEAD request.
+  const limitSlowness = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    slowTimer = setTimeout(() => {
+      end();
+      controller.error(new Error("the client does not read"));
+    }, slowMs);
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      start: limitSlowness,
+      async pull(controller) {
+        clearTimeout(slowTimer);
+        try {
+          const { value, done } = await chunks.next();
+          if (done === true || ended.aborted) {
+            end();
+            return controller.close();
+          }
+          controller.enqueue(encoder.encode(value));
+          limitSlowness(controller);
+        } catch (error) {
+          // The store is away; the client comes back, with the id of the last event that it has.
+          end();
+          controller.error(error);
+        }
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Everything that a stream says. It ends with its token. */
+async function* chunksOf(
+  first: string,
+  bell: Bell,
+  ended: AbortSignal,
+  { db, principal, filter, heartbeatMs = HEARTBEAT_MS }: StreamOptions,
+): AsyncGenerator<string, void, undefined> {
+  let cursor = first;
+  yield `retry: ${RETRY_MS}\n${bookmark(cursor)}`;
+  for (let toldId = cursor, dueAtMs = performance.now() + heartbeatMs; !ended.aborted;) {
+    // Before the look, so that what is committed during it rings again.
+    const rung = bell.next();
+    const { isValid, rows } = await readAfter(db, principal, cursor);
+    if (!isValid) return;
+    cursor = rows.at(-1)?.id ?? cursor;
+    const text = rows
+      .filter((row) => isWanted(row, filter))
+      .map(messageOf)
+      .join("");
+    const isDue = performance.now() >= dueAtMs;
+    if (text !== "" || isDue) {
+      // A client that is told of nothing else learns how far it has come.
+      yield text !== "" ? text : cursor === toldId ? ":\n\n" : bookmark(cursor);
+      toldId = cursor;
+      dueAtMs = performance.now() + heartbeatMs;
+    }
+    if (rows.length < BATCH) await rung.within(dueAtMs - performance.now(), ended);
+  }
+}
+
+function messageOf(row: EventRow): string {
+  return `id: ${row.id}\ndata: ${JSON.stringify(renderEvent(row))}\n\n`;
+}
+
+function bookmark(id: string): string {
+  return `event: bookmark\nid: ${id}\ndata: {}\n\n`;
+}
+
+function isWanted(row: EventRow, { types, resourceTypes, resourceIds }: EventFilter): boolean {
+  return (
+    (types === null || types.includes(row.type)) &&
+    (resourceTypes === null || resourceTypes.includes(row.resourceType)) &&
+    (resourceIds === null || resourceIds.includes(row.resourceId))
+  );
+}
+
+/** The events after one, in the order in which they were committed, and whether the token still holds. */
+async function readAfter(
+  db: Database,
+  { organizationId, tokenId }: Principal,
+  cursor: string,
+): Promise<{ isValid: boolean; rows: EventRow[] }> {
+  const [rows, valid] = await Promise.all([
+    db<EventRow[]>`
+      select ${db.unsafe(EVENT_COLUMNS)} from events
+      where organization_id = ${organizationId} and id > ${cursor}::bigint
+      order by events.id limit ${BATCH}`,
+    db`
+      select from tokens
+      where id = ${tokenId} and revoked_at is null and (expires_at is null or expires_at > now())`,
+  ]);
+  return { isValid: valid.length > 0, rows };
+}
+
+async function latestId(db: Database, { organizationId }: Principal): Promise<string> {
+  const [row] = await db<{ id: string }[]>`
+    select coalesce(max(id), 0)::text as id from events where organization_id = ${organizationId}`;
+  return row?.id ?? "0";
+}
+
+/** As long as the event itself is kept, all that came after it is. */
+async function assertKept(db: Database, { organizationId }: Principal, after: string): Promise<string> {
+  if (BigInt(after) === 0n) return after;
+  const rows = await db`
+    select from events where organization_id = ${organizationId} and id = ${after}::bigint`;
+  if (rows.length > 0) return after;
+  throw new ApiError(410, `The event ${after} is not kept any more. List the events, then follow them anew.`);
+}
