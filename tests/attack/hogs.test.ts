@@ -1,8 +1,6 @@
 // Hogs of each kind: what takes too much memory, or too many processes, ends alone, and its owner is told.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { Redis } from "ioredis";
+import { readFileSync } from "node:fs";
 import type { Connection } from "mysql2/promise";
 import type { Client } from "pg";
 import { findCgroups } from "../../src/host/os/cgroup-backends.ts";
@@ -14,16 +12,15 @@ import {
   connectPg,
   createCluster,
   firstOf,
-  firstOfMysql,
   MYSQL,
   POSTGRES,
   processesOf,
   startDatabases,
 } from "../support/pilvi/databases.ts";
-import { childrenOf, commandLine } from "../support/pilvi/processes.ts";
+import { childrenOf } from "../support/pilvi/processes.ts";
 import { flood } from "../support/load/cache-flood.ts";
 import { type TestPilvi, until } from "../support/pilvi/pilvi.ts";
-import { createServer, publish, RawSocket, type TestServer } from "../support/pilvi/websockets.ts";
+import { cacheClient, groupFile, memoryOf, Victims } from "../support/load/victims.ts";
 import hogs from "./data/hogs.json";
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -34,41 +31,14 @@ const PATIENCE_MS = 90_000;
 let pilvi: TestPilvi;
 let victims: Victims;
 
-interface Victims {
-  cache: CacheResource;
-  cacheClient: Redis;
-  postgres: DatabaseClusterResource;
-  session: Client;
-  mysql: DatabaseClusterResource;
-  connection: Connection;
-  websockets: TestServer;
-  socket: RawSocket;
-}
-
 describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
   beforeAll(async () => {
     pilvi = await startDatabases({ PILVI_WARM_SLOTS: "0" });
-    victims = await makeVictims();
+    victims = await Victims.make(pilvi);
   }, PATIENCE_MS);
   afterAll(() => pilvi.close());
 
-  let before: Map<string, number>;
-  beforeEach(() => {
-    before = survivors();
-  });
-
-  /** Nobody but the hog has lost a process or a session. */
-  async function expectOthersUnharmed(): Promise<void> {
-    expect(survivors()).toEqual(before);
-    const { cacheClient, session, connection, socket, websockets } = victims;
-    expect(await cacheClient.get("kept")).toBe("42");
-    expect(await firstOf(session, "select n from pg_temp.kept")).toBe(42);
-    expect(await firstOfMysql(connection, "select @kept")).toBe(42);
-    expect(socket.isOpen).toBe(true);
-    const word = crypto.randomUUID();
-    await publish(websockets.server, websockets.main, { channel: "news", name: word, data: "{}" });
-    await socket.told(word);
-  }
+  beforeEach(() => victims.remember());
 
   describe.each(["platform_valkey", "hosted_redis"])("that is a cache of %s", (type) => {
     const size = type === "platform_valkey" ? "valkey-flex-250mb" : "250mb";
@@ -80,7 +50,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
 
     test.each(hogs.cacheCommands)("by $name", async ({ command: [name = "", ...args], ends }) => {
       const [pid] = pilvi.enginePids(hog.id);
-      const client = await clientOf(hog);
+      const client = await cacheClient(hog);
       await expect(client.call(name, args)).rejects.toThrow();
       client.disconnect();
       if (ends)
@@ -88,11 +58,11 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
       else expect(pilvi.enginePids(hog.id)).toEqual(pid === undefined ? [] : [pid]);
       await untilCacheServes(hog);
       if (ends) await untilTold("caches", hog.id);
-      await expectOthersUnharmed();
+      await victims.expectUnharmed();
     });
 
     test.each(hogs.cacheFloods)("by $name", async ({ clients, beginning, repeated, bytes }) => {
-      const admin = await clientOf(hog);
+      const admin = await cacheClient(hog);
       await admin.set("big", Buffer.alloc(8 * MIB));
       admin.disconnect();
       const pids = pilvi.enginePids(hog.id);
@@ -105,7 +75,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
       for (const end of ends) end();
       // The engine cuts those off who have most under way, and ends where they were faster.
       if (isAnother(pilvi.enginePids(hog.id), pids[0])) await untilTold("caches", hog.id);
-      await expectOthersUnharmed();
+      await victims.expectUnharmed();
     });
   });
 
@@ -121,7 +91,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
     await untilTold("databases/clusters", hog.id);
     await until("it serves", () => servesPg(hog), PATIENCE_MS);
     expect(processesOf(pilvi, hog.id)[0]).toBe(postmaster ?? 0);
-    await expectOthersUnharmed();
+    await victims.expectUnharmed();
     for (const client of clients) await client.end().catch(() => undefined);
     await pilvi.api("DELETE", `/databases/clusters/${hog.id}`);
   });
@@ -136,27 +106,9 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
     const ended = await Promise.allSettled(connections.map(run));
     expect(ended.some(({ status }) => status === "rejected")).toBe(true);
     await untilTold("databases/clusters", hog.id);
-    await expectOthersUnharmed();
+    await victims.expectUnharmed();
     await pilvi.api("DELETE", `/databases/clusters/${hog.id}`);
   });
-
-  test.each(hogs.websockets)(
-    "that is a WebSocket cluster by $name",
-    async ({ sockets, channels, nameLength }) => {
-      const hog = await createServer(pilvi, { name: "hog", max_connections: 100 });
-      const clients = await Promise.all(
-        Array.from({ length: sockets }, () => new RawSocket(hog.server, hog.main).connected()),
-      );
-      for (const [index, client] of clients.entries()) {
-        const names = Array.from({ length: channels }, (_, n) => `${index}-${n}-`.padEnd(nameLength, "x"));
-        await client.subscribeAll(names);
-      }
-      expect(memoryOf(hog.id)).toBeLessThan(hog.server.meta.limits?.total_memory_bytes ?? 0);
-      await expectOthersUnharmed();
-      for (const client of clients) client.close();
-      await pilvi.api("DELETE", `/websocket-servers/${hog.id}`);
-    },
-  );
 
   test("goes before Pilvi and the store when the machine itself has no memory left", () => {
     const own = [
@@ -173,7 +125,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
     }
     // A session goes, and never the process that all others depend on.
     expect(scoreOf(processesOf(pilvi, postgres.id)[0] ?? 0)).toBe(0);
-    expect(scoreOf(sessionPid)).toBe(CUSTOMER_OOM_SCORE);
+    expect(scoreOf(victims.sessionPid)).toBe(CUSTOMER_OOM_SCORE);
   });
 
   test("can have no more processes than its limit", () => {
@@ -183,47 +135,6 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
     }
   });
 });
-
-let sessionPid = 0;
-
-async function makeVictims(): Promise<Victims> {
-  const [cache, postgres, mysql, websockets] = await Promise.all([
-    pilvi.createCache({ name: "victim" }),
-    createCluster(pilvi, { type: POSTGRES, name: "victim" }),
-    createCluster(pilvi, { type: MYSQL, name: "victim-mysql" }),
-    createServer(pilvi, { name: "victim" }),
-  ]);
-  const [cacheClient, session, connection] = await Promise.all([
-    clientOf(cache),
-    connectPg(postgres),
-    connectMysql(mysql),
-  ]);
-  await cacheClient.set("kept", "42");
-  await session.query("create temporary table kept as select 42 as n");
-  await connection.query("set @kept = 42");
-  sessionPid = Number(await firstOf(session, "select pg_backend_pid()"));
-  const socket = await new RawSocket(websockets.server, websockets.main).connected();
-  await socket.subscribe("news");
-  return { cache, cacheClient, postgres, session, mysql, connection, websockets, socket };
-}
-
-/** The processes that must live on, by what they are. */
-function survivors(): Map<string, number> {
-  const { cache, postgres, mysql, websockets } = victims;
-  const found = new Map<string, number>([["up", pilvi.pid]]);
-  for (const name of ["host", "gateway", "control"] as const) found.set(name, pilvi.pidOf(name) ?? 0);
-  for (const id of ["store", cache.id, mysql.id, websockets.id]) found.set(id, pilvi.enginePids(id)[0] ?? 0);
-  found.set(postgres.id, processesOf(pilvi, postgres.id)[0] ?? 0);
-  found.set("session", existsSync(`/proc/${sessionPid}`) ? sessionPid : 0);
-  // When a session of the store is killed, all of its processes but the first are started anew.
-  const [store = 0] = pilvi.enginePids("store");
-  found.set("checkpointer of the store", childNamed(store, "checkpointer"));
-  return found;
-}
-
-function childNamed(parent: number, name: string): number {
-  return childrenOf(parent).find((pid) => commandLine(pid).join(" ").includes(name)) ?? 0;
-}
 
 /** Root in a container may lack the right to. */
 function mayLowerScores(): boolean {
@@ -239,32 +150,12 @@ function isAnother(pids: number[], former: number | undefined): boolean {
   return pids[0] !== undefined && pids[0] !== former;
 }
 
-/** A file of the group of an instance, whatever the version of the groups is. */
-function groupFile(controller: string, id: string, name: string): string {
-  const root = "/sys/fs/cgroup";
-  const parent = readdirSync(root).includes("cgroup.controllers") ? root : join(root, controller);
-  return readFileSync(join(parent, "pilvi", id, name), "utf8").trim();
-}
-
-function memoryOf(id: string): number {
-  const isFirst = findCgroups()?.version === "cgroup-v1";
-  return Number(groupFile("memory", id, isFirst ? "memory.usage_in_bytes" : "memory.current"));
-}
-
-async function clientOf({ attributes: { connection } }: CacheResource): Promise<Redis> {
-  const { hostname: host, port, username = "", password = "" } = connection;
-  const client = new Redis({ host, port, username, password, retryStrategy: () => null, lazyConnect: true });
-  client.on("error", () => undefined);
-  await client.connect();
-  return client;
-}
-
 async function untilCacheServes(cache: CacheResource): Promise<void> {
   await until(
     "the cache serves",
     async () => {
       try {
-        const client = await clientOf(cache);
+        const client = await cacheClient(cache);
         return (await client.ping().finally(() => client.disconnect())) === "PONG";
       } catch {
         return false;

@@ -1,5 +1,15 @@
 -- What a customer makes of a cluster of Postgres so that the host has much to read, each part as `app`. The part before "--!" is its name,
--- then the versions it is for: `16-17` for these and those between, or `all`. Customers make roles from 16 on.
+-- then the versions it is for: `16-17` for these and those between, or `all`. Customers make roles from 16 on. What ends with "taken" is taken by
+-- the engine, or the test proves nothing.
+
+--! a verifier of 72 MB: 17-17 taken
+create role largest login;
+do $x$ begin execute format('alter role largest password %L', 'SCRAM-SHA-256$4096:' || repeat('QUFB', 18000000)
+  || '$' || encode(decode(repeat('01', 32), 'hex'), 'base64') || ':' || encode(decode(repeat('01', 32), 'hex'), 'base64')); end $x$;
+
+--! an own verifier of 72 MB: 14-14 taken
+do $x$ begin execute format('alter role app password %L', 'SCRAM-SHA-256$4096:' || repeat('QUFB', 18000000)
+  || '$' || encode(decode(repeat('01', 32), 'hex'), 'base64') || ':' || encode(decode(repeat('01', 32), 'hex'), 'base64')); end $x$;
 
 --! a verifier of 9 MB: 16-17
 create role large login;

@@ -104,6 +104,10 @@ interface Frame {
   data?: unknown;
 }
 
+function tellsOfEntry({ event }: Frame): boolean {
+  return event === "pusher_internal:subscription_succeeded";
+}
+
 /** A WebSocket that remembers what it was told. */
 export class RawSocket {
   readonly frames: Frame[] = [];
@@ -157,6 +161,22 @@ export class RawSocket {
       this.#socket.send(JSON.stringify({ event: "pusher:subscribe", data: { channel } }));
     }
     await until("it is answered for each", () => this.frames.length >= before + channels.length);
+  }
+
+  /** Becomes a member of many presence channels at once. */
+  async enterAll({ attributes }: ApplicationResource, channels: string[], member: object): Promise<void> {
+    const data = JSON.parse(String(await this.told("pusher:connection_established"))) as {
+      socket_id: string;
+    };
+    const channel_data = JSON.stringify(member);
+    for (const channel of channels) {
+      const signature = createHmac("sha256", attributes.secret ?? "")
+        .update(`${data.socket_id}:${channel}:${channel_data}`)
+        .digest("hex");
+      const auth = `${attributes.key}:${signature}`;
+      this.#socket.send(JSON.stringify({ event: "pusher:subscribe", data: { channel, auth, channel_data } }));
+    }
+    await until("it is a member of each", () => this.frames.filter(tellsOfEntry).length === channels.length);
   }
 
   async closed(): Promise<number> {
