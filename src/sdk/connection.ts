@@ -59,9 +59,30 @@ export class Connection {
     }
   }
 
-  async #attempt(request: ApiRequest): Promise<Outcome> {
+  /**
+   * Sends a request whose answer is read as it comes, and may never end.
+   * @throws PilviError when the answer is not a success, PilviUnreachable when there is none.
+   */
+  async open(request: ApiRequest): Promise<ReadableStream<Uint8Array>> {
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#attempt(request, false);
+      const retry = retryOf(outcome, attempt);
+      if (retry !== undefined) await this.#pause(retry.afterMs, retry.reason, request.signal);
+      else if ("response" in outcome && outcome.response.ok && outcome.response.body !== null)
+        return outcome.response.body;
+      else this.#documentOf(request, outcome, attempt);
+    }
+  }
+
+  /** Waits between two requests of a caller who goes on by itself. */
+  async pause(ms: number, reason: string, signal?: AbortSignal): Promise<void> {
+    await this.#pause(ms, reason, signal);
+  }
+
+  /** @param isRead whether a success is read to its end, which the timeout then covers. */
+  async #attempt(request: ApiRequest, isRead = true): Promise<Outcome> {
     const { method, path, query, body, headers, signal, timeoutMs = TIMEOUT_MS } = request;
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const timeouts = isRead ? [AbortSignal.timeout(timeoutMs)] : [];
     const search = query === undefined || query.size === 0 ? "" : `?${query}`;
     try {
       const response = await this.#fetch(`${this.#url}/api${path}${search}`, {
@@ -73,9 +94,9 @@ export class Connection {
           ...headers,
         },
         body: body === undefined ? null : JSON.stringify(body),
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        signal: AbortSignal.any([...timeouts, ...(signal === undefined ? [] : [signal])]),
       });
-      return { response, text: await response.text() };
+      return { response, text: isRead || !response.ok ? await response.text() : "" };
     } catch (error) {
       // The caller's own wish to end is no failure of the connection.
       signal?.throwIfAborted();

@@ -1,6 +1,8 @@
 // The operations on events: what happened to the resources of the organization.
 import type { EventResource, EventResourceType, EventType } from "../resources/shared/event-schema.ts";
 import type { Connection } from "./connection.ts";
+import { PilviError } from "./errors.ts";
+import { messagesOf } from "./server-sent-events.ts";
 
 /** A page of events, the newest first. */
 export interface EventPage {
@@ -22,6 +24,9 @@ export interface EventFilter {
 }
 
 const PATH = "/events";
+const MAX_PER_PAGE = 100;
+/** Short, since whoever comes back asks for what was missed and nothing else. */
+const RECONNECT_MS = 500;
 
 export class Events {
   readonly #connection: Connection;
@@ -39,6 +44,55 @@ export class Events {
     return await this.#connection.send<EventPage>({ method: "GET", path: PATH, query });
   }
 
+  /**
+   * Yields events as they are committed, each once, over lost connections, until the signal is aborted.
+   * @param options.latest how many of the latest events that match the filter are yielded before, the oldest of them first.
+   * @param options.after the id of an event to go on after, in place of what happens from now on.
+   * @throws PilviError when Pilvi refuses, such as when the token was revoked; PilviUnreachable when it never answers.
+   */
+  async *follow(
+    options: { filter?: EventFilter; latest?: number; after?: string; signal?: AbortSignal } = {},
+  ): AsyncGenerator<EventResource, void> {
+    const { filter = {}, latest = 0, signal } = options;
+    let after = options.after;
+    let earlier = latest;
+    const known = new Set<string>();
+    for (let wasOpen = false; ;) {
+      try {
+        const body = await this.#connection.open({
+          method: "GET",
+          path: PATH,
+          query: followQuery(filter, after),
+          signal,
+        });
+        for await (const { id, isEvent, data } of messagesOf(body)) {
+          wasOpen = true;
+          after = id ?? after;
+          // From here on nothing is missed, so what was before can be listed.
+          for (const event of earlier > 0 ? await this.#latest(filter, earlier) : []) {
+            known.add(event.id);
+            yield event;
+          }
+          earlier = 0;
+          if (isEvent && !known.delete(id ?? "")) yield JSON.parse(data) as EventResource;
+        }
+      } catch (error) {
+        if (signal?.aborted === true) return;
+        if (error instanceof PilviError || !wasOpen) throw error;
+      }
+      await this.#connection.pause(RECONNECT_MS, "the connection was lost", signal).catch(() => undefined);
+      if (signal?.aborted === true) return;
+    }
+  }
+
+  async #latest(filter: EventFilter, count: number): Promise<EventResource[]> {
+    const events: EventResource[] = [];
+    for await (const event of this.all({ filter, perPage: Math.min(count, MAX_PER_PAGE) })) {
+      if (events.push(event) === count) break;
+    }
+    return events.toReversed();
+  }
+
   /** Reads all events, over all pages, the newest first. */
   async *all(options: { filter?: EventFilter; perPage?: number } = {}): AsyncGenerator<EventResource> {
     for (let cursor: string | null | undefined; cursor !== null;) {
@@ -47,6 +101,14 @@ export class Events {
       cursor = page.meta.next_cursor;
     }
   }
+}
+
+/** Time is of no account for what is yet to happen. */
+function followQuery({ since: _since, until: _until, ...filter }: EventFilter, after: string | undefined) {
+  const query = queryOf(filter);
+  query.set("follow", "true");
+  if (after !== undefined) query.set("after", after);
+  return query;
 }
 
 function queryOf({ type, resourceType, resource, since, until }: EventFilter): URLSearchParams {

@@ -94,3 +94,60 @@ test.each([
   );
   expect(`${String(failure)}${io.stderr}`).toMatch(message);
 });
+
+test("events --follow shows each event once, over lost connections, until Ctrl-C", async () => {
+  const asked: (string | null)[] = [];
+  const streams = [
+    ["event: bookmark\nid: 2\ndata: {}\n\n", messageText(2), ":\n\n", messageText(3).slice(0, 40)],
+    [messageText(3), messageText(4), "hold"],
+  ];
+  const url = serveWith((request) => {
+    const { searchParams } = new URL(request.url);
+    if (!searchParams.has("follow")) {
+      const page = {
+        data: [event(2), event(1)],
+        links: { first: "" },
+        meta: { per_page: 2, next_cursor: null },
+      };
+      return Response.json(page);
+    }
+    asked.push(searchParams.get("after"));
+    const chunks = streams.shift() ?? [];
+    return new Response(streamOf(chunks), { headers: { "Content-Type": "text/event-stream" } });
+  });
+  const io = fakeIo({
+    out: (text) => {
+      io.stdout += text;
+      if (io.stdout.includes(":04 ")) io.interrupt();
+    },
+  });
+  await runCommand(io, url, "events", "--follow");
+  const seconds = io.stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.slice(17, 19));
+  expect(seconds).toEqual(["01", "02", "03", "04"]);
+  expect(asked).toEqual([null, "2"]);
+});
+
+test("events --follow ends with a failure when the token is refused", async () => {
+  const url = serveWith(() => Response.json({ message: "Unauthenticated." }, { status: 401 }));
+  const io = fakeIo();
+  const failure: unknown = await runCommand(io, url, "events", "--follow").catch((error: unknown) => error);
+  expect(String(failure)).toContain("Unauthenticated.");
+});
+
+function messageText(number: number): string {
+  return `id: ${number}\ndata: ${JSON.stringify(event(number))}\n\n`;
+}
+
+/** Ends after its chunks, unless the last one is `hold`. */
+function streamOf(chunks: string[]): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) if (chunk !== "hold") controller.enqueue(encoder.encode(chunk));
+      if (chunks.at(-1) !== "hold") controller.close();
+    },
+  });
+}

@@ -1,6 +1,7 @@
 // `pilvi events`: what happened to the resources of the organization.
 import type { Command } from "commander";
-import type { EventResource } from "../../sdk/index.ts";
+import type { EventFilter, EventResource, PilviClient } from "../../sdk/index.ts";
+import type { Io } from "../io.ts";
 import { countingNumber } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { filterOf, sinceTime, type FilterOptions } from "./filter.ts";
@@ -8,6 +9,7 @@ import { eventLine, eventText } from "./text.ts";
 
 interface EventsOptions extends FilterOptions {
   limit: number;
+  follow?: true;
   json?: true;
 }
 
@@ -29,12 +31,14 @@ export function addEvents(program: Command, session: Session): void {
       sinceTime,
     )
     .option("--limit <number>", "how many at most, the latest ones", countingNumber, 50)
+    .option("--follow", "go on with what happens, until Ctrl-C")
     .option("--json", "print each event as an object in one line")
     .action(async (options: EventsOptions) => {
       await show(session, options);
     });
   withExamples(command, [
     "pilvi events --since 1h",
+    "pilvi events --follow",
     "pilvi events --resource sessions --type unavailable",
     "pilvi events --json --limit 1000 | jq .attributes.message",
   ]);
@@ -43,11 +47,30 @@ export function addEvents(program: Command, session: Session): void {
 async function show({ io, client: connect }: Session, options: EventsOptions): Promise<void> {
   const client = await connect();
   const filter = await filterOf(client, options);
+  const print = (event: EventResource) => io.out((options.json === true ? eventLine : eventText)(event));
+  if (options.follow === true)
+    return await follow(io, client.events, { filter, latest: options.limit }, print);
   const perPage = Math.min(options.limit, MAX_PER_PAGE);
   const events: EventResource[] = [];
   for await (const event of client.events.all({ filter, perPage })) {
     if (events.push(event) === options.limit) break;
   }
   if (events.length === 0 && options.json !== true) io.err("Nothing like that has happened.\n");
-  for (const event of events.toReversed()) io.out((options.json === true ? eventLine : eventText)(event));
+  for (const event of events.toReversed()) print(event);
+}
+
+/** Ctrl-C is how it ends, so that it is no failure. */
+async function follow(
+  io: Io,
+  events: PilviClient["events"],
+  wish: { filter: EventFilter; latest: number },
+  print: (event: EventResource) => void,
+): Promise<void> {
+  const end = new AbortController();
+  const forget = io.onInterrupt(() => end.abort());
+  try {
+    for await (const event of events.follow({ ...wish, signal: end.signal })) print(event);
+  } finally {
+    forget();
+  }
 }
