@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { loadConfig } from "../../../src/config.ts";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
 import { freePort, instancePorts } from "./ports.ts";
@@ -316,7 +316,7 @@ export class Failpoints {
   }
 
   close(): void {
-    rmSync(resolve(this.folder, "../.."), { recursive: true, force: true });
+    rmSync(dirname(this.folder), { recursive: true, force: true });
   }
 }
 
