@@ -1,5 +1,7 @@
 // Which connections a server of Bun's keeps when more come than it may have, with real sockets.
 import { afterEach, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
 import type { Server, Socket } from "bun";
 import { acceptedSockets } from "./accepted-sockets.ts";
 import { ServerConnections } from "./server-connections.ts";
@@ -9,16 +11,18 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A server that knows whoever asks for `/known`, and never answers `/held`. */
-function serve(bounds: { all: number; unproved: number }): { port: number; connections: ServerConnections } {
+/** A server that knows whoever asks for anything but `/stranger`, as the owner in the query, and never answers `/held`. */
+function serve(bounds: { all: number; unproved: number }) {
+  const asked: string[] = [];
   const started: { connections: ServerConnections | null } = { connections: null };
   const server: Server<undefined> = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
       const call = started.connections?.begin(server.requestIP(request));
-      const { pathname } = new URL(request.url);
-      if (pathname !== "/stranger") call?.prove();
+      asked.push(request.url);
+      const { pathname, searchParams } = new URL(request.url);
+      if (pathname !== "/stranger") call?.prove(searchParams.get("owner") ?? undefined);
       if (pathname === "/held") await new Promise(() => undefined);
       call?.end();
       return new Response("here");
@@ -27,7 +31,7 @@ function serve(bounds: { all: number; unproved: number }): { port: number; conne
   const connections = new ServerConnections(Number(server.port), { ...bounds, graceMs: 0 });
   started.connections = connections;
   closers.push(() => void server.stop(true));
-  return { port: Number(server.port), connections };
+  return { port: Number(server.port), connections, asked };
 }
 
 interface Client {
@@ -56,6 +60,18 @@ async function come(port: number, text: string): Promise<Client> {
   client.socket.write(text);
   closers.push(() => client.socket?.terminate());
   return client as Client;
+}
+
+/** Comes from another address. */
+async function comeFrom(address: string, port: number, text: string): Promise<{ isClosed: boolean }> {
+  const client = { isClosed: false };
+  const socket = connect({ host: "127.0.0.1", port, localAddress: address });
+  socket.on("error", () => undefined).on("close", () => (client.isClosed = true));
+  socket.resume();
+  await once(socket, "connect");
+  socket.write(text);
+  closers.push(() => socket.destroy());
+  return client;
 }
 
 const asking = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -138,4 +154,35 @@ test("strangers have a bound of their own", async () => {
   expect(connections.look()).toBe(27);
   await until(() => open(strangers) === 7);
   expect(open(known)).toBe(20);
+});
+
+test("a stranger who came first stays when each of two other addresses has more connections", async () => {
+  const { port, connections } = serve({ all: 1_000, unproved: 16 });
+  const early = await come(port, HALF);
+  await until(() => acceptedSockets(port).length === 1);
+  connections.look();
+  const flood: { isClosed: boolean }[] = [];
+  for (let index = 0; index < 10; index += 1) {
+    for (const address of ["127.0.0.2", "127.0.0.3"]) flood.push(await comeFrom(address, port, HALF));
+  }
+  for (let index = 0; index < 3; index += 1) flood.push(await comeFrom("127.0.0.4", port, HALF));
+  await until(() => acceptedSockets(port).length === 24);
+  expect(connections.look()).toBe(14);
+  await until(() => flood.filter(({ isClosed }) => isClosed).length === 10);
+  expect(early.isClosed).toBe(false);
+  // The address with three has no more than its share either.
+  expect(flood.slice(20).map(({ isClosed }) => isClosed)).toEqual([false, false, false]);
+});
+
+test("an owner of many connections loses its own, those under way included, before others lose one that is silent", async () => {
+  const { port, connections, asked } = serve({ all: 16, unproved: 16 });
+  const victim = await crowd(port, 2, asking("/known?owner=victim"));
+  await until(() => answered(victim));
+  const flood = await crowd(port, 20, asking("/held?owner=flood"));
+  await until(() => asked.length === 22);
+  const last = await crowd(port, 1, asking("/known?owner=last"));
+  await until(() => answered(last));
+  expect(connections.look()).toBe(14);
+  await until(() => open(flood) === 11);
+  expect([open(victim), open(last)]).toEqual([2, 1]);
 });

@@ -1,5 +1,5 @@
 // Bounds the connections of a server of Bun's, so that no flood takes all descriptors of its process: beyond a number of them those
-// go first that have proved nothing, then those that are silent longest.
+// go first that have proved nothing, of them and of the others those of whoever has most, and of one client those that are silent longest.
 import { acceptedSockets, deepenQueue, hangUp, openDescriptors } from "./accepted-sockets.ts";
 import { networkOf } from "./network.ts";
 import { openFileLimit } from "./open-files.ts";
@@ -21,8 +21,8 @@ export interface PeerAddress {
 
 /** A request under way. */
 export interface Call {
-  /** Its client is known from now on. */
-  prove(): void;
+  /** Its client is known from now on. @param owner whom all its connections count for, in place of its network. */
+  prove(owner?: string): void;
   /** It is answered. */
   end(): void;
 }
@@ -43,12 +43,11 @@ const PATIENCE_MS = 5_000;
 const GRACE_MS = 500;
 /** What is left of a bound when it was exceeded, so that not every connection has all the others looked at. */
 const KEPT_SHARE = 7 / 8;
-/** An address that has more than this of all goes before the others. */
-const DOMINANT_SHARE = 1 / 2;
 
 interface Peer {
   network: string;
-  isProved: boolean;
+  /** Who it has proved to be; null while it has not. */
+  owner: string | null;
   /** Requests that are not answered yet. */
   calls: number;
   /** When it was seen first. */
@@ -94,8 +93,8 @@ export class ServerConnections {
     peer.calls += 1;
     peer.usedAtMs = performance.now();
     return {
-      prove: () => {
-        peer.isProved = true;
+      prove: (owner = peer.network) => {
+        peer.owner = owner;
       },
       end: () => {
         peer.calls -= 1;
@@ -107,20 +106,16 @@ export class ServerConnections {
   /** Ends connections beyond the bounds. @returns how many are left. */
   look(): number {
     const connections = this.#connections();
-    const unproved = connections.filter(({ peer }) => !peer.isProved);
+    const unproved = connections.filter(({ peer }) => peer.owner === null);
     this.#lookedAtMs = performance.now();
     this.#proved = connections.length - unproved.length;
     const gone = new Set(this.#impatient(unproved));
-    const dominant = dominantOf(connections);
     const { all, unproved: mostUnproved, graceMs = GRACE_MS } = this.#bounds;
     const shed = (from: Connection[], bound: number, latestMs: number) => {
       const left = from.filter((connection) => !gone.has(connection));
       if (left.length <= bound) return;
-      const candidates = left.filter(({ peer }) => peer.sinceMs <= latestMs);
-      const order = candidates.sort(
-        (one, other) => rank(one, dominant) - rank(other, dominant) || since(one, other),
-      );
-      for (const connection of order.slice(0, left.length - Math.floor(bound * KEPT_SHARE)))
+      const candidates = inFairOrder(left).filter(({ peer }) => peer.sinceMs <= latestMs);
+      for (const connection of candidates.slice(0, left.length - Math.floor(bound * KEPT_SHARE)))
         gone.add(connection);
     };
     shed(unproved, mostUnproved, this.#lookedAtMs - graceMs);
@@ -177,27 +172,32 @@ export class ServerConnections {
 
 function newPeer(network: string): Peer {
   const nowMs = performance.now();
-  return { network, isProved: false, calls: 0, sinceMs: nowMs, usedAtMs: nowMs };
+  return { network, owner: null, calls: 0, sinceMs: nowMs, usedAtMs: nowMs };
 }
 
 function keyOf({ address, port }: PeerAddress): string {
   return `${address} ${port}`;
 }
 
-/** Behind a proxy all have one address, and none goes before the others. */
-function dominantOf(connections: Connection[]): string | null {
-  const counts = new Map<string, number>();
-  for (const { peer } of connections) counts.set(peer.network, (counts.get(peer.network) ?? 0) + 1);
-  for (const [network, count] of counts) if (count > connections.length * DOMINANT_SHARE) return network;
-  return null;
+/**
+ * Those first that go first: all that have proved nothing, then of whoever has most, until nobody has more than the others. So a flood ends its own
+ * connections, and behind a proxy, where all have one network, nobody is preferred.
+ */
+function inFairOrder(connections: Connection[]): Connection[] {
+  const groups = Map.groupBy(connections, ({ peer }) => peer.owner ?? ` ${peer.network}`);
+  /** How many of the same client are worth more. */
+  const excess = new Map<Connection, number>();
+  for (const group of groups.values()) {
+    for (const [index, connection] of group.sort(byWorth).entries()) excess.set(connection, index);
+  }
+  const rank = (connection: Connection) => (connection.peer.owner === null ? 0 : 1);
+  return connections.sort(
+    (one, other) =>
+      rank(one) - rank(other) || (excess.get(other) ?? 0) - (excess.get(one) ?? 0) || byWorth(other, one),
+  );
 }
 
-/** Who goes first has the lowest. */
-function rank({ peer }: Connection, dominant: string | null): number {
-  const worth = peer.isProved ? (peer.calls > 0 ? 2 : 1) : 0;
-  return worth * 2 + (peer.network === dominant ? 0 : 1);
-}
-
-function since(one: Connection, other: Connection): number {
-  return one.peer.usedAtMs - other.peer.usedAtMs;
+/** Requests under way are worth most, then what was used last. */
+function byWorth({ peer: one }: Connection, { peer: other }: Connection): number {
+  return Number(other.calls > 0) - Number(one.calls > 0) || other.usedAtMs - one.usedAtMs;
 }

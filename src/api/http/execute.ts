@@ -14,8 +14,8 @@ import type { StatusWaiters } from "../operation/wait.ts";
 
 /** The client of a request, as the server knows it. */
 export interface Caller {
-  /** Called when the request has come with a valid token. */
-  prove?(): void;
+  /** Called when the request has come with a valid token. @param owner the organization of the token. */
+  prove?(owner: string): void;
 }
 
 /** What the shell notes about a request while it is answered. */
@@ -40,7 +40,7 @@ export function executorOf(operation: Operation, shell: Shell) {
     const params = context.req.param() as Record<string, string>;
     addDeprecation(context, operation, params);
     const principal = await authenticate(shell.db, shell.log, context.req.header("authorization"));
-    context.env.prove?.();
+    context.env.prove?.(principal.organizationId);
     context.set("tokenId", principal.tokenId);
     countRequest(context, shell.limiter, principal.tokenId);
     if (!mayCall(principal, operation.ability)) throw forbidden();
