@@ -58,7 +58,8 @@ async function insertBatch(
         type, region, size, auto_upgrade_enabled, is_public, eviction_policy, uses_hibernation,
         hibernation_timeout, username, status, engine, limits
       from ${added}, caches where caches.id = ${modelId} order by added.id`;
-    await tx`insert into ports (host_id, port, resource_id) select host, port, id from ${added}`;
+    await tx`
+      insert into instances (id, kind, resource_id, host_id, port) select id, 'caches', id, host, port from ${added}`;
     await tx`insert into work (kind, id, host_id, run_at) select 'caches', id, host, 'infinity' from ${added}`;
     await tx`
       insert into allocations (resource_id, organization_id, token_id, kind, memory_bytes)

@@ -51,6 +51,9 @@ function held() {
   return { runs, reconcile };
 }
 
+/** An outcome that asks for another look. */
+const again = (ms: number): Outcome => ({ result: { settled: true, againAt: new Date(Date.now() + ms) } });
+
 /** An outcome that leaves a note of having been written. */
 function note(text: string): Outcome {
   return {
@@ -176,6 +179,33 @@ test("an outcome that could not be written is tried again without waiting for th
   await item(db, "thing-1");
   await until("it is settled", () => isSettled("thing-1"), 5_000);
   expect(attempts).toBe(2);
+});
+
+test("settled work that asks for it is looked at again at its time", async () => {
+  const startedAt: number[] = [];
+  await start(async () => {
+    startedAt.push(Date.now());
+    return startedAt.length < 3 ? again(300) : SETTLED;
+  });
+  await item(db, "thing-1");
+  await until("it was looked at three times", () => startedAt.length === 3);
+  await until("it is settled", () => isSettled("thing-1"));
+  const waits = startedAt.slice(1).map((at, index) => at - (startedAt[index] ?? 0));
+  for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(300);
+});
+
+test("another loop looks again at what one that died has settled, or was looking at", async () => {
+  const dying = await start(async () => again(500));
+  await item(db, "thing-1");
+  await until("it is settled until later", async () => (await workOf(db, "thing-1"))?.owner === null);
+  const { runs, reconcile } = held();
+  const alsoDying = await start(reconcile);
+  await dying.stop();
+  await until("the second loop looks again", () => runs.length === 1, 10_000);
+  runs[0]?.signal.addEventListener("abort", () => runs[0]?.fail(new Error("aborted")));
+  await start(async () => SETTLED);
+  await alsoDying.stop();
+  await until("the third loop has looked again", () => isSettled("thing-1"), 10_000);
 });
 
 test("a request that holds a resource's work while an outcome is written is not waited for in a circle", async () => {

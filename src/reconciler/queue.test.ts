@@ -4,10 +4,12 @@ import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { Database } from "../store/database.ts";
 import { becomeOwner } from "./owner.ts";
 import { freeAbandoned, complete, requeue, requeueMissing, nextDueMs, renewLeases, claim } from "./queue.ts";
-import { HOST, queueStore, sessionOf, item, workOf } from "./test-support.ts";
+import { addInstance, HOST, queueStore, sessionOf, item, workOf } from "./test-support.ts";
 
 const SETTLED = { settled: true } as const;
 const FAILED = { settled: false, retryMs: 5_000, lastError: "It is not there yet." } as const;
+
+const inHalfAMinute = () => ({ settled: true, againAt: new Date(Date.now() + 30_000) }) as const;
 
 let db: Database;
 
@@ -21,6 +23,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await db`delete from work`;
+  await db`delete from instances`;
 });
 
 const newOwner = () => becomeOwner((onClose) => sessionOf(db, onClose));
@@ -57,6 +60,69 @@ describe("taking", () => {
   });
 });
 
+describe("work without a host", () => {
+  test("is done by whoever comes first, whatever hosts that one serves", async () => {
+    await item(db, "thing-1", null);
+    expect(await nextDueMs(db, ["host-2"])).toBeLessThanOrEqual(0);
+    const [job] = await claim(db, 1, ["host-2"], 10);
+    expect(job?.id).toBe("thing-1");
+    expect(await claim(db, 2, [HOST], 10)).toEqual([]);
+  });
+
+  test("is never missing from a host", async () => {
+    await item(db, "thing-1", null);
+    await complete(db, 1, await takeOne(1), SETTLED);
+    await requeueMissing(db, HOST, []);
+    expect((await workOf(db, "thing-1"))?.isSettled).toBe(true);
+  });
+});
+
+describe("a resource with several instances", () => {
+  test("is looked at again for any of them", async () => {
+    await settle("thing-1");
+    await addInstance(db, "thing-1-b", "thing-1");
+    await requeue(db, "thing-1-b", "broken");
+    expect((await workOf(db, "thing-1"))?.isDue).toBe(true);
+  });
+
+  test("is looked at again when one of them is missing from its host", async () => {
+    await settle("thing-1");
+    await addInstance(db, "thing-1-b", "thing-1");
+    await requeueMissing(db, HOST, ["thing-1", "thing-1-b"]);
+    expect((await workOf(db, "thing-1"))?.isDue).toBe(false);
+    await requeueMissing(db, HOST, ["thing-1"]);
+    expect((await workOf(db, "thing-1"))?.isDue).toBe(true);
+  });
+});
+
+describe("settled work that asks to be looked at again", () => {
+  test("is due at that time and not before, without being overdue", async () => {
+    await item(db, "thing-1");
+    expect(await complete(db, 1, await takeOne(1), inHalfAMinute())).toBe("given");
+    expect(await claim(db, 1, [HOST], 10)).toEqual([]);
+    expect(await nextDueMs(db, [HOST])).toBeWithin(20_000, 30_001);
+    expect(await db`select from work where deadline_at is null`).toHaveLength(1);
+  });
+
+  test("is looked at without a pause neither for a time that has passed nor for news that came before", async () => {
+    await item(db, "thing-1");
+    await complete(db, 1, await takeOne(1), { settled: true, againAt: new Date(0) });
+    expect(await nextDueMs(db, [HOST])).toBeGreaterThan(0);
+    await item(db, "thing-1");
+    const job = await takeOne(1);
+    await item(db, "thing-1");
+    expect(await complete(db, 1, job, inHalfAMinute())).toBe("outdated");
+    expect((await takeOne(1)).deadlineAt).not.toBeNull();
+  });
+
+  test("is looked at sooner when something is observed", async () => {
+    await item(db, "thing-1");
+    await complete(db, 1, await takeOne(1), inHalfAMinute());
+    await requeue(db, "thing-1", "broken");
+    expect((await takeOne(1)).id).toBe("thing-1");
+  });
+});
+
 describe("giving back", () => {
   test("what is as wished leaves nothing to be done", async () => {
     await settle("thing-1");
@@ -80,6 +146,7 @@ describe("giving back", () => {
       expect(await complete(db, 1, job, result)).toBe(result === SETTLED ? "outdated" : "given");
       expect(await workOf(db, "thing-1")).toMatchObject({ isDue: true, owner: null, isSettled: false });
       await db`delete from work`;
+      await db`delete from instances`;
     }
   });
 
@@ -152,6 +219,7 @@ describe("what an owner that is gone had", () => {
       );
       expect(taken.flat()).toHaveLength(1);
       await db`delete from work`;
+      await db`delete from instances`;
     }
     for (const owner of owners) await owner.close();
   });

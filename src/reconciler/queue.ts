@@ -8,11 +8,15 @@ export const OWNER_LOCK_CLASS = 7_458_002;
 /** How long a lease lasts without being renewed, in seconds. */
 export const LEASE_SECONDS = 30;
 
+/** How soon settled work is looked at again at the earliest, when it asks for that. */
+const SHORTEST_PAUSE_SECONDS = 0.1;
+
 /** A resource that somebody wants changed. */
 export interface WorkItem {
   kind: string;
   id: string;
-  hostId: string;
+  /** The host that the work is done on; null for work that needs none. */
+  hostId: string | null;
   /** When the wish should have been reached, in seconds from now; later than that it counts as overdue. */
   deadlineSeconds: number;
 }
@@ -39,25 +43,27 @@ export async function enqueue(tx: Queryable, item: WorkItem): Promise<void> {
 /** What was seen of a resource: as it was wished, on its way there, or broken after it had been there. */
 export type Convergence = "as-desired" | "converging" | "broken";
 
-/** Has a resource looked at again because what was observed does not fit what is recorded. */
-export async function requeue(db: Queryable, id: string, convergence: Convergence): Promise<void> {
+/** Has the resource of an instance looked at again because what was observed does not fit what is recorded. */
+export async function requeue(db: Queryable, instanceId: string, convergence: Convergence): Promise<void> {
   // A row without a deadline is where it was wished to be; one that is being worked on will see for itself, except for
   // what breaks behind the back of a run that has looked already.
   const rows = await db`
-    update work set run_at = now()
-    where id = ${id} and case
+    update work set run_at = now() from instances i
+    where i.id = ${instanceId} and work.kind = i.kind and work.id = i.resource_id and case
       when ${convergence} = 'as-desired' then deadline_at is not null and owner is null
       when ${convergence} = 'broken' then deadline_at is null or owner is not null
       else deadline_at is null end
-    returning id`;
-  if (rows.length > 0) await notify(db, "work", id);
+    returning work.id`;
+  if (rows.length > 0) await notify(db, "work", instanceId);
 }
 
-/** Has every settled resource of the host looked at whose id is not among the ones observed there. */
+/** Has every settled resource looked at that has an instance on the host which is not among those observed there. */
 export async function requeueMissing(db: Queryable, hostId: string, observedIds: string[]): Promise<void> {
   const rows = await db`
     update work set run_at = now()
-    where host_id = ${hostId} and deadline_at is null and not (id = any(${db.array(observedIds, "text")}))
+    where deadline_at is null and (kind, id) in (
+      select kind, resource_id from instances
+      where host_id = ${hostId} and not (id = any(${db.array(observedIds, "text")})))
     returning id`;
   if (rows.length > 0) await notify(db, "work", "");
 }
@@ -121,9 +127,19 @@ export async function freeAbandoned(db: Database, mine: { owner: number; ids: st
           and database = (select oid from pg_database where datname = current_database())) end`;
 }
 
+/** When settled work is due, as SQL; a time that has passed must not have it looked at without a pause. */
+function againAt(tx: Queryable, at: Date | undefined) {
+  if (at === undefined) return tx`'infinity'::timestamptz`;
+  return tx`greatest(${at}::timestamptz, now() + make_interval(secs => ${SHORTEST_PAUSE_SECONDS}))`;
+}
+
 /** How a run ended. */
 export type ReconcileResult =
-  | { settled: true }
+  | {
+      settled: true;
+      /** When the resource is to be looked at again, though nothing changed; each result says so anew. */
+      againAt?: Date;
+    }
   | { settled: false; retryMs: number; lastError: string | null; deadlineSeconds?: number }
   | "gone";
 
@@ -147,12 +163,15 @@ export async function complete(
   if (result.settled) {
     // A wish that arrived during the run has set run_at to a time, keeps its deadline, and is looked at next.
     const [row] = await tx<{ isOutdated: boolean }[]>`
+      with given as materialized (
+        select kind, id, run_at < 'infinity' as outdated from work
+        where kind = ${job.kind} and id = ${job.id} and owner = ${owner} for update)
       update work
-      set owner = null, lease_until = null,
-          attempts = 0, last_error = null,
-          deadline_at = case when run_at = 'infinity' then null else deadline_at end
-      where kind = ${job.kind} and id = ${job.id} and owner = ${owner}
-      returning run_at < 'infinity' as "isOutdated"`;
+      set owner = null, lease_until = null, attempts = 0, last_error = null,
+          run_at = case when outdated then run_at else ${againAt(tx, result.againAt)} end,
+          deadline_at = case when outdated then deadline_at end
+      from given where work.kind = given.kind and work.id = given.id
+      returning outdated as "isOutdated"`;
     if (row === undefined) return "lost";
     return row.isOutdated ? "outdated" : "given";
   }

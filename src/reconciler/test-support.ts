@@ -2,7 +2,7 @@
 import { SQL } from "bun";
 import { freshDatabase } from "../../tests/support/engines/postgres.ts";
 import { createLog } from "../lib/log.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Queryable } from "../store/database.ts";
 import { Loop, type Reconcile } from "./loop.ts";
 import { enqueue, OWNER_LOCK_CLASS } from "./queue.ts";
 
@@ -20,9 +20,19 @@ export function sessionOf(db: Database, onclose: () => void = () => {}): Databas
   return new SQL({ ...db.options, max: 1, onclose } as SQL.Options);
 }
 
-/** Wishes for something about a resource of the kind `things`. */
-export async function item(db: Database, id: string): Promise<void> {
-  await db.begin((tx) => enqueue(tx, { kind: "things", id, hostId: HOST, deadlineSeconds: 60 }));
+/** Queues work on a resource of the kind `things`, which has one instance on a host, or none where there is no host. */
+export async function item(db: Database, id: string, hostId: string | null = HOST): Promise<void> {
+  await db.begin(async (tx) => {
+    await enqueue(tx, { kind: "things", id, hostId, deadlineSeconds: 60 });
+    if (hostId !== null) await addInstance(tx, id, id);
+  });
+}
+
+/** Adds an instance of a resource of the kind `things`. */
+export async function addInstance(db: Queryable, id: string, resourceId: string): Promise<void> {
+  await db`
+    insert into instances (id, kind, resource_id, host_id) values (${id}, 'things', ${resourceId}, ${HOST})
+    on conflict do nothing`;
 }
 
 /** A loop for the kind `things`, with sessions of its own. */

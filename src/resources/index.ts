@@ -1,5 +1,6 @@
 // All kinds of resources that this Pilvi offers.
 import type { Operation } from "../api/operation/operation.ts";
+import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database } from "../store/database.ts";
 import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";
@@ -20,6 +21,11 @@ export function allOperations(context: KindContext): Operation[] {
   ];
 }
 
+/** What the loop does for each kind of work. */
+export function allReconcilers(context: KindContext): ReadonlyMap<string, Reconcile> {
+  return new Map(kinds.flatMap(({ name, reconcile }) => (reconcile ? [[name, reconcile(context)]] : [])));
+}
+
 /**
  * Records what resources of an earlier release take of the quotas, which only the code that knows the sizes can tell. Killed
  * halfway, it goes on with the rest at the next start.
@@ -27,7 +33,7 @@ export function allOperations(context: KindContext): Operation[] {
 export async function recordUnknownAllocations(db: Database): Promise<void> {
   for (const { id, kind: name } of await unknownAllocations(db)) {
     const kind = kinds.find((each) => each.name === name);
-    const allocation = (await kind?.allocationOf(db, id)) ?? null;
+    const allocation = (await kind?.allocationOf?.(db, id)) ?? null;
     if (allocation !== null) await recordAllocation(db, id, allocation);
   }
 }

@@ -78,9 +78,10 @@ export interface ResourceKind {
   /** The plural noun of the abilities, of the work queue, and of the guide in `docs/`, such as `caches`. */
   name: string;
   operations(context: KindContext): Operation[];
-  reconcile(context: KindContext): Reconcile;
-  /** What a resource of any organization takes of its quotas; null for one that is not there. */
-  allocationOf(db: Queryable, id: string): Promise<Allocation | null>;
+  /** Left out by a kind of which nothing has to be made true beyond its rows. */
+  reconcile?(context: KindContext): Reconcile;
+  /** What a resource of any organization takes of its quotas; null for one that is not there. Left out by a kind that takes nothing. */
+  allocationOf?(db: Queryable, id: string): Promise<Allocation | null>;
   /** What Prometheus can be told of all resources of the kind; left out by a kind that has nothing to tell. */
   figures?: FigureSource<KindContext>;
 }

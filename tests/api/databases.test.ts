@@ -35,7 +35,7 @@ const counts = async (id: string) => {
   const [row] = await api.db`
     select (select count(*)::int from databases where id = ${id}) as databases,
            (select count(*)::int from database_schemas where database_id = ${id}) as schemas,
-           (select count(*)::int from ports where resource_id = ${id}) as ports,
+           (select count(*)::int from instances where resource_id = ${id}) as ports,
            (select count(*)::int from work where id = ${id} and kind = 'databases') as work,
            (select count(*)::int from audit where resource_id = ${id}) as audit`;
   return row;

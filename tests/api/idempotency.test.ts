@@ -40,7 +40,7 @@ test("twenty at the same time make one cache, one port, one work row and one aud
   const [id] = ids;
   const [counts] = await api.db`
     select (select count(*)::int from caches where id = ${id}) as caches,
-           (select count(*)::int from ports where resource_id = ${id}) as ports,
+           (select count(*)::int from instances where resource_id = ${id}) as ports,
            (select count(*)::int from work where id = ${id}) as work,
            (select count(*)::int from audit where resource_id = ${id}) as audit`;
   expect(counts).toEqual({ caches: 1, ports: 1, work: 1, audit: 1 });

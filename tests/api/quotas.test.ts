@@ -4,7 +4,8 @@ import type { TokenLimits } from "../../src/api/auth/tokens.ts";
 import type { StorageReading } from "../../src/drivers/driver.ts";
 import { recordStorage } from "../../src/resources/shared/storage.ts";
 import type { Quotas } from "../../src/resources/kind.ts";
-import { eraseRow, type InstanceKind } from "../../src/resources/shared/rows.ts";
+import type { InstanceKind } from "../../src/resources/shared/instance-kinds.ts";
+import { eraseRow } from "../../src/resources/shared/rows.ts";
 import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";
 import { ask } from "../support/api/resources-api.ts";
 
@@ -182,7 +183,7 @@ describe("an organization", () => {
     const refused = { "Idempotency-Key": "refused" };
     expect((await create("caches", {}, { headers: refused })).status).toBe(422);
     const [left] = await api.db`
-      select (select count(*) from ports)::int as ports, (select count(*) from work)::int as work,
+      select (select count(*) from instances)::int as ports, (select count(*) from work)::int as work,
              (select count(*) from audit)::int as audit`;
     expect(left).toEqual({ ports: 1, work: 1, audit: 1 });
     await erase("caches", first.body.data.id);

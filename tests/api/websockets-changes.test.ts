@@ -95,7 +95,7 @@ describe("DELETE /websocket-servers/:id", () => {
     for (const gone of [`${path}/${data.id}`, application]) expect((await ask(gone)).status).toBe(404);
     expect((await remove()).status).toBe(404);
     const [left] = await api.db`
-      select count(*)::int as count from ports where resource_id = ${data.id}`;
+      select count(*)::int as count from instances where resource_id = ${data.id}`;
     expect(left.count).toBe(0);
   });
 });

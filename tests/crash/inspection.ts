@@ -75,7 +75,7 @@ async function rowsOf(store: Database, wanted: string[]) {
   return {
     caches: [...(await store<{ id: string; status: string }[]>`select id, status from caches order by id`)],
     work: idsOf(await store`select id from work`),
-    ports: idsOf(await store`select resource_id as id from ports`),
+    ports: idsOf(await store`select id from instances`),
     allocations: idsOf(await store`select resource_id as id from allocations`),
     counted: await countedIn(store),
     strayKeys: idsOf(

@@ -13,7 +13,7 @@ import type { Vault } from "../../lib/secrets.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
 import { Loop } from "../../reconciler/loop.ts";
 import { requeue, requeueMissing, type Convergence } from "../../reconciler/queue.ts";
-import { allOperations, kinds, recordUnknownAllocations } from "../../resources/index.ts";
+import { allOperations, allReconcilers, kinds, recordUnknownAllocations } from "../../resources/index.ts";
 import type { KindContext, ServedHost } from "../../resources/kind.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
 import { hostDirectory, servedHost } from "../../resources/shared/hosts.ts";
@@ -117,7 +117,7 @@ async function startControl(
   const app = await createControlApp(config, context, log);
   app.metrics.addFigures(sleepGauges, context);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
-  const reconcilers = new Map(kinds.map((kind) => [kind.name, kind.reconcile(context)]));
+  const reconcilers = allReconcilers(context);
   const loop = new Loop({ db, openSession, hostIds: hosts.all.map(({ id }) => id), reconcilers, log });
   await loop.start();
   const watching = new AbortController();

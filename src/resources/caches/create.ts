@@ -14,7 +14,6 @@ export async function createCache(
   const { body } = request;
   return await createInstance<CacheRow>(context, request, {
     kind: "caches",
-    prefix: "cache",
     insert: (tx, values) =>
       insertCache(tx, {
         ...values,

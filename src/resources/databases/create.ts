@@ -27,7 +27,6 @@ export async function createDatabaseCluster(
   const completeConfig = configVariants[type].complete(config ?? {});
   return await createInstance<DatabaseClusterRow>(context, request, {
     kind: "databases",
-    prefix: "db",
     async insert(tx, values) {
       const row = await insertDatabaseCluster(tx, {
         ...values,

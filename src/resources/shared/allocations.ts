@@ -1,7 +1,7 @@
 // What resources take of the quotas, and the sums of it that the store keeps by organization and by token.
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import type { Allocation } from "../kind.ts";
-import type { InstanceKind } from "./rows.ts";
+import type { InstanceKind } from "./instance-kinds.ts";
 
 /** What an organization or a token has in all. */
 export interface Usage extends Record<InstanceKind, number> {

@@ -8,10 +8,11 @@ import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { Allocation, KindContext } from "../kind.ts";
 import { recordRequest } from "./events/record.ts";
+import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 import { freePorts, PortsTaken, takePort } from "./ports.ts";
 import { allocate, type AllocationFields } from "./quotas.ts";
 import type { CloudRegion } from "./regions.ts";
-import { RESOURCE_TYPES, type InstanceKind, type InstanceLogin, type InstanceValues } from "./rows.ts";
+import type { InstanceLogin, InstanceValues } from "./rows.ts";
 
 /** How soon a wish about an instance should have come true. */
 export const DEADLINE_SECONDS = 60;
@@ -24,8 +25,6 @@ export type NewInstance = Record<string, unknown> & { name: string; region: Clou
 /** How a kind makes and finds its rows. */
 export interface InstanceCreation<Row> {
   kind: InstanceKind;
-  /** What ids begin with. */
-  prefix: string;
   insert(tx: Transaction, values: InstanceValues): Promise<Row>;
   find(tx: Transaction, organizationId: string, id: string): Promise<Row | undefined>;
   /** What it takes of the quotas, and the fields that decide on that. */
@@ -46,7 +45,7 @@ export async function createInstance<Row>(
   const { organizationId } = principal;
   const { kind } = creation;
   const host = context.hosts.forNew();
-  const id = newId(creation.prefix);
+  const id = newId(INSTANCE_KINDS[kind].prefix);
   const createAt = (ports: number[]) =>
     createOnce(context.db, {
       organizationId,
@@ -60,10 +59,10 @@ export async function createInstance<Row>(
           hostId: host.id,
           name: body.name,
           region: body.region,
-          port: await takePort(tx, host.id, id, ports),
+          port: await takePort(tx, { id, kind, resourceId: id, hostId: host.id }, ports),
         });
         await enqueue(tx, { kind, id, hostId: host.id, deadlineSeconds: DEADLINE_SECONDS });
-        const resource = { type: RESOURCE_TYPES[kind], id, name: body.name };
+        const resource = { type: INSTANCE_KINDS[kind].type, id, name: body.name };
         const event = { type: "created" as const, resource };
         await recordRequest(tx, { principal, requestId, action: "create", kind, details: body, event });
         const order = { kind, id, allocation: creation.allocationOf(row), fields: creation.allocationFields };

@@ -8,7 +8,8 @@ import { notify } from "../../store/notifications.ts";
 import type { KindContext } from "../kind.ts";
 import { DEADLINE_SECONDS } from "./create.ts";
 import { recordRequest } from "./events/record.ts";
-import { lockRow, RESOURCE_TYPES, tableOf, type InstanceKind } from "./rows.ts";
+import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
+import { lockRow } from "./rows.ts";
 
 /** What is deleted, and what goes along with it. */
 export interface InstanceDeletion {
@@ -32,11 +33,11 @@ export async function deleteInstance(
     const row = await lockRow(tx, kind, principal.organizationId, id);
     if (row === undefined) throw notFound(noun);
     if (row.status === "deleting") return;
-    await tx`update ${tx.unsafe(tableOf(kind))} set status = 'deleting' where id = ${id}`;
+    await tx`update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set status = 'deleting' where id = ${id}`;
     await notify(tx, "status", id);
     await markParts?.(tx, id);
     await enqueue(tx, { kind, id, hostId: row.hostId, deadlineSeconds: DEADLINE_SECONDS });
-    const resource = { type: RESOURCE_TYPES[kind], id, name: row.name };
+    const resource = { type: INSTANCE_KINDS[kind].type, id, name: row.name };
     const event = { type: "deleting" as const, resource };
     await recordRequest(tx, { principal, requestId, action: "delete", kind, details: {}, event });
     await failpoint("delete.written");

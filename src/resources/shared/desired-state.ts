@@ -4,7 +4,8 @@ import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { DEADLINE_SECONDS } from "./create.ts";
-import { lockRow, markUpdating, type InstanceKind } from "./rows.ts";
+import type { InstanceKind } from "./instance-kinds.ts";
+import { lockRow, markUpdating } from "./rows.ts";
 
 /** How a kind finds its rows, and what it calls one. */
 export interface InstanceSearch<Row> {

@@ -1,7 +1,7 @@
 // Lists of an organization's resources: pages and totals that cost the same however many resources there are.
 import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Database } from "../../store/database.ts";
-import { tableOf, type InstanceKind } from "./rows.ts";
+import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 
 /** Which resources of an organization a list shows. An empty or absent list of values lets all through. */
 export interface ListFilter {
@@ -51,7 +51,7 @@ export async function listRows<Row>(
   if (segments.length === 0) return { rows: [], total };
   const rows = await db<Row[]>`
     ${db.unsafe(select)} where r.id = any(array(
-      select id from ${db.unsafe(tableOf(kind))}
+      select id from ${db.unsafe(INSTANCE_KINDS[kind].table)}
       where organization_id = ${request.organizationId} and segment = any(${db.array(segments, "integer")})
         ${matching(db, counted)}
       order by segment, id limit ${request.page.size} offset ${skipped}))
@@ -102,7 +102,7 @@ async function listNamed<Row>(
   names: readonly string[],
 ): Promise<RowPage<Row>> {
   const among = db`
-    from ${db.unsafe(tableOf(kind))} where organization_id = ${organizationId}
+    from ${db.unsafe(INSTANCE_KINDS[kind].table)} where organization_id = ${organizationId}
       and name = any(${db.array([...names], "text")}) ${matching(db, filter)}`;
   const [rows, counted] = await Promise.all([
     db<Row[]>`

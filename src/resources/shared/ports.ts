@@ -37,19 +37,27 @@ export async function* freePorts(
   yield [];
 }
 
+/** An instance of a resource, and the host that it is placed on. */
+export interface PlacedInstance {
+  id: string;
+  kind: string;
+  resourceId: string;
+  hostId: string;
+}
+
 /**
- * Takes one of the ports for the life of the resource, in the transaction that makes it.
+ * Places a new instance, with one of the ports for its life, in the transaction that makes it.
  * @throws ApiError 503 when there are none, and PortsTaken when others took all of them meanwhile.
  */
 export async function takePort(
   tx: Transaction,
-  hostId: string,
-  resourceId: string,
+  { id, kind, resourceId, hostId }: PlacedInstance,
   ports: readonly number[],
 ): Promise<number> {
   for (const port of ports) {
     const rows = await tx`
-      insert into ports (host_id, port, resource_id) values (${hostId}, ${port}, ${resourceId})
+      insert into instances (id, kind, resource_id, host_id, port)
+      values (${id}, ${kind}, ${resourceId}, ${hostId}, ${port})
       on conflict (host_id, port) do nothing returning port`;
     if (rows.length > 0) return port;
   }
@@ -58,7 +66,7 @@ export async function takePort(
 }
 
 /**
- * The next ports that no resource has, going round in the range from a start that is another one each time, so that
+ * The next ports that no instance has, going round in the range from a start that is another one each time, so that
  * transactions at the same time do not want the same port.
  */
 async function unclaimed(
@@ -74,7 +82,7 @@ async function unclaimed(
       select position, port
       from generate_series(${from}::int, ${to}::int) position,
         lateral (select (${first}::int + (start + position) % ${size}::int)::int as port) p
-      where not exists (select from ports where host_id = ${hostId} and ports.port = p.port)
+      where not exists (select from instances i where i.host_id = ${hostId} and i.port = p.port)
       order by position limit ${LATER_BATCH}) c on true
     order by c.position`;
   const candidates = rows.flatMap(({ position, port }) => (position === null ? [] : [{ position, port }]));

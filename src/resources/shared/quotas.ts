@@ -13,7 +13,7 @@ import {
   type Usage,
   type Usages,
 } from "./allocations.ts";
-import type { InstanceKind } from "./rows.ts";
+import type { InstanceKind } from "./instance-kinds.ts";
 
 /** The fields of a request that decide how much of a quota it takes. */
 export type AllocationFields = Record<keyof TakenByOrder, string>;

@@ -4,8 +4,9 @@ import type { OperationRequest } from "../../api/operation/operation.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import type { KindContext } from "../kind.ts";
 import { changed, recordRequest } from "./events/record.ts";
+import { INSTANCE_KINDS } from "./instance-kinds.ts";
 import type { Made } from "./routed-resource.ts";
-import { RESOURCE_TYPES, writePassword } from "./rows.ts";
+import { writePassword } from "./rows.ts";
 import { enqueueChange, lockInstance, refuseDeleting, type InstanceSearch } from "./desired-state.ts";
 
 /**
@@ -32,7 +33,7 @@ export async function rotateCredentials<
       refuseDeleting(found, noun);
       await writePassword(tx, kind, id, vault.seal(newPassword(), id));
       await enqueueChange(tx, kind, found);
-      const event = changed({ type: RESOURCE_TYPES[kind], id, name: found.name }, ["credentials"]);
+      const event = changed({ type: INSTANCE_KINDS[kind].type, id, name: found.name }, ["credentials"]);
       const record = { principal, requestId, action: "rotate-credentials", kind, details: {}, event };
       await recordRequest(tx, record);
       return (await search.find(tx, organizationId, id)) ?? found;

@@ -4,12 +4,9 @@ import type { Observation } from "../../drivers/driver.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { deleteAllocation } from "./allocations.ts";
-import type { EventResourceType } from "./event-schema.ts";
 import { recordEvent } from "./events/record.ts";
+import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 import type { CloudRegion } from "./regions.ts";
-
-/** Kinds whose resources are instances of an engine; being constants, they may stand in a statement as they are. */
-export type InstanceKind = "caches" | "databases" | "websockets";
 
 /** What is decided for every instance at its creation. */
 export interface InstanceValues {
@@ -45,26 +42,8 @@ export const CREATED_AT = `to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"
 /** The columns of kinds whose instances have a user, as SQL. */
 export const LOGIN_COLUMNS = `r.username, r.sealed_password as "sealedPassword"`;
 
-const TABLES: Record<InstanceKind, string> = {
-  caches: "caches",
-  databases: "databases",
-  websockets: "websocket_servers",
-};
-
-/** The types of their resources in the API. */
-export const RESOURCE_TYPES = {
-  caches: "caches",
-  databases: "databases",
-  websockets: "websocketServers",
-} as const satisfies Record<InstanceKind, EventResourceType>;
-
 /** Rows of earlier versions were not told of warnings. */
 const ENGINE = `jsonb_build_object('warning', null) || r.engine`;
-
-/** The name of a kind's table. */
-export function tableOf(kind: InstanceKind): string {
-  return TABLES[kind];
-}
 
 /**
  * The beginning of a statement that reads whole rows of a kind.
@@ -75,7 +54,7 @@ export function selectOf(kind: InstanceKind, columns: string): string {
     select r.id, r.organization_id as "organizationId", r.host_id as "hostId", r.name, r.region, r.port,
            r.status, ${ENGINE} as engine, r.limits, ${CREATED_AT} as "createdAt", w.last_error as "lastError",
            coalesce(w.deadline_at < now(), false) as "isOverdue", ${columns}
-    from ${tableOf(kind)} r left join work w on w.kind = '${kind}' and w.id = r.id`;
+    from ${INSTANCE_KINDS[kind].table} r left join work w on w.kind = '${kind}' and w.id = r.id`;
 }
 
 /** The row with this id, of the organization or, for the reconciler, of any. */
@@ -103,11 +82,11 @@ export async function lockRow(
   id: string,
 ): Promise<{ hostId: string; status: string; name: string } | undefined> {
   await tx`
-    select from work w join ${tx.unsafe(tableOf(kind))} r on r.id = w.id
+    select from work w join ${tx.unsafe(INSTANCE_KINDS[kind].table)} r on r.id = w.id
     where w.kind = ${kind} and w.id = ${id} and r.organization_id = ${organizationId} for update of w`;
   // A statement of its own, since the one that waited still sees what was there before.
   const [row] = await tx<{ hostId: string; status: string; name: string }[]>`
-    select host_id as "hostId", status, name from ${tx.unsafe(tableOf(kind))}
+    select host_id as "hostId", status, name from ${tx.unsafe(INSTANCE_KINDS[kind].table)}
     where id = ${id} and organization_id = ${organizationId}`;
   return row;
 }
@@ -119,13 +98,13 @@ export async function writePassword(
   id: string,
   sealedPassword: string,
 ): Promise<void> {
-  await tx`update ${tx.unsafe(tableOf(kind))} set sealed_password = ${sealedPassword} where id = ${id}`;
+  await tx`update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set sealed_password = ${sealedPassword} where id = ${id}`;
 }
 
 /** Says of an instance that was available that a wish for it is not yet in force. */
 export async function markUpdating(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
   await tx`
-    update ${tx.unsafe(tableOf(kind))} set status = 'updating' where id = ${id} and status = 'available'`;
+    update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set status = 'updating' where id = ${id} and status = 'available'`;
 }
 
 /** What a run has found out of an instance. */
@@ -142,15 +121,15 @@ export async function writeProgress(
   const reason = { status, reason: seen.lastError ?? "The engine does not answer." };
   await tx`
     with written as (
-      update ${tx.unsafe(tableOf(kind))} r
+      update ${tx.unsafe(INSTANCE_KINDS[kind].table)} r
       set status = case when r.status = 'deleting' then r.status else ${status} end,
           engine = coalesce(${seen.engine}::jsonb, r.engine), limits = coalesce(${seen.limits}::jsonb, r.limits)
-      from (select id, status from ${tx.unsafe(tableOf(kind))} where id = ${id}) former
+      from (select id, status from ${tx.unsafe(INSTANCE_KINDS[kind].table)} where id = ${id}) former
       where r.id = former.id
       returning r.organization_id, r.id, r.name, r.status, former.status as former)
     insert into events (organization_id, type, resource_type, resource_id, resource_name, details)
     select organization_id, case status when 'available' then 'available' else 'unavailable' end,
-           ${RESOURCE_TYPES[kind]}, id, name,
+           ${INSTANCE_KINDS[kind].type}, id, name,
            case status when 'available' then '{}' else ${reason}::jsonb end
     from written where status <> former`;
   await notify(tx, "status", id);
@@ -159,11 +138,11 @@ export async function writeProgress(
 /** Removes all that is known of a resource; only its audit and its events stay. */
 export async function eraseRow(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
   const [row] = await tx<{ organizationId: string; name: string }[]>`
-    delete from ${tx.unsafe(tableOf(kind))} where id = ${id} returning organization_id as "organizationId", name`;
-  await tx`delete from ports where resource_id = ${id}`;
+    delete from ${tx.unsafe(INSTANCE_KINDS[kind].table)} where id = ${id} returning organization_id as "organizationId", name`;
+  await tx`delete from instances where resource_id = ${id}`;
   await forgetResource(tx, id);
   if (row !== undefined) {
-    const resource = { type: RESOURCE_TYPES[kind], id, name: row.name };
+    const resource = { type: INSTANCE_KINDS[kind].type, id, name: row.name };
     await recordEvent(tx, { organizationId: row.organizationId, type: "deleted", resource });
   }
   await deleteAllocation(tx, id);

@@ -3,10 +3,10 @@ import type { FigureFamily, FigureSource, LabelledFigure } from "../../api/http/
 import type { Observation } from "../../drivers/driver.ts";
 import type { Database } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
-import type { InstanceKind } from "./rows.ts";
+import { kindOfId, type InstanceKind } from "./instance-kinds.ts";
 
-/** The kinds that may sleep, by what their ids begin with. */
-const KINDS = { cache: "caches", db: "databases" } as const satisfies Record<string, InstanceKind>;
+/** The kinds that may sleep. */
+const KINDS: readonly InstanceKind[] = ["caches", "databases"];
 
 const SLEEPING: FigureFamily = {
   name: "pilvi_sleeping",
@@ -39,12 +39,10 @@ export const sleepGauges: FigureSource<KindContext> = {
   async read({ hosts, db }, organizationId) {
     const own = organizationId === undefined ? undefined : await idsOf(db, organizationId);
     const told: LabelledFigure[] = [];
-    const sleeping: Record<string, number> = Object.fromEntries(
-      Object.values(KINDS).map((kind) => [kind, 0]),
-    );
+    const sleeping: Record<string, number> = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
     for (const seen of hosts.all.flatMap(({ observedStates }) => [...observedStates.all()])) {
-      const kind = kindOf(seen);
-      if (kind === undefined || own?.has(seen.id) === false) continue;
+      const kind = kindOfId(seen.id);
+      if (kind === undefined || !KINDS.includes(kind) || own?.has(seen.id) === false) continue;
       if (seen.state === "asleep") sleeping[kind] = (sleeping[kind] ?? 0) + 1;
       told.push(...figuresOf(kind, seen));
     }
@@ -59,10 +57,6 @@ async function idsOf(db: Database, organizationId: string): Promise<Set<string>>
     select id from caches where organization_id = ${organizationId}
     union all select id from databases where organization_id = ${organizationId}`;
   return new Set(rows.map(({ id }) => id));
-}
-
-function kindOf({ id }: Observation): InstanceKind | undefined {
-  return Object.entries(KINDS).find(([prefix]) => id.startsWith(`${prefix}-`))?.[1];
 }
 
 function figuresOf(kind: InstanceKind, { id, sleep }: Observation): LabelledFigure[] {

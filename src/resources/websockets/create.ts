@@ -19,7 +19,6 @@ export async function createWebSocketCluster(
   const { type, max_connections: maxConnections } = request.body;
   return await createInstance<WebSocketClusterRow>(context, request, {
     kind: "websockets",
-    prefix: "ws",
     async insert(tx, values) {
       const row = await insertWebSocketCluster(tx, { ...values, type, maxConnections });
       const settings = newApplication.parse({ name: DEFAULT_APPLICATION });

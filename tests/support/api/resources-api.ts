@@ -1,6 +1,7 @@
 // Caches and database clusters for tests of the API: made, brought to a status, changed, and seen by the driver.
 import type { Observation, Sleep } from "../../../src/drivers/driver.ts";
-import { writeProgress, type InstanceKind } from "../../../src/resources/shared/rows.ts";
+import type { InstanceKind } from "../../../src/resources/shared/instance-kinds.ts";
+import { writeProgress } from "../../../src/resources/shared/rows.ts";
 import { validCache, validDatabase, type TestApi } from "./api.ts";
 
 /** The two kinds that may sleep: their name, the address of all, and a body that makes one. */

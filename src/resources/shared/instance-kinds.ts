@@ -1,0 +1,17 @@
+// The kinds whose resources are run by a driver, as instances.
+import type { EventResourceType } from "./event-schema.ts";
+
+/** By kind: its table, the type of its resources in the API, and what their ids begin with; all are constants, fit for SQL. */
+export const INSTANCE_KINDS = {
+  caches: { table: "caches", type: "caches", prefix: "cache" },
+  databases: { table: "databases", type: "databases", prefix: "db" },
+  websockets: { table: "websocket_servers", type: "websocketServers", prefix: "ws" },
+} as const satisfies Record<string, { table: string; type: EventResourceType; prefix: string }>;
+
+export type InstanceKind = keyof typeof INSTANCE_KINDS;
+
+/** The kind of the resource with this id; undefined for any other id. */
+export function kindOfId(id: string): InstanceKind | undefined {
+  const kinds = Object.keys(INSTANCE_KINDS) as InstanceKind[];
+  return kinds.find((kind) => id.startsWith(`${INSTANCE_KINDS[kind].prefix}-`));
+}
