@@ -83,8 +83,10 @@ function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {
 
   test("tells no figures of an instance that has none, and says so when it does not run", async () => {
     const spec = cacheSpec(freePort(), "moi");
-    expect(driver().figures(spec.id)).rejects.toThrow(`${spec.id} does not run.`);
-    expect(driver().metrics(spec.id, { periodSeconds: 60 })).rejects.toThrow(`${spec.id} does not run.`);
+    await expect(driver().figures(spec.id)).rejects.toThrow(`${spec.id} does not run.`);
+    await expect(driver().metrics(spec.id, { periodSeconds: 60 })).rejects.toThrow(
+      `${spec.id} does not run.`,
+    );
     await driver().ensure(spec);
     expect(await driver().figures(spec.id)).toEqual({ whole: {}, parts: [] });
     expect(await driver().metrics(spec.id, { periodSeconds: 60, part: "a" })).toEqual({});
@@ -173,10 +175,10 @@ function sleeping({ driver, freePort, canLogIn }: ContractOptions): void {
 
   test("says of what cannot sleep why it cannot", async () => {
     const spec = cacheSpec(freePort(), "moi");
-    expect(driver().suspend(spec.id)).rejects.toThrow(`${spec.id} does not run.`);
+    await expect(driver().suspend(spec.id)).rejects.toThrow(`${spec.id} does not run.`);
     await driver().ensure(spec);
     expect((await driver().observe(spec.id)).sleep).toBeNull();
-    expect(driver().suspend(spec.id)).rejects.toThrow("listens by itself");
+    await expect(driver().suspend(spec.id)).rejects.toThrow("listens by itself");
     expect(await canLogIn(spec.exposure.port ?? 0, "moi")).toBe(true);
     await driver().remove(spec.id);
   });

@@ -126,7 +126,7 @@ test("a manifest that cannot be understood keeps its data until the instance is 
   const host = await startHost();
   expect(host.observe("cache-odd").state).toBe("failed");
   const ensured = host.ensure(cacheSpec(freePort(), "moi", { id: "cache-odd" }));
-  expect(ensured).rejects.toThrow("cannot be understood");
+  await expect(ensured).rejects.toThrow("cannot be understood");
   await ensured.catch(() => undefined);
   expect(existsSync(folder.data)).toBe(true);
   await host.remove("cache-odd");

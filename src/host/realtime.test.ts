@@ -154,7 +154,7 @@ test("has figures while it runs", async () => {
   expect(figures.parts[0]?.figures).toMatchObject({ connections: 0, messagesReceived: 0, messagesSent: 0 });
   const series = await host.metrics(ID, { periodSeconds: 21_600 });
   expect(Object.keys(series).sort()).toEqual(["connectionCount", "messageRate"]);
-  expect(host.figures("ws-none")).rejects.toThrow("does not run");
+  await expect(host.figures("ws-none")).rejects.toThrow("does not run");
 });
 
 test("tells its clients not to come back when it is removed", async () => {

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { instanceSpecSchema } from "../contracts/instance-spec.ts";
 import { readAs } from "../contracts/read.ts";
 import type { MetricsQuery, Observation } from "../drivers/driver.ts";
-import { messageOf, PublicError } from "../lib/errors.ts";
+import { publicMessageOf } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
@@ -67,7 +67,7 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
     fetch: () => Response.json({ message: "There is nothing here." }, { status: 404 }),
     error: (error) => {
       log.error({ error }, "an order could not be carried out");
-      const message = error instanceof PublicError ? error.message : `The host failed: ${messageOf(error)}`;
+      const message = publicMessageOf(error, "The host of this machine failed; its log says why.");
       return Response.json({ message }, { status: 500 });
     },
   });

@@ -14,6 +14,11 @@ export class Refusal extends PublicError {
   override name = "Refusal";
 }
 
+/** What anyone may read of an error. @param otherwise stands for what only the log may say. */
+export function publicMessageOf(error: unknown, otherwise: string): string {
+  return error instanceof PublicError ? error.message : otherwise;
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -43,7 +43,7 @@ test("the socket is reached, however long its path is", async () => {
 
 test("a link to a socket is not followed", async () => {
   putLink("link");
-  expect(greetingAt("link")).rejects.toThrow("is not a socket");
+  await expect(greetingAt("link")).rejects.toThrow("is not a socket");
 });
 
 test("a link that takes the place of the socket meanwhile leads nobody astray", async () => {
@@ -53,6 +53,6 @@ test("a link that takes the place of the socket meanwhile leads nobody astray", 
 
 test("what is no socket is none", async () => {
   writeFileSync(join(folder, "file"), "");
-  expect(greetingAt("file")).rejects.toThrow("is not a socket");
-  expect(greetingAt("nothing")).rejects.toThrow("ENOENT");
+  await expect(greetingAt("file")).rejects.toThrow("is not a socket");
+  await expect(greetingAt("nothing")).rejects.toThrow("ENOENT");
 });

@@ -1,6 +1,6 @@
 // Takes due resources from the queue and has each brought to its wish, many at a time, one run a resource.
 import { backoffMs } from "../lib/backoff.ts";
-import { PublicError } from "../lib/errors.ts";
+import { PublicError, publicMessageOf } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
 import type { Database, Transaction } from "../store/database.ts";
@@ -204,7 +204,7 @@ export class Loop {
       const isOverdue = job.deadlineAt !== null && job.deadlineAt.getTime() < Date.now();
       const about = { error, kind: job.kind, id: job.id, attempts: job.attempts, isOverdue };
       log[isOverdue ? "error" : "warn"](about, "a resource could not be brought to its wish yet");
-      const lastError = error instanceof PublicError ? error.message : "Pilvi failed; its log says why.";
+      const lastError = publicMessageOf(error, "Pilvi failed; its log says why.");
       const retryMs = backoffMs(job.attempts, FIRST_RETRY_MS, LONGEST_RETRY_MS);
       return { result: { settled: false, retryMs, lastError } };
     }

@@ -1,6 +1,13 @@
 // Who may do what: tokens, abilities, organizations, and who sees credentials.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createToken, ensureToken, listTokens, revokeToken } from "../../src/api/auth/tokens.ts";
+import {
+  createToken,
+  ensureToken,
+  listTokens,
+  revokeToken,
+  unknownAbilities,
+} from "../../src/api/auth/tokens.ts";
+import { allOperations, kinds } from "../../src/resources/index.ts";
 import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 
 let api: TestApi;
@@ -49,6 +56,19 @@ describe("without a valid token", () => {
 });
 
 describe("abilities", () => {
+  test("every operation needs abilities that tokens can have", () => {
+    const needed = allOperations(api.context).flatMap(({ ability }) =>
+      ability === null ? [] : [ability].flat(),
+    );
+    expect(needed.length).toBeGreaterThan(0);
+    expect(
+      unknownAbilities(
+        needed,
+        kinds.map(({ name }) => name),
+      ),
+    ).toEqual([]);
+  });
+
   test("a reader may read, and neither write nor see credentials", async () => {
     const token = await api.newToken(["caches:read"]);
     const response = await api.request(`/api/caches/${id}`, { token });

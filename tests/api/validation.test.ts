@@ -1,7 +1,7 @@
 // Which requests for a cache are refused, and that every failing field is named at once.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cacheSizes, memoryBytesOf, sizesByType } from "../../src/resources/caches/sizes.ts";
-import { startApi, validCache, type TestApi } from "../support/api/api.ts";
+import { startApi, validCache, validDatabase, type TestApi } from "../support/api/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -158,4 +158,31 @@ test("every size stands for memory", () => {
   expect(memoryBytesOf("250mb")).toBe(250 * 1024 ** 2);
   expect(memoryBytesOf("managed.cache.c7gn.large")).toBe(Math.round(3.09 * 1024 ** 3));
   expect(memoryBytesOf("managed.cache.t4g.micro")).toBe(0.5 * 1024 ** 3);
+});
+
+describe("a size that does not exist", () => {
+  test.each([
+    [{ size: "valkey-flex-250" }, "did you mean valkey-flex-250mb"],
+    [{ size: "nothing-like-it" }, "has an unknown value; pilvi caches types lists all."],
+    [
+      { type: "hosted_redis", size: "valkey-pro.1gb" },
+      "does not belong to the type hosted_redis; did you mean 1gb",
+    ],
+  ])("of %p is answered with those that were meant and the command that lists all", async (wishes, said) => {
+    const { status, body } = await create({ ...validCache, ...wishes });
+    expect(status).toBe(422);
+    expect(body.errors?.size).toEqual([expect.stringContaining(said)]);
+    expect(body.errors?.size?.[0]).toEndWith("pilvi caches types lists all.");
+  });
+
+  test("of a cluster is answered by the name of the member", async () => {
+    const json = { ...validDatabase, type: "platform_mysql", config: { size: "mysql-flex-512" } };
+    const response = await api.request("/api/databases/clusters", { json });
+    const { errors } = (await response.json()) as Answer;
+    expect(errors).toEqual({
+      "config.size": [
+        "The field config.size has an unknown value; did you mean mysql-flex-512mb or mysql-flex-1gb or mysql-flex-2gb? pilvi databases types lists all.",
+      ],
+    });
+  });
 });

@@ -18,7 +18,7 @@ const sources = all.filter(({ path }) => !isTestCode(path) && !path.endsWith(".d
 
 /** Tests, and what they share. */
 function isTestCode(path: string): boolean {
-  return path.endsWith(".test.ts") || path.endsWith("/test-support.ts") || SHARED_TESTS.has(path);
+  return path.endsWith(".test.ts") || /\/test-[a-z-]+\.ts$/.test(path) || SHARED_TESTS.has(path);
 }
 
 describe("imports", () => {
@@ -66,6 +66,15 @@ describe("imports", () => {
     expect(faults).toEqual([]);
   });
 
+  test("no test code is imported by the product", () => {
+    const faults = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => target !== undefined && isTestCode(target))
+        .map(({ specifier }) => `${path} imports ${specifier}, which is test code`),
+    );
+    expect(faults).toEqual([]);
+  });
+
   test("every package is a dependency in package.json", () => {
     const known = new Set(["bun", ...builtinModules, ...Object.keys(packageJson.dependencies)]);
     const faults = sources.flatMap(({ path, imports }) =>
@@ -101,6 +110,16 @@ describe("files", () => {
       (path) => [path, textOf(path).trimEnd().split("\n").length] as const,
     );
     expect(texts.filter(([, lines]) => lines > MAX_LINES)).toEqual([]);
+  });
+
+  test("every assertion about a promise is awaited, since a failing one is lost otherwise", () => {
+    const assertion = /^\s*expect\((?:(?!;\n)[^])*?\)\s*\.(?:rejects|resolves)\b.*$/gm;
+    const faults = ["src", "tests", "bench"].flatMap((folder) =>
+      sourceFiles(folder).flatMap(({ path, text }) =>
+        [...text.matchAll(assertion)].map(([found]) => `${path}: ${found.trim()}`),
+      ),
+    );
+    expect(faults).toEqual([]);
   });
 
   test("every source file begins with a comment that says what it is for", () => {

@@ -12,13 +12,16 @@ export interface Principal {
   abilities: readonly string[];
 }
 
+/** What a token may be allowed to do with resources of a kind, such as `caches:credentials`; `metrics:read` is of the same form. */
+export type Ability = `${string}:${"read" | "write" | "credentials"}`;
+
 /** Whether the token has the ability, such as `caches:credentials`. */
-export function can(principal: Principal, ability: string): boolean {
+export function can(principal: Principal, ability: Ability): boolean {
   return principal.abilities.includes("*") || principal.abilities.includes(ability);
 }
 
 /** Whether the token has the ability, or one of several; null is no condition. */
-export function mayCall(principal: Principal, ability: string | readonly string[] | null): boolean {
+export function mayCall(principal: Principal, ability: Ability | readonly Ability[] | null): boolean {
   return ability === null || [ability].flat().some((each) => can(principal, each));
 }
 

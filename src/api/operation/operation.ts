@@ -1,6 +1,6 @@
 // One operation of the API as data: route, ability, validation, handler and documentation come from a single declaration.
 import type { z } from "zod";
-import type { Principal } from "../auth/auth.ts";
+import type { Ability, Principal } from "../auth/auth.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { FieldErrors } from "../jsonapi/errors.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
@@ -71,7 +71,7 @@ export interface Operation<
   summary: string;
   description: string;
   /** What the token must be allowed to, such as `caches:read`, or one of several; null where every valid token may. */
-  ability: string | readonly string[] | null;
+  ability: Ability | readonly Ability[] | null;
   body?: Body;
   /** Members take the strings of the URL; a missing parameter is undefined. */
   query?: Query;

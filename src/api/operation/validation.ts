@@ -1,9 +1,13 @@
 // Checks values against schemas and tells every fault in plain sentences, by the name the client used.
 import { z } from "zod";
+import { nearest } from "../../lib/nearest.ts";
 import type { FieldErrors } from "../jsonapi/errors.ts";
 
-/** Longer lists of possible values are left to the documentation. */
+/** Of longer enumerations only the values are told that may have been meant. */
 const MAX_LISTED_VALUES = 12;
+
+/** Enumerations that are too long to be told, with the command that lists all their values. */
+export const longEnumerations = z.registry<{ command: string }>();
 
 /** A value that was checked: complete when there are no errors, or else the members that are valid by themselves. */
 export interface Checked<Value> {
@@ -114,7 +118,7 @@ function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_type":
       return `must be ${nounOf(issue.expected)}`;
     case "invalid_value":
-      return oneOf(issue.values.map(String));
+      return oneOf(issue.values.map(String), issue.input, issue.inst);
     case "too_small":
       return sizeFault(issue.origin, "at least", issue.minimum);
     case "too_big":
@@ -144,7 +148,14 @@ function sizeFault(origin: string, comparison: string, limit: number | bigint): 
   return `must be ${comparison} ${limit}`;
 }
 
-function oneOf(values: string[]): string {
-  if (values.length > MAX_LISTED_VALUES) return "has a value that the documentation does not list";
-  return `must be one of ${values.join(", ")}`;
+function oneOf(values: string[], input: unknown, schema: unknown): string {
+  if (values.length <= MAX_LISTED_VALUES) return `must be one of ${values.join(", ")}`;
+  const command = schema instanceof z.core.$ZodType ? longEnumerations.get(schema)?.command : undefined;
+  return `has an unknown value; ${suggestion(String(input), values, command)}`;
+}
+
+/** Says of a value that is none of these which of them may have been meant, and the command that lists all. */
+export function suggestion(wanted: string, values: readonly string[], command = "the documentation"): string {
+  const near = nearest(wanted, values).join(" or ");
+  return `${near === "" ? "" : `did you mean ${near}? `}${command} lists all`;
 }

@@ -53,6 +53,26 @@ test("metrics of a host that hangs are not waited for", async () => {
   }
 });
 
+test("an error of the host reaches nobody but its log", async () => {
+  const unix = join(dataDir, "failing.sock");
+  const logged: unknown[] = [];
+  const failing = Object.assign(Object.create(host) as Host, {
+    suspend: () => Promise.reject(new Error(`EACCES: permission denied, open '${dataDir}/secret'`)),
+  });
+  const error = (about: object) => void logged.push(about);
+  const stop = serveHost(failing, unix, Object.assign(Object.create(log) as typeof log, { error }));
+  try {
+    await expect(localDriver(unix).suspend("cache-1")).rejects.toThrow(
+      new PublicError("The host of this machine failed; its log says why."),
+    );
+    expect(logged).toEqual([
+      { error: expect.objectContaining({ message: expect.stringContaining("EACCES") }) },
+    ]);
+  } finally {
+    await stop();
+  }
+});
+
 testDriverContract("for this machine", {
   driver: () => localDriver(hostSocket(dataDir)),
   freePort,

@@ -54,9 +54,9 @@ test("clients are sent away by a wish without applications", async () => {
 
 test("what it says about a refusal may be shown to anyone", async () => {
   answer = () => Response.json({ message: "Port 20002 is in use." }, { status: 500 });
-  expect(applySpec(context)).rejects.toThrow("Port 20002 is in use.");
+  await expect(applySpec(context)).rejects.toThrow("Port 20002 is in use.");
   answer = () => new Response("<html>", { status: 502 });
-  expect(applySpec(context)).rejects.toThrow("refused an order");
+  await expect(applySpec(context)).rejects.toThrow("refused an order");
 });
 
 test("no more connections are let in than there may be open files", () => {
@@ -72,7 +72,7 @@ test("it is ready when it answers", async () => {
   expect(await isReady(context)).toBe(false);
   await server.stop(true);
   expect(await isReady(context)).toBe(false);
-  expect(applySpec(context)).rejects.toThrow("does not answer");
+  await expect(applySpec(context)).rejects.toThrow("does not answer");
 });
 
 test("series are those of the cluster or of one application", async () => {
@@ -82,7 +82,7 @@ test("series are those of the cluster or of one application", async () => {
   await metrics(context, { periodSeconds: 60, part: "wsa-1" });
   expect(asked).toEqual(["GET /metrics?id=ws-1&period=60", "GET /metrics?id=wsa-1&period=60"]);
   answer = () => Response.json({ connectionCount: "many" });
-  expect(metrics(context, { periodSeconds: 60 })).rejects.toThrow();
+  await expect(metrics(context, { periodSeconds: 60 })).rejects.toThrow();
 });
 
 test("figures are all numbers there are, those within others too", async () => {
@@ -94,5 +94,5 @@ test("figures are all numbers there are, those within others too", async () => {
     parts: [{ id: "wsa-1", figures: { connections: 3, "webhooks.sent": 2 } }],
   });
   answer = () => Response.json({ applications: [{ connections: 3 }] });
-  expect(figures(context)).rejects.toThrow();
+  await expect(figures(context)).rejects.toThrow();
 });

@@ -1,6 +1,6 @@
 // What becomes of an instance whose engine ended, could not be started, or could not be ended: it is told, and tried again.
 import { LockTimeout } from "../../engines/engine.ts";
-import { codeOf, PublicError } from "../../lib/errors.ts";
+import { codeOf, PublicError, publicMessageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { OutOfMemoryWatch, type OutOfMemoryParts } from "./out-of-memory.ts";
@@ -17,8 +17,7 @@ export class UnsavedDataError extends PublicError {
 
 /** What went wrong, for anyone to read. @param otherwise what is said of what only the log may tell. */
 export function reasonOf(error: unknown, otherwise: string): string {
-  if (error instanceof PublicError) return error.message;
-  return codeOf(error) === "ENOSPC" ? "The disk of the host is full." : otherwise;
+  return publicMessageOf(error, codeOf(error) === "ENOSPC" ? "The disk of the host is full." : otherwise);
 }
 
 /** What setbacks are told to and made up for with. */

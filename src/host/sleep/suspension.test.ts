@@ -149,6 +149,6 @@ test("one that listens by itself does not sleep, nor one that is not there", asy
   const spec = sleepySpec("cache");
   const exposure = { ...spec.exposure, through: "engine" as const };
   await host.ensure({ ...spec, exposure });
-  expect(host.suspend(spec.id)).rejects.toThrow("listens by itself");
-  expect(host.suspend("cache-none")).rejects.toThrow("does not run");
+  await expect(host.suspend(spec.id)).rejects.toThrow("listens by itself");
+  await expect(host.suspend("cache-none")).rejects.toThrow("does not run");
 });

@@ -2,7 +2,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { readAs } from "../../contracts/read.ts";
 import { clusterConfigSchema, type ClusterConfig } from "../../contracts/realtime.ts";
-import { messageOf, PublicError } from "../../lib/errors.ts";
+import { publicMessageOf } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Log } from "../../lib/line-log.ts";
 
@@ -16,10 +16,10 @@ export interface Controlled {
   stats(): unknown;
 }
 
-/** Begins to serve. */
-export function serveControl(controlled: Controlled, path: string, log: Log): void {
+/** Begins to serve; the returned function ends it. */
+export function serveControl(controlled: Controlled, path: string, log: Log): () => Promise<void> {
   rmSync(path, { force: true });
-  Bun.serve({
+  const server = Bun.serve({
     unix: socketAddress(path),
     routes: {
       "/health": { GET: () => new Response("ok") },
@@ -40,10 +40,11 @@ export function serveControl(controlled: Controlled, path: string, log: Log): vo
     fetch: () => Response.json({ message: "There is nothing here." }, { status: 404 }),
     error: (error) => {
       log.error({ error }, "an order could not be carried out");
-      const message = error instanceof PublicError ? error.message : `The server failed: ${messageOf(error)}`;
+      const message = publicMessageOf(error, "The realtime server failed; its log says why.");
       return Response.json({ message }, { status: 500 });
     },
   });
   // Whoever may write here changes who is let in.
   chmodSync(path, 0o600);
+  return () => server.stop(true);
 }

@@ -1,5 +1,5 @@
 // Logs into a cache as its customer does, which alone makes it available.
-import { messageOf, PublicError } from "../../lib/errors.ts";
+import { PublicError } from "../../lib/errors.ts";
 
 /** A connection on the machine itself takes milliseconds; a login that takes longer is tried again. */
 const LOGIN_TIMEOUT_MS = 3_000;
@@ -30,7 +30,7 @@ export async function ensureLogin({ hostname, port, username, password, isTls }:
     const answer = await client.ping();
     if (answer !== "PONG") throw new Error(`the answer to PING was ${answer}`);
   } catch (error) {
-    throw new PublicError(`A login at ${host}:${port} did not work: ${messageOf(error)}.`, error);
+    throw new PublicError(`A login at ${host}:${port} did not work.`, error);
   } finally {
     client.close();
   }

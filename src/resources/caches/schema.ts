@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
+import { longEnumerations, suggestion } from "../../api/operation/validation.ts";
 import {
   clusterIdField,
   clusterIdFaults,
@@ -39,6 +40,8 @@ export const evictionPolicies = [
 export type CacheStatus = (typeof cacheStatuses)[number];
 export type CacheEvictionPolicy = (typeof evictionPolicies)[number];
 
+const TYPES_COMMAND = "pilvi caches types";
+
 const type = z.enum(cacheTypes).meta({
   id: "CacheType",
   description: "What is ordered. Which engine runs is told by `meta.engine`.",
@@ -51,6 +54,7 @@ const size = z.enum(cacheSizes).meta({
     "How much memory keys and values may take: bare sizes for `hosted_redis`, `valkey-*` for `platform_valkey`, `managed.cache.*` for the `provider_managed_*` types.",
   example: "valkey-flex-250mb",
 });
+longEnumerations.add(size, { command: TYPES_COMMAND });
 
 const evictionPolicy = z.enum(evictionPolicies).meta({
   id: "CacheEvictionPolicy",
@@ -147,7 +151,8 @@ export function variantFaults(
 ): FieldErrors {
   const errors: FieldErrors = {};
   if (wanted !== undefined && !sizesByType[cacheType].includes(wanted)) {
-    errors.size = [`The size ${wanted} does not belong to the type ${cacheType}.`];
+    const near = suggestion(wanted, sizesByType[cacheType], TYPES_COMMAND);
+    errors.size = [`The size ${wanted} does not belong to the type ${cacheType}; ${near}.`];
   }
   if (policy !== undefined && !isValkeyType(cacheType)) {
     errors.eviction_policy = ["The eviction policy can be chosen for Valkey types only."];

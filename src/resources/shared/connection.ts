@@ -1,5 +1,5 @@
 // How an answer tells where a resource can be reached, and the credentials to those who may see them.
-import { can, type Principal } from "../../api/auth/auth.ts";
+import { can, type Ability, type Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
 import type { InstanceLogin } from "./rows.ts";
 
@@ -8,7 +8,7 @@ export function credentialsOf(
   row: InstanceLogin & { id: string },
   { vault }: KindContext,
   principal: Principal,
-  ability: string,
+  ability: Ability,
 ) {
   if (!can(principal, ability)) return { "": [] };
   const credentials = { username: row.username, password: vault.open(row.sealedPassword, row.id) };

@@ -188,7 +188,7 @@ export class Routes<
 
   #shared(right: "read" | "write", description: string) {
     const { tag, kind } = this.#resource;
-    return { tag, description, ability: `${kind}:${right}` };
+    return { tag, description, ability: `${kind}:${right}` as const };
   }
 
   #ofCollection(): { params?: Parent } {

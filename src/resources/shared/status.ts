@@ -1,4 +1,4 @@
-// The one place where the status of an instance is decided.
+// The one place where an observation decides the status of an instance.
 import type { Observation } from "../../drivers/driver.ts";
 
 /** Statuses that every kind of instance has; `lost` is what a kind calls one that ran and does not at the moment. */

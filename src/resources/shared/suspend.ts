@@ -3,7 +3,7 @@ import { recordAudit } from "../../api/auth/audit.ts";
 import { ApiError } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { Driver, Observation } from "../../drivers/driver.ts";
-import { messageOf } from "../../lib/errors.ts";
+import { publicMessageOf } from "../../lib/errors.ts";
 import type { KindContext } from "../kind.ts";
 import { hostAway } from "./offers.ts";
 import type { Made } from "./routed-resource.ts";
@@ -52,7 +52,9 @@ async function putToSleep(driver: Driver, id: string, asked: AbortSignal): Promi
     await driver.observe(id).catch((cause: unknown) => {
       throw hostAway(cause);
     });
-    const reason = deadline.aborted ? "It could not be put to sleep in time." : messageOf(refusal);
+    const reason = deadline.aborted
+      ? "It could not be put to sleep in time."
+      : publicMessageOf(refusal, "It could not be put to sleep; the log of Pilvi says why.");
     throw new ApiError(409, reason, { cause: refusal });
   }
 }

@@ -41,7 +41,7 @@ test.each([
   ["a secret is another", [first, { ...second, secret: "s3" }], "401"],
 ])("does not work when %s", async (_what, known, status) => {
   const url = serve(...known);
-  expect(ensureLogin({ url, applications: [first, second] })).rejects.toThrow(
+  await expect(ensureLogin({ url, applications: [first, second] })).rejects.toThrow(
     `A signed request at ${url} did not work: the answer was ${status}.`,
   );
 });
@@ -49,6 +49,8 @@ test.each([
 test("does not work where nobody listens", async () => {
   const url = serve(first);
   await server.stop(true);
-  expect(ensureLogin({ url, applications: [first] })).rejects.toThrow(`A request at ${url} did not work`);
-  expect(ensureLogin({ url, applications: [] })).rejects.toThrow(`A request at ${url} did not work`);
+  await expect(ensureLogin({ url, applications: [first] })).rejects.toThrow(
+    `A request at ${url} did not work`,
+  );
+  await expect(ensureLogin({ url, applications: [] })).rejects.toThrow(`A request at ${url} did not work`);
 });

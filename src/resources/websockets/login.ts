@@ -1,6 +1,6 @@
 // Asks a WebSocket cluster something as each of its applications does, which alone makes it available.
 import { createHmac } from "node:crypto";
-import { messageOf, PublicError } from "../../lib/errors.ts";
+import { PublicError } from "../../lib/errors.ts";
 
 /** A connection on the machine itself takes milliseconds; one that takes longer is tried again. */
 const LOGIN_TIMEOUT_MS = 3_000;
@@ -36,7 +36,7 @@ async function ask(url: string, path: string): Promise<Response> {
     await response.arrayBuffer();
     return response;
   } catch (error) {
-    throw new PublicError(`A request at ${url} did not work: ${messageOf(error)}.`, error);
+    throw new PublicError(`A request at ${url} did not work.`, error);
   }
 }
 

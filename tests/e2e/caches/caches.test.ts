@@ -63,7 +63,7 @@ describe("a new cache", () => {
       { username: undefined, password: undefined },
     ]) {
       const intruder = connect(cache, { ...wrong, enableReadyCheck: false });
-      expect(intruder.get("greeting")).rejects.toThrow();
+      await expect(intruder.get("greeting")).rejects.toThrow();
       await intruder.get("greeting").catch(() => {});
       intruder.disconnect();
     }
@@ -128,7 +128,7 @@ test("a customer cannot run what leads out of the cache or stops it", async () =
   ] as const;
   for (const [command, ...args] of forbidden) {
     const attempt = client.call(command, ...args);
-    expect(attempt, [command, ...args].join(" ")).rejects.toThrow(/NOPERM|ACL|not allowed/);
+    await expect(attempt, [command, ...args].join(" ")).rejects.toThrow(/NOPERM|ACL|not allowed/);
     await attempt.catch(() => {});
   }
   for (const [command, ...args] of [

@@ -74,8 +74,8 @@ async function available(wishes: Record<string, unknown>): Promise<CacheResource
 
 test("the API speaks HTTPS with the certificate, and nothing else", async () => {
   expect((await ask("GET", "/caches")).status).toBe(200);
-  expect(fetch(`https://127.0.0.1:${pilvi.port}/healthz`)).rejects.toThrow(/certificate/i);
-  expect(fetch(`http://127.0.0.1:${pilvi.port}/healthz`)).rejects.toThrow();
+  await expect(fetch(`https://127.0.0.1:${pilvi.port}/healthz`)).rejects.toThrow(/certificate/i);
+  await expect(fetch(`http://127.0.0.1:${pilvi.port}/healthz`)).rejects.toThrow();
 });
 
 test.each(["platform_valkey", "hosted_redis"])("a public cache of type %s speaks TLS", async (type) => {
@@ -93,7 +93,7 @@ test.each(["platform_valkey", "hosted_redis"])("a public cache of type %s speaks
   official.destroy();
   const plain = new Redis({ host: hostname, port, lazyConnect: true, retryStrategy: () => null });
   plain.on("error", () => {});
-  expect(plain.ping()).rejects.toThrow();
+  await expect(plain.ping()).rejects.toThrow();
 });
 
 test("a private cache does not", async () => {
@@ -122,8 +122,8 @@ test("a WebSocket cluster speaks wss and https, and nothing else", async () => {
   expect(await socket.told("said")).toBe("hello");
   socket.close();
   const stranger = publish(document.data, main, event);
-  expect(stranger).rejects.toThrow(/certificate/i);
-  expect(fetch(document.data.meta.http_url.replace("https:", "http:"))).rejects.toThrow();
+  await expect(stranger).rejects.toThrow(/certificate/i);
+  await expect(fetch(document.data.meta.http_url.replace("https:", "http:"))).rejects.toThrow();
 });
 
 test("the command line needs to know the certificate's authority, and says so", async () => {

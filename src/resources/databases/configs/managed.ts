@@ -1,12 +1,13 @@
 // The `config` of the provider's managed databases, MySQL and Postgres alike.
 import { z } from "zod";
 import { managedSizes } from "../sizes.ts";
-import { configVariant, isPublic, maintenanceWindow, retentionDays } from "./variant.ts";
+import { configVariant, isPublic, maintenanceWindow, retentionDays, sizeField } from "./variant.ts";
 
 const schema = z.object({
-  size: z
-    .enum(managedSizes)
-    .meta({ description: "How much memory and processor the cluster has.", example: "db.t4g.small" }),
+  size: sizeField(managedSizes, {
+    description: "How much memory and processor the cluster has.",
+    example: "db.t4g.small",
+  }),
   storage: z.int().min(20).max(65_536).meta({ description: "Gigabytes on disk.", example: 20 }),
   is_public: isPublic,
   uses_pitr: z.boolean().meta({

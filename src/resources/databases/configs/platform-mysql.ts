@@ -1,10 +1,17 @@
 // The `config` of platform MySQL.
 import { z } from "zod";
 import { isFlexible, platformSizes } from "../sizes.ts";
-import { configVariant, isPublic, maintenanceWindow, retentionDays, suspendSeconds } from "./variant.ts";
+import {
+  configVariant,
+  isPublic,
+  maintenanceWindow,
+  retentionDays,
+  sizeField,
+  suspendSeconds,
+} from "./variant.ts";
 
 const schema = z.object({
-  size: z.enum(platformSizes).meta({
+  size: sizeField(platformSizes, {
     description: "How much memory and processor the cluster has; `db-*` are older names.",
     example: "mysql-flex-1gb",
   }),

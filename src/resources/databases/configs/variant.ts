@@ -1,7 +1,7 @@
 // How the `config` of each type is described, checked and completed.
 import { z } from "zod";
 import type { FieldErrors } from "../../../api/jsonapi/errors.ts";
-import { addFault, checkObject } from "../../../api/operation/validation.ts";
+import { addFault, checkObject, longEnumerations } from "../../../api/operation/validation.ts";
 
 /** What makes a shape of `config`. */
 interface Definition<Schema extends z.ZodObject> {
@@ -30,6 +30,16 @@ export interface ConfigVariant<Schema extends z.ZodObject> {
    * stands for absence where it is no value.
    */
   merge(inForce: object, given: object): object;
+}
+
+/** The member `size`, whose values are too many for an error. */
+export function sizeField<const Size extends string>(
+  sizes: readonly Size[],
+  meta: { description: string; example: NoInfer<Size> },
+) {
+  const size = z.enum(sizes).meta(meta);
+  longEnumerations.add(size, { command: "pilvi databases types" });
+  return size;
 }
 
 /** Makes a shape of `config` out of what describes it. */
