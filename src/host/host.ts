@@ -243,7 +243,7 @@ export class Host {
     this.#gateway.listen(gatewaySocket(this.#settings.dataDir), {
       wake: (id) => of(id)?.wake(),
       woken: (id, wake) => of(id)?.sleep.woken(wake),
-      quiet: (id) => of(id)?.sleep.quiet(),
+      quiet: (id) => of(id)?.idle(),
       users: (id) => of(id)?.sleep.refreshUsers(),
       holding: () => this.#addresses.meet(),
     });

@@ -1,4 +1,4 @@
-// Whether a running engine has the users and databases of its spec, and which databases it cannot be brought to have.
+// Brings a running engine to the users and databases of its spec, and knows which databases it cannot be brought to have.
 import type { Observation } from "../../drivers/driver.ts";
 import type { DatabaseFault } from "../../engines/engine.ts";
 import type { Log } from "../../lib/log.ts";
@@ -18,16 +18,10 @@ export interface ContentsParts {
 
 export class Contents {
   readonly #parts: ContentsParts;
-  #isApplied = false;
   #faults: DatabaseFault[] = [];
 
   constructor(parts: ContentsParts) {
     this.#parts = parts;
-  }
-
-  /** Whether the running engine has all of the spec. */
-  get isApplied(): boolean {
-    return this.#isApplied;
   }
 
   /** Whether some databases alone are not as the spec says. The control plane asks for them again from time to time. */
@@ -43,11 +37,6 @@ export class Contents {
     return pending.length === 0 ? {} : { pendingDatabases: pending };
   }
 
-  /** The spec is another, or the engine has ended. */
-  outdate(): void {
-    this.#isApplied = false;
-  }
-
   /**
    * Brings users and databases to the spec, unless a clean stop has left them so.
    * @returns whether that was the first time on its first data, so that nobody can have changed anything.
@@ -61,10 +50,5 @@ export class Contents {
     if (faults.length > 0) log.warn({ faults }, "databases could not be brought to their wish");
     condition.notice("databases", faults.map(({ reason }) => reason).join(" ") || null);
     return isDataNew;
-  }
-
-  /** The engine runs with what was applied. */
-  applied(): void {
-    this.#isApplied = !this.isPartial;
   }
 }

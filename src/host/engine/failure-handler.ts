@@ -3,8 +3,10 @@ import { LockTimeout } from "../../engines/engine.ts";
 import { codeOf, PublicError, publicMessageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EngineProcess } from "./engine-process.ts";
+import type { InstanceAddress } from "./instance-address.ts";
 import { OutOfMemoryWatch, type OutOfMemoryParts } from "./out-of-memory.ts";
-import type { RestartPolicy } from "./restart-policy.ts";
+import type { InstanceLifecycle } from "../lifecycle/machine.ts";
+import { isSleeping } from "../lifecycle/state.ts";
 
 /** The engine cannot save what it holds, so it was not ended for a change, and serves on as before. */
 export class UnsavedDataError extends PublicError {
@@ -23,9 +25,8 @@ export function reasonOf(error: unknown, otherwise: string): string {
 /** What setbacks are told to and made up for with. */
 export interface FailureHandlerParts extends OutOfMemoryParts {
   log: Log;
-  restarts: RestartPolicy;
-  /** Aborted when nothing is to be begun any more. */
-  leaving: AbortSignal;
+  lifecycle: InstanceLifecycle;
+  address: Pick<InstanceAddress, "isMissing">;
 }
 
 export class FailureHandler {
@@ -51,41 +52,36 @@ export class FailureHandler {
 
   /** An engine has ended that nobody was ending. */
   ended({ pid }: EngineProcess): void {
-    const { log, condition, restarts } = this.#parts;
-    // Whoever starts it just now sees for himself that it ended.
-    if (!this.#isUp) return;
-    const ranMs = Date.now() - condition.since.getTime();
+    const { log, condition, lifecycle } = this.#parts;
+    // A start that is under way finds out by itself.
+    if (!lifecycle.leads("exited")) return;
     const reason = this.#overuse.look() ? condition.overuse : null;
     condition.crashes += 1;
     condition.lastError = reason ?? "The engine ended unexpectedly and is being restarted.";
     log.warn({ pid, reason, crashes: condition.crashes }, "engine ended unexpectedly");
-    condition.become("starting");
-    restarts.afterCrash(ranMs);
+    lifecycle.report({ type: "exited" });
   }
 
-  /** An engine was ended for a sleep that did not come about: nobody else would start it again. */
+  /** An engine was ended for a sleep that did not come about: it is started again. */
   stoppedWithoutSleep(error: unknown): void {
-    const { log, condition, restarts } = this.#parts;
-    if (!this.#isUp) return;
+    const { log, condition, lifecycle } = this.#parts;
+    if (!lifecycle.leads("engineLost")) return;
     condition.lastError = reasonOf(error, "The engine ended and is being restarted.");
     log.error({ error }, "an engine was ended for a sleep that did not come about");
-    condition.become("starting");
-    restarts.afterFailure();
+    lifecycle.report({ type: "engineLost" });
   }
 
   /** An engine could not be started, or not be ended to be started anew. */
   failed(error: unknown): void {
-    const { log, condition, restarts, leaving } = this.#parts;
-    if (leaving.aborted) return;
+    const { log, condition, lifecycle, address } = this.#parts;
+    if (lifecycle.isLeaving) return;
     const reason = reasonOf(error, "The host could not start the engine.");
     log.error({ error, reason }, "engine could not be started");
-    if (error instanceof UnsavedDataError || error instanceof LockTimeout) condition.keepRunning(reason);
-    else condition.fail(reason);
-    restarts.afterFailure();
-  }
-
-  get #isUp(): boolean {
-    const { condition, leaving } = this.#parts;
-    return !leaving.aborted && (condition.state === "running" || condition.state === "draining");
+    condition.lastError = reason;
+    const isKept = error instanceof UnsavedDataError || error instanceof LockTimeout;
+    const isDisplaced = isSleeping(lifecycle.state) && address.isMissing;
+    const wasRunning = lifecycle.state.name === "running";
+    lifecycle.report({ type: isKept ? "kept" : isDisplaced ? "displaced" : "startFailed" });
+    if (isKept && wasRunning) condition.changed();
   }
 }

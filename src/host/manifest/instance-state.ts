@@ -1,9 +1,11 @@
-// How an instance is at present; whoever listens is told whenever that changes.
+// What others see of an instance: its state and what its owner is told; every change is passed on.
 import type { InstanceSpec, Observation, Sleep } from "../../drivers/driver.ts";
 import type { EngineContext } from "../../engines/engine.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
 import { presentableSentence } from "../../lib/presentable.ts";
+import type { InstanceLifecycle } from "../lifecycle/machine.ts";
+import { observedState } from "../lifecycle/state.ts";
 
 /** What an instance is run with; null as long as no engine was chosen. */
 interface Engines {
@@ -24,12 +26,12 @@ export class Condition {
   overuse: string | null = null;
   /** How often the engine ended without having been asked to. */
   crashes = 0;
-  #state: State = "absent";
-  #since = new Date();
+  readonly #lifecycle: Pick<InstanceLifecycle, "state" | "since">;
   readonly #onChange: () => void;
   readonly #notices = new Map<Notice, string>();
 
-  constructor(onChange: () => void) {
+  constructor(lifecycle: Pick<InstanceLifecycle, "state" | "since">, onChange: () => void) {
+    this.#lifecycle = lifecycle;
     this.#onChange = onChange;
   }
 
@@ -44,34 +46,26 @@ export class Condition {
   }
 
   get state(): State {
-    return this.#state;
+    return observedState(this.#lifecycle.state);
   }
 
   /** When the state was reached. */
   get since(): Date {
-    return this.#since;
+    return this.#lifecycle.since;
   }
 
   /** What can be seen of the instance. */
   observe(id: string, { runnable, installed }: Engines, sleep: Sleep | null): Observation {
     return {
       id,
-      state: this.#state,
-      since: this.#since.toISOString(),
+      state: this.state,
+      since: this.since.toISOString(),
       engine: installed && observed(installed),
       limits: runnable?.context.limits ?? null,
       lastError: this.lastError ?? this.overuse ?? this.#notice,
       crashes: this.crashes,
       sleep,
     };
-  }
-
-  /** Enters a state; being in it already changes nothing. */
-  become(state: State): void {
-    if (this.#state === state) return;
-    this.#state = state;
-    this.#since = new Date();
-    this.#onChange();
   }
 
   /** Something that can be seen of it is another, though not its state. */
@@ -95,26 +89,6 @@ export class Condition {
 
   get #notice(): string | null {
     return this.#notices.size === 0 ? null : [...this.#notices.values()].join(" ");
-  }
-
-  /** What runs goes on, although it was to be another. @param reason why, for anyone to read. */
-  keepRunning(reason: string): void {
-    this.lastError = reason;
-    if (this.#state === "running") this.#onChange();
-    else this.become("running");
-  }
-
-  /** What sleeps goes on sleeping, whatever was in its way. */
-  sleepOn(): void {
-    if (this.#state === "asleep") return;
-    this.lastError = null;
-    this.become("asleep");
-  }
-
-  /** Enters the state of what could not be started. @param reason why, for anyone to read. */
-  fail(reason: string): void {
-    this.lastError = reason;
-    this.become("failed");
   }
 }
 

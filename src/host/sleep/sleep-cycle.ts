@@ -1,10 +1,9 @@
-// Sleep and wake of one instance: what is kept of them, what the gateway is told, and what was asked for and is to come.
+// Sleep and wake of one instance: how they are done, what is kept of them, and what the gateway is told.
 import { isDeepStrictEqual } from "node:util";
 import type { Sleep, Wake } from "../../drivers/driver.ts";
 import { leftOutSentence, type UserList } from "../../engines/users.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Mutex } from "../../lib/mutex.ts";
 import type { Condition } from "../manifest/instance-state.ts";
 import type { HostSettings } from "../engine/context.ts";
 import { IdleProbe, idleSecondsBeforeSleep } from "./idle-probe.ts";
@@ -12,6 +11,8 @@ import { routeOf } from "../gateway/route.ts";
 import type { InstanceGateway } from "../gateway/gateway-link.ts";
 import { KnownUsers, withUsersOf } from "../manifest/known-users.ts";
 import type { InstanceAddress } from "../engine/instance-address.ts";
+import type { InstanceLifecycle } from "../lifecycle/machine.ts";
+import { wakeOf } from "../lifecycle/state.ts";
 import type { InstanceFolder } from "../os/layout.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { Manifest } from "../manifest/manifest.ts";
@@ -28,16 +29,15 @@ export interface SleepCycleParts {
   gateway: InstanceGateway;
   address: InstanceAddress;
   log: Log;
-  /** The one that all tasks of the instance go through. */
-  tasks: Mutex;
+  lifecycle: InstanceLifecycle;
   /** Aborted when nothing is to be begun any more. */
   leaving: AbortSignal;
   folder: InstanceFolder;
   file: ManifestFile;
   condition: Condition;
   runner: EngineRunner;
-  /** Whether the running engine has the users and databases of the spec. */
-  isApplied(): boolean;
+  /** Called when nobody has used the engine for as long as the spec says. */
+  onIdle(): void;
   /** Called when an engine has ended for a sleep that did not come about, so that it has to be started again. */
   onEndedInVain(error: unknown): void;
 }
@@ -45,11 +45,8 @@ export interface SleepCycleParts {
 export class SleepCycle {
   readonly #parts: SleepCycleParts;
   readonly #users: KnownUsers;
-  readonly #coming = new Set<"wake" | "quiet">();
-  /** Ends a suspension that is under way. */
-  #suspension: AbortController | null = null;
-  /** When the wake that is under way began, and whether it was for a wish of the owner. */
-  #waking: { at: Date; isOwn: boolean } | null = null;
+  /** Ends the suspension that is under way. */
+  #suspension = new AbortController();
   #startedAtMs = 0;
   #latestStart: { startMs: number; readyMs: number } | null = null;
   #idleProbe: IdleProbe | null = null;
@@ -66,12 +63,12 @@ export class SleepCycle {
 
   /** Null for an instance that is not behind the gateway. */
   observe(): Sleep | null {
-    const { file, condition } = this.#parts;
+    const { file, condition, lifecycle } = this.#parts;
     if (file.manifest?.servedThrough !== "gateway") return null;
     const { since, lastWake, wakes } = file.manifest.sleep;
     if (condition.state === "asleep") return { state: "asleep", since, lastWake, wakes };
     const isDraining = condition.state === "draining";
-    if (!isDraining && this.#waking === null) return { state: "awake", since, lastWake, wakes };
+    if (!isDraining && wakeOf(lifecycle.state) === null) return { state: "awake", since, lastWake, wakes };
     const state = isDraining ? "draining" : "waking";
     return { state, since: condition.since.toISOString(), lastWake, wakes };
   }
@@ -90,84 +87,76 @@ export class SleepCycle {
 
   /** Ends a suspension that is under way, which leaves the instance awake. */
   interrupt(): void {
-    this.#suspension?.abort();
+    this.#suspension.abort();
   }
 
-  /** Begins a task unless the same one is to come already. */
-  once(name: "wake" | "quiet", task: () => Promise<void>): void {
-    const { tasks, leaving } = this.#parts;
-    if (this.#coming.has(name)) return;
-    this.#coming.add(name);
-    void tasks.run(async () => {
-      this.#coming.delete(name);
-      if (!leaving.aborted) await task();
-    });
-  }
-
-  /** Has it fall asleep. @throws PublicError that says what keeps it awake. */
-  async fallAsleep(why: "asked" | "quiet"): Promise<void> {
-    const { id, file, runner, condition, leaving, onEndedInVain } = this.#parts;
+  /**
+   * Suspends the instance, which runs.
+   * @param isIdle whether nobody asked for it, so that nobody may notice.
+   * @throws PublicError that says what keeps it awake.
+   */
+  async suspend(isIdle: boolean): Promise<void> {
+    const { id, file, runner, lifecycle, onEndedInVain } = this.#parts;
+    if (lifecycle.isLeaving) throw new PublicError(`${id} is being stopped.`);
     const { manifest } = file;
-    // It may have been asked for before the engine was to be removed or let go.
-    if (leaving.aborted) throw new PublicError(`${id} is being stopped.`);
-    if (condition.state === "asleep") return;
     const { runnable, process } = runner;
-    const isRunning = condition.state === "running" && runnable !== null && process !== null;
-    if (manifest === null || manifest.wish === "removed" || !isRunning)
+    if (manifest === null || runnable === null || process === null)
       throw new PublicError(`${id} does not run.`);
     const { spec } = manifest;
     if (spec.exposure.through === "engine")
       throw new PublicError(`${id} listens by itself, so it cannot sleep.`);
     const seconds = "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
-    // It may have been told before the wish was another.
-    if (why === "quiet" && seconds === null) return;
-    const suspension = (this.#suspension = new AbortController());
+    // The desired state may be another since the gateway said so.
+    if (isIdle && seconds === null) return;
+    this.#suspension = new AbortController();
+    const { signal } = this.#suspension;
     try {
-      await suspend(
-        { ...this.#parts, users: this.#users, runnable, process, signal: suspension.signal },
-        why === "asked" ? WHEN_ASKED : WHEN_QUIET,
-      );
+      const sleeper = { ...this.#parts, users: this.#users, runnable, process, signal };
+      await suspend(sleeper, isIdle ? WHEN_QUIET : WHEN_ASKED);
     } catch (error) {
       if (runner.process === null) onEndedInVain(error);
       if (error instanceof PublicError) throw error;
       throw new PublicError(reasonOf(error, "The host could not put it to sleep."), error);
-    } finally {
-      this.#suspension = null;
     }
   }
 
-  /** Nobody has used it for as long as its spec says: has it fall asleep if nothing else keeps it awake. */
-  quiet(): void {
-    this.once("quiet", async () => {
-      try {
-        await this.fallAsleep("quiet");
-      } catch (error) {
-        this.#parts.log.debug({ error: messageOf(error) }, "it stays awake");
-      }
-    });
-  }
-
-  /** Goes on with one whose manifest says that it sleeps. @param adopt takes up an engine that runs all the same. */
-  async resume(adopt: () => Promise<void>): Promise<void> {
-    const { file, runner, condition, gateway, log } = this.#parts;
+  /**
+   * Goes on with an instance whose manifest says that it sleeps.
+   * @returns whether an engine ran all the same, and serves from now on.
+   */
+  async recover(): Promise<boolean> {
+    const { file, runner, lifecycle, gateway, log } = this.#parts;
     const { manifest } = file;
-    if (manifest === null) return;
+    if (manifest === null) return false;
     try {
       const runnable = await runner.choose(manifest);
       const { process } = runner;
-      if (process === null) return condition.become("asleep");
-      // A host was killed after it had written this down. Who is connected must be parted first, as it would have done.
+      if (lifecycle.state.name === "asleep") return false;
+      if (process === null) {
+        lifecycle.report({ type: "suspended" });
+        return false;
+      }
+      // A host was killed after it had written this down. Clients must be parted first, as it would have done.
       await gateway.contact;
       const isStopping = !(await runnable.engine.isReady(runnable.context));
-      if (isStopping && (await runner.end(runnable, process))) return condition.become("asleep");
+      if (isStopping && (await runner.end(runnable, process))) {
+        lifecycle.report({ type: "suspended" });
+        return false;
+      }
       await file.changeSleep({ isAsleep: false });
-      await adopt();
-      await this.fallAsleep("quiet");
+      return true;
     } catch (error) {
       log.warn({ error: messageOf(error) }, "a sleep could not be taken up");
-      // Nobody else looks after one that has not been taken up.
-      if (condition.state === "starting") await adopt();
+      return false;
     }
+  }
+
+  /** It goes on sleeping, whatever was in its way. */
+  sleepOn(): void {
+    const { condition, lifecycle } = this.#parts;
+    if (!lifecycle.leads("addressRegained")) return;
+    condition.lastError = null;
+    lifecycle.report({ type: "addressRegained" });
   }
 
   /** The users are those that were kept. */
@@ -181,11 +170,11 @@ export class SleepCycle {
 
   /** The spec is another from here on. */
   recorded(former: Manifest | null): void {
-    const { condition, file } = this.#parts;
+    const { condition, file, lifecycle } = this.#parts;
     const { manifest } = file;
     if (manifest === null) return;
     const isWoken = former?.sleep.isAsleep === true && !manifest.sleep.isAsleep;
-    if (isWoken) this.#waking = { at: new Date(), isOwn: true };
+    if (isWoken) lifecycle.report({ type: "woken", isOwn: true });
     // What became of users that are others now is of no interest any more.
     if (!isDeepStrictEqual(former?.spec.users, manifest.spec.users)) condition.notice("users", null);
     const users = withUsersOf(manifest.spec, former === null ? null : this.#users.list);
@@ -195,16 +184,16 @@ export class SleepCycle {
 
   /**
    * A start begins; of one that sleeps it is noted that it does not any more.
-   * @param askedAtMs when a client asked for it.
+   * @param askedAtMs when a client asked for it; null when nobody waits.
    * @returns what `running` must not be told before: from then on its users may change.
    */
-  beginStart(askedAtMs = performance.now()): Promise<void> {
-    const { file, runner } = this.#parts;
-    this.#startedAtMs = askedAtMs;
+  beginStart(askedAtMs: number | null): Promise<void> {
+    const { file, runner, lifecycle } = this.#parts;
+    this.#startedAtMs = askedAtMs ?? performance.now();
     if (!file.isAsleep || file.manifest === null) return Promise.resolve();
     // A crash may come at any time from here on, and the start after it is to bring users and databases there again.
     const durable = file.change({ isSettled: false, sleep: woken(file.manifest.sleep) });
-    this.#waking = { at: new Date(), isOwn: false };
+    lifecycle.report({ type: "woken", isOwn: false });
     return runner.runnable?.engine.users === undefined ? Promise.resolve() : durable;
   }
 
@@ -223,7 +212,7 @@ export class SleepCycle {
   /** The engine has a process. */
   spawned(): void {
     this.#latestStart = { startMs: performance.now() - this.#startedAtMs, readyMs: 0 };
-    this.#parts.condition.become("starting");
+    this.#parts.lifecycle.report({ type: "spawned" });
     this.tell();
   }
 
@@ -235,17 +224,20 @@ export class SleepCycle {
     this.#latestStart = { startMs, readyMs: performance.now() - this.#startedAtMs - startMs };
   }
 
-  /** The engine is as it was wished for. @param areUsersKnown whether nobody can have changed them meanwhile. */
-  started(areUsersKnown: boolean): void {
-    const { file, condition } = this.#parts;
-    const waking = this.#waking;
-    this.#waking = null;
+  /**
+   * The engine takes connections, and its start has come to its end.
+   * @param isApplied whether it has all of the spec.
+   * @param areUsersKnown whether nobody can have changed them meanwhile.
+   */
+  started(isApplied: boolean, areUsersKnown: boolean): void {
+    const { file, lifecycle } = this.#parts;
+    const wake = wakeOf(lifecycle.state);
     this.#idleProbe = null;
-    if (waking?.isOwn === true && file.manifest !== null && this.#latestStart !== null) {
-      this.#noteWake(ownWake(waking.at, this.#latestStart));
+    if (wake?.isOwn === true && file.manifest !== null && this.#latestStart !== null) {
+      this.#noteWake(ownWake(wake.at, this.#latestStart));
     }
-    condition.become("running");
-    if (!areUsersKnown && waking === null) this.refreshUsers();
+    lifecycle.report({ type: "served", isApplied });
+    if (!areUsersKnown && wake === null) this.refreshUsers();
   }
 
   /** Keeps how it was woken. */
@@ -261,13 +253,13 @@ export class SleepCycle {
 
   /** Has it fall asleep if it listens by itself, is to sleep, and has not been used: nobody else can tell of that. */
   async checkUse(): Promise<void> {
-    const { file, runner, condition, log } = this.#parts;
+    const { file, runner, condition, log, onIdle } = this.#parts;
     const seconds = idleSecondsBeforeSleep(file.manifest);
     if (seconds === null || condition.state !== "running" || runner.process === null || !runner.runnable)
       return;
     try {
       const unusedSeconds = await (this.#idleProbe ??= new IdleProbe()).seconds(runner.runnable);
-      if (unusedSeconds >= seconds) this.quiet();
+      if (unusedSeconds >= seconds) onIdle();
     } catch (error) {
       log.debug({ error }, "the engine did not tell how it is used");
     }

@@ -7,6 +7,8 @@ import type { Condition } from "../manifest/instance-state.ts";
 import type { EngineProcess } from "../engine/engine-process.ts";
 import type { InstanceGateway } from "../gateway/gateway-link.ts";
 import type { InstanceAddress } from "../engine/instance-address.ts";
+import type { InstanceLifecycle } from "../lifecycle/machine.ts";
+import { isApplied } from "../lifecycle/state.ts";
 import type { KnownUsers } from "../manifest/known-users.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import { lookAtUsers, restoredSentence, type UsersLook } from "../engine/published-users.ts";
@@ -50,8 +52,7 @@ export interface Sleeper {
   address: InstanceAddress;
   users: KnownUsers;
   log: Log;
-  /** Whether the running engine has the users and databases of the spec. */
-  isApplied(): boolean;
+  lifecycle: InstanceLifecycle;
   /** Aborted when somebody needs the engine, or nobody is to have it any more. */
   signal: AbortSignal;
   /** Aborted when nobody is to have it any more. */
@@ -74,6 +75,7 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
     // A disk that does not take the manifest is found out while the engine runs, for it is handed over with none.
     else sleeper.file.note({});
     assertGoesOn(sleeper, timeouts);
+    if (!isBehindGateway) sleeper.lifecycle.report({ type: "handOverBegun" });
     await end(sleeper);
   } catch (error) {
     await stayAwake(sleeper, manifest.sleep.since);
@@ -84,7 +86,7 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
   else noteSettled(sleeper);
   await failpoint("host.suspend.stopped");
   sleeper.condition.lastError = null;
-  sleeper.condition.become("asleep");
+  sleeper.lifecycle.report({ type: "suspended" });
 }
 
 /** Waits until nobody uses the engine and nothing is under way in the gateway. */
@@ -96,7 +98,7 @@ async function empty(
   for (;;) {
     await untilUnused(sleeper, guardMs);
     assertUnwanted(sleeper);
-    sleeper.condition.become("draining");
+    sleeper.lifecycle.report({ type: "drainBegun" });
     await failpoint("host.suspend.draining");
     const drained = sleeper.gateway.drain(sleeper.id, drainMs, isYielding);
     const isDrained = await unlessWanted(sleeper, drained);
@@ -106,7 +108,7 @@ async function empty(
       throw new PublicError(reason ?? "A client is in the middle of something.");
     assertUnwanted(sleeper);
     // Those that are held may go on before the next attempt.
-    sleeper.condition.become("running");
+    sleeper.lifecycle.report({ type: "drainEnded" });
   }
 }
 
@@ -129,6 +131,7 @@ async function recordAndDetach(sleeper: Sleeper, timeouts: SuspendTimeouts): Pro
   const { users, leftOut: usersLeftOut } = sleeper.users.set(told);
   assertGoesOn(sleeper, timeouts);
   await sleeper.file.changeSleep({ isAsleep: true, since: new Date().toISOString(), users, usersLeftOut });
+  sleeper.lifecycle.report({ type: "sleepRecorded" });
   await failpoint("host.suspend.recorded");
   assertGoesOn(sleeper, timeouts);
   if (!(await sleeper.gateway.detach(sleeper.id))) throw new PublicError(MEANWHILE);
@@ -161,9 +164,9 @@ async function handOver({ file, runnable, address }: Sleeper): Promise<void> {
 }
 
 /** Without it, the next start does once more what is done already; no reason to say that it does not sleep. */
-function noteSettled({ file, log, isApplied }: Sleeper): void {
+function noteSettled({ file, log, lifecycle }: Sleeper): void {
   try {
-    if (isApplied()) file.note({ isSettled: true });
+    if (isApplied(lifecycle.state)) file.note({ isSettled: true });
   } catch (error) {
     log.warn({ error }, "it could not be noted that all is in the data");
   }
@@ -171,23 +174,23 @@ function noteSettled({ file, log, isApplied }: Sleeper): void {
 
 /** Users that were not as the spec says are its owner's to know of; before the spec has been applied they cannot be. */
 export function tellOfRestored(
-  { isApplied, condition, log }: Pick<Sleeper, "isApplied" | "condition" | "log">,
+  { lifecycle, condition, log }: Pick<Sleeper, "lifecycle" | "condition" | "log">,
   { restored }: UsersLook,
 ): void {
-  if (restored.length === 0 || !isApplied()) return;
+  if (restored.length === 0 || !isApplied(lifecycle.state)) return;
   log.warn({ users: restored }, "users that were changed by SQL were set again");
   condition.notice("users", restoredSentence(restored));
 }
 
 /** An engine that ended meanwhile is started again by whoever noticed. */
-async function stayAwake({ file, runner, process, condition, log }: Sleeper, since: string): Promise<void> {
+async function stayAwake({ file, runner, process, lifecycle, log }: Sleeper, since: string): Promise<void> {
   try {
     if (file.isAsleep) await file.changeSleep({ isAsleep: false, since });
   } catch (error) {
     // The next host sees that it runs, and has it fall asleep if it may.
     log.error({ error }, "a sleep that did not come about could not be taken back");
   }
-  if (runner.process === process) condition.become("running");
+  if (runner.process === process) lifecycle.report({ type: "suspendFailed" });
 }
 
 async function blockingActivity({

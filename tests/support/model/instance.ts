@@ -30,7 +30,7 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
       deps.onWake();
       instance.wake();
     },
-    quiet: () => instance.sleep.quiet(),
+    quiet: () => instance.idle(),
     users: () => instance.sleep.refreshUsers(),
     woken: () => undefined,
     holding: () => undefined,

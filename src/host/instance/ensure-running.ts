@@ -1,0 +1,103 @@
+// The steps to a running engine, each of which can be taken again.
+import { PublicError } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import type { Contents } from "../engine/contents.ts";
+import type { EngineProcess } from "../engine/engine-process.ts";
+import type { InstanceAddress } from "../engine/instance-address.ts";
+import type { ManifestFile } from "../manifest/manifest-file.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { EngineRunner, Runnable } from "../engine/runner.ts";
+import type { FailureHandler } from "../engine/failure-handler.ts";
+import type { SleepCycle } from "../sleep/sleep-cycle.ts";
+import type { StartLimiter } from "../engine/start-limiter.ts";
+import type { InstanceLifecycle } from "../lifecycle/machine.ts";
+import { isApplied, isSleeping } from "../lifecycle/state.ts";
+
+export interface EnsureRunningDeps {
+  lifecycle: InstanceLifecycle;
+  file: ManifestFile;
+  runner: EngineRunner;
+  address: InstanceAddress;
+  contents: Contents;
+  sleep: SleepCycle;
+  failures: FailureHandler;
+  starts: StartLimiter;
+}
+
+type Running = { runnable: Runnable; process: EngineProcess };
+
+/**
+ * Brings the engine to run as the spec says. Never throws: a failure is reported, and made up for later.
+ * @param askedAtMs when a client asked for it; null leaves a sleeping instance asleep.
+ */
+export async function ensureRunning(deps: EnsureRunningDeps, askedAtMs: number | null): Promise<void> {
+  const { lifecycle, file, runner, address, contents, sleep, failures } = deps;
+  const { manifest } = file;
+  if (manifest === null || lifecycle.isLeaving) return;
+  try {
+    await address.hold();
+    if (isSleeping(lifecycle.state) && askedAtMs === null) return sleep.sleepOn();
+    if (runner.process !== null && isApplied(lifecycle.state)) return;
+    const durable = sleep.beginStart(askedAtMs);
+    await failpoint("host.start.noted");
+    const { runnable, process } = await runningEngine(deps, manifest, askedAtMs !== null);
+    await failpoint("host.ensure.ready");
+    const isDataNew = await contents.apply(runnable, process, manifest.isSettled);
+    await durable;
+    runner.limit(runnable, process);
+    failures.over();
+    sleep.started(!contents.isPartial, isDataNew);
+  } catch (error) {
+    failures.failed(error);
+  } finally {
+    address.settle();
+  }
+}
+
+async function runningEngine(
+  deps: EnsureRunningDeps,
+  manifest: Manifest,
+  isUrgent: boolean,
+): Promise<Running> {
+  const { lifecycle, runner, address } = deps;
+  const runnable = await runner.choose(manifest);
+  if (manifest.isReplaced) await stopPrevious(deps, runnable);
+  const found = runner.process;
+  if (found === null) return await start(deps, isUrgent);
+  address.admit();
+  if (lifecycle.state.name !== "running") {
+    lifecycle.report({ type: "launching" });
+    await runner.untilReady(runnable, found);
+  }
+  return { runnable, process: found };
+}
+
+/** An engine reads its files at its start only: an engine with other files has to end. @throws UnsavedDataError when it goes on. */
+async function stopPrevious(
+  { lifecycle, file, runner }: EnsureRunningDeps,
+  runnable: Runnable,
+): Promise<void> {
+  if (!runner.isAsWritten(runnable) && (await runner.stopPrevious(runnable)))
+    lifecycle.report({ type: "stopped" });
+  await file.change({ isReplaced: false });
+}
+
+async function start(deps: EnsureRunningDeps, isUrgent: boolean): Promise<Running> {
+  const { lifecycle, file, runner, sleep, starts } = deps;
+  lifecycle.report({ type: "launching" });
+  await failpoint("host.start.due");
+  const leave = await starts.enter(isUrgent);
+  try {
+    await sleep.takeAddress();
+    const { manifest } = file;
+    if (manifest === null) throw new PublicError("The instance is gone.");
+    const runnable = await runner.choose(manifest);
+    const process = await runner.start(runnable);
+    sleep.spawned();
+    await runner.untilReady(runnable, process);
+    sleep.ready();
+    return { runnable, process };
+  } finally {
+    leave();
+  }
+}
