@@ -40,6 +40,8 @@ export interface Config {
   portRange: { first: number; last: number };
   /** HTTPS for the API and TLS for public instances. */
   tls: { certFile: string; keyFile: string } | undefined;
+  /** A folder with certificates that clients choose by the server name they ask for. */
+  tlsDir: string | undefined;
   /** Whether clients on other machines may speak in clear. */
   isInsecure: boolean;
   /** How long events are kept. */
@@ -98,6 +100,7 @@ const environment = z.object({
     .transform(Number),
   PILVI_TLS_CERT: z.string().optional(),
   PILVI_TLS_KEY: z.string().optional(),
+  PILVI_TLS_DIR: z.string().optional(),
   PILVI_INSECURE: flag.default(false),
   PILVI_WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   PILVI_QUOTA_RESOURCES: wholeNumber.default(5_000),
@@ -227,6 +230,7 @@ function configOf(env: Environment): Config {
       certFile === undefined || keyFile === undefined
         ? undefined
         : { certFile: absolute(certFile), keyFile: absolute(keyFile) },
+    tlsDir: env.PILVI_TLS_DIR === undefined ? undefined : absolute(env.PILVI_TLS_DIR),
     isInsecure: env.PILVI_INSECURE,
     eventsDays: env.PILVI_EVENTS_DAYS,
     logLevel: env.PILVI_LOG_LEVEL,

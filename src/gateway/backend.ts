@@ -49,7 +49,7 @@ export interface Instance {
 }
 
 /**
- * One instance, as the fronts of its clients see it. A front gives back the streams that it was given, of whatever class they are: `Client`
+ * One instance, as the protocol handlers of its clients see it. A handler gives back the streams that it was given, of whatever class they are: `Client`
  * and `Engine` are the backend's own.
  */
 export interface Backend<Client extends ClientStream, Engine extends Stream> extends Instance {

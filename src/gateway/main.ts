@@ -1,11 +1,15 @@
 // The gateway's worker thread: the loop that serves every client of this machine.
 import { workerData } from "node:worker_threads";
 import { messageOf } from "../lib/errors.ts";
-import { createLineLog } from "../lib/line-log.ts";
+import { createLineLog, type Log } from "../lib/line-log.ts";
+import { PublishedCertificates } from "../contracts/certificates.ts";
 import { Gateway } from "./edge/gateway.ts";
 import { addressOf, libc, SCHED_BATCH } from "./reactor/libc.ts";
 import { Reactor } from "./reactor/reactor.ts";
-import { TlsContext } from "./tls/index.ts";
+import { type Certificates, TlsContext } from "./tls/index.ts";
+
+/** How often is looked for renewed certificates. */
+const LOOK_INTERVAL_MS = 1_000;
 
 /** What the gateway's process tells its worker. */
 export interface WorkerSettings {
@@ -14,7 +18,9 @@ export interface WorkerSettings {
   /** The host's unix socket from which it hands over the sockets that clients come to. */
   addressSocket: string;
   /** What is shown to clients that begin TLS, in the PEM format; null where there is no TLS. */
-  certificate: { cert: string; key: string } | null;
+  certificates: Certificates | null;
+  /** The file in which the host publishes renewed ones, and its signature before the others were read. */
+  published: { path: string; known: string };
   /** The libssl to do that with. */
   library: string | null;
   /** Whether clients of other machines may speak in clear. */
@@ -41,14 +47,38 @@ function giveWay(): void {
   libc.sched_setscheduler(0, SCHED_BATCH, addressOf(priority));
 }
 
+/** Shows renewed certificates; those that cannot be shown change nothing. */
+function followCertificates(
+  reactor: Reactor,
+  tls: TlsContext,
+  { path, known }: WorkerSettings["published"],
+  log: Log,
+): void {
+  const published = new PublishedCertificates(path, known);
+  const look = () => {
+    reactor.timers.after(LOOK_INTERVAL_MS, look);
+    try {
+      const [first, ...others] = published.changed() ?? [];
+      if (first === undefined) return;
+      tls.replace({ ...first, others });
+      log.info({ names: [first, ...others].map(({ names }) => names) }, "renewed certificates are shown");
+    } catch (error) {
+      log.error({ error }, "renewed certificates cannot be shown, and the former ones are kept");
+    }
+  };
+  look();
+}
+
 function main(settings: WorkerSettings): void {
   const log = createLineLog({ process: "gateway" }, settings.logLevel);
-  const { certificate, library } = settings;
-  const tls = certificate !== null && library !== null ? TlsContext.open({ ...certificate, library }) : null;
+  const { certificates, library } = settings;
+  const tls =
+    certificates !== null && library !== null ? TlsContext.open({ ...certificates, library }) : null;
   const reactor = new Reactor({ onFault: (error) => log.error({ error }, "something failed in the loop") });
   const session = tls === null ? null : (fd: number, alpn: readonly string[]) => tls.session(fd, alpn);
   const { linkSocket, addressSocket, isInsecureAllowed } = settings;
   new Gateway(reactor, { linkSocket, addressSocket, isInsecureAllowed, session }, log, tellReady).start();
+  if (tls !== null) followCertificates(reactor, tls, settings.published, log);
   giveWay();
   reactor.run();
 }

@@ -52,10 +52,14 @@ export function openDescriptors(): number | null {
 
 /** Has the kernel keep more connections for a server that has not accepted them yet: beyond Bun's 512, clients try again after seconds. */
 export function deepenQueue(port: number, connections: number): void {
-  for (const fd of descriptors(openFileLimit())) {
-    if (!ask(sockets.getsockname, fd) || name.getUint16(2) !== port || ask(sockets.getpeername, fd)) continue;
-    sockets.listen(fd, connections);
-  }
+  for (const fd of listenersAt(port)) sockets.listen(fd, connections);
+}
+
+/** The sockets of this process that listen at a port. */
+export function listenersAt(port: number): number[] {
+  return descriptors(openFileLimit()).filter(
+    (fd) => ask(sockets.getsockname, fd) && name.getUint16(2) === port && !ask(sockets.getpeername, fd),
+  );
 }
 
 /** Ends a connection; its owner hears of that as of a client's own farewell, and gives the descriptor back. */

@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { codeOf } from "./errors.ts";
 
 const fsyncAsync = promisify(fsync);
 
@@ -95,4 +96,15 @@ export function chownTree(path: string, { uid, gid }: { uid: number; gid: number
     for (const name of readdirSync(path)) chownTree(join(path, name), { uid, gid });
   }
   lchownSync(path, uid, gid);
+}
+
+/** Differs whenever a file was replaced or written; empty when there is none. */
+export function signatureOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return "";
+    throw error;
+  }
 }

@@ -79,8 +79,13 @@ export class ServerConnections {
 
   /** Begins to look at a server that listens. */
   start(): void {
-    deepenQueue(this.#port, QUEUE);
+    this.deepen();
     this.#lookIn(CALM_MS);
+  }
+
+  /** Takes another listener at the port in. */
+  deepen(): void {
+    deepenQueue(this.#port, QUEUE);
   }
 
   stop(): void {

@@ -30,6 +30,7 @@ const DEFAULTS: Record<string, string> = {
   PILVI_WARM_SLOTS: `\`${config.warmSlots}\``,
   PILVI_TLS_CERT: NONE,
   PILVI_TLS_KEY: NONE,
+  PILVI_TLS_DIR: NONE,
   PILVI_INSECURE: "`0`",
   PILVI_WEBHOOK_ALLOW_PRIVATE: "`0`",
   PILVI_QUOTA_RESOURCES: `\`${config.quotas.resources}\``,

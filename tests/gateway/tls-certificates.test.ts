@@ -1,10 +1,12 @@
 // The certificates that TLS sessions of the gateway show, and what clients can bind a login to.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash, X509Certificate } from "node:crypto";
-import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { TlsContext, type TlsOptions } from "../../src/gateway/tls/index.ts";
 import { runProgram } from "../support/clients/programs.ts";
 import { RawListener, turnsUntil } from "../support/wire/raw-sockets.ts";
 import {
+  address,
+  buffer,
   CertificateFolder,
   Connection,
   ECDSA_KEY,
@@ -69,6 +71,70 @@ test("the whole chain is shown, and the first is bound to", async () => {
   expect(own.equals(connection.session.info.endPointHash)).toBe(true);
   connection.close();
 });
+
+describe("several certificates", () => {
+  const SHOWN: [asked: string, shown: string][] = [
+    ["db.example.com", "db.example.com"],
+    ["cache.example.com", "*.example.com"],
+    ["elsewhere.org", "localhost"],
+    ["localhost", "localhost"],
+    ["", "localhost"],
+  ];
+
+  test.each(SHOWN)("a client that asks for %p sees that for %s, and can bind to it", async (asked, shown) => {
+    for (const alpn of [[], ["postgresql"]]) {
+      const options = { ...(asked === "" ? {} : { servername: asked }), alpn, ALPNProtocols: alpn };
+      const connection = await Connection.open(listener, TlsContext.open(await several()), options);
+      expect(await connection.handshake()).toBe("done");
+      const { raw, subject } = connection.client.getPeerCertificate();
+      expect(subject.CN).toBe(shown);
+      const { endPointHash, alpn: chosen } = connection.session.info;
+      expect(createHash("sha256").update(raw).digest().equals(endPointHash)).toBe(true);
+      expect(chosen).toBe(alpn[0] ?? null);
+      connection.close();
+    }
+  });
+
+  test("a replaced certificate is shown to new clients, and those before go on", async () => {
+    const context = TlsContext.open(await several());
+    const before = await Connection.open(listener, context);
+    expect(await before.handshake()).toBe("done");
+    const between = await Connection.open(listener, context, { servername: "db.example.com" });
+    context.replace(await folder.newPair("newer", ECDSA_KEY, "newer"));
+    expect(await between.handshake()).toBe("done");
+    const after = await Connection.open(listener, context, { servername: "db.example.com" });
+    expect(await after.handshake()).toBe("done");
+    expect(after.client.getPeerCertificate().subject.CN).toBe("newer");
+    for (const { client, session } of [before, between, after]) {
+      client.write("hello");
+      await turnsUntil(() => session.read(address, buffer.length) === 5);
+    }
+    for (const connection of [before, between, after]) connection.close();
+  });
+
+  test("a pair that does not fit replaces nothing", async () => {
+    const context = TlsContext.open(await several());
+    const other = await folder.newPair("unfitting");
+    const { cert } = await folder.newPair("newest", ECDSA_KEY, "newest");
+    expect(() => context.replace({ cert, key: other.key })).toThrow("does not belong");
+    const wrong = { names: ["a.b"], cert, key: other.key };
+    expect(() => context.replace({ ...other, others: [wrong] })).toThrow("does not belong");
+    const connection = await Connection.open(listener, context, { servername: "db.example.com" });
+    expect(await connection.handshake()).toBe("done");
+    expect(connection.client.getPeerCertificate().subject.CN).toBe("db.example.com");
+    connection.close();
+  });
+});
+
+/** One for localhost, one with a wildcard, and one for a name that the wildcard covers too. */
+async function several(): Promise<TlsOptions> {
+  const named = async (file: string, host: string) => ({
+    names: [host],
+    ...(await folder.newPair(file, ECDSA_KEY, host)),
+  });
+  const others = [await named("wildcard", "*.example.com"), await named("exact", "db.example.com")];
+  return { library: LIBRARY, ...(await folder.newPair("first")), others };
+}
 
 test("what cannot be shown is refused with the reason", async () => {
   const [pair, other] = [await folder.newPair("pair"), await folder.newPair("other")];

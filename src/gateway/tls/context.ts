@@ -1,59 +1,55 @@
-// What all TLS sessions of the gateway have in common: the certificate, and how TLS is spoken.
-import { alpnSelector } from "./alpn.ts";
-import { endPointHash } from "./end-point-hash.ts";
+// What all TLS sessions of the gateway have in common: the certificates, of which the client's server name chooses.
+import { FFIType, JSCallback } from "bun:ffi";
+import type { NamedCertificate } from "../../contracts/certificates.ts";
+import { ByServerName } from "../../lib/certificates.ts";
 import { type Address, openSsl, type OpenSsl } from "./openssl.ts";
-import { failure, readCertificates, readPrivateKey } from "./pem.ts";
+import { failure } from "./pem.ts";
 import { TlsSession } from "./session.ts";
+import { ShownCertificate, type Pair } from "./shown-certificate.ts";
 
-// The numbers of OpenSSL's macros (ssl.h), which are the same in all of its versions 3.
-const SSL_CTRL_EXTRA_CHAIN_CERT = 14;
-const SSL_CTRL_MODE = 33;
-const SSL_CTRL_SET_READ_AHEAD = 41;
-const SSL_CTRL_SET_SESS_CACHE_MODE = 44;
-const SSL_CTRL_SET_MIN_PROTO_VERSION = 123;
-const TLS1_2_VERSION = 0x0303;
-const SSL_SESS_CACHE_OFF = 0;
-const SSL_MODE_ENABLE_PARTIAL_WRITE = 1;
-const SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER = 2;
-/** Frees the buffers of a connection on which nothing happens, about 34 KB. */
-const SSL_MODE_RELEASE_BUFFERS = 16;
-/** Most clients of databases close the connection without a word of TLS. */
-const SSL_OP_IGNORE_UNEXPECTED_EOF = 2 ** 7;
-const SSL_OP_NO_TICKET = 2 ** 14;
-const SSL_OP_NO_RENEGOTIATION = 2 ** 30;
+const TLSEXT_NAMETYPE_HOST_NAME = 0;
+const SSL_TLSEXT_ERR_OK = 0;
 
-/** More than a record, so that small ones which came together are taken from the kernel together. */
-const READ_BUFFER_BYTES = 32 * 1024;
+const { i32, ptr: pointer } = FFIType;
 
-/** A certificate to show, and the library that shows it. */
-export interface TlsOptions {
-  /** The certificate in the PEM format, and after it those that lead to the root, if any. */
-  cert: string;
-  /** Its private key in the PEM format, without a passphrase. */
-  key: string;
+/** What is shown: the certificate for clients that name no server or an unknown one, and those for others. */
+export interface Certificates extends Pair {
+  /** The server names that choose the first, unless another is for them more exactly. */
+  names?: readonly string[];
+  others?: readonly NamedCertificate[];
+}
+
+/** Certificates to show, and the library that shows them. */
+export interface TlsOptions extends Certificates {
   /** The name of libssl of OpenSSL 3 for the system's loader, or its path. */
   library: string;
 }
 
 export class TlsContext {
   readonly #ssl: OpenSsl;
-  readonly #options: TlsOptions;
-  /** One for each list of application protocols: OpenSSL's context knows one way to choose among them. */
-  readonly #native = new Map<string, Address>();
-  readonly #endPointHash: Uint8Array;
+  /** OpenSSL keeps the addresses of these for as long as any session lives, so none of them is ever closed. */
+  readonly #serverNameCallbacks = new Map<string, JSCallback>();
+  #shown: ShownCertificate[];
+  #byName: ByServerName<ShownCertificate>;
 
-  private constructor(options: TlsOptions) {
-    this.#options = options;
-    this.#ssl = openSsl(options.library);
-    const [certificate, ...chain] = readCertificates(this.#ssl, options.cert);
-    this.#endPointHash = endPointHash(this.#ssl, certificate);
-    for (const each of [certificate, ...chain]) this.#ssl.X509_free(each);
-    this.#nativeFor([]);
+  private constructor({ library, ...certificates }: TlsOptions) {
+    this.#ssl = openSsl(library);
+    ({ shown: this.#shown, byName: this.#byName } = this.#make(certificates));
   }
 
-  /** @throws Error when the library cannot be loaded, or the key does not belong to the certificate. */
+  /** @throws Error when the library cannot be loaded, or a key does not belong to its certificate. */
   static open(options: TlsOptions): TlsContext {
     return new TlsContext(options);
+  }
+
+  /**
+   * Shows others to all who come from here on; sessions that have begun go on with theirs.
+   * @throws Error as `open`, and the former ones are shown on.
+   */
+  replace(certificates: Certificates): void {
+    const former = this.#shown;
+    ({ shown: this.#shown, byName: this.#byName } = this.#make(certificates));
+    for (const each of former) each.free();
   }
 
   /**
@@ -62,62 +58,48 @@ export class TlsContext {
    *   With an empty list nothing is chosen and nobody refused.
    */
   session(fd: number, alpn: readonly string[]): TlsSession {
-    const native = this.#ssl.SSL_new(this.#nativeFor(alpn));
+    const native = this.#ssl.SSL_new(this.#byName.find(null).contextFor(alpn));
     if (native === null) throw failure(this.#ssl, "a TLS session cannot be made");
     this.#ssl.SSL_set_fd(native, fd);
     this.#ssl.SSL_set_accept_state(native);
-    return new TlsSession(this.#ssl, native, this.#endPointHash);
+    return new TlsSession(this.#ssl, native);
   }
 
-  #nativeFor(alpn: readonly string[]): Address {
+  #make({ names = [], others = [], ...first }: Certificates) {
+    const shown: ShownCertificate[] = [];
+    const show = (pair: Pair) => {
+      const made = new ShownCertificate(this.#ssl, pair, (alpn) => this.#serverNameCallback(alpn));
+      shown.push(made);
+      return made;
+    };
+    try {
+      const values = others.map((each) => ({ names: each.names, value: show(each) }));
+      return { shown, byName: new ByServerName([{ names, value: show(first) }, ...values]) };
+    } catch (error) {
+      for (const each of shown) each.free();
+      throw error;
+    }
+  }
+
+  /** The address of a function that has a session show the certificate for the name that its client asks for. */
+  #serverNameCallback(alpn: readonly string[]): Address {
     const key = alpn.join("\n");
-    const known = this.#native.get(key);
-    if (known !== undefined) return known;
-    const made = newContext(this.#ssl, this.#options, alpn);
-    this.#native.set(key, made);
-    return made;
+    const callback = this.#serverNameCallbacks.get(key) ?? this.#newCallback(alpn);
+    this.#serverNameCallbacks.set(key, callback);
+    if (callback.ptr === null) throw new Error("the callback for server names is closed");
+    return callback.ptr;
   }
-}
 
-function newContext(ssl: OpenSsl, options: TlsOptions, alpn: readonly string[]): Address {
-  const context = ssl.SSL_CTX_new(ssl.TLS_server_method());
-  if (context === null) throw failure(ssl, "TLS cannot be set up");
-  try {
-    configure(ssl, context);
-    showCertificate(ssl, context, options);
-  } catch (error) {
-    ssl.SSL_CTX_free(context);
-    throw error;
+  /** OpenSSL calls it on the thread that does the handshake, before that call returns, and also when no server is named. */
+  #newCallback(alpn: readonly string[]): JSCallback {
+    return new JSCallback(
+      (native: Address) => {
+        const name = this.#ssl.SSL_get_servername(native, TLSEXT_NAMETYPE_HOST_NAME);
+        if (name !== null)
+          this.#ssl.SSL_set_SSL_CTX(native, this.#byName.find(String(name)).contextFor(alpn));
+        return SSL_TLSEXT_ERR_OK;
+      },
+      { args: [pointer, pointer, pointer], returns: i32 },
+    );
   }
-  if (alpn.length > 0) ssl.SSL_CTX_set_alpn_select_cb(context, alpnSelector(alpn), null);
-  return context;
-}
-
-function configure(ssl: OpenSsl, context: Address): void {
-  const control = (command: number, value: number) => ssl.SSL_CTX_ctrl(context, command, value, null);
-  control(SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION);
-  control(
-    SSL_CTRL_MODE,
-    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS,
-  );
-  // No session is taken up again, as in Postgres: its clients cannot, it costs each handshake time and each connection
-  // memory, and keys that seal tickets for years would undo forward secrecy.
-  control(SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF);
-  ssl.SSL_CTX_ctrl(context, SSL_CTRL_SET_READ_AHEAD, 1, null);
-  ssl.SSL_CTX_set_default_read_buffer_len(context, READ_BUFFER_BYTES);
-  ssl.SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_IGNORE_UNEXPECTED_EOF);
-}
-
-function showCertificate(ssl: OpenSsl, context: Address, { cert, key }: TlsOptions): void {
-  const [certificate, ...chain] = readCertificates(ssl, cert);
-  // The context counts its own use of the first, and takes the others over.
-  const isTaken = ssl.SSL_CTX_use_certificate(context, certificate) === 1;
-  ssl.X509_free(certificate);
-  for (const each of chain) ssl.SSL_CTX_ctrl(context, SSL_CTRL_EXTRA_CHAIN_CERT, 0, each);
-  if (!isTaken) throw failure(ssl, "the certificate cannot be shown");
-  const privateKey = readPrivateKey(ssl, key);
-  const isPair =
-    ssl.SSL_CTX_use_PrivateKey(context, privateKey) === 1 && ssl.SSL_CTX_check_private_key(context) === 1;
-  ssl.EVP_PKEY_free(privateKey);
-  if (!isPair) throw failure(ssl, "the private key does not belong to the certificate");
 }

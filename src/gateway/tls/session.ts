@@ -2,6 +2,7 @@
 import { toArrayBuffer, type Pointer } from "bun:ffi";
 import { ENDED, FAILED, WANT_READ, WANT_WRITE } from "../io-result.ts";
 import type { TlsInfo } from "../stream.ts";
+import { endPointHash } from "./end-point-hash.ts";
 import { type Address, memory, type OpenSsl } from "./openssl.ts";
 
 const SSL_ERROR_WANT_READ = 2;
@@ -11,17 +12,15 @@ const TLSEXT_NAMETYPE_HOST_NAME = 0;
 
 export class TlsSession {
   readonly #ssl: OpenSsl;
-  readonly #endPointHash: Uint8Array;
   #native: Address | null;
   #state: "handshake" | "open" | "failed" = "handshake";
   /** What the next read will find without a word from the kernel. */
   #ahead: "nothing" | "nothing before room to send" | "maybe bytes" | "the end" = "nothing";
 
   /** @param native an SSL of OpenSSL, which this object frees. */
-  constructor(ssl: OpenSsl, native: Address, endPointHash: Uint8Array) {
+  constructor(ssl: OpenSsl, native: Address) {
     this.#ssl = ssl;
     this.#native = native;
-    this.#endPointHash = endPointHash;
   }
 
   /** Goes on with the handshake as far as it can. To be called again until it is done. */
@@ -105,10 +104,11 @@ export class TlsSession {
   /** What was agreed on, after the handshake and before `free`. */
   get info(): TlsInfo {
     const name = this.#ssl.SSL_get_servername(this.#native, TLSEXT_NAMETYPE_HOST_NAME);
+    const shown = this.#ssl.SSL_get_certificate(this.#native);
     return {
       serverName: name?.toLowerCase() ?? null,
       alpn: this.#alpn(),
-      endPointHash: this.#endPointHash,
+      endPointHash: shown === null ? new Uint8Array() : endPointHash(this.#ssl, shown),
     };
   }
 

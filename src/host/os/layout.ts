@@ -40,6 +40,11 @@ export function addressSocket(dataDir: string): string {
   return join(dataDir, "run", "addresses.sock");
 }
 
+/** What the host publishes for the gateway or the control plane: the certificates that it shows. */
+export function certificatesFile(dataDir: string, reader: "gateway" | "control"): string {
+  return join(dataDir, "run", `${reader}-certificates.json`);
+}
+
 /** Whether a name can be an instance's; others could lead out of the folder, or are no business of ours. */
 function isInstanceId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);

@@ -2,6 +2,16 @@
 import type { Config } from "../../config.ts";
 import { codeOf, Refusal } from "../../lib/errors.ts";
 
+/** @throws Refusal when another program listens at the port of the API, or nobody may. */
+export function refuseTakenPort(config: Config): void {
+  try {
+    const listener = Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } });
+    listener.stop(true);
+  } catch (error) {
+    throw portRefusal(config, error);
+  }
+}
+
 /** The sentence for the error of a failed listen. */
 export function portRefusal({ host, port }: Config, error: unknown): Refusal {
   const code = codeOf(error);

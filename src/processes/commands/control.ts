@@ -4,9 +4,11 @@ import { ensureToken } from "../../api/auth/tokens.ts";
 import { isLoopback, type Config } from "../../config.ts";
 import type { Driver, Observation } from "../../drivers/driver.ts";
 import { localDriver } from "../../drivers/local/index.ts";
-import type { Certificate } from "../../engines/engine.ts";
 import { CONTROL_ACCOUNT } from "../../host/os/accounts.ts";
-import { hostSocket } from "../../host/os/layout.ts";
+import { certificatesFile, hostSocket } from "../../host/os/layout.ts";
+import type { NamedCertificate } from "../../contracts/certificates.ts";
+import { PublishedCertificates } from "../../contracts/certificates.ts";
+import { signatureOf } from "../../lib/files.ts";
 import { forbidNewPrivileges } from "../../lib/libc.ts";
 import { createLog, type Log } from "../../lib/log.ts";
 import type { Vault } from "../../lib/secrets.ts";
@@ -24,9 +26,9 @@ import { followStorage } from "../../resources/shared/storage.ts";
 import { openDatabase, type Database } from "../../store/database.ts";
 import { migrate } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
-import { prepareApiServer, serveApi } from "../bootstrap/api-server.ts";
+import { ApiServer, prepareApiServer } from "../bootstrap/api-server.ts";
 import { ensureDataDir } from "../bootstrap/data-dir.ts";
-import { readCertificate } from "../tls/certificate.ts";
+import { readCertificate, readOthers } from "../tls/certificate.ts";
 import { firstToken, hostId, openVault } from "../bootstrap/identity.ts";
 import { reportReady, reportRefusal, stopRequested } from "../program/parent.ts";
 import { ensureKeyFits, ensureHostRow } from "../bootstrap/registration.ts";
@@ -36,13 +38,19 @@ import { becomeUser } from "../bootstrap/privileges.ts";
 /** What answers under way may still take when the process is asked to end. */
 const DRAIN_MS = 1_000;
 
+/** How often is looked for renewed certificates. */
+const CERTIFICATE_INTERVAL_MS = 1_000;
+
 const HOST_TIMEOUT_MS = 5_000;
 const HOST_RETRY_MS = 20;
 
 /** What only the user who started Pilvi may read or make; all of it is in memory before that user is left. */
 interface StartupSecrets {
   vault: Vault;
-  certificate: Certificate | null;
+  /** Shown by the API, the first by default; none for HTTP. */
+  certificates: NamedCertificate[];
+  /** The signature of what the host had published of them before they were read. */
+  published: string;
   token: string;
   hostId: string;
 }
@@ -55,7 +63,8 @@ export async function controlCommand(config: Config): Promise<number> {
     ensureDataDir(config.dataDir);
     const startupSecrets = {
       vault: await openVault(config),
-      certificate: readCertificate(config),
+      published: signatureOf(certificatesFile(config.dataDir, "control")),
+      certificates: readCertificates(config, log),
       token: await firstToken(config),
       hostId: hostId(config),
     };
@@ -124,15 +133,46 @@ async function startControl(
   watchInstances(db, host, watching.signal, log);
   void followStorage({ db, driver }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
-  const server = serveApi(config, startupSecrets.certificate, app);
+  const server = new ApiServer(config, startupSecrets.certificates, app);
+  const unfollow = followCertificates(config, startupSecrets, server, log);
   return async () => {
     watching.abort();
     stopPruning();
+    unfollow();
     await Promise.all([app.close(), Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])]);
     await server.stop(true);
     await loop.stop();
     await db.close();
   };
+}
+
+function readCertificates(config: Config, log: Log): NamedCertificate[] {
+  const first = readCertificate(config);
+  if (first === null) return [];
+  const others = readOthers(config, (error) => log.error({ error }, "a certificate cannot be shown"));
+  return [first, ...others];
+}
+
+/** Shows certificates that the host has published anew; those that cannot be shown change nothing. @returns what ends it. */
+function followCertificates(
+  { dataDir }: Config,
+  { certificates, published }: StartupSecrets,
+  server: ApiServer,
+  log: Log,
+): () => void {
+  if (certificates.length === 0) return () => undefined;
+  const file = new PublishedCertificates(certificatesFile(dataDir, "control"), published);
+  const timer = setInterval(() => {
+    try {
+      const renewed = file.changed();
+      if (renewed === null) return;
+      server.replaceCertificates(renewed);
+      log.info({ names: renewed.map(({ names }) => names) }, "renewed certificates are shown");
+    } catch (error) {
+      log.error({ error }, "renewed certificates cannot be shown, and the former ones are kept");
+    }
+  }, CERTIFICATE_INTERVAL_MS);
+  return () => clearInterval(timer);
 }
 
 /** When both were killed, the host may be back a moment after this process; it then need not fail and start anew. */

@@ -2,16 +2,17 @@
 // loop never lets go; this one hears signals and `pilvi up`.
 import { Worker } from "node:worker_threads";
 import type { Config } from "../../config.ts";
-import type { Certificate } from "../../engines/engine.ts";
+import type { Certificates } from "../../gateway/tls/index.ts";
 import type { WorkerMessage, WorkerSettings } from "../../gateway/main.ts";
 import { GATEWAY_ACCOUNT } from "../../host/os/accounts.ts";
-import { addressSocket, gatewaySocket } from "../../host/os/layout.ts";
+import { addressSocket, certificatesFile, gatewaySocket } from "../../host/os/layout.ts";
 import { Refusal } from "../../lib/errors.ts";
 import { forbidNewPrivileges } from "../../lib/libc.ts";
 import { createLineLog, type Log } from "../../lib/line-log.ts";
 import { raiseOpenFileLimit } from "../../lib/open-files.ts";
+import { signatureOf } from "../../lib/files.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
-import { readCertificate } from "../tls/certificate.ts";
+import { readCertificate, readOthers } from "../tls/certificate.ts";
 import { ensureGatewayCertificate, gatewayNames } from "../tls/certificate-authority.ts";
 import { ensureDataDir, takeDataDirLock } from "../bootstrap/data-dir.ts";
 import { findLibssl } from "../tls/libssl.ts";
@@ -52,6 +53,8 @@ export async function gatewayCommand(config: Config): Promise<number> {
 
 /** All that only the user who started Pilvi may read is in memory before that user is left. */
 async function settingsOf(config: Config, log: Log): Promise<WorkerSettings> {
+  const path = certificatesFile(config.dataDir, "gateway");
+  const known = signatureOf(path);
   const library = findLibssl(config.enginesDir);
   if (library === null) {
     log.warn(
@@ -62,18 +65,22 @@ async function settingsOf(config: Config, log: Log): Promise<WorkerSettings> {
   return {
     linkSocket: gatewaySocket(config.dataDir),
     addressSocket: addressSocket(config.dataDir),
-    certificate: library === null ? null : await certificateOf(config, log),
+    certificates: library === null ? null : await certificatesOf(config, log),
+    published: { path, known },
     library,
     isInsecureAllowed: config.isInsecure,
     logLevel: config.logLevel,
   };
 }
 
-async function certificateOf(config: Config, log: Log): Promise<Certificate> {
+async function certificatesOf(config: Config, log: Log): Promise<Certificates> {
+  const others = readOthers(config, (error) => log.error({ error }, "a certificate cannot be shown"));
   const configured = readCertificate(config);
-  if (configured !== null) return configured;
+  if (configured !== null) return { ...configured, others };
   const { dataDir } = config;
-  return ensureGatewayCertificate({ dataDir, names: gatewayNames(config), now: new Date() }, log);
+  const names = gatewayNames(config);
+  const own = await ensureGatewayCertificate({ dataDir, names, now: new Date() }, log);
+  return { names, ...own, others };
 }
 
 /** @returns what resolves when the worker serves, and what rejects when it has ended, however that came. */

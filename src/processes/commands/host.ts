@@ -3,13 +3,16 @@ import type { Config } from "../../config.ts";
 import { findCgroups } from "../../host/os/cgroup-backends.ts";
 import { Host } from "../../host/host.ts";
 import { KeeperLink } from "../../host/os/keeper-link.ts";
-import { hostSocket } from "../../host/os/layout.ts";
+import { certificatesFile, hostSocket } from "../../host/os/layout.ts";
 import { serveHost } from "../../host/server.ts";
 import { forbidNewPrivileges } from "../../lib/libc.ts";
-import { createLog } from "../../lib/log.ts";
+import { createLog, type Log } from "../../lib/log.ts";
 import { OPEN_FILES, raiseOpenFileLimit } from "../../lib/open-files.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
+import { CONTROL_ACCOUNT, GATEWAY_ACCOUNT } from "../../host/os/accounts.ts";
+import { publishCertificates } from "../../contracts/certificates.ts";
 import { readCertificate } from "../tls/certificate.ts";
+import { CertificateWatch } from "../tls/certificate-watch.ts";
 import { ensureDataDir, takeDataDirLock } from "../bootstrap/data-dir.ts";
 import { ensureProgram } from "../program/program.ts";
 import { realtimeEngine } from "../program/realtime-engine.ts";
@@ -24,12 +27,16 @@ export async function hostCommand(config: Config): Promise<number> {
     await takeDataDirLock(config.dataDir, "host");
     forbidNewPrivileges();
     raiseOpenFileLimit(OPEN_FILES);
+    readCertificate(config);
+    const certificates = watchCertificates(config, log);
     const settings = {
       dataDir: config.dataDir,
       enginesDir: config.enginesDir,
       ownEngines: [realtimeEngine(await ensureProgram(config.dataDir))],
       bind: config.bind,
-      certificate: readCertificate(config),
+      get certificate() {
+        return certificates.configured;
+      },
       warmSlots: config.warmSlots,
       cgroups: findCgroups(),
       allowPrivateWebhooks: config.allowPrivateWebhooks,
@@ -42,6 +49,7 @@ export async function hostCommand(config: Config): Promise<number> {
     reportReady();
     const reason = await stopping;
     log.info({ reason }, "the host ends");
+    certificates.stop();
     await stopServing();
     if (reason === "stop") await host.close();
     else host.release();
@@ -56,4 +64,21 @@ export async function hostCommand(config: Config): Promise<number> {
 function linkToKeeper(): KeeperLink | null {
   const fd = process.env[KEEPER_VARIABLE];
   return fd === undefined ? null : new KeeperLink(Number(fd), reportKept);
+}
+
+/** Has those who show certificates know of renewed ones; without users of their own they share this process's. */
+function watchCertificates(config: Config, log: Log): CertificateWatch {
+  const isRoot = process.getuid?.() === 0;
+  const readers = { gateway: GATEWAY_ACCOUNT.gid, control: CONTROL_ACCOUNT.gid };
+  const watch = new CertificateWatch(config, log, (certificates) => {
+    for (const reader of ["gateway", "control"] as const) {
+      publishCertificates(
+        certificatesFile(config.dataDir, reader),
+        certificates,
+        isRoot ? readers[reader] : undefined,
+      );
+    }
+  });
+  watch.start();
+  return watch;
 }

@@ -11,7 +11,7 @@ import { readCertificate } from "../tls/certificate.ts";
 import { Child } from "../program/child.ts";
 import { ensureDataDir, lockDataDir } from "../bootstrap/data-dir.ts";
 import { ensureEngines, tellOfUnsafe } from "../bootstrap/engine-setup.ts";
-import { portRefusal } from "../bootstrap/port-refusal.ts";
+import { refuseTakenPort } from "../bootstrap/port-refusal.ts";
 import { ensureProgram } from "../program/program.ts";
 import { readyText } from "../bootstrap/ready-text.ts";
 
@@ -77,15 +77,6 @@ async function makeChildren(config: Config): Promise<Child[]> {
     new Child({ ...shared, name: "gateway" }),
     new Child({ ...shared, name: "control" }),
   ];
-}
-
-function refuseTakenPort(config: Config): void {
-  try {
-    const listener = Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } });
-    listener.stop(true);
-  } catch (error) {
-    throw portRefusal(config, error);
-  }
 }
 
 /** Aborted by a signal, or by the end of the script that started this process and would have passed signals on. */

@@ -1,9 +1,10 @@
 // What `pilvi doctor` says of the certificate that clients of databases see.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
+import { CertificateFolder, ECDSA_KEY } from "../../../tests/support/wire/tls-sessions.ts";
 import { ensureGatewayCertificate } from "../tls/certificate-authority.ts";
 import { checkTls } from "./tls.ts";
 
@@ -29,7 +30,10 @@ test("nothing before there is one, and then until when it is good", async () => 
   await ensureGatewayCertificate({ dataDir, names: ["localhost"], now: new Date() }, log);
   const until = new Date(Date.now() + 396 * DAY_MS).toISOString().slice(0, 10);
   expect(findings()).toEqual([
-    { level: "ok", text: `certificate ${join(dataDir, "tls", "gateway.crt")}, until ${until}` },
+    {
+      level: "ok",
+      text: `certificate ${join(dataDir, "tls", "gateway.crt")}, until ${until}, for localhost`,
+    },
   ]);
   expect(findings({ days: 380 })).toMatchObject([
     { level: "warn", advice: expect.stringContaining("renews") },
@@ -42,4 +46,26 @@ test("a configured one that cannot be read keeps Pilvi from working", () => {
   expect(findings({ env })).toMatchObject([{ level: "fail" }]);
   writeFileSync(file, "nothing");
   expect(findings({ env })).toMatchObject([{ level: "fail" }]);
+});
+
+test("each certificate of the folder is told with its names, and a broken pair as a failure", async () => {
+  const folder = new CertificateFolder();
+  const [host, other] = ["db.example.com", "other"];
+  await folder.newPair("good", ECDSA_KEY, host);
+  await folder.newPair("torn", ECDSA_KEY, other);
+  copyFileSync(folder.file("good.key"), folder.file("torn.key"));
+  expect(findings({ env: { PILVI_TLS_DIR: folder.path } }).slice(-2)).toEqual([
+    // Those of tests last two days.
+    {
+      level: "warn",
+      text: expect.stringContaining(`, for ${host}`) as string,
+      advice: expect.stringContaining("by itself") as string,
+    },
+    {
+      level: "fail",
+      text: expect.stringContaining("does not belong to the certificate") as string,
+      advice: expect.any(String) as string,
+    },
+  ]);
+  folder.remove();
 });

@@ -8,6 +8,7 @@ import type { Certificate } from "../../engines/engine.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { replaceFile, syncFile } from "../../lib/files.ts";
 import type { Log } from "../../lib/line-log.ts";
+import type { PairFiles } from "./certificate.ts";
 import type { Period } from "./x509.ts";
 
 const DAY_MS = 86_400_000;
@@ -35,6 +36,13 @@ function authorityFile(dataDir: string): string {
 /** The certificate that the gateway shows when no other is configured. */
 export function gatewayCertificateFile(dataDir: string): string {
   return join(dataDir, "tls", "gateway.crt");
+}
+
+/** The gateway's own certificate as files. */
+export function authorityPair(dataDir: string): PairFiles {
+  const certFile = gatewayCertificateFile(dataDir);
+  const keyFile = join(dataDir, "tls", "gateway.key");
+  return { certFile, keyFile, certName: `The file ${certFile}`, keyName: `The file ${keyFile}` };
 }
 
 /** The names and addresses that clients of a Pilvi with these settings reach the gateway by. */

@@ -30,9 +30,9 @@ export const address = ptr(buffer);
 export class CertificateFolder {
   readonly path = mkdtempSync(join(tmpdir(), "pilvi-tls-"));
 
-  /** Makes a certificate for localhost that is signed with its own key, kept in `NAME.crt` and `NAME.key`. */
-  async newPair(name: string, kind: string[] = ECDSA_KEY): Promise<Pair> {
-    const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  /** Makes a certificate that is signed with its own key, kept in `NAME.crt` and `NAME.key`. */
+  async newPair(name: string, kind: string[] = ECDSA_KEY, host = "localhost"): Promise<Pair> {
+    const names = ["-subj", `/CN=${host}`, "-addext", `subjectAltName=DNS:${host},IP:127.0.0.1`];
     const files = ["-keyout", this.file(`${name}.key`), "-out", this.file(`${name}.crt`)];
     await runProgram(["openssl", "req", "-x509", "-nodes", "-days", "2", ...kind, ...files, ...names]);
     return { cert: this.read(`${name}.crt`), key: this.read(`${name}.key`) };

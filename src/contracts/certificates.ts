@@ -1,0 +1,54 @@
+// Certificates that one process reads from files of its user's alone, for others that have given up the rights to read those.
+import { readFileSync } from "node:fs";
+import * as z from "zod/mini";
+import { replaceFile, signatureOf } from "../lib/files.ts";
+import { readJsonAs } from "./read.ts";
+
+const namedCertificateSchema = z.strictObject({
+  /** Server names that choose it, in lower case. */
+  names: z.array(z.string()),
+  /** PEM: the certificate and those that lead to the root, if any. */
+  cert: z.string(),
+  /** PEM: its private key, without a passphrase. */
+  key: z.string(),
+});
+
+export type NamedCertificate = z.infer<typeof namedCertificateSchema>;
+
+/** The first is for clients that name no server, or one that no other is for. */
+const publishedSchema = z.strictObject({
+  version: z.literal(1),
+  certificates: z.array(namedCertificateSchema).check(z.minLength(1)),
+});
+
+/** @param gid the group that may read the file; left out where all processes have one user. */
+export function publishCertificates(
+  path: string,
+  certificates: readonly NamedCertificate[],
+  gid?: number,
+): void {
+  const text = JSON.stringify({ version: 1, certificates });
+  replaceFile(path, text, gid === undefined ? 0o600 : 0o440, gid);
+}
+
+/** A published file, followed by looking at it now and then. */
+export class PublishedCertificates {
+  readonly #path: string;
+  #known: string;
+
+  /** @param known the file's signature before the certificates were read in another way. */
+  constructor(path: string, known: string) {
+    this.#path = path;
+    this.#known = known;
+  }
+
+  /** The certificates when they were published anew, else null. @throws Error when they cannot be read; they count as known then. */
+  changed(): NamedCertificate[] | null {
+    const signature = signatureOf(this.#path);
+    if (signature === this.#known) return null;
+    this.#known = signature;
+    if (signature === "") return null;
+    return readJsonAs(publishedSchema, readFileSync(this.#path, "utf8"), "the file of certificates")
+      .certificates;
+  }
+}

@@ -1,0 +1,139 @@
+// Notices that a certificate was renewed. The host does it, which alone keeps the right to read keys, and publishes what it reads for the
+// gateway and the API.
+import type { Config } from "../../config.ts";
+import type { Certificate } from "../../engines/engine.ts";
+import type { NamedCertificate } from "../../contracts/certificates.ts";
+import { messageOf } from "../../lib/errors.ts";
+import type { Log } from "../../lib/line-log.ts";
+import { signatureOf } from "../../lib/files.ts";
+import { defaultPair, folderPairs, type PairFiles, readPair } from "./certificate.ts";
+import { authorityPair, ensureGatewayCertificate, gatewayNames } from "./certificate-authority.ts";
+
+/** How often the files are looked at. A pair is taken when it stayed the same from one look to the next: a half-written one does not. */
+const LOOK_INTERVAL_MS = 1_000;
+
+const RENEWAL_INTERVAL_MS = 3_600_000;
+
+/** What is known of a pair of files. */
+interface Known {
+  /** The files as they were at the latest look. */
+  signature: string;
+  /** The files as they were when they were read last, whole or not. */
+  readSignature: string;
+  certificate: NamedCertificate | null;
+}
+
+export class CertificateWatch {
+  readonly #config: Config;
+  readonly #log: Log;
+  readonly #publish: (certificates: NamedCertificate[]) => void;
+  readonly #known = new Map<string, Known>();
+  #timers: ReturnType<typeof setInterval>[] = [];
+  #published = "";
+  #latestFault = "";
+
+  /** @param publish is given all that can be shown, the default first, when it is another than before. */
+  constructor(config: Config, log: Log, publish: (certificates: NamedCertificate[]) => void) {
+    this.#config = config;
+    this.#log = log;
+    this.#publish = publish;
+  }
+
+  start(): void {
+    this.look();
+    this.#timers = [
+      setInterval(() => this.look(), LOOK_INTERVAL_MS),
+      setInterval(() => void this.#renew(), RENEWAL_INTERVAL_MS),
+    ];
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** The default certificate of the settings, as it was read last; null when they name none. */
+  get configured(): Certificate | null {
+    const pair = defaultPair(this.#config);
+    const taken = pair === null ? null : this.#known.get(pair.certFile)?.certificate;
+    // The contracts with engines know no names.
+    return taken === null || taken === undefined ? null : { cert: taken.cert, key: taken.key };
+  }
+
+  /** Looks at the files once. What cannot be read leaves all as it is. */
+  look(): void {
+    try {
+      const first = defaultPair(this.#config) ?? ownPair(this.#config);
+      // The first start of the gateway is yet to make it.
+      if (first === null) return;
+      const pairs = [first, ...folderPairs(this.#config)];
+      const [shown, ...others] = pairs.map((pair) => this.#take(pair));
+      this.#forgetOthers(pairs);
+      if (shown !== null && shown !== undefined)
+        this.#tell([shown, ...others.filter((each) => each !== null)]);
+      this.#latestFault = "";
+    } catch (error) {
+      this.#complain(messageOf(error));
+    }
+  }
+
+  /** A certificate of Pilvi's own authority is made anew long before its end. */
+  async #renew(): Promise<void> {
+    const { dataDir } = this.#config;
+    if (defaultPair(this.#config) !== null || ownPair(this.#config) === null) return;
+    try {
+      const names = gatewayNames(this.#config);
+      await ensureGatewayCertificate({ dataDir, names, now: new Date() }, this.#log);
+    } catch (error) {
+      this.#complain(messageOf(error));
+    }
+  }
+
+  #take(pair: PairFiles): NamedCertificate | null {
+    const signature = `${signatureOf(pair.certFile)}, ${signatureOf(pair.keyFile)}`;
+    const known = this.#known.get(pair.certFile);
+    const former = known?.certificate ?? null;
+    const isSettled = known === undefined || known.signature === signature;
+    const isNew = known?.readSignature !== signature;
+    const next = { signature, readSignature: known?.readSignature ?? "", certificate: former };
+    this.#known.set(pair.certFile, next);
+    if (!isSettled || !isNew) return former;
+    next.readSignature = signature;
+    try {
+      next.certificate = readPair(pair);
+    } catch (error) {
+      this.#log.error(
+        { error, certificate: pair.certFile },
+        "a certificate cannot be shown, and the former one is kept",
+      );
+    }
+    return next.certificate;
+  }
+
+  #forgetOthers(pairs: PairFiles[]): void {
+    const present = new Set(pairs.map(({ certFile }) => certFile));
+    for (const certFile of this.#known.keys()) if (!present.has(certFile)) this.#known.delete(certFile);
+  }
+
+  #tell(certificates: NamedCertificate[]): void {
+    const text = JSON.stringify(certificates);
+    if (text === this.#published) return;
+    this.#publish(certificates);
+    this.#published = text;
+    this.#log.info(
+      { names: certificates.map(({ names }) => names) },
+      "the certificates that are shown are taken",
+    );
+  }
+
+  #complain(fault: string): void {
+    if (fault !== this.#latestFault)
+      this.#log.error({ fault }, "the certificates cannot be looked at, and the former ones are kept");
+    this.#latestFault = fault;
+  }
+}
+
+/** The certificate of Pilvi's own authority, null before there is one. */
+function ownPair({ dataDir }: Config): PairFiles | null {
+  const pair = authorityPair(dataDir);
+  return signatureOf(pair.certFile) === "" ? null : pair;
+}
