@@ -6,6 +6,7 @@ import packageJson from "../package.json" with { type: "json" };
 import {
   addResourceCommands,
   type DatabaseProgram,
+  type Protocol,
   endingOf,
   openSession,
   printable,
@@ -181,7 +182,7 @@ async function connect(): Promise<{ url: string; token: string }> {
 }
 
 /** The program that opens sessions with databases of this protocol. */
-async function findProgram(protocol: "postgres" | "mysql"): Promise<DatabaseProgram> {
+async function findProgram(protocol: Protocol): Promise<DatabaseProgram> {
   const { loadClientConfig } = await import("./config.ts");
   const { findDatabaseProgram } = await import("./processes/bootstrap/database-programs.ts");
   return findDatabaseProgram(protocol, loadClientConfig(process.env).enginesDir, process.env.PATH ?? "");

@@ -10,7 +10,7 @@ import { addWebsockets } from "./websockets/index.ts";
 export { CommandError, endingOf } from "./failure.ts";
 export { processIo } from "./io.ts";
 export { printable } from "./printable.ts";
-export { type DatabaseProgram, openSession, withExamples } from "./session.ts";
+export { type DatabaseProgram, type Protocol, openSession, withExamples } from "./session.ts";
 
 /** Adds the commands of every kind of resource, of events, and of the organization that they belong to. */
 export function addResourceCommands(program: Command, session: Session): void {

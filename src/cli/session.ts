@@ -12,8 +12,11 @@ export interface DatabaseProgram {
   env: Record<string, string>;
 }
 
+/** What a cluster speaks. */
+export type Protocol = "postgres" | "mysql";
+
 /** Finds the program that speaks a protocol. @throws an error that tells how to install one when there is none. */
-export type FindProgram = (protocol: "postgres" | "mysql") => Promise<DatabaseProgram>;
+export type FindProgram = (protocol: Protocol) => Promise<DatabaseProgram>;
 
 /** Given to every command. */
 export interface Session {

@@ -1,14 +1,15 @@
 // The engines that an instance can run with, by name.
 import * as z from "zod/mini";
 
-const FOREIGN = ["valkey", "redis", "postgres", "mysql", "mariadb"] as const;
+/** By name; `src/engines/registry.ts` has what is known of each. */
+export const foreignEngines = ["valkey", "redis", "postgres", "mariadb"] as const;
 
-export const foreignEngineSchema = z.enum(FOREIGN);
+export const foreignEngineSchema = z.enum(foreignEngines);
 
 /** Engines that are programs of others, and have to be installed. */
 export type ForeignEngine = z.infer<typeof foreignEngineSchema>;
 
-export const engineNameSchema = z.enum([...FOREIGN, "realtime"]);
+export const engineNameSchema = z.enum([...foreignEngines, "realtime"]);
 
 /** Engines that a driver may run an instance with; `realtime` is a part of Pilvi. */
 export type EngineName = z.infer<typeof engineNameSchema>;

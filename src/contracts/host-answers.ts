@@ -6,6 +6,8 @@ import { observationSchema } from "./observation.ts";
 const offeredEngineSchema = z.strictObject({
   name: engineNameSchema,
   version: z.string(),
+  /** The part of the version that an instance keeps for life, such as `17` for Postgres, `10.11` for MariaDB. */
+  major: z.string(),
   /** What customers can create in it, for an engine that has extensions. */
   extensions: z.exactOptional(z.array(z.strictObject({ name: z.string(), version: z.string() }))),
 });

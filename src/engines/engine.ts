@@ -9,7 +9,9 @@ import type {
   Series,
 } from "../drivers/driver.ts";
 import { PublicError } from "../lib/errors.ts";
-import type { InstalledEngine } from "./installed.ts";
+import type { Protocol } from "../contracts/gateway-link.ts";
+import type { ForeignProgram } from "./foreign-program.ts";
+import type { InstalledEngine } from "./installed-engine.ts";
 import type { UserList } from "./users.ts";
 
 /** The folders and files of one instance. */
@@ -133,6 +135,12 @@ export function ownPort({ port, through }: Exposure): number | null {
 export interface Engine<S extends InstanceSpec = InstanceSpec> {
   name: EngineName;
   kind: S["kind"];
+  /** The protocol that its clients speak behind the gateway; null for an engine that is never there. */
+  protocol: Protocol | null;
+  /** The program that others make; left out by an engine that is a part of Pilvi. */
+  program?: ForeignProgram;
+  /** The part of a version within which data files stay readable. */
+  majorOf(version: string): string;
   /** The memory that is really granted, for a machine with `machineBytes`. */
   limits(spec: S, machineBytes: number): Limits;
   /** Files of the configuration folder, by name. */

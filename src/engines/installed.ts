@@ -2,42 +2,18 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import type { EngineName, ForeignEngine } from "../drivers/driver.ts";
-import { askVersion, compareVersions } from "./program-version.ts";
+import { foreignEngines } from "../contracts/engine-names.ts";
+import type { ForeignEngine } from "../drivers/driver.ts";
+import type { InstalledEngine } from "./installed-engine.ts";
+import { askVersion } from "./program-version.ts";
+import { compareVersions } from "./versions.ts";
 import { compareDebianVersions } from "./safety/debian-version.ts";
-import { type DistributionPackage, verdictOn } from "./safety/verdict.ts";
+import { programOf } from "./registry.ts";
+import { verdictOn } from "./safety/verdict.ts";
 import { enginesInStore } from "./store-folder.ts";
 import { systemPrograms, type SystemProgram } from "./system-programs.ts";
 
-/** An engine on this machine. */
-export interface InstalledEngine {
-  name: EngineName;
-  /** For example "8.0.1" or "18.4". */
-  version: string;
-  /** `store` for one that Pilvi installed, `system` for one that the machine has, `pilvi` for one that is a part of it. */
-  origin: "store" | "system" | "pilvi";
-  /** The absolute path of the server program. */
-  program: string;
-  /** The engine's root folder in the store, or the folder of the program for one of the system. */
-  home: string;
-  /** What the program needs in its environment to run. */
-  env: Record<string, string>;
-  /** What the program runs, when it is an interpreter; an absolute path. */
-  script?: string;
-  /** What the program is started by, with its options, when it brings a C library of its own. */
-  loader?: string[];
-  /** The distribution's package that it came out of, where that is known. */
-  package?: DistributionPackage;
-  /** How the installation arranged the extensions of a Postgres. */
-  arrangement?: string;
-  /** The version of pgvector that the installation added, or that this failed. */
-  vector?: string;
-}
-
-/** The words that the program is started with, before its own arguments. */
-export function commandOf({ loader = [], program }: InstalledEngine): string[] {
-  return [...loader, program];
-}
+export { commandOf, type InstalledEngine } from "./installed-engine.ts";
 
 /** One that was found by looking for it, while Pilvi's own needs no looking for. */
 export interface FoundEngine extends InstalledEngine {
@@ -45,22 +21,13 @@ export interface FoundEngine extends InstalledEngine {
   origin: "store" | "system";
 }
 
-/** Older ones lack what Pilvi relies on, such as access lists with hashed passwords, or get no fixes any more. */
-const OLDEST_VERSIONS: Record<ForeignEngine, string> = {
-  valkey: "7.2",
-  redis: "6.2",
-  postgres: "14",
-  mysql: "8.0",
-  mariadb: "10.6",
-};
-
 /** What programs of the system said of themselves, by path, with what the file was like then. */
 const remembered = z.record(
   z.string(),
   z.object({
     size: z.number(),
     mtimeMs: z.number(),
-    name: z.enum(["valkey", "redis", "postgres", "mysql", "mariadb"]),
+    name: z.enum(foreignEngines),
     version: z.string(),
   }),
 );
@@ -91,7 +58,7 @@ export async function usableEngines(enginesDir: string): Promise<FoundEngine[]> 
 
 /** Whether Pilvi can run instances with the engine. */
 export function isGoodEnough(engine: FoundEngine): boolean {
-  return compareVersions(engine.version, OLDEST_VERSIONS[engine.name]) >= 0;
+  return compareVersions(engine.version, programOf(engine.name).oldestVersion) >= 0;
 }
 
 async function enginesOfSystem(enginesDir: string): Promise<FoundEngine[]> {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { foreignEngines } from "../contracts/engine-names.ts";
 import { codeOf } from "../lib/errors.ts";
 import type { FoundEngine } from "./installed.ts";
 
@@ -12,7 +13,7 @@ export const NOTE_FILE = "pilvi-engine.json";
 
 /** What the note holds. Paths are relative to the engine's folder, so that the whole store can be moved. */
 export const engineNote = z.object({
-  name: z.enum(["valkey", "redis", "postgres", "mysql", "mariadb"]),
+  name: z.enum(foreignEngines),
   version: z.string(),
   program: z.string(),
   libraryDirs: z.array(z.string()),

@@ -1,8 +1,16 @@
 // Finds server programs that the system has, in the folders of PATH and where distributions keep them.
 import { accessSync, constants, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { foreignEngines } from "../contracts/engine-names.ts";
+import { programOf } from "./registry.ts";
 
-const PROGRAM_NAMES = ["valkey-server", "redis-server", "postgres", "mariadbd", "mysqld"];
+/** Names of server programs, with what must stand beside each. */
+const COMPANIONS = new Map(
+  foreignEngines.flatMap((name) => {
+    const { names, companion } = programOf(name);
+    return names.map((file) => [file, companion] as const);
+  }),
+);
 const SYSTEM_DIRS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/usr/libexec"];
 /** Parents of folders whose name has a version in it: Debian's, then that of the Postgres project's RPMs. */
 const VERSIONED_DIRS: [parent: string, prefix: string][] = [
@@ -21,7 +29,7 @@ export interface SystemProgram {
 export function systemPrograms(path: string): SystemProgram[] {
   const found = new Map<string, SystemProgram>();
   for (const folder of new Set([...foldersOfPath(path), ...SYSTEM_DIRS, ...versionedDirs()])) {
-    for (const name of PROGRAM_NAMES) {
+    for (const name of COMPANIONS.keys()) {
       const program = programAt(join(folder, name));
       const file = program === undefined ? "" : realpathSync(program.path);
       if (program !== undefined && !found.has(file)) found.set(file, program);
@@ -53,11 +61,12 @@ function programAt(path: string): SystemProgram | undefined {
   try {
     const { size, mtimeMs } = statSync(path);
     accessSync(path, constants.X_OK);
-    if (basename(path) !== "postgres") return { path, size, mtimeMs };
-    // Postgres is of use only together with the `initdb` beside it. The other programs keep the name they were found by,
-    // because `redis-server` may be a link to a program that looks at the name it is called by.
+    const companion = COMPANIONS.get(basename(path));
+    // A program without a companion keeps the name it was found by, because `redis-server` may be a link to a program that
+    // looks at the name it is called by.
+    if (companion === undefined) return { path, size, mtimeMs };
     const program = realpathSync(path);
-    accessSync(join(dirname(program), "initdb"), constants.X_OK);
+    accessSync(join(dirname(program), companion), constants.X_OK);
     return { path: program, size, mtimeMs };
   } catch {
     return undefined;

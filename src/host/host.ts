@@ -7,18 +7,16 @@ import type {
   MetricsQuery,
   Observation,
   Offer,
-  OfferedEngine,
   Series,
   StorageReading,
 } from "../drivers/driver.ts";
-import { engineNamed, runnableEngines } from "../engines/index.ts";
-import type { InstalledEngine } from "../engines/installed.ts";
+import { runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { trimLog } from "../lib/trim-log.ts";
 import { Addresses } from "./os/addresses.ts";
-import { newestOfEachMajor, type HostSettings } from "./engine/context.ts";
+import { newestOfEachMajor, offered, type HostSettings } from "./engine/context.ts";
 import { diskUseOf } from "./os/disk-use.ts";
 import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
@@ -291,10 +289,4 @@ export class Host {
       }
     }
   }
-}
-
-function offered(installed: InstalledEngine): OfferedEngine {
-  const { name, version } = installed;
-  const extensions = engineNamed(name)?.extensions?.(installed);
-  return extensions === undefined ? { name, version } : { name, version, extensions };
 }

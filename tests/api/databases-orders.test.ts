@@ -1,6 +1,7 @@
 // What an order stands for: the engine and its version, processors, memory and connections.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Offer } from "../../src/drivers/driver.ts";
+import type { EngineName, Offer } from "../../src/drivers/driver.ts";
+import { majorOf } from "../../src/engines/registry.ts";
 import { configVariants } from "../../src/resources/databases/configs/index.ts";
 import { choicesFor, chooseEngine } from "../../src/resources/databases/engines.ts";
 import { resourcesOf } from "../../src/resources/databases/resources.ts";
@@ -31,7 +32,10 @@ const create = async (json: unknown, own = api) => {
 function offer(...engines: string[]): Offer {
   const parts = engines.map((engine) => engine.split(" "));
   return {
-    engines: parts.map(([name, version = ""]) => ({ name: name as "postgres", version })),
+    engines: parts.map(([word = "", version = ""]) => {
+      const name = word as EngineName;
+      return { name, version, major: majorOf(name, version) };
+    }),
     memoryBytes: 1,
   };
 }
@@ -46,11 +50,17 @@ const serverless = (cu: number) =>
   );
 
 describe("versions", () => {
-  const some = offer("postgres 9.6.24", "postgres 18.1", "mariadb 10.11.19", "postgres 17.6", "mysql 8.4.3");
+  const some = offer(
+    "postgres 9.6.24",
+    "postgres 18.1",
+    "mariadb 10.11.19",
+    "postgres 17.6",
+    "mariadb 11.4.3",
+  );
 
   test("offered are those of installed engines, the preferred one first and the newest first", () => {
     expect(versionsOf("hosted_serverless_postgres", some)).toEqual(["18", "17", "9"]);
-    expect(versionsOf("platform_mysql", some)).toEqual(["8.4", "10.11"]);
+    expect(versionsOf("platform_mysql", some)).toEqual(["11.4", "10.11"]);
     expect(versionsOf("platform_mysql", offer("mariadb 11.4.2", "mariadb 11.4.10"))).toEqual(["11.4"]);
   });
 
@@ -59,9 +69,9 @@ describe("versions", () => {
     ["hosted_serverless_postgres", "17", "postgres 17"],
     ["provider_managed_postgres", "17.6", "postgres 17"],
     ["provider_managed_postgres", "17.7", undefined],
-    ["platform_mysql", undefined, "mysql 8.4"],
-    ["platform_mysql", "8", "mysql 8.4"],
-    ["platform_mysql", "8.4.3", "mysql 8.4"],
+    ["platform_mysql", undefined, "mariadb 11.4"],
+    ["platform_mysql", "11", "mariadb 11.4"],
+    ["platform_mysql", "11.4.3", "mariadb 11.4"],
     ["provider_managed_mysql", "10.11", "mariadb 10.11"],
     ["provider_managed_mysql", "10.1", undefined],
   ] as const)("%s %p gives %p", (type, asked, expected) => {
@@ -82,7 +92,7 @@ describe("versions", () => {
       const { status, body } = await create({ ...platform, name: "A", version }, other);
       expect(status).toBe(422);
       expect(Object.keys(body.errors ?? {}).sort()).toEqual(["name", "type"]);
-      expect(body.errors?.type?.[0]).toContain("mysql or mariadb");
+      expect(body.errors?.type?.[0]).toContain("it needs mariadb");
       expect(body.errors?.type?.[0]).toContain("pilvi engines install");
     }
     await other.stop();

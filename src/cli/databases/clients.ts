@@ -1,8 +1,6 @@
 // The programs that open a session with a cluster, and how each is told where to and as whom. A password goes through the
 // environment, since every user of a machine can read the arguments of all programs.
-
-/** What a cluster speaks. */
-export type Protocol = "postgres" | "mysql";
+import type { Protocol } from "../session.ts";
 
 /** Where a session leads to and as whom. */
 export interface Login {

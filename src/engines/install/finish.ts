@@ -4,7 +4,8 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import { askVersion } from "../program-version.ts";
-import { type DistributionPackage, verdictOn } from "../safety/verdict.ts";
+import type { DistributionPackage } from "../installed-engine.ts";
+import { verdictOn } from "../safety/verdict.ts";
 import { libraryEnv, loaderCommand, NOTE_FILE, type EngineNote } from "../store-folder.ts";
 import { mustRun } from "./run.ts";
 

@@ -1,47 +1,14 @@
 // The one command that installs an engine on the system at hand, for the operator to run.
 import { readFileSync } from "node:fs";
 import type { ForeignEngine } from "../../drivers/driver.ts";
-
-type Family = "debian" | "fedora" | "alpine" | "arch";
+import type { Family, Packages } from "../foreign-program.ts";
+import { programOf } from "../registry.ts";
 
 const COMMANDS: Record<Family, string> = {
   debian: "sudo apt-get install",
   fedora: "sudo dnf install",
   alpine: "sudo apk add",
   arch: "sudo pacman -S",
-};
-
-/** Programs that open sessions with databases, under the names of engines that have them. */
-type ClientName = "postgres-client" | "mariadb-client";
-
-const PACKAGES: Record<ForeignEngine | ClientName, Record<Family, string>> = {
-  valkey: { debian: "valkey-server", fedora: "valkey", alpine: "valkey", arch: "valkey" },
-  redis: { debian: "redis-server", fedora: "redis", alpine: "redis", arch: "redis" },
-  postgres: {
-    debian: "postgresql",
-    fedora: "postgresql-server",
-    alpine: "postgresql",
-    arch: "postgresql",
-  },
-  mysql: { debian: "mysql-server", fedora: "mysql-server", alpine: "mysql", arch: "mysql" },
-  mariadb: {
-    debian: "mariadb-server",
-    fedora: "mariadb-server",
-    alpine: "mariadb",
-    arch: "mariadb",
-  },
-  "postgres-client": {
-    debian: "postgresql-client",
-    fedora: "postgresql",
-    alpine: "postgresql-client",
-    arch: "postgresql",
-  },
-  "mariadb-client": {
-    debian: "mariadb-client",
-    fedora: "mariadb",
-    alpine: "mariadb-client",
-    arch: "mariadb-clients",
-  },
 };
 
 /** What os-release(5) says of the system. */
@@ -62,10 +29,20 @@ export function parseOsRelease(text: string): OsRelease {
   return Object.fromEntries([...lines].map(([, name = "", value = ""]) => [name, value]));
 }
 
-/** The command that installs the engine or client there, or undefined for a system that is not known. */
-export function installHint(name: ForeignEngine | ClientName, os: OsRelease): string | undefined {
+/** The command that installs the engine there, or undefined for a system that is not known. */
+export function installHint(name: ForeignEngine, os: OsRelease): string | undefined {
+  return commandFor(programOf(name).packages, os);
+}
+
+/** The command that installs a program that opens sessions with the engine. */
+export function clientHint(name: ForeignEngine, os: OsRelease): string | undefined {
+  const { client } = programOf(name);
+  return client === undefined ? undefined : commandFor(client.packages, os);
+}
+
+function commandFor(packages: Packages, os: OsRelease): string | undefined {
   const family = familyOf(os);
-  return family === undefined ? undefined : `${COMMANDS[family]} ${PACKAGES[name][family]}`;
+  return family === undefined ? undefined : `${COMMANDS[family]} ${packages[family]}`;
 }
 
 function familyOf(os: OsRelease): Family | undefined {

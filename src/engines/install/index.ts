@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { type FoundEngine, usableEngines } from "../installed.ts";
+import { STORE_ENGINE } from "../registry.ts";
 import { verdictOn } from "../safety/verdict.ts";
 import { installFromDebian } from "./debian.ts";
 import { readOsRelease } from "./hints.ts";
@@ -18,7 +19,7 @@ import {
   type PostgresPackage,
 } from "./postgres.ts";
 import { DEBIAN_RECIPES } from "./recipes.ts";
-import { type EngineReport, failedReport, type InstallReport } from "./report.ts";
+import type { EngineReport, InstallReport } from "./report.ts";
 
 export type { EngineReport, InstallReport } from "./report.ts";
 
@@ -31,7 +32,7 @@ export interface InstallOptions {
   only?: ForeignEngine[];
 }
 
-const INSTALLABLE: ForeignEngine[] = ["postgres", ...DEBIAN_RECIPES.map(({ name }) => name)];
+const INSTALLABLE: ForeignEngine[] = [STORE_ENGINE, ...DEBIAN_RECIPES.map(({ name }) => name)];
 
 /** Package lists, downloads and all engines together. */
 const NEEDED_MIB = 1_000;
@@ -84,7 +85,7 @@ async function survey(
   const engines = await usableEngines(options.enginesDir);
   const wanted = options.only ?? INSTALLABLE;
   const missing = wanted.filter((name) =>
-    name === "postgres"
+    name === STORE_ENGINE
       ? missingPostgres(engines, options).length > 0 ||
         storedPostgres(engines).length === 0 ||
         !storedPostgres(engines).every(isArranged) ||
@@ -92,7 +93,7 @@ async function survey(
       : !engines.some((engine) => engine.name === name && !verdictOn(engine).isUnsafe),
   );
   const present = wanted.flatMap((name): EngineReport[] => {
-    if (name === "postgres") {
+    if (name === STORE_ENGINE) {
       return storedPostgres(engines).map(({ version }) => ({ name, state: "present", version }));
     }
     const engine = missing.includes(name) ? undefined : engines.find((one) => one.name === name);
@@ -112,7 +113,7 @@ function withoutVector(
 
 /** The control plane's Postgres must be the store's. */
 function storedPostgres(engines: FoundEngine[]): FoundEngine[] {
-  return engines.filter(({ name, origin }) => name === "postgres" && origin === "store");
+  return engines.filter(({ name, origin }) => name === STORE_ENGINE && origin === "store");
 }
 
 /** The packages whose Postgres is not in the store, in the version that Pilvi was tested with. */
@@ -130,16 +131,14 @@ async function installMissing(names: ForeignEngine[], options: InstallOptions): 
   const recipes = DEBIAN_RECIPES.filter(({ name }) => names.includes(name));
   // One waits for the disk while the other waits for the network.
   const work: Promise<EngineReport[]>[] = [];
-  if (names.includes("postgres")) work.push(installBundledPostgres(options));
+  if (names.includes(STORE_ENGINE)) work.push(installBundledPostgres(options));
   if (recipes.length > 0) work.push(installFromDebian(recipes, { enginesDir, os, progress }));
   // Nothing of it may still be writing when the folder is let go of, so a failure of one waits for the other.
   const outcomes = await Promise.allSettled(work);
-  const reports = outcomes.flatMap((outcome) => {
+  return outcomes.flatMap((outcome) => {
     if (outcome.status === "rejected") throw outcome.reason;
     return outcome.value;
   });
-  if (!names.includes("mysql")) return reports;
-  return [...reports, failedReport("mysql", "Pilvi uses a MySQL of the system, or installs MariaDB.", os)];
 }
 
 async function installBundledPostgres(options: InstallOptions): Promise<EngineReport[]> {
@@ -159,7 +158,7 @@ async function installBundledPostgres(options: InstallOptions): Promise<EngineRe
     try {
       const version = await installPostgres(source, enginesDir);
       progress(`postgres ${version} installed`);
-      reports.push({ name: "postgres", state: "installed", version });
+      reports.push({ name: STORE_ENGINE, state: "installed", version });
     } catch (error) {
       if (codeOf(error) !== undefined || error instanceof Refusal) throw error;
       throw new Refusal(`Postgres ${source.version} cannot be installed: ${messageOf(error)}.`, error);

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import type { InstalledEngine } from "../installed.ts";
+import { STORE_ENGINE } from "../registry.ts";
 import { changeNote } from "../store-folder.ts";
 import { finishEngine } from "./finish.ts";
 import { arrangeExtensions, ARRANGEMENT } from "./postgres-extensions.ts";
@@ -47,7 +48,7 @@ export async function installPostgres(source: PostgresPackage, enginesDir: strin
   await arrangeExtensions(folder);
   const program = "bin/postgres";
   return finishEngine(
-    { name: "postgres", folder, program, libraryDirs: [], arrangement: ARRANGEMENT },
+    { name: STORE_ENGINE, folder, program, libraryDirs: [], arrangement: ARRANGEMENT },
     enginesDir,
   );
 }

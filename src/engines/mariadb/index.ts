@@ -2,7 +2,10 @@
 import { join } from "node:path";
 import type { Limits, MysqlSpec } from "../../drivers/driver.ts";
 import { presentable } from "../../lib/presentable.ts";
+import type { ForeignProgram } from "../foreign-program.ts";
 import type { Engine } from "../engine.ts";
+import { firstNumbers } from "../versions.ts";
+import { program } from "./program.ts";
 import { grantedMemory } from "../memory.ts";
 import { isReady } from "./admin.ts";
 import { applySpec, restoreUsers } from "./apply.ts";
@@ -16,9 +19,12 @@ const MAX_REASON_CHARACTERS = 300;
 /** Threads that serve no connection: those of InnoDB and of Aria, and of events that run at the same time. */
 const OWN_THREADS = 128;
 
-export const mariadb: Engine<MysqlSpec> = {
+export const mariadb: Engine<MysqlSpec> & { program: ForeignProgram } = {
   name: "mariadb",
   kind: "mysql",
+  protocol: "mysql",
+  program,
+  majorOf: (version) => firstNumbers(version, 2),
   limits,
   files: configFiles,
   args: ({ paths }) => [`--defaults-file=${join(paths.confDir, "mariadb.cnf")}`],

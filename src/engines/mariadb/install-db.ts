@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Builder, FirstData } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
-import type { InstalledEngine } from "../installed.ts";
+import type { InstalledEngine } from "../installed-engine.ts";
 
 export const firstData: FirstData = { mark: "mysql", recipe: "1", build };
 

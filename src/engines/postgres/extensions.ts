@@ -1,7 +1,7 @@
 // Tells which extensions a customer can create in an installed Postgres, from the control files.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { InstalledEngine } from "../installed.ts";
+import type { InstalledEngine } from "../installed-engine.ts";
 
 /** An extension, in the version that is created by default. */
 export interface Extension {

@@ -4,7 +4,10 @@ import type { Limits, PostgresSpec } from "../../drivers/driver.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { grantedMemory } from "../memory.ts";
 import { CUSTOMER_OOM_SCORE, OWN_OOM_SCORE } from "../../lib/oom-score.ts";
+import type { ForeignProgram } from "../foreign-program.ts";
 import type { Engine } from "../engine.ts";
+import { firstNumbers } from "../versions.ts";
+import { program } from "./program.ts";
 import { isReady } from "./admin.ts";
 import { applySpec, restoreUsers } from "./apply.ts";
 import { configFiles, socketName } from "./config.ts";
@@ -24,9 +27,12 @@ const SESSIONS_FIRST = {
 /** What runs beside the sessions of customers: Pilvi's sessions, writers, parallel workers, autovacuum, those that read ahead. */
 const OWN_PROCESSES = 96;
 
-export const postgres: Engine<PostgresSpec> = {
+export const postgres: Engine<PostgresSpec> & { program: ForeignProgram } = {
   name: "postgres",
   kind: "postgres",
+  protocol: "postgres",
+  program,
+  majorOf: (version) => firstNumbers(version, 1),
   limits,
   files: configFiles,
   args: ({ paths }) => ["-D", paths.dataDir, "-c", `config_file=${paths.confDir}/postgresql.conf`],

@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { PublicError } from "../../lib/errors.ts";
 import type { Builder, FirstData } from "../engine.ts";
-import type { InstalledEngine } from "../installed.ts";
+import type { InstalledEngine } from "../installed-engine.ts";
 import { ADMIN_NAME } from "./config.ts";
 
 /** The role that a customer logs in as, and the database that a new cluster begins with. */

@@ -32,6 +32,9 @@ export const REALTIME_ENV = {
 export const realtime: Engine<RealtimeSpec> = {
   name: "realtime",
   kind: "realtime",
+  protocol: null,
+  // It is replaced with Pilvi, and every version reads what an earlier one kept.
+  majorOf: () => "any",
   limits,
   files: (context) => ({ [CONFIG_FILE]: `${JSON.stringify(processConfig(context))}\n` }),
   args: ({ installed, paths }) => [installed.script ?? "", join(paths.confDir, CONFIG_FILE)],

@@ -5,7 +5,7 @@ import type { CacheSpec } from "../../drivers/driver.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 import { CUSTOMER_OOM_SCORE } from "../../lib/oom-score.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
-import type { InstalledEngine } from "../installed.ts";
+import type { InstalledEngine } from "../installed-engine.ts";
 import { clientMemory } from "./memory.ts";
 import { persistence } from "./persistence.ts";
 

@@ -1,7 +1,9 @@
 // How the host runs a Redis or a Valkey, which differ in nothing that matters here but their name.
 import { join } from "node:path";
 import type { CacheSpec, Limits } from "../../drivers/driver.ts";
+import type { ForeignProgram } from "../foreign-program.ts";
 import type { Engine } from "../engine.ts";
+import { firstNumbers } from "../versions.ts";
 import { grantedMemory } from "../memory.ts";
 import { blockingActivity, isReady, renewRules, usage } from "./admin.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
@@ -12,10 +14,16 @@ import { adoptSnapshot } from "./persistence.ts";
 const MAX_PROCESSES = 64;
 
 /** Builds the engine under the name of the program that runs. */
-export function redisLike(name: "redis" | "valkey"): Engine<CacheSpec> {
+export function redisLike(
+  name: "redis" | "valkey",
+  program: ForeignProgram,
+): Engine<CacheSpec> & { program: ForeignProgram } {
   return {
     name,
     kind: "cache",
+    protocol: "redis",
+    program,
+    majorOf: (version) => firstNumbers(version, 1),
     limits,
     files: configFiles,
     prepare: adoptSnapshot,

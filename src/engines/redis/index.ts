@@ -1,4 +1,5 @@
 // Redis.
 import { redisLike } from "./engine.ts";
+import { program } from "./program.ts";
 
-export const redis = redisLike("redis");
+export const redis = redisLike("redis", program);

@@ -1,6 +1,7 @@
 // Judges engines as they come from upstream, from packages and from the system.
 import { expect, test } from "bun:test";
-import { FLOORS } from "./floors.ts";
+import { foreignEngines } from "../../contracts/engine-names.ts";
+import { programOf } from "../registry.ts";
 import { verdictOn, type JudgedEngine } from "./verdict.ts";
 
 const TODAY = new Date("2026-11-22");
@@ -44,7 +45,7 @@ test("a program of the system, or of a release that is not known, may have been 
 });
 
 test("a version gets fixes until the last day of its support", () => {
-  const postgres = { name: "postgres", version: "14.25" };
+  const postgres = { name: "postgres", version: "14.25" } as const;
   expect(verdict(postgres, new Date("2026-11-12T23:00:00Z"))).toEqual(FINE);
   expect(verdict(postgres, new Date("2026-11-13"))).toEqual({
     warning: "Postgres 14.25 gets no security fixes any more since 2026-11-12.",
@@ -59,9 +60,12 @@ test("a line that is newer than all known ones is fine, and one in between was g
 
 test("the newest line of each engine comes first in the table, and each floor is of its own line", () => {
   const byNumber = new Intl.Collator("en", { numeric: true });
-  for (const [index, floor] of FLOORS.entries()) {
-    const next = FLOORS[index + 1];
-    if (next?.name === floor.name) expect(byNumber.compare(floor.line, next.line)).toBeGreaterThan(0);
-    if (floor.lowest !== null) expect(floor.lowest.startsWith(`${floor.line}.`)).toBe(true);
+  for (const { floors, oldestVersion } of foreignEngines.map(programOf)) {
+    expect(floors.at(-1)?.line).toBe(oldestVersion);
+    for (const [index, floor] of floors.entries()) {
+      const next = floors[index + 1];
+      if (next !== undefined) expect(byNumber.compare(floor.line, next.line)).toBeGreaterThan(0);
+      if (floor.lowest !== null) expect(floor.lowest.startsWith(`${floor.line}.`)).toBe(true);
+    }
   }
 });

@@ -1,20 +1,15 @@
-// Says whether an engine is known to have holes, or gets no fixes any more, from the table of floors.
-import type { ForeignEngine } from "../../drivers/driver.ts";
-import { compareVersions } from "../program-version.ts";
+// Says whether an engine is known to have holes, or gets no fixes any more, from the floors of its program.
+import type { EngineName } from "../../drivers/driver.ts";
+import type { Floor } from "../foreign-program.ts";
+import type { DistributionPackage } from "../installed-engine.ts";
+import { compareVersions } from "../versions.ts";
 import { compareDebianVersions } from "./debian-version.ts";
-import { type Floor, FLOORS, RELEASE_ENDS } from "./floors.ts";
-
-/** A package of a distribution, as it is installed. */
-export interface DistributionPackage {
-  /** In full, as dpkg has it. */
-  version: string;
-  /** The codename of the release that it is made for, such as `bookworm`. */
-  release: string;
-}
+import { engineNamed } from "../registry.ts";
+import { RELEASE_ENDS } from "./release-ends.ts";
 
 /** What an engine is judged by. */
 export interface JudgedEngine {
-  name: string;
+  name: EngineName;
   version: string;
   origin: "store" | "system" | "pilvi";
   /** Where it came out of a package that Pilvi knows of. */
@@ -33,7 +28,7 @@ const FINE: Verdict = { warning: null, isUnsafe: false };
 
 /** @param today the day that support is judged by. */
 export function verdictOn(engine: JudgedEngine, today = new Date()): Verdict {
-  const lines = FLOORS.filter(({ name }) => name === engine.name);
+  const lines = engineNamed(engine.name).program?.floors ?? [];
   const floor = lines.find(({ line }) => engine.version === line || engine.version.startsWith(`${line}.`));
   if (floor === undefined) return ofUnknownLine(engine, lines);
   const lowestPackage = floor.packages?.[engine.package?.release ?? ""];
@@ -85,13 +80,5 @@ function held(engine: JudgedEngine, claim: string): Verdict {
 }
 
 function textOf({ name, version }: JudgedEngine): string {
-  return `${NAMES[name as ForeignEngine] ?? name} ${version}`;
+  return `${engineNamed(name).program?.label ?? name} ${version}`;
 }
-
-const NAMES: Record<ForeignEngine, string> = {
-  valkey: "Valkey",
-  redis: "Redis",
-  postgres: "Postgres",
-  mysql: "MySQL",
-  mariadb: "MariaDB",
-};

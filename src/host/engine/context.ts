@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
-import type { EngineName, InstanceSpec, Limits } from "../../drivers/driver.ts";
+import type { EngineName, InstanceSpec, Limits, OfferedEngine } from "../../drivers/driver.ts";
 import type { Certificate, Engine, EngineContext } from "../../engines/engine.ts";
-import { runnableEngines, type EngineSources } from "../../engines/index.ts";
+import { engineNamed, majorOf, runnableEngines, type EngineSources } from "../../engines/index.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
 import { PublicError } from "../../lib/errors.ts";
@@ -45,18 +45,24 @@ export async function installedEngines(
   return found;
 }
 
-/** The part of a version within which data files stay readable. */
-export function majorOf(name: EngineName, version: string): string {
-  // Pilvi's own server is replaced with Pilvi, and every version reads what an earlier one kept.
-  if (name === "realtime") return "any";
-  return version.split(".", name === "mariadb" || name === "mysql" ? 2 : 1).join(".");
-}
-
 /** Of several engines of the same name and major version, the newest. */
 export function newestOfEachMajor(engines: InstalledEngine[]): InstalledEngine[] {
   // They come with the newest first.
   const majors = engines.map(({ name, version }) => `${name} ${majorOf(name, version)}`);
   return engines.filter((_, index) => majors.indexOf(majors[index] ?? "") === index);
+}
+
+/** What the control plane is told of an engine. */
+export function offered(installed: InstalledEngine): OfferedEngine {
+  const { name, version } = installed;
+  const engine = engineNamed(name);
+  const extensions = engine.extensions?.(installed);
+  return {
+    name,
+    version,
+    major: engine.majorOf(version),
+    ...(extensions === undefined ? {} : { extensions }),
+  };
 }
 
 /** The first of the acceptable engines that is installed, to be kept for the instance's life. */

@@ -2,19 +2,12 @@
 import { engineFor } from "../../engines/index.ts";
 import { MAX_CLIENTS } from "../../engines/redis/config.ts";
 import type { InstanceUser } from "../../drivers/driver.ts";
-import type { Route, RouteState, Protocol } from "../../gateway/link.ts";
+import type { Route, RouteState } from "../../gateway/link.ts";
 import type { Condition, State } from "../manifest/instance-state.ts";
 import { addressOf, type HostSettings } from "../engine/context.ts";
 import { enginePaths, type InstanceFolder } from "../os/layout.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runnable } from "../engine/runner.ts";
-
-const PROTOCOLS: Record<Manifest["spec"]["kind"], Protocol | null> = {
-  cache: "redis",
-  postgres: "postgres",
-  mysql: "mysql",
-  realtime: null,
-};
 
 /** One that was stopped is about to be started, or about to be gone. */
 const STATES: Record<State, RouteState | null> = {
@@ -48,17 +41,16 @@ export function routeOf(parts: RouteParts): Route | null {
   const { settings, folder, manifest, runnable, condition, users, latestStart } = parts;
   if (manifest === null || manifest.servedThrough !== "gateway") return null;
   const { spec, engine } = manifest;
-  const protocol = PROTOCOLS[spec.kind];
+  const known = engineFor(engine.name, spec.kind);
   const state = STATES[condition.state];
-  const socketName = engineFor(engine.name, spec.kind)?.socketName(spec);
-  if (protocol === null || state === null || spec.exposure.port === null || socketName === undefined)
-    return null;
+  if (known === undefined || known.protocol === null) return null;
+  if (state === null || spec.exposure.port === null) return null;
   return {
     id: spec.id,
-    protocol,
+    protocol: known.protocol,
     address: addressOf(settings, spec),
     port: spec.exposure.port,
-    socket: enginePaths(folder, socketName).socket,
+    socket: enginePaths(folder, known.socketName(spec)).socket,
     engine: { name: engine.name, version: runnable?.context.installed.version ?? engine.major },
     state,
     lastError: condition.lastError,

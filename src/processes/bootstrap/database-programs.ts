@@ -1,9 +1,13 @@
-// Finds the programs that open sessions with databases: psql of the system, and a MySQL client of Pilvi's own or the system.
+// Finds the programs that open sessions with databases: those that came with Pilvi's engines, and those of the system.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { DatabaseProgram } from "../../cli/index.ts";
-import { installHint, readOsRelease } from "../../engines/install/hints.ts";
-import { compareVersions } from "../../engines/program-version.ts";
+import type { DatabaseProgram, Protocol } from "../../cli/index.ts";
+import { foreignEngines } from "../../contracts/engine-names.ts";
+import type { ForeignEngine } from "../../drivers/driver.ts";
+import type { ClientProgram } from "../../engines/foreign-program.ts";
+import { clientHint, readOsRelease } from "../../engines/install/hints.ts";
+import { compareVersions } from "../../engines/versions.ts";
+import { engineNamed, programOf } from "../../engines/registry.ts";
 import { enginesInStore } from "../../engines/store-folder.ts";
 import { Refusal } from "../../lib/errors.ts";
 
@@ -12,23 +16,29 @@ import { Refusal } from "../../lib/errors.ts";
  * @param path the folders to look in besides the store, as in `PATH`.
  * @throws Refusal with the command that installs one when there is none.
  */
-export function findDatabaseProgram(
-  protocol: "postgres" | "mysql",
-  enginesDir: string,
-  path: string,
-): DatabaseProgram {
-  if (protocol === "postgres") return onPath(["psql"], path) ?? missing("psql", "postgres-client");
-  return (
-    inStore(enginesDir) ?? onPath(["mariadb", "mysql"], path) ?? missing("mariadb or mysql", "mariadb-client")
-  );
+export function findDatabaseProgram(protocol: Protocol, enginesDir: string, path: string): DatabaseProgram {
+  const engines = foreignEngines.filter((name) => engineNamed(name).protocol === protocol);
+  for (const name of engines) {
+    const { client } = programOf(name);
+    if (client === undefined) continue;
+    const program = inStore(name, client, enginesDir) ?? onPath(client.names, path);
+    if (program !== undefined) return program;
+    throw missing(name, client);
+  }
+  throw new Refusal(`No engine of Pilvi speaks ${protocol}.`);
 }
 
-/** The client that came with the newest MariaDB of the store. Postgres is stored without one. */
-function inStore(enginesDir: string): DatabaseProgram | undefined {
+/** The client that came with the newest engine of the store, where it came with one. */
+function inStore(
+  engine: ForeignEngine,
+  { stored }: ClientProgram,
+  enginesDir: string,
+): DatabaseProgram | undefined {
+  if (stored === undefined) return undefined;
   const programs = enginesInStore(enginesDir)
-    .filter(({ name }) => name === "mariadb")
+    .filter(({ name }) => name === engine)
     .sort((a, b) => compareVersions(b.version, a.version))
-    .map(({ home, env }) => ({ path: join(home, "usr/bin/mariadb"), env }));
+    .map(({ home, env }) => ({ path: join(home, stored), env }));
   return programs.find(({ path }) => existsSync(path));
 }
 
@@ -37,8 +47,8 @@ function onPath(names: string[], path: string): DatabaseProgram | undefined {
   return found === undefined ? undefined : { path: found, env: {} };
 }
 
-function missing(program: string, packageName: "postgres-client" | "mariadb-client"): never {
-  const command = installHint(packageName, readOsRelease());
+function missing(engine: ForeignEngine, { names }: ClientProgram): Refusal {
+  const command = clientHint(engine, readOsRelease());
   const advice = command === undefined ? "Install one." : `Install it with: ${command}`;
-  throw new Refusal(`There is no ${program} on this machine. ${advice}`);
+  return new Refusal(`There is no ${names.join(" or ")} on this machine. ${advice}`);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { missingEngines } from "../../engines/install/index.ts";
 import { findEngines, usableEngines } from "../../engines/installed.ts";
+import { STORE_ENGINE } from "../../engines/registry.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
 import { newestOfEachMajor } from "../../host/engine/context.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
@@ -49,7 +50,7 @@ export async function tellOfUnsafe({ enginesDir }: Config, notice: (text: string
 /** Pilvi keeps its own data with a Postgres that no upgrade of the system takes away. */
 async function hasOwnPostgres({ enginesDir }: Config): Promise<boolean> {
   const engines = await findEngines(enginesDir);
-  return engines.some(({ name, origin }) => name === "postgres" && origin === "store");
+  return engines.some(({ name, origin }) => name === STORE_ENGINE && origin === "store");
 }
 
 /** A process of its own can be ended at any moment, together with all that it has started. */

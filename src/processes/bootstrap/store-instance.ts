@@ -2,6 +2,7 @@
 import type { Config } from "../../config.ts";
 import type { Driver, PostgresSpec } from "../../drivers/driver.ts";
 import { postgres } from "../../engines/postgres/index.ts";
+import { STORE_ENGINE } from "../../engines/registry.ts";
 import { enginePaths, instanceFolder } from "../../host/os/layout.ts";
 import { messageOf, Refusal } from "../../lib/errors.ts";
 import type { Vault } from "../../lib/secrets.ts";
@@ -60,7 +61,7 @@ function storeSpec(vault: Vault): PostgresSpec {
   return {
     kind: "postgres",
     id: STORE_ID,
-    engines: ["postgres"],
+    engines: [STORE_ENGINE],
     users: [{ name: NAME, verifier: scramVerifier(vault.derivePassword("store"), STORE_ID) }],
     databases: [{ name: NAME, owner: NAME, wish: "present" }],
     version: null,

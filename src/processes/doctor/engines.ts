@@ -2,11 +2,12 @@
 import type { Config } from "../../config.ts";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import { installHint, readOsRelease } from "../../engines/install/hints.ts";
+import { DEBIAN_RECIPES } from "../../engines/install/recipes.ts";
 import { postgresPackages } from "../../engines/install/postgres.ts";
 import { findEngines, isGoodEnough, type FoundEngine } from "../../engines/installed.ts";
-import { compareVersions } from "../../engines/program-version.ts";
+import { compareVersions } from "../../engines/versions.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
-import { majorOf } from "../../host/engine/context.ts";
+import { majorOf, STORE_ENGINE } from "../../engines/registry.ts";
 import { closedToEngines } from "../bootstrap/closed-folder.ts";
 import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
 
@@ -49,7 +50,7 @@ function engineFinding(engine: FoundEngine, all: FoundEngine[], bundledPostgres:
     );
   }
   const major = version.split(".")[0];
-  const bundled = bundledPostgres.find((one) => name === "postgres" && one.split(".")[0] === major);
+  const bundled = bundledPostgres.find((one) => name === STORE_ENGINE && one.split(".")[0] === major);
   const isOutdated = bundled !== undefined && compareVersions(version, bundled) < 0;
   return isOutdated ? warn(`${text} is older than ${bundled}`, `Install it with ${INSTALL}.`) : ok(text);
 }
@@ -62,25 +63,23 @@ function adviceOn(engine: FoundEngine, all: FoundEngine[]): string {
   if (next !== undefined && next !== engine) {
     return `${next.version} takes its place at each instance's next start. Remove ${home} when no instance uses it any more.`;
   }
-  return name === "postgres"
+  return name === STORE_ENGINE
     ? "Update Pilvi, whose packages carry it, as soon as they have a newer one."
     : `Install a newer one with ${INSTALL}.`;
 }
 
 /** The control plane runs on the Postgres of the store unless it was given another one. */
 function storeFindings(config: Config, engines: FoundEngine[]): Finding[] {
-  const hasOwn = engines.some(({ name, origin }) => name === "postgres" && origin === "store");
+  const hasOwn = engines.some(({ name, origin }) => name === STORE_ENGINE && origin === "store");
   if (config.databaseUrl !== undefined || hasOwn) return [];
   return [fail("no Postgres for Pilvi's own data", `Install it with ${INSTALL}, or set PILVI_DATABASE_URL.`)];
 }
 
+/** The store is looked at by itself; what has no recipe is not missed. */
 function missingFindings(engines: FoundEngine[]): Finding[] {
-  const has = (name: ForeignEngine) => engines.some((one) => one.name === name && isGoodEnough(one));
+  const isThere = (name: ForeignEngine) => engines.some((one) => one.name === name && isGoodEnough(one));
   const os = readOsRelease();
-  const missing: ForeignEngine[] = [];
-  if (!has("valkey")) missing.push("valkey");
-  if (!has("redis")) missing.push("redis");
-  if (!has("mysql") && !has("mariadb")) missing.push("mariadb");
+  const missing = DEBIAN_RECIPES.map(({ name }) => name).filter((name) => !isThere(name));
   return missing.map((name) => {
     const hint = installHint(name, os);
     return warn(`no ${name}`, `Install it with ${INSTALL}${hint === undefined ? "" : `, or \`${hint}\``}.`);

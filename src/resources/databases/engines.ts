@@ -7,7 +7,7 @@ import { enginesFor, type DatabaseType } from "./types.ts";
 /** An engine with the part of its version that a cluster keeps for life. */
 export interface EngineChoice {
   name: EngineName;
-  /** Such as `17` for Postgres, `8.4` for MySQL, `10.11` for MariaDB. */
+  /** Such as `17` for Postgres, `10.11` for MariaDB. */
   version: string;
 }
 
@@ -16,7 +16,7 @@ const byNumber = new Intl.Collator("en", { numeric: true });
 /** What there is to choose from for a type: the preferred engine first, the newest version first, every version once. */
 export function choicesFor(type: DatabaseType, { engines }: Offer): EngineChoice[] {
   return installedFor(type, engines)
-    .map(({ name, version }) => ({ name, version: majorOf(name, version) }))
+    .map(({ name, major }) => ({ name, version: major }))
     .filter(({ version }, index, all) => all.findIndex((other) => other.version === version) === index);
 }
 
@@ -33,7 +33,7 @@ export function chooseEngine(
   const chosen = installedFor(type, engines).find(
     ({ version }) => asked === undefined || version === asked || version.startsWith(`${asked}.`),
   );
-  return chosen && { name: chosen.name, version: majorOf(chosen.name, chosen.version) };
+  return chosen && { name: chosen.name, version: chosen.major };
 }
 
 /** What customers can create in clusters of a type, by version; nothing of versions without extensions. */
@@ -41,9 +41,7 @@ export function extensionsFor(
   type: DatabaseType,
   { engines }: Offer,
 ): Record<string, { name: string; version: string }[]> {
-  const entries = installedFor(type, engines).map(
-    ({ name, version, extensions }) => [majorOf(name, version), extensions] as const,
-  );
+  const entries = installedFor(type, engines).map(({ major, extensions }) => [major, extensions] as const);
   return Object.fromEntries(
     entries.flatMap(([version, known]) => (known === undefined ? [] : [[version, known]])),
   );
@@ -63,9 +61,4 @@ function installedFor(type: DatabaseType, engines: Offer["engines"]): Offer["eng
   return enginesFor(type).flatMap((name) =>
     engines.filter((engine) => engine.name === name).sort((a, b) => byNumber.compare(b.version, a.version)),
   );
-}
-
-/** The part of a version within which data files stay readable. */
-function majorOf(name: EngineName, version: string): string {
-  return version.split(".", name === "postgres" ? 1 : 2).join(".");
 }

@@ -2,6 +2,7 @@
 import { SQL } from "bun";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { presentable } from "../../lib/presentable.ts";
+import type { Protocol } from "./types.ts";
 
 /** A connection on the machine itself takes milliseconds; a login that takes longer is tried again. */
 const LOGIN_TIMEOUT_SECONDS = 5;
@@ -14,7 +15,7 @@ const NOBODYS_DATABASES = { postgres: "postgres", mysql: "information_schema" };
 
 /** How a customer reaches a cluster. */
 export interface DatabaseClusterLogin {
-  protocol: "postgres" | "mysql";
+  protocol: Protocol;
   hostname: string;
   port: number;
   username: string;

@@ -7,7 +7,7 @@ import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
 import { exposureOf } from "./exposure.ts";
 import type { DatabaseClusterResource } from "./schema.ts";
 import type { DatabaseClusterRow } from "./store.ts";
-import { drivers, protocolOf } from "./types.ts";
+import { protocolOf, protocols } from "./types.ts";
 
 /** The resource; credentials are in it only for a token that may see them. */
 export function renderDatabaseCluster(
@@ -36,7 +36,7 @@ export function renderDatabaseCluster(
         hostname: host.hostnames[scope],
         port: database.port,
         protocol,
-        driver: drivers[protocol],
+        driver: protocols[protocol].driver,
         ...credentialsOf(database, context, principal, "databases:credentials"),
       },
     },

@@ -1,17 +1,16 @@
 // What the driver is asked for, for a database cluster.
 import type { MysqlSpec, PostgresSpec } from "../../drivers/driver.ts";
 import type { Vault } from "../../lib/secrets.ts";
-import { nativeVerifier, scramVerifier } from "../../lib/verifiers.ts";
 import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";
 import { resourcesOf } from "./resources.ts";
 import type { DatabaseClusterRow } from "./store.ts";
-import { protocolOf } from "./types.ts";
+import { protocolOf, protocols } from "./types.ts";
 
 /** The spec. The password stays here; what verifies it is enough for the engine. */
 export function specOf(cluster: DatabaseClusterRow, { vault }: { vault: Vault }): PostgresSpec | MysqlSpec {
   const password = vault.open(cluster.sealedPassword, cluster.id);
   const kind = protocolOf(cluster.type);
-  const verifier = kind === "postgres" ? scramVerifier(password, cluster.id) : nativeVerifier(password);
+  const verifier = protocols[kind].verifierOf(password, cluster.id);
   return {
     kind,
     id: cluster.id,

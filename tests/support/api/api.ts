@@ -47,10 +47,10 @@ export async function startApi(
   await db`insert into hosts (id, name) values ('host-1', 'test')`;
   const offer: Offer = {
     engines: [
-      { name: "valkey", version: "8.0.6" },
-      { name: "postgres", version: "17.6" },
-      { name: "postgres", version: "18.1" },
-      { name: "mariadb", version: "10.11.19" },
+      { name: "valkey", version: "8.0.6", major: "8" },
+      { name: "postgres", version: "17.6", major: "17" },
+      { name: "postgres", version: "18.1", major: "18" },
+      { name: "mariadb", version: "10.11.19", major: "10.11" },
     ],
     memoryBytes: 8 * 1024 ** 3,
   };
