@@ -1,6 +1,7 @@
 // Starts what is measured: Pilvi's realtime server with all features on, or the baseline, each alone on one core.
 import { mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { REALTIME_VERSION, realtimePath } from "../../src/contracts/versions.ts";
 import { REALTIME_ENV, realtime } from "../../src/engines/realtime/index.ts";
 import { ensureProgram } from "../../src/processes/program/program.ts";
 import type { ApplicationConfig, ProcessConfig } from "../../src/realtime/config.ts";
@@ -110,6 +111,7 @@ function startConfig(folder: string, port: number): ProcessConfig {
   const dataDir = join(folder, "data");
   mkdirSync(dataDir);
   return {
+    version: REALTIME_VERSION,
     id: "ws-bench",
     address: "127.0.0.1",
     port,
@@ -138,7 +140,7 @@ async function configure(
     subscriptionCountEnabled: true,
     webhooks: [],
   };
-  const response = await fetch("http://localhost/config", {
+  const response = await fetch(`http://localhost${realtimePath("/config")}`, {
     method: "PUT",
     unix: controlSocket,
     headers: { "content-type": "application/json" },

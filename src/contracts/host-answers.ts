@@ -57,9 +57,9 @@ export const figuresSchema = z.strictObject({
 export type Figures = z.infer<typeof figuresSchema>;
 
 /** A line of a watch: an observation, or the ids of all instances there are once each has been told. */
-export const watchLineSchema = z.union([
-  z.strictObject({ observation: observationSchema }),
-  z.strictObject({ synced: z.array(z.string()) }),
+export const watchLineSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("observation"), observation: observationSchema }),
+  z.strictObject({ type: z.literal("synced"), ids: z.array(z.string()) }),
 ]);
 
 export type WatchLine = z.infer<typeof watchLineSchema>;

@@ -1,8 +1,10 @@
 // What a realtime server is told: at its start by a file, and while it runs by its control socket.
 import * as z from "zod/mini";
+import { REALTIME_VERSION } from "./versions.ts";
 import { webSocketApplicationSchema } from "./websocket-application.ts";
 
 export const processConfigSchema = z.strictObject({
+  version: z.literal(REALTIME_VERSION),
   /** The cluster's id, for logs. */
   id: z.string(),
   /** Where clients connect. */
@@ -29,3 +31,22 @@ export const clusterConfigSchema = z.strictObject({
 
 /** The desired state; a new one takes the place of the former without a reconnect of any client whom it does not concern. */
 export type ClusterConfig = z.infer<typeof clusterConfigSchema>;
+
+const count = z.number();
+
+export const realtimeStatsSchema = z.strictObject({
+  connections: count,
+  applications: z.array(
+    z.strictObject({
+      id: z.string(),
+      connections: count,
+      messagesReceived: count,
+      messagesSent: count,
+      slowConsumers: count,
+      webhooks: z.strictObject({ delivered: count, failed: count, dropped: count }),
+    }),
+  ),
+});
+
+/** What a server counts at the moment. */
+export type RealtimeStats = z.infer<typeof realtimeStatsSchema>;

@@ -170,6 +170,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   apply?(context: EngineContext<S>, data: DataState): Promise<DatabaseFault[]>;
   /** Sets the users of the spec again, able to log in with its passwords; left out by an engine whose users only the host can change. */
   restoreUsers?(context: EngineContext<S>): Promise<void>;
+  /**
+   * Whether the process that runs was started by a Pilvi of another version, whose words it does not understand, and has to be started
+   * anew; left out by an engine that is no part of Pilvi.
+   */
+  isOutdated?(context: EngineContext<S>): boolean;
   /** Whether the engine answers its administrator now. */
   isReady(context: EngineContext<S>): Promise<boolean>;
   /** Tells figures over time; left out by an engine that keeps none. */

@@ -1,6 +1,6 @@
 // The host with real realtime servers: told their wishes while they run, taken up by the next host, asked for figures.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freshDataDir, until } from "../../tests/support/pilvi/pilvi.ts";
 import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
@@ -117,6 +117,18 @@ test("is told of changes, without a restart", async () => {
   expect(await connects("key0")).toBe(false);
   expect(await connects("other")).toBe(true);
   expect(await connects("key1")).toBe(true);
+});
+
+test("is started anew by a host of another version, whose words it would not understand", async () => {
+  await (await startHost()).ensure(specOf({}));
+  const [pid = 0] = pids();
+  const file = join(instanceFolder(dataDir, ID).conf, "realtime.json");
+  const { version: _, ...former } = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify(former));
+  const host = await startHost();
+  expect(host.observe(ID)).toMatchObject({ state: "running", lastError: null });
+  expect(pids()).not.toContain(pid);
+  expect(await connects("key0")).toBe(true);
 });
 
 test("keeps secrets where only the host can read them", async () => {

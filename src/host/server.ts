@@ -1,8 +1,10 @@
 // The host's unix socket: HTTP with JSON, for the control plane of the same machine alone.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import type { WatchLine } from "../contracts/host-answers.ts";
 import { instanceSpecSchema } from "../contracts/instance-spec.ts";
 import { readAs } from "../contracts/read.ts";
+import { hostPath, refuseOtherVersions } from "../contracts/versions.ts";
 import type { MetricsQuery, Observation } from "../drivers/driver.ts";
 import { publicMessageOf } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
@@ -24,23 +26,23 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
     unix: socketAddress(socketPath),
     ...NO_IDLE_TIMEOUT,
     routes: {
-      "/offer": { GET: async () => Response.json(await host.offer()) },
-      "/storage": {
+      [hostPath("/offer")]: { GET: async () => Response.json(await host.offer()) },
+      [hostPath("/storage")]: {
         GET: (request) => {
           const cursor = new URL(request.url).searchParams.get("cursor") ?? undefined;
           return Response.json(host.storage(cursor));
         },
       },
-      "/free-ports": {
+      [hostPath("/free-ports")]: {
         GET: (request) => {
           const ports = new URL(request.url).searchParams.get("ports") ?? "";
           return Response.json(host.freePorts(ports.split(",").filter(Boolean).map(Number)));
         },
       },
-      "/watch": {
+      [hostPath("/watch")]: {
         GET: (request) => watchResponse(host, request.signal),
       },
-      "/instances/:id": {
+      [hostPath("/instances/:id")]: {
         GET: (request) => Response.json(host.observe(request.params.id)),
         PUT: async (request) => {
           const spec = readAs(instanceSpecSchema, await request.json(), "The spec of the instance");
@@ -51,20 +53,20 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
           return new Response(null, { status: 204 });
         },
       },
-      "/instances/:id/suspend": {
+      [hostPath("/instances/:id/suspend")]: {
         POST: async (request) => Response.json(await host.suspend(request.params.id)),
       },
-      "/instances/:id/metrics": {
+      [hostPath("/instances/:id/metrics")]: {
         GET: async (request) =>
           Response.json(
             await host.metrics(request.params.id, metricsQuery(new URL(request.url).searchParams)),
           ),
       },
-      "/instances/:id/figures": {
+      [hostPath("/instances/:id/figures")]: {
         GET: async (request) => Response.json(await host.figures(request.params.id)),
       },
     },
-    fetch: () => Response.json({ message: "There is nothing here." }, { status: 404 }),
+    fetch: refuseOtherVersions("The host", (message) => log.error({ message }, "an order was refused")),
     error: (error) => {
       log.error({ error }, "an order could not be carried out");
       const message = publicMessageOf(error, "The host of this machine failed; its log says why.");
@@ -82,18 +84,20 @@ function metricsQuery(query: URLSearchParams): MetricsQuery {
   return { periodSeconds: Number(query.get("period")), ...(part !== null && { part }) };
 }
 
-/** One JSON object a line: every observation, `{"synced": [ids]}`, then each change; all of it again from time to time. */
+/** One JSON object a line: every observation, then the ids of all, then each change; all of it again from time to time. */
 function watchResponse(host: Host, signal: AbortSignal): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      const send = (line: unknown) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+      const send = (line: WatchLine) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       const sendAll = () => {
         const all = host.observeAll();
-        for (const observation of all) send({ observation });
-        send({ synced: all.filter((each) => each.state !== "absent").map((each) => each.id) });
+        for (const observation of all) send({ type: "observation", observation });
+        send({ type: "synced", ids: all.filter((each) => each.state !== "absent").map((each) => each.id) });
       };
-      const stopListening = host.listen((observation: Observation) => send({ observation }));
+      const stopListening = host.listen((observation: Observation) =>
+        send({ type: "observation", observation }),
+      );
       const timer = setInterval(sendAll, RESYNC_INTERVAL_MS);
       signal.addEventListener("abort", () => {
         clearInterval(timer);

@@ -8,6 +8,7 @@ import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../config.ts";
 import type { InstanceSpec, MysqlSpec, PostgresSpec } from "../drivers/driver.ts";
 import { cacheSpec } from "../drivers/contract.ts";
+import { GATEWAY_LINK_VERSION, helloLine, isHello } from "../contracts/versions.ts";
 import type { Route, GatewayMessage, HostMessage } from "../gateway/link.ts";
 import { newId } from "../lib/ids.ts";
 import { createLog } from "../lib/log.ts";
@@ -31,7 +32,8 @@ export class TestGateway {
   #unread = "";
   #unsent = Buffer.alloc(0);
 
-  static async connect(dataDir: string): Promise<TestGateway> {
+  /** @param hello what it says first; one that the host does not understand is not told of anything. */
+  static async connect(dataDir: string, hello = helloLine(GATEWAY_LINK_VERSION)): Promise<TestGateway> {
     const gateway = new TestGateway();
     gateway.#socket = await Bun.connect({
       unix: gatewaySocket(dataDir),
@@ -41,8 +43,10 @@ export class TestGateway {
         close: () => void (gateway.#socket = null),
       },
     });
-    await until("the host has told of its instances", () =>
-      gateway.heard.some(({ type }) => type === "synced"),
+    gateway.sendBytes(Buffer.from(hello));
+    await until(
+      "the host has told of its instances",
+      () => !gateway.isConnected || gateway.heard.some(({ type }) => type === "synced"),
     );
     return gateway;
   }
@@ -94,7 +98,7 @@ export class TestGateway {
   #take(text: string): void {
     const lines = (this.#unread + text).split("\n");
     this.#unread = lines.pop() ?? "";
-    for (const line of lines) this.#hear(JSON.parse(line) as HostMessage);
+    for (const line of lines) if (!isHello(line)) this.#hear(JSON.parse(line) as HostMessage);
   }
 
   #hear(message: HostMessage): void {

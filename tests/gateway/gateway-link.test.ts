@@ -252,6 +252,25 @@ test("a host that was killed is given its addresses back, whose clients were ser
   expect(await isFree(entry.port)).toBe(true);
 });
 
+test("a host of another version is told nothing and told of once, and is looked for again", async () => {
+  const entry = entryOf("one", freePort());
+  host.say(...greeting(entry));
+  await loop.until(() => readies === 1);
+  expect(await isServed(entry.port)).toBe(true);
+  host.stop();
+  host = new LinkHost(join(folder, "link"), '{"type":"hello","version":99}\n{"type":"entries","ids":[]}\n');
+  await loop.until(() => host.connections === 2);
+  expect(host.heard).toEqual([]);
+  expect(complaints).toEqual(["the host cannot be understood"]);
+  expect(await isServed(entry.port)).toBe(true);
+  host.stop();
+  host = new LinkHost(join(folder, "link"));
+  await loop.until(() => host.heard.length > 0);
+  host.say(...greeting(entry));
+  await loop.until(() => readies === 2);
+  expect(await isServed(entry.port)).toBe(true);
+});
+
 test("an instance that has got another address is served there alone", async () => {
   const [former, next] = [freePort(), freePort()];
   host.say(...greeting(entryOf("one", former)));

@@ -11,7 +11,8 @@ import {
   type WatchLine,
 } from "../../contracts/host-answers.ts";
 import { observationSchema } from "../../contracts/observation.ts";
-import { readAs, readJsonAs } from "../../contracts/read.ts";
+import { ContractError, readAs, readJsonAs } from "../../contracts/read.ts";
+import { checkPath, hostPath, MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Driver, WatchEvents } from "../driver.ts";
@@ -25,13 +26,21 @@ const METRICS_TIMEOUT_MS = 10_000;
 
 const ANSWER = "The answer of the host";
 
-/**
- * @param socketPath the host's unix socket.
- * @param metricsTimeoutMs for tests.
- */
-export function localDriver(socketPath: string, metricsTimeoutMs = METRICS_TIMEOUT_MS): Driver {
+/** How a host is asked. */
+export interface LocalDriverOptions {
+  /** Hears, once, of a host whose watch cannot be understood. */
+  log?: { error(said: object, message: string): void };
+  /** For tests. */
+  metricsTimeoutMs?: number;
+}
+
+/** @param socketPath the host's unix socket. */
+export function localDriver(
+  socketPath: string,
+  { log, metricsTimeoutMs = METRICS_TIMEOUT_MS }: LocalDriverOptions = {},
+): Driver {
   const ask = async (method: string, path: string, init: RequestInit = {}): Promise<Response> => {
-    const response = await fetch(`http://host${path}`, {
+    const response = await fetch(`http://host${hostPath(path)}`, {
       ...init,
       method,
       unix: socketAddress(socketPath),
@@ -41,6 +50,7 @@ export function localDriver(socketPath: string, metricsTimeoutMs = METRICS_TIMEO
       throw new PublicError("The host of this machine does not answer.", error);
     });
     if (response.ok) return response;
+    checkPath(response, "The host of this machine");
     throw new PublicError(readAs(refusalSchema, await response.json(), ANSWER).message);
   };
   /** Asks for what is of this shape. */
@@ -82,7 +92,7 @@ export function localDriver(socketPath: string, metricsTimeoutMs = METRICS_TIMEO
       const query = new URLSearchParams({ ports: ports.join(",") });
       return askFor(freePortsSchema, "GET", `/free-ports?${query}`, { signal: signal ?? null });
     },
-    watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal),
+    watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal, log),
   };
 }
 
@@ -90,23 +100,34 @@ async function follow(
   open: () => Promise<Response>,
   events: WatchEvents,
   signal: AbortSignal,
+  log: LocalDriverOptions["log"],
 ): Promise<void> {
+  let complaint = "";
   while (!signal.aborted) {
     try {
       const response = await open();
-      if (response.body !== null) {
-        for await (const line of readLines(response.body)) {
-          tell(events, readJsonAs(watchLineSchema, line, ANSWER));
-        }
+      if (response.body === null) continue;
+      for await (const line of readLines(response.body)) {
+        tell(events, readJsonAs(watchLineSchema, line, ANSWER));
+        complaint = "";
       }
-    } catch {
-      // The host is being restarted or was killed; what changed meanwhile is told anew by the next watch.
+    } catch (error) {
+      // The host is being restarted or was killed, and what changed meanwhile is told anew by the next watch; or it is another version.
+      if (error instanceof ContractError) {
+        if (error.message !== complaint) log?.error({ error }, "the host cannot be understood");
+        complaint = error.message;
+        await Bun.sleep(MISMATCH_RETRY_MS);
+      }
     }
     await Bun.sleep(RECONNECT_MS);
   }
 }
 
-function tell(events: WatchEvents, message: WatchLine): void {
-  if ("observation" in message) events.changed(message.observation);
-  else events.synced(message.synced);
+function tell(events: WatchEvents, line: WatchLine): void {
+  switch (line.type) {
+    case "observation":
+      return events.changed(line.observation);
+    case "synced":
+      return events.synced(line.ids);
+  }
 }

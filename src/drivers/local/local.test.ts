@@ -1,8 +1,8 @@
 // The local driver with a real host behind it.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { freshDataDir } from "../../../tests/support/pilvi/pilvi.ts";
+import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
 import { enginePidsAt } from "../../../tests/support/pilvi/processes.ts";
 import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../../config.ts";
@@ -11,7 +11,8 @@ import { hostSocket } from "../../host/os/layout.ts";
 import { serveHost } from "../../host/server.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { createLog } from "../../lib/log.ts";
-import { testDriverContract } from "../contract.ts";
+import { VersionMismatch } from "../../contracts/versions.ts";
+import { cacheSpec, testDriverContract } from "../contract.ts";
 import { localDriver } from "./index.ts";
 
 const dataDir = freshDataDir();
@@ -46,7 +47,7 @@ test("metrics of a host that hangs are not waited for", async () => {
   const unix = join(dataDir, "hanging.sock");
   const hanging = Bun.serve({ unix, fetch: () => new Promise<Response>(() => {}) });
   try {
-    const asked = localDriver(unix, 10).metrics("ws-1", { periodSeconds: 60 });
+    const asked = localDriver(unix, { metricsTimeoutMs: 10 }).metrics("ws-1", { periodSeconds: 60 });
     expect(await asked.catch((error: unknown) => error)).toBeInstanceOf(PublicError);
   } finally {
     await hanging.stop(true);
@@ -71,6 +72,51 @@ test("an error of the host reaches nobody but its log", async () => {
   } finally {
     await stop();
   }
+});
+
+test("a host of another version is told of once, and asked again until it is of this one", async () => {
+  const unix = join(dataDir, "other.sock");
+  let requests = 0;
+  const options = {
+    unix,
+    fetch: () => Response.json({ message: "There is nothing here." }, { status: 404 }),
+  };
+  const other = Bun.serve({ ...options, fetch: () => (++requests, options.fetch()) });
+  const complaints: unknown[] = [];
+  const end = new AbortController();
+  const synced = Promise.withResolvers<string[]>();
+  const driver = localDriver(unix, { log: { error: (said: unknown) => void complaints.push(said) } });
+  try {
+    await expect(driver.offer()).rejects.toThrow(
+      "The host of this machine is of another version than what asks it: start both from the same Pilvi.",
+    );
+    driver.watch({ changed: () => undefined, synced: synced.resolve }, end.signal);
+    await until("it was asked again", () => requests > 2);
+    expect(complaints).toEqual([{ error: expect.any(VersionMismatch) }]);
+  } finally {
+    await other.stop(true);
+  }
+  const stop = serveHost(host, unix, log);
+  expect(await synced.promise).toEqual([]);
+  end.abort();
+  await stop();
+});
+
+test("a spec with an unknown member is refused with its name, and so is an order in another version", async () => {
+  const complaints = spyOn(log, "error").mockClear();
+  const spec = { ...cacheSpec(freePort(), "moi"), colour: "blue" };
+  await expect(localDriver(hostSocket(dataDir)).ensure(spec)).rejects.toThrow("colour is unknown");
+  expect((await localDriver(hostSocket(dataDir)).observe(spec.id)).state).toBe("absent");
+  complaints.mockClear();
+  for (const path of ["/offer", `/v99/instances/${spec.id}`]) {
+    const body = JSON.stringify(spec);
+    const response = await fetch(`http://host${path}`, { unix: hostSocket(dataDir), method: "PUT", body });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({
+      message: "The host was asked in another version than its own: start both sides from the same Pilvi.",
+    });
+  }
+  expect(complaints).toHaveBeenCalledTimes(1);
 });
 
 testDriverContract("for this machine", {

@@ -42,14 +42,19 @@ afterEach(async () => {
 test("a wish is told whole", async () => {
   answer = () => new Response(null, { status: 204 });
   await applySpec(context);
-  expect(asked).toEqual(['PUT /config {"maxConnections":90,"applications":[]}']);
+  expect(asked).toEqual(['PUT /v1/config {"maxConnections":90,"applications":[]}']);
 });
 
 test("clients are sent away by a wish without applications", async () => {
   answer = () => new Response(null, { status: 204 });
   const spec = { ...context.spec, applications: [{ id: "wsa-1" }] } as unknown as RealtimeSpec;
   await dismiss({ ...context, spec });
-  expect(asked).toEqual(['PUT /config {"maxConnections":90,"applications":[]}']);
+  expect(asked).toEqual(['PUT /v1/config {"maxConnections":90,"applications":[]}']);
+});
+
+test("a server of another version is told so, and nothing is taken for what it is not", async () => {
+  answer = () => Response.json({ message: "There is nothing here." }, { status: 404 });
+  await expect(applySpec(context)).rejects.toThrow("is of another version than what asks it");
 });
 
 test("what it says about a refusal may be shown to anyone", async () => {
@@ -80,19 +85,21 @@ test("series are those of the cluster or of one application", async () => {
   answer = () => Response.json(series);
   expect(await metrics(context, { periodSeconds: 60 })).toEqual(series);
   await metrics(context, { periodSeconds: 60, part: "wsa-1" });
-  expect(asked).toEqual(["GET /metrics?id=ws-1&period=60", "GET /metrics?id=wsa-1&period=60"]);
+  expect(asked).toEqual(["GET /v1/metrics?id=ws-1&period=60", "GET /v1/metrics?id=wsa-1&period=60"]);
   answer = () => Response.json({ connectionCount: "many" });
   await expect(metrics(context, { periodSeconds: 60 })).rejects.toThrow();
 });
 
 test("figures are all numbers there are, those within others too", async () => {
-  const webhooks = { sent: 2, last: "yesterday" };
-  answer = () =>
-    Response.json({ connections: 3, applications: [{ id: "wsa-1", connections: 3, webhooks, note: null }] });
+  const webhooks = { delivered: 2, failed: 1, dropped: 0 };
+  const counters = { connections: 3, messagesReceived: 5, messagesSent: 6, slowConsumers: 0 };
+  const application = { id: "wsa-1", ...counters, webhooks };
+  answer = () => Response.json({ connections: 3, applications: [application] });
+  const own = { ...counters, "webhooks.delivered": 2, "webhooks.failed": 1, "webhooks.dropped": 0 };
   expect(await figures(context)).toEqual({
     whole: { connections: 3 },
-    parts: [{ id: "wsa-1", figures: { connections: 3, "webhooks.sent": 2 } }],
+    parts: [{ id: "wsa-1", figures: own }],
   });
-  answer = () => Response.json({ applications: [{ connections: 3 }] });
-  await expect(figures(context)).rejects.toThrow();
+  answer = () => Response.json({ connections: 3, applications: [{ ...application, mood: 1 }] });
+  await expect(figures(context)).rejects.toThrow("applications.0.mood is unknown");
 });

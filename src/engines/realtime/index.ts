@@ -1,13 +1,19 @@
 // How the host runs a realtime server, which is a part of Pilvi: Bun with the built code of `src/realtime`.
 import { availableParallelism } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod/mini";
+import type { ProcessConfig } from "../../contracts/realtime.ts";
+import { REALTIME_VERSION } from "../../contracts/versions.ts";
 import type { Limits, RealtimeSpec } from "../../drivers/driver.ts";
+import { PublicError } from "../../lib/errors.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import type { Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
 import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
 
 const CONFIG_FILE = "realtime.json";
+const versioned = z.looseObject({ version: z.literal(REALTIME_VERSION) });
 
 /** What the server opens beside clients' connections: its own files, requests to publish, webhooks. */
 const OWN_OPEN_FILES = 128;
@@ -46,6 +52,7 @@ export const realtime: Engine<RealtimeSpec> = {
     return [];
   },
   isReady,
+  isOutdated,
   metrics,
   figures,
   dismiss,
@@ -82,16 +89,25 @@ function processConfig({
   address,
   certificate,
   allowPrivateWebhooks,
-}: EngineContext<RealtimeSpec>) {
+}: EngineContext<RealtimeSpec>): ProcessConfig {
+  const { port } = spec.exposure;
+  if (port === null) throw new PublicError(`${spec.id} has no port to listen at.`);
   return {
+    version: REALTIME_VERSION,
     id: spec.id,
     address,
-    port: spec.exposure.port,
+    port,
     controlSocket: paths.socket,
     dataDir: paths.dataDir,
     certificate,
     allowPrivateWebhooks,
   };
+}
+
+/** A server of another version could be told nothing. */
+function isOutdated({ paths }: EngineContext<RealtimeSpec>): boolean {
+  const path = join(paths.confDir, CONFIG_FILE);
+  return existsSync(path) && !z.safeParse(versioned, JSON.parse(readFileSync(path, "utf8"))).success;
 }
 
 function explain(logTail: string): string {

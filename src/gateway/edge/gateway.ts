@@ -60,6 +60,8 @@ export class Gateway {
   );
   readonly #gc: GcScheduler;
   readonly #ready: () => void;
+  /** What was said of the latest host, when that speaks another version. */
+  #mismatch: string | null = null;
 
   /** @param ready called each time the host has told of all instances. */
   constructor(reactor: Reactor, settings: GatewaySettings, log: Log, ready: () => void) {
@@ -78,6 +80,7 @@ export class Gateway {
     });
     this.#link = new HostLink(reactor, settings.linkSocket, {
       connected: () => this.#meet(),
+      mismatched: (error) => this.#mismatched(error.message),
       received: (message) => this.#hear(message),
       skipped: () => log.error({}, "a line of the host's is too long and was left out"),
     });
@@ -88,8 +91,16 @@ export class Gateway {
     this.#link.start();
   }
 
+  /** The host comes again and again, of which the log hears once; whoever is connected is served meanwhile. */
+  #mismatched(message: string): void {
+    if (message === this.#mismatch) return;
+    this.#mismatch = message;
+    this.#log.error({ reason: message }, "the host cannot be understood");
+  }
+
   /** A host is there, which may have been started in place of a killed one, and gets back what that had. */
   #meet(): void {
+    this.#mismatch = null;
     const held: Parcel[] = [...this.#early];
     for (const [id, { listener }] of this.#routes) {
       if (listener !== null && !listener.isClosed) held.push([id, listener.fd]);

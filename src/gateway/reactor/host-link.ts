@@ -1,6 +1,13 @@
 // The gateway's end of its link with the host: one JSON object a line, connected again whenever it breaks.
 import { hostMessageSchema, type GatewayMessage, type HostMessage } from "../../contracts/gateway-link.ts";
 import { readJsonAs } from "../../contracts/read.ts";
+import {
+  checkHello,
+  GATEWAY_LINK_VERSION,
+  helloLine,
+  MISMATCH_RETRY_MS,
+  VersionMismatch,
+} from "../../contracts/versions.ts";
 import { WANT_READ } from "../io-result.ts";
 import { chunk, CHUNK_BYTES } from "./chunk.ts";
 import type { Reactor } from "./reactor.ts";
@@ -15,8 +22,10 @@ const MAX_LINE_BYTES = 4 * 1024 ** 2;
 
 /** What is done when the host says something. */
 export interface HostLinkEvents {
-  /** A host is there, be it another one or the same again. */
+  /** A host is there that speaks this version, be it another one or the same again. */
   connected(): void;
+  /** A host speaks another version; it is looked for again later. */
+  mismatched(error: VersionMismatch): void;
   received(message: HostMessage): void;
   /** A line was longer than any that is kept; the ones after it are taken as ever. */
   skipped(): void;
@@ -27,6 +36,7 @@ export class HostLink {
   readonly #path: string;
   readonly #events: HostLinkEvents;
   #socket: SocketStream | null = null;
+  #isGreeted = false;
   /** What has come of a line whose end has not. */
   #partial: Uint8Array[] = [];
   #partialBytes = 0;
@@ -45,46 +55,68 @@ export class HostLink {
 
   /** Ends the link that there is, and looks for a host anew. */
   restart(): void {
-    if (this.#socket !== null) this.#ended(this.#socket);
+    if (this.#socket !== null) this.#ended(this.#socket, RETRY_MS);
   }
 
   /** Without a link it is lost: the first message of the next one tells all there is to know. */
   send(message: GatewayMessage): void {
-    this.#socket?.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`));
+    this.#write(`${JSON.stringify(message)}\n`);
   }
 
   #connect(): void {
     const dialled = dial(this.#path);
-    if (typeof dialled === "string") return this.#connectLater();
+    if (typeof dialled === "string") return this.#connectLater(RETRY_MS);
     const socket = new SocketStream(this.#reactor, dialled.fd);
     this.#socket = socket;
+    this.#isGreeted = false;
     this.#forgetPartial();
-    const end = () => this.#ended(socket);
+    const end = () => this.#ended(socket, RETRY_MS);
     socket.consume({ readable: () => this.#read(socket), drained: () => {}, broken: end });
-    this.#events.connected();
+    this.#write(helloLine(GATEWAY_LINK_VERSION));
   }
 
-  #connectLater(): void {
-    this.#reactor.timers.after(RETRY_MS, () => this.#connect());
+  #write(text: string): void {
+    this.#socket?.write(new TextEncoder().encode(text));
   }
 
-  #ended(socket: SocketStream): void {
+  #connectLater(afterMs: number): void {
+    this.#reactor.timers.after(afterMs, () => this.#connect());
+  }
+
+  #ended(socket: SocketStream, retryAfterMs: number): void {
     if (this.#socket !== socket) return;
     this.#socket = null;
     socket.close();
-    this.#connectLater();
+    this.#connectLater(retryAfterMs);
   }
 
   #read(socket: SocketStream): void {
     const length = socket.receive(CHUNK_BYTES);
     if (length === WANT_READ) return;
-    if (length <= 0) return this.#ended(socket);
+    if (length <= 0) return this.#ended(socket, RETRY_MS);
     // All lines first: whoever is told of one may use the chunk. One that cannot be heeded leaves the others as they are.
     for (const line of this.#linesIn(length)) {
+      if (this.#socket !== socket) return;
+      if (!this.#isGreeted) {
+        this.#greeted(socket, line);
+        continue;
+      }
       this.#reactor.attempt(() =>
         this.#events.received(readJsonAs(hostMessageSchema, line, "A message of the host")),
       );
     }
+  }
+
+  #greeted(socket: SocketStream, line: string): void {
+    try {
+      checkHello(line, GATEWAY_LINK_VERSION, "The host");
+      this.#isGreeted = true;
+    } catch (error) {
+      if (!(error instanceof VersionMismatch)) throw error;
+      this.#ended(socket, MISMATCH_RETRY_MS);
+      return this.#events.mismatched(error);
+    }
+    this.#events.connected();
   }
 
   #linesIn(length: number): string[] {

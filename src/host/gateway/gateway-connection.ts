@@ -1,5 +1,6 @@
 // One connection of a gateway: whole lines in, whole lines out, however the kernel cuts them.
 import type { Socket } from "bun";
+import { checkHello, GATEWAY_LINK_VERSION, helloLine } from "../../contracts/versions.ts";
 import type { HostMessage } from "../../gateway/link.ts";
 
 /** A line of the gateway's is far shorter; whoever sends more has lost its way. */
@@ -13,9 +14,18 @@ const MAX_WAITING_LINES = 200_000;
 
 const NEWLINE = 0x0a;
 
+/** What is called when a gateway says something; it may throw, and the connection is then ended by whoever gave the bytes. */
+export interface ConnectionEvents {
+  /** It speaks the version of this host. */
+  greeted(): void;
+  /** @param line any line after the greeting. */
+  said(line: string): void;
+}
+
 export class GatewayConnection {
   readonly #socket: Socket<unknown>;
-  readonly #onLine: (line: string) => void;
+  readonly #events: ConnectionEvents;
+  #isGreeted = false;
   #unread: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   /** What the kernel is to take next. */
   #unsent: Buffer<ArrayBufferLike> = Buffer.alloc(0);
@@ -23,10 +33,16 @@ export class GatewayConnection {
   readonly #waiting = new Map<string, { text: string; isAnswer: boolean }>();
   #sent = 0;
 
-  /** @param onLine may throw; the connection is then ended by whoever gave the bytes. */
-  constructor(socket: Socket<unknown>, onLine: (line: string) => void) {
+  constructor(socket: Socket<unknown>, events: ConnectionEvents) {
     this.#socket = socket;
-    this.#onLine = onLine;
+    this.#events = events;
+    this.#unsent = Buffer.from(helloLine(GATEWAY_LINK_VERSION));
+    this.flush();
+  }
+
+  /** Whether the gateway has said that it speaks this version. */
+  get isGreeted(): boolean {
+    return this.#isGreeted;
   }
 
   send(message: Exclude<HostMessage, { type: "entry" }>): void {
@@ -54,13 +70,13 @@ export class GatewayConnection {
     }
   }
 
-  /** @throws when the bytes are no lines, or `onLine` throws. */
+  /** @throws VersionMismatch when the gateway speaks another version, an error when the bytes are no lines or what is called throws. */
   take(bytes: Buffer): void {
     let rest = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes]);
     for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
       const line = rest.toString("utf8", 0, end);
       rest = rest.subarray(end + 1);
-      this.#onLine(line);
+      this.#take(line);
     }
     if (rest.length > MAX_LINE_BYTES) throw new Error("a line of the gateway is too long");
     // The bytes that came are the runtime's, to be used again.
@@ -69,6 +85,13 @@ export class GatewayConnection {
 
   end(): void {
     this.#socket.terminate();
+  }
+
+  #take(line: string): void {
+    if (this.#isGreeted) return this.#events.said(line);
+    checkHello(line, GATEWAY_LINK_VERSION, "The gateway");
+    this.#isGreeted = true;
+    this.#events.greeted();
   }
 
   #enqueue(key: string, line: { text: string; isAnswer: boolean }): void {

@@ -99,9 +99,29 @@ test.each([
   expect(told).toEqual([]);
 });
 
+test("gateways of other versions are sent away and told of once, and one of this version is served", async () => {
+  const complaints = spyOn(log, "error").mockClear();
+  const firstLines = ['{"type":"hello","version":99,"more":1}\n', '{"type":"holding"}\n'];
+  for (const line of [...firstLines, ...firstLines.slice(1)]) {
+    const stranger = await TestGateway.connect(dataDir, line);
+    await until("it was sent away", () => !stranger.isConnected);
+    expect(stranger.heard).toEqual([]);
+  }
+  expect(complaints.mock.calls.map(([said]) => (said as { error: Error }).error.message)).toEqual([
+    "The gateway speaks version 99 of the link and this process version 1: start both from the same Pilvi.",
+    "The gateway speaks no version of the link and this process version 1: start both from the same Pilvi.",
+  ]);
+  expect(told).toEqual([]);
+  // It has clients of its own, which no sleep may cut off.
+  expect([await link.drain("a", 60_000), await link.detach("a")]).toEqual([false, false]);
+  const gateway = await TestGateway.connect(dataDir);
+  expect(gateway.heard.map(({ type }) => type)).toEqual(["entries", "synced"]);
+  gateway.close();
+});
+
 test("a message that cannot be taken in is no reason to lose those after it", async () => {
   const gateway = await TestGateway.connect(dataDir);
-  const complaints = spyOn(log, "error");
+  const complaints = spyOn(log, "error").mockClear();
   const messages = ["a", "faulty", "b"].map((id) => JSON.stringify({ type: "quiet", id }));
   gateway.sendBytes(Buffer.from(messages.map((line) => `${line}\n`).join("")));
   await until("those before and after it were heard", () => told.length === 2);

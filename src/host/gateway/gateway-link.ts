@@ -2,6 +2,7 @@
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { UnixSocketListener } from "bun";
+import { VersionMismatch } from "../../contracts/versions.ts";
 import type { Route, GatewayMessage, HostMessage, Wake, WakeReason } from "../../gateway/link.ts";
 import type { Log } from "../../lib/log.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
@@ -48,6 +49,10 @@ export class GatewayLink {
   #contact = Promise.withResolvers<void>();
   #listener: UnixSocketListener<GatewayConnection | null> | null = null;
   #gateway: GatewayConnection | null = null;
+  /** Gateways that have not said yet which version they speak; each has clients of its own. */
+  readonly #ungreeted = new Set<GatewayConnection>();
+  /** What was said of the latest gateway, when that speaks another version. */
+  #mismatch: string | null = null;
 
   constructor(log: Log) {
     this.#log = log;
@@ -62,16 +67,18 @@ export class GatewayLink {
       data: null,
       socket: {
         open: (socket) => {
-          socket.data = new GatewayConnection(socket, (line) =>
-            this.#heard(readGatewayMessage(line), events),
-          );
-          this.#greet(socket.data);
+          const connection: GatewayConnection = new GatewayConnection(socket, {
+            greeted: () => this.#greet(connection),
+            said: (line) => this.#heard(readGatewayMessage(line), events),
+          });
+          socket.data = connection;
+          this.#ungreeted.add(connection);
         },
         data: (socket, bytes) => {
           try {
-            if (socket.data === this.#gateway) socket.data?.take(bytes);
+            if (socket.data === this.#gateway || socket.data?.isGreeted === false) socket.data?.take(bytes);
           } catch (error) {
-            this.#log.error({ error }, "the gateway cannot be understood");
+            this.#complain(error);
             socket.terminate();
           }
         },
@@ -164,7 +171,9 @@ export class GatewayLink {
       this.#lost(former);
       former.end();
     }
+    this.#ungreeted.delete(gateway);
     this.#gateway = gateway;
+    this.#mismatch = null;
     gateway.send({ type: "entries", ids: [...this.#entries.keys()] });
     for (const [id, text] of this.#entries) gateway.sendEntry(id, text);
     gateway.send({ type: "synced" });
@@ -172,7 +181,16 @@ export class GatewayLink {
     this.#log.info("a gateway is there");
   }
 
+  /** A gateway of another version comes again and again, of which the log hears once. */
+  #complain(error: unknown): void {
+    const mismatch = error instanceof VersionMismatch ? error.message : null;
+    if (mismatch !== null && mismatch === this.#mismatch) return;
+    this.#mismatch = mismatch;
+    this.#log.error({ error }, "the gateway cannot be understood");
+  }
+
   #lost(gateway: GatewayConnection | null): void {
+    if (gateway !== null) this.#ungreeted.delete(gateway);
     if (gateway === null || gateway !== this.#gateway) return;
     this.#gateway = null;
     this.#contact = Promise.withResolvers<void>();
@@ -184,7 +202,7 @@ export class GatewayLink {
   /** Whether no client is held by anybody: a gateway that only lost the link goes on serving its own, and is back in a moment. */
   async #isAlone(): Promise<boolean> {
     await this.contact;
-    return this.#gateway === null;
+    return this.#gateway === null && this.#ungreeted.size === 0 && this.#mismatch === null;
   }
 
   /** Has nobody wait for a gateway any longer when none has come. */

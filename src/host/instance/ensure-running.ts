@@ -61,7 +61,8 @@ async function runningEngine(
 ): Promise<Running> {
   const { lifecycle, runner, address } = deps;
   const runnable = await runner.choose(manifest);
-  if (manifest.isReplaced) await stopPrevious(deps, runnable);
+  if (manifest.isReplaced || runnable.engine.isOutdated?.(runnable.context))
+    await stopPrevious(deps, runnable);
   const found = runner.process;
   if (found === null) return await start(deps, isUrgent);
   address.admit();

@@ -98,7 +98,7 @@ async function startControl(
   log: Log,
 ): Promise<() => Promise<void>> {
   const { vault } = startupSecrets;
-  const driver = localDriver(hostSocket(config.dataDir));
+  const driver = localDriver(hostSocket(config.dataDir), { log });
   await hostAnswers(driver);
   await ensureStore(config, vault, driver);
   const address = storeAddress(config, vault);

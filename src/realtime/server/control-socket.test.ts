@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { realtimePath } from "../../contracts/versions.ts";
 import type { Log } from "../../lib/line-log.ts";
 import { serveControl } from "./control-socket.ts";
 
@@ -17,7 +18,7 @@ test("an error of the server reaches nobody but its log", async () => {
   const unix = join(folder, "control.sock");
   const stop = serveControl({ configure: fail, series: fail, stats: fail }, unix, log);
   try {
-    const response = await fetch("http://localhost/stats", { unix });
+    const response = await fetch(`http://localhost${realtimePath("/stats")}`, { unix });
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual({ message: "The realtime server failed; its log says why." });
     expect(logged).toEqual([

@@ -1,7 +1,9 @@
 // The unix socket on which the host tells the server its configuration and asks how it is.
 import { chmodSync, rmSync } from "node:fs";
+import type { Series } from "../../contracts/host-answers.ts";
 import { readAs } from "../../contracts/read.ts";
-import { clusterConfigSchema, type ClusterConfig } from "../../contracts/realtime.ts";
+import { clusterConfigSchema, type ClusterConfig, type RealtimeStats } from "../../contracts/realtime.ts";
+import { realtimePath, refuseOtherVersions } from "../../contracts/versions.ts";
 import { publicMessageOf } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Log } from "../../lib/line-log.ts";
@@ -11,9 +13,9 @@ export interface Controlled {
   /** @throws PublicError when it cannot be done. */
   configure(config: ClusterConfig): void;
   /** The series of a cluster or application over the last so many seconds. */
-  series(id: string, periodSeconds: number): unknown;
+  series(id: string, periodSeconds: number): Series;
   /** What is counted at the moment. */
-  stats(): unknown;
+  stats(): RealtimeStats;
 }
 
 /** Begins to serve; the returned function ends it. */
@@ -22,22 +24,24 @@ export function serveControl(controlled: Controlled, path: string, log: Log): ()
   const server = Bun.serve({
     unix: socketAddress(path),
     routes: {
-      "/health": { GET: () => new Response("ok") },
-      "/config": {
+      [realtimePath("/health")]: { GET: () => new Response("ok") },
+      [realtimePath("/config")]: {
         PUT: async (request) => {
           controlled.configure(readAs(clusterConfigSchema, await request.json(), "The configuration"));
           return new Response(null, { status: 204 });
         },
       },
-      "/metrics": {
+      [realtimePath("/metrics")]: {
         GET: (request) => {
           const { searchParams: query } = new URL(request.url);
           return Response.json(controlled.series(query.get("id") ?? "", Number(query.get("period"))));
         },
       },
-      "/stats": { GET: () => Response.json(controlled.stats()) },
+      [realtimePath("/stats")]: { GET: () => Response.json(controlled.stats()) },
     },
-    fetch: () => Response.json({ message: "There is nothing here." }, { status: 404 }),
+    fetch: refuseOtherVersions("The realtime server", (message) =>
+      log.error({ message }, "an order was refused"),
+    ),
     error: (error) => {
       log.error({ error }, "an order could not be carried out");
       const message = publicMessageOf(error, "The realtime server failed; its log says why.");

@@ -3,6 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Server } from "bun";
 import { Cluster } from "../cluster.ts";
+import type { Series } from "../../contracts/host-answers.ts";
+import type { RealtimeStats } from "../../contracts/realtime.ts";
 import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../config.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { Metrics } from "../metrics/index.ts";
@@ -17,6 +19,8 @@ import type { Log } from "../../lib/line-log.ts";
 const UNCHECKED_BYTES = 32 * 1024;
 /** What may wait in the webhooks of all applications together, in memory and as much again on the disk. */
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
+/** What an application without webhooks counts. */
+const NO_WEBHOOKS = { delivered: 0, failed: 0, dropped: 0 };
 const SAMPLE_INTERVAL_MS = 5_000;
 const SAVE_INTERVAL_MS = 60_000;
 
@@ -60,18 +64,18 @@ export class RealtimeServer implements Controlled {
     this.#log.info({ applications: config.applications.length }, "configuration taken");
   }
 
-  series(id: string, periodSeconds: number): unknown {
+  series(id: string, periodSeconds: number): Series {
     return this.#metrics.series(id, periodSeconds);
   }
 
-  stats(): unknown {
+  stats(): RealtimeStats {
     const applications = [...this.#cluster.applications()].map(({ config, connections, counters }) => ({
       id: config.id,
       connections: connections.size,
       messagesReceived: counters.received,
       messagesSent: counters.sent,
       slowConsumers: counters.slowConsumers,
-      webhooks: this.#webhooks.get(config.id)?.counters,
+      webhooks: this.#webhooks.get(config.id)?.counters ?? NO_WEBHOOKS,
     }));
     return { connections: this.#cluster.connectionCount, applications };
   }

@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Pusher from "pusher";
+import type { RealtimeStats } from "../../../src/contracts/realtime.ts";
+import { REALTIME_VERSION, realtimePath } from "../../../src/contracts/versions.ts";
 import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../../../src/realtime/config.ts";
 import { freshDataDir, until } from "../pilvi/pilvi.ts";
 import { freePort } from "../pilvi/ports.ts";
@@ -9,18 +11,6 @@ import { freePort } from "../pilvi/ports.ts";
 const MAIN = resolve(import.meta.dir, "../../../src/realtime/main.ts");
 
 export const APP = { appId: "1001", key: "app-key", secret: "app-secret" };
-
-/** What `/stats` of the control socket tells. */
-export interface RealtimeStats {
-  connections: number;
-  applications: {
-    id: string;
-    connections: number;
-    messagesReceived: number;
-    messagesSent: number;
-    slowConsumers: number;
-  }[];
-}
 
 /** An application as the control plane would describe it. */
 export function application(wishes: Partial<ApplicationConfig> = {}): ApplicationConfig {
@@ -76,6 +66,7 @@ export class TestRealtime {
     const dataDir = join(this.folder, "data");
     mkdirSync(dataDir, { recursive: true });
     const config: ProcessConfig = {
+      version: REALTIME_VERSION,
       id: "test",
       address: "127.0.0.1",
       port: this.port,
@@ -91,7 +82,7 @@ export class TestRealtime {
     });
     await until("the realtime server answers", async () => {
       if (this.#process?.exitCode !== null) throw new Error(`the realtime server ended: ${this.log}`);
-      return (await this.#ask("/health").catch(() => null))?.ok === true;
+      return (await this.#ask(realtimePath("/health")).catch(() => null))?.ok === true;
     });
   }
 
@@ -101,7 +92,10 @@ export class TestRealtime {
   }
 
   async configureAll(config: ClusterConfig): Promise<void> {
-    const response = await this.#ask("/config", { method: "PUT", body: JSON.stringify(config) });
+    const response = await this.#ask(realtimePath("/config"), {
+      method: "PUT",
+      body: JSON.stringify(config),
+    });
     if (response.status !== 204) throw new Error(`PUT /config: ${response.status} ${await response.text()}`);
   }
 
@@ -112,7 +106,7 @@ export class TestRealtime {
   }
 
   async stats(): Promise<RealtimeStats> {
-    return (await (await this.#ask("/stats")).json()) as RealtimeStats;
+    return (await (await this.#ask(realtimePath("/stats"))).json()) as RealtimeStats;
   }
 
   /** The memory that the process has in RAM, in bytes. */

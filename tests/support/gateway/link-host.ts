@@ -1,5 +1,6 @@
 // The host's end of the link with the gateway, played by a test.
 import type { Socket } from "bun";
+import { GATEWAY_LINK_VERSION, helloLine, isHello } from "../../../src/contracts/versions.ts";
 import type { Route, GatewayMessage, HostMessage } from "../../../src/gateway/link.ts";
 import { Addresses } from "../../../src/host/os/addresses.ts";
 import { createLog } from "../../../src/lib/log.ts";
@@ -13,7 +14,8 @@ export class LinkHost {
   readonly #listener;
   #unsent = Buffer.alloc(0);
 
-  constructor(path: string) {
+  /** @param hello what it says first. */
+  constructor(path: string, hello = helloLine(GATEWAY_LINK_VERSION)) {
     this.addresses.listen(`${path}-addresses`, () => true);
     this.#listener = Bun.listen<null>({
       unix: path,
@@ -22,9 +24,10 @@ export class LinkHost {
         open: (socket) => {
           this.gateway = socket;
           this.connections += 1;
+          socket.write(hello);
         },
         data: (_, bytes) => {
-          for (const line of bytes.toString().trimEnd().split("\n")) this.#hear(JSON.parse(line));
+          for (const line of bytes.toString().trimEnd().split("\n")) this.#hear(line);
         },
         drain: () => this.#flush(),
         close: () => {
@@ -50,7 +53,9 @@ export class LinkHost {
     return this.heard.filter(({ type }) => type !== "holding");
   }
 
-  #hear(message: GatewayMessage): void {
+  #hear(line: string): void {
+    if (isHello(line)) return;
+    const message = JSON.parse(line) as GatewayMessage;
     this.heard.push(message);
     if (message.type === "holding") this.addresses.meet();
     if (message.type === "released") this.addresses.drop(message.id);

@@ -2,6 +2,7 @@
 import type { Socket, SocketHandler } from "bun";
 import { spyOn } from "bun:test";
 import { writeFileSync } from "node:fs";
+import { GATEWAY_LINK_VERSION, helloLine, isHello } from "../../../src/contracts/versions.ts";
 import type { Route, GatewayMessage, HostMessage } from "../../../src/gateway/link.ts";
 import {
   GatewayLink,
@@ -41,6 +42,8 @@ export class ModelConnection {
     const socket = { data: null, write: (bytes: Buffer) => this.#take(bytes), terminate: () => this.cut() };
     this.#socket = socket as unknown as Socket<unknown>;
     void handlers.open?.(this.#socket);
+    // It is there as soon as the connection is.
+    void handlers.data?.(this.#socket, Buffer.from(helloLine(GATEWAY_LINK_VERSION)));
   }
 
   send(message: GatewayMessage): void {
@@ -61,6 +64,7 @@ export class ModelConnection {
   #take(bytes: Buffer): number {
     if (this.#life.isOver) return bytes.length;
     for (const line of bytes.toString().trim().split("\n")) {
+      if (isHello(line)) continue;
       const message = JSON.parse(line) as HostMessage;
       this.#pipes.toGateway.send(this.#gateway.delayMs, () => this.#gateway.hear(message));
     }

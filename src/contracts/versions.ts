@@ -1,0 +1,90 @@
+// Versions of what two processes of Pilvi say to each other: they may be of different releases, and then say nothing else.
+import * as z from "zod/mini";
+import { ContractError, readJsonAs } from "./read.ts";
+
+/** The interface of the host for the control plane. Its paths begin with it, so that another version has none of them. */
+const HOST_API = "/v1";
+
+/** What the host and the gateway say to each other. */
+export const GATEWAY_LINK_VERSION = 1;
+
+/** The interface of a realtime server for the host, and the file that the server is started with. */
+export const REALTIME_VERSION = 1;
+const REALTIME_API = `/v${REALTIME_VERSION}` as const;
+
+/** How long to wait before a peer of another version is tried again; it has to be restarted first. */
+export const MISMATCH_RETRY_MS = 1_000;
+
+/** Two processes speak different versions. */
+export class VersionMismatch extends ContractError {
+  override name = "VersionMismatch";
+}
+
+/** The first line of either side of a link; every version understands it, whatever else stands in it. */
+const helloSchema = z.looseObject({ type: z.literal("hello"), version: z.int() });
+
+/** The first line of a link that is one JSON object a line. */
+export function helloLine(version: number): string {
+  return `${JSON.stringify({ type: "hello", version })}\n`;
+}
+
+/**
+ * Reads the first line of the other side.
+ * @param peer its name, as the subject of a sentence.
+ * @throws VersionMismatch when it speaks another version, or is of a release that named none.
+ */
+export function checkHello(line: string, version: number, peer: string): void {
+  const theirs = versionIn(line);
+  if (theirs === version) return;
+  const spoken = theirs === null ? "no version" : `version ${theirs}`;
+  throw new VersionMismatch(
+    `${peer} speaks ${spoken} of the link and this process version ${version}: start both from the same Pilvi.`,
+  );
+}
+
+/** Whether a line is the first one of a link. */
+export function isHello(line: string): boolean {
+  return versionIn(line) !== null;
+}
+
+function versionIn(line: string): number | null {
+  try {
+    return readJsonAs(helloSchema, line, "The greeting").version;
+  } catch {
+    // Any other line, such as the first one of a release that greeted nobody.
+    return null;
+  }
+}
+
+/** A path of the host's interface, in this version. */
+export function hostPath<Path extends string>(path: Path): `${typeof HOST_API}${Path}` {
+  return `${HOST_API}${path}`;
+}
+
+/** A path of a realtime server's interface, in this version. */
+export function realtimePath<Path extends string>(path: Path): `${typeof REALTIME_API}${Path}` {
+  return `${REALTIME_API}${path}`;
+}
+
+/**
+ * What a server answers for a path that it does not have, which only another version asks for: 404, with a sentence that says so.
+ * @param server its name, as the subject of a sentence.
+ * @param complain called with that sentence the first time.
+ */
+export function refuseOtherVersions(server: string, complain: (message: string) => void): () => Response {
+  const message = `${server} was asked in another version than its own: start both sides from the same Pilvi.`;
+  let isTold = false;
+  return () => {
+    if (!isTold) complain(message);
+    isTold = true;
+    return Response.json({ message }, { status: 404 });
+  };
+}
+
+/** @throws VersionMismatch when a server has no such path. @param server its name, as the subject of a sentence. */
+export function checkPath({ status }: Response, server: string): void {
+  if (status !== 404) return;
+  throw new VersionMismatch(
+    `${server} is of another version than what asks it: start both from the same Pilvi.`,
+  );
+}
