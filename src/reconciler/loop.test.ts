@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { Database } from "../store/database.ts";
 import type { Loop, Outcome, Reconcile } from "./loop.ts";
+import { enqueue } from "./queue.ts";
 import { cutOwners, loopOf, queueStore, item, workOf } from "./test-support.ts";
 
 const SETTLED: Outcome = { result: { settled: true } };
@@ -206,6 +207,20 @@ test("another loop looks again at what one that died has settled, or was looking
   await start(async () => SETTLED);
   await alsoDying.stop();
   await until("the third loop has looked again", () => isSettled("thing-1"), 10_000);
+});
+
+test("runs that take long leave room for others", async () => {
+  await start(async () => SETTLED);
+  const ids = Array.from({ length: 40 }, (_, index) => `slow-${index}`);
+  await db.begin(async (tx) => {
+    for (const id of ids) await enqueue(tx, { kind: "slow-things", id, hostId: null, deadlineSeconds: 60 });
+  });
+  await until("all of them run", async () => {
+    const rows = await db`select from work where kind = 'slow-things' and owner is not null`;
+    return rows.length === ids.length;
+  });
+  await item(db, "thing-1");
+  await until("another is settled", () => isSettled("thing-1"));
 });
 
 test("a request that holds a resource's work while an outcome is written is not waited for in a circle", async () => {

@@ -34,17 +34,22 @@ export interface LoopOptions {
   /** The hosts whose work is done here; work that needs no host is anybody's. */
   hostIds: readonly string[];
   reconcilers: ReadonlyMap<string, Reconcile>;
+  /** Kinds whose runs may take long, so that they must not take the room of others. */
+  slowKinds: readonly string[];
   log: Log;
 }
 
 /** A run that is under way. */
 interface Run {
+  isSlow: boolean;
   ended: Promise<void>;
   abort: AbortController;
 }
 
 /** Runs mostly wait for engines, so many may be under way on few cores. */
 const MAX_RUNS = 32;
+/** A slow run does nothing but wait, and each was asked for by a request of its own. */
+const MAX_SLOW_RUNS = 256;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
 /** How soon the leases of another process that died are taken over. */
@@ -146,31 +151,42 @@ export class Loop {
 
   async #take(): Promise<void> {
     const { db, hostIds } = this.#options;
-    const room = MAX_RUNS - this.#runs.size;
     const owner = this.#owner;
-    // A run that ends kicks again, and so does a new identity.
-    if (owner === null || room === 0) return;
+    // A new identity kicks again.
+    if (owner === null) return;
     if (this.#mayBeAbandoned) {
       this.#mayBeAbandoned = false;
       // New runs begin nowhere but here, so none can be missing among the ids.
       await freeAbandoned(db, { owner: owner.id, ids: [...this.#runs.keys()] });
     }
-    const jobs = await claim(db, owner.id, hostIds, room);
-    // Leases of an identity that was lost meanwhile are freed like those of any other that is gone.
-    if (this.#owner !== owner || this.#isStopped) return;
-    for (const job of jobs) this.#begin(owner, job);
-    if (jobs.length === room) return;
+    const rest = [await this.#claim(owner, false), await this.#claim(owner, true)];
+    // A run that ends kicks again.
+    if (rest.includes(0)) return;
     const dueMs = await nextDueMs(db, hostIds);
     if (dueMs !== null) this.#kickIn(Math.max(0, dueMs));
   }
 
-  #begin(owner: Owner, job: Job): void {
+  /** @returns for how many more runs there is room. */
+  async #claim(owner: Owner, isSlow: boolean): Promise<number> {
+    const { db, hostIds, slowKinds } = this.#options;
+    const running = [...this.#runs.values()].filter((run) => run.isSlow === isSlow).length;
+    const room = (isSlow ? MAX_SLOW_RUNS : MAX_RUNS) - running;
+    if (room === 0 || (isSlow && slowKinds.length === 0)) return room;
+    const kinds = isSlow ? { among: slowKinds } : { except: slowKinds };
+    const jobs = await claim(db, owner.id, { hostIds, kinds }, room);
+    // Leases of an identity that was lost meanwhile are freed like those of any other that is gone.
+    if (this.#owner !== owner || this.#isStopped) return 0;
+    for (const job of jobs) this.#begin(owner, job, isSlow);
+    return room - jobs.length;
+  }
+
+  #begin(owner: Owner, job: Job, isSlow: boolean): void {
     const abort = new AbortController();
     const ended = this.#run(owner, job, abort.signal).finally(() => {
       this.#runs.delete(job.id);
       this.kick();
     });
-    this.#runs.set(job.id, { ended, abort });
+    this.#runs.set(job.id, { isSlow, ended, abort });
   }
 
   async #run(owner: Owner, job: Job, signal: AbortSignal): Promise<void> {

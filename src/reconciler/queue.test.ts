@@ -4,7 +4,7 @@ import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { Database } from "../store/database.ts";
 import { becomeOwner } from "./owner.ts";
 import { freeAbandoned, complete, requeue, requeueMissing, nextDueMs, renewLeases, claim } from "./queue.ts";
-import { addInstance, HOST, queueStore, sessionOf, item, workOf } from "./test-support.ts";
+import { addInstance, allOn, HOST, queueStore, sessionOf, item, workOf } from "./test-support.ts";
 
 const SETTLED = { settled: true } as const;
 const FAILED = { settled: false, retryMs: 5_000, lastError: "It is not there yet." } as const;
@@ -29,7 +29,7 @@ beforeEach(async () => {
 const newOwner = () => becomeOwner((onClose) => sessionOf(db, onClose));
 
 async function takeOne(owner: number) {
-  const [job] = await claim(db, owner, [HOST], 1);
+  const [job] = await claim(db, owner, allOn(HOST), 1);
   if (job === undefined) throw new Error("nothing was due");
   return job;
 }
@@ -43,30 +43,40 @@ describe("taking", () => {
   test("gives each resource to one of many owners, and no more than was asked for", async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `thing-${index}`);
     for (const id of ids) await item(db, id);
-    const taken = await Promise.all(Array.from({ length: 8 }, (_, owner) => claim(db, owner + 1, [HOST], 5)));
+    const taken = await Promise.all(
+      Array.from({ length: 8 }, (_, owner) => claim(db, owner + 1, allOn(HOST), 5)),
+    );
     expect(taken.every((jobs) => jobs.length <= 5)).toBe(true);
-    const rest = await claim(db, 9, [HOST], 100);
+    const rest = await claim(db, 9, allOn(HOST), 100);
     const all = [...taken.flat(), ...rest].map((job) => job.id);
     expect(all.sort()).toEqual(ids.sort());
   });
 
   test("leaves other hosts' resources and those that are not due", async () => {
     await item(db, "thing-1");
-    expect(await claim(db, 1, ["host-2"], 10)).toEqual([]);
+    expect(await claim(db, 1, allOn("host-2"), 10)).toEqual([]);
     const job = await takeOne(1);
     await complete(db, 1, job, FAILED);
-    expect(await claim(db, 1, [HOST], 10)).toEqual([]);
+    expect(await claim(db, 1, allOn(HOST), 10)).toEqual([]);
     expect(await nextDueMs(db, [HOST])).toBeWithin(4_000, 5_001);
   });
+});
+
+test("work is claimed of the kinds that are asked for, or of all others", async () => {
+  await item(db, "thing-1");
+  const hostIds = [HOST];
+  expect(await claim(db, 1, { hostIds, kinds: { among: ["others"] } }, 10)).toEqual([]);
+  expect(await claim(db, 1, { hostIds, kinds: { except: ["things"] } }, 10)).toEqual([]);
+  expect(await claim(db, 1, { hostIds, kinds: { among: ["others", "things"] } }, 10)).toHaveLength(1);
 });
 
 describe("work without a host", () => {
   test("is done by whoever comes first, whatever hosts that one serves", async () => {
     await item(db, "thing-1", null);
     expect(await nextDueMs(db, ["host-2"])).toBeLessThanOrEqual(0);
-    const [job] = await claim(db, 1, ["host-2"], 10);
+    const [job] = await claim(db, 1, allOn("host-2"), 10);
     expect(job?.id).toBe("thing-1");
-    expect(await claim(db, 2, [HOST], 10)).toEqual([]);
+    expect(await claim(db, 2, allOn(HOST), 10)).toEqual([]);
   });
 
   test("is never missing from a host", async () => {
@@ -99,7 +109,7 @@ describe("settled work that asks to be looked at again", () => {
   test("is due at that time and not before, without being overdue", async () => {
     await item(db, "thing-1");
     expect(await complete(db, 1, await takeOne(1), inHalfAMinute())).toBe("given");
-    expect(await claim(db, 1, [HOST], 10)).toEqual([]);
+    expect(await claim(db, 1, allOn(HOST), 10)).toEqual([]);
     expect(await nextDueMs(db, [HOST])).toBeWithin(20_000, 30_001);
     expect(await db`select from work where deadline_at is null`).toHaveLength(1);
   });
@@ -214,7 +224,7 @@ describe("what an owner that is gone had", () => {
       const taken = await Promise.all(
         owners.map(async ({ id }) => {
           await freeAbandoned(db, { owner: id, ids: [] });
-          return await claim(db, id, [HOST], 1);
+          return await claim(db, id, allOn(HOST), 1);
         }),
       );
       expect(taken.flat()).toHaveLength(1);
@@ -227,7 +237,7 @@ describe("what an owner that is gone had", () => {
   test("is told to whoever renews too late", async () => {
     await item(db, "thing-1");
     await item(db, "thing-2");
-    await claim(db, 1, [HOST], 2);
+    await claim(db, 1, allOn(HOST), 2);
     await db`update work set owner = 2 where id = 'thing-2'`;
     expect(await renewLeases(db, 1, ["thing-1", "thing-2"])).toEqual(new Set(["thing-1"]));
   });

@@ -68,6 +68,20 @@ export async function requeueMissing(db: Queryable, hostId: string, observedIds:
   if (rows.length > 0) await notify(db, "work", "");
 }
 
+/** Which work is claimed. */
+export interface ClaimedWork {
+  /** On one of these hosts, or on none. */
+  hostIds: readonly string[];
+  /** Of one of these kinds, or of any other. */
+  kinds: { among: readonly string[] } | { except: readonly string[] };
+}
+
+/** Whether work is of one of the kinds, as SQL. */
+function isOf(db: Database, kinds: ClaimedWork["kinds"]) {
+  if ("among" in kinds) return db`kind = any(${db.array([...kinds.among], "text")})`;
+  return db`kind <> all(${db.array([...kinds.except], "text")})`;
+}
+
 /** Whether work is on one of the hosts, or needs none, as SQL. */
 function isServed(db: Database, hostIds: readonly string[]) {
   return db`(host_id is null or host_id = any(${db.array([...hostIds], "text")}))`;
@@ -77,14 +91,14 @@ function isServed(db: Database, hostIds: readonly string[]) {
 export async function claim(
   db: Database,
   owner: number,
-  hostIds: readonly string[],
+  { hostIds, kinds }: ClaimedWork,
   limit: number,
 ): Promise<Job[]> {
   // A subquery could be run again for each row, which would take more than `limit`; this one is run once.
   return await db<Job[]>`
     with due as materialized (
       select kind, id from work
-      where owner is null and run_at <= now() and ${isServed(db, hostIds)}
+      where owner is null and run_at <= now() and ${isServed(db, hostIds)} and ${isOf(db, kinds)}
       order by run_at limit ${limit} for update skip locked)
     update work
     set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),

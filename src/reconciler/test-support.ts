@@ -4,7 +4,7 @@ import { freshDatabase } from "../../tests/support/engines/postgres.ts";
 import { createLog } from "../lib/log.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { Loop, type Reconcile } from "./loop.ts";
-import { enqueue, OWNER_LOCK_CLASS } from "./queue.ts";
+import { enqueue, OWNER_LOCK_CLASS, type ClaimedWork } from "./queue.ts";
 
 export const HOST = "host-1";
 
@@ -19,6 +19,9 @@ export async function queueStore(): Promise<Database> {
 export function sessionOf(db: Database, onclose: () => void = () => {}): Database {
   return new SQL({ ...db.options, max: 1, onclose } as SQL.Options);
 }
+
+/** All work that is on the hosts or on none. */
+export const allOn = (...hostIds: string[]): ClaimedWork => ({ hostIds, kinds: { except: [] } });
 
 /** Queues work on a resource of the kind `things`, which has one instance on a host, or none where there is no host. */
 export async function item(db: Database, id: string, hostId: string | null = HOST): Promise<void> {
@@ -35,13 +38,20 @@ export async function addInstance(db: Queryable, id: string, resourceId: string)
     on conflict do nothing`;
 }
 
-/** A loop for the kind `things`, with sessions of its own. */
+const untilAborted: Reconcile = (_id, signal) =>
+  new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
+
+/** A loop for the kind `things`, and for `slow-things`, whose runs end with the loop only. */
 export function loopOf(db: Database, reconcile: Reconcile): Loop {
   return new Loop({
     db,
     openSession: (onClose) => sessionOf(db, onClose),
     hostIds: [HOST],
-    reconcilers: new Map([["things", reconcile]]),
+    reconcilers: new Map([
+      ["things", reconcile],
+      ["slow-things", untilAborted],
+    ]),
+    slowKinds: ["slow-things"],
     log: createLog("test", "silent"),
   });
 }

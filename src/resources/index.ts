@@ -6,6 +6,8 @@ import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";
 import type { KindContext, ResourceKind } from "./kind.ts";
 import { listEventsOperation } from "./shared/events/routes.ts";
+import { reconcileAction } from "./shared/actions/reconciler.ts";
+import { ACTIONS } from "./shared/actions/store.ts";
 import { recordAllocation, unknownAllocations } from "./shared/allocations.ts";
 import { organizationOperation } from "./shared/organization.ts";
 import { websockets } from "./websockets/index.ts";
@@ -23,7 +25,10 @@ export function allOperations(context: KindContext): Operation[] {
 
 /** What the loop does for each kind of work. */
 export function allReconcilers(context: KindContext): ReadonlyMap<string, Reconcile> {
-  return new Map(kinds.flatMap(({ name, reconcile }) => (reconcile ? [[name, reconcile(context)]] : [])));
+  const ofKinds = kinds.flatMap(({ name, reconcile }) =>
+    reconcile ? [[name, reconcile(context)] as const] : [],
+  );
+  return new Map([...ofKinds, [ACTIONS, reconcileAction(context)]]);
 }
 
 /**

@@ -6,6 +6,7 @@ import quotas from "../../migrations/0004_quotas.sql" with { type: "text" };
 import events from "../../migrations/0005_events.sql" with { type: "text" };
 import lists from "../../migrations/0006_lists.sql" with { type: "text" };
 import instances from "../../migrations/0007_instances.sql" with { type: "text" };
+import actions from "../../migrations/0008_actions.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: Migration[] = [
   { name: "0005_events", sql: events },
   { name: "0006_lists", sql: lists },
   { name: "0007_instances", sql: instances },
+  { name: "0008_actions", sql: actions },
 ];

@@ -1,6 +1,7 @@
 // Wishes and the outcomes of runs, which are about the same rows, never make each other fail.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { complete, claim } from "../../src/reconciler/queue.ts";
+import { allOn } from "../../src/reconciler/test-support.ts";
 import { writeProgress } from "../../src/resources/shared/rows.ts";
 import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";
 
@@ -77,7 +78,7 @@ test.each([
 ] as const)("to %s while an outcome is being written", async (_what, kind, path, json, wish, status) => {
   const created = await api.request(path, { json });
   const { id } = ((await created.json()) as { data: { id: string } }).data;
-  const job = (await claim(api.db, OWNER, ["host-1"], 100)).find((taken) => taken.id === id);
+  const job = (await claim(api.db, OWNER, allOn("host-1"), 100)).find((taken) => taken.id === id);
   if (job === undefined) throw new Error("a new resource is due");
   let answer: Promise<Response> | undefined;
   await api.db.begin(async (tx) => {

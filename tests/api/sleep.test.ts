@@ -2,8 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Driver, Wake } from "../../src/drivers/driver.ts";
 import { PublicError } from "../../src/lib/errors.ts";
+import type { Loop } from "../../src/reconciler/loop.ts";
 import { sleepGauges } from "../../src/resources/shared/sleep-gauges.ts";
 import { startApi, UNSEEN, validCache, validDatabase, type TestApi } from "../support/api/api.ts";
+import { startActions } from "../support/api/actions.ts";
 import { documentOf, expectDocumented } from "../support/api/openapi.ts";
 import {
   ask,
@@ -27,14 +29,19 @@ const WAKE: Wake = {
 
 let api: TestApi;
 let idle: Driver;
+let loop: Loop;
 beforeAll(async () => {
   api = await startApi();
   idle = { ...api.host.driver };
+  loop = await startActions(api);
 });
 afterEach(() => {
   Object.assign(api.host.driver, idle);
 });
-afterAll(() => api.stop());
+afterAll(async () => {
+  await loop.stop();
+  await api.stop();
+});
 
 async function available(sleeper: Sleeper, json: object = sleeper.body): Promise<string> {
   const { id } = await make(api, sleeper, json);

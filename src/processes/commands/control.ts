@@ -18,6 +18,7 @@ import { requeue, requeueMissing, type Convergence } from "../../reconciler/queu
 import { allOperations, allReconcilers, kinds, recordUnknownAllocations } from "../../resources/index.ts";
 import type { KindContext, ServedHost } from "../../resources/kind.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
+import { ACTIONS } from "../../resources/shared/actions/store.ts";
 import { hostDirectory, servedHost } from "../../resources/shared/hosts.ts";
 import { WatchedStates } from "../../resources/shared/observed-states.ts";
 import { sleepGauges } from "../../resources/shared/sleep-gauges.ts";
@@ -127,7 +128,8 @@ async function startControl(
   app.metrics.addFigures(sleepGauges, context);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const reconcilers = allReconcilers(context);
-  const loop = new Loop({ db, openSession, hostIds: hosts.all.map(({ id }) => id), reconcilers, log });
+  const hostIds = hosts.all.map(({ id }) => id);
+  const loop = new Loop({ db, openSession, hostIds, reconcilers, slowKinds: [ACTIONS], log });
   await loop.start();
   const watching = new AbortController();
   watchInstances(db, host, watching.signal, log);

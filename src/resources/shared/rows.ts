@@ -3,6 +3,7 @@ import { forgetResource } from "../../api/operation/idempotency.ts";
 import type { Observation } from "../../drivers/driver.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
+import { deleteActionsOf } from "./actions/store.ts";
 import { deleteAllocation } from "./allocations.ts";
 import { recordEvent } from "./events/record.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
@@ -140,6 +141,7 @@ export async function eraseRow(tx: Transaction, kind: InstanceKind, id: string):
   const [row] = await tx<{ organizationId: string; name: string }[]>`
     delete from ${tx.unsafe(INSTANCE_KINDS[kind].table)} where id = ${id} returning organization_id as "organizationId", name`;
   await tx`delete from instances where resource_id = ${id}`;
+  await deleteActionsOf(tx, id);
   await forgetResource(tx, id);
   if (row !== undefined) {
     const resource = { type: INSTANCE_KINDS[kind].type, id, name: row.name };
