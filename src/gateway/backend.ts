@@ -1,4 +1,4 @@
-// What a front knows of the instance behind it, and asks of it.
+// What a protocol handler knows of the instance behind it, and asks of it.
 import type { Route, WakeReason } from "./link.ts";
 import type { ClientStream, Stream } from "./stream.ts";
 

@@ -1,4 +1,4 @@
-// A connection as the fronts see it: bytes in order, with no word of sockets, events or TLS records.
+// A connection as protocol handlers see it: bytes in order, with no word of sockets, events or TLS records.
 
 /** Thrown by a read when the other side has closed, the deadline is over, or the connection broke. */
 export class StreamEnded extends Error {

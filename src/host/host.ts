@@ -260,7 +260,7 @@ export class Host {
 
   #checkMemory(): void {
     if (!this.#oomKills.hasRisen()) return;
-    for (const instance of this.#instances.values()) instance.setbacks.checkMemory();
+    for (const instance of this.#instances.values()) instance.failures.checkMemory();
   }
 
   /** An engine may run for years and write a line a second. */

@@ -63,7 +63,7 @@ function note(text: string): Outcome {
   };
 }
 
-test("many wishes, many resources, two loops: never two runs of one resource at a time", async () => {
+test("two loops with many changes never run one resource twice at a time", async () => {
   const running = new Set<string>();
   let most = 0;
   let overlaps = 0;
@@ -84,7 +84,7 @@ test("many wishes, many resources, two loops: never two runs of one resource at 
   expect(most).toBeGreaterThan(1);
 });
 
-test("a wish that arrives during a run is looked at after it, and only the later run says how it is", async () => {
+test("a change that arrives during a run is reconciled after it, and only the later run says how it is", async () => {
   const { runs, reconcile } = held();
   await start(reconcile);
   await item(db, "thing-1");

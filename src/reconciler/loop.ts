@@ -1,4 +1,4 @@
-// Takes due resources from the queue and has each brought to its wish, many at a time, one run a resource.
+// Takes due resources from the queue and has each reconciled, many at a time, one run a resource.
 import { backoffMs } from "../lib/backoff.ts";
 import { PublicError, publicMessageOf } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -23,7 +23,7 @@ export interface Outcome {
   write?: (tx: Transaction) => Promise<void>;
 }
 
-/** Makes one resource as it was wished, or a step nearer; can be run again at any time. Throwing means: try again. */
+/** Brings one resource to its desired state, or a step nearer; can be run again at any time. Throwing means: try again. */
 export type Reconcile = (id: string, signal: AbortSignal) => Promise<Outcome>;
 
 /** What the loop works with. */
@@ -219,7 +219,7 @@ export class Loop {
     } catch (error) {
       const isOverdue = job.deadlineAt !== null && job.deadlineAt.getTime() < Date.now();
       const about = { error, kind: job.kind, id: job.id, attempts: job.attempts, isOverdue };
-      log[isOverdue ? "error" : "warn"](about, "a resource could not be brought to its wish yet");
+      log[isOverdue ? "error" : "warn"](about, "a resource could not be brought to its desired state yet");
       const lastError = publicMessageOf(error, "Pilvi failed; its log says why.");
       const retryMs = backoffMs(job.attempts, FIRST_RETRY_MS, LONGEST_RETRY_MS);
       return { result: { settled: false, retryMs, lastError } };

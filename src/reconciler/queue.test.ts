@@ -134,7 +134,7 @@ describe("settled work that asks to be looked at again", () => {
 });
 
 describe("giving back", () => {
-  test("what is as wished leaves nothing to be done", async () => {
+  test("a settled resource leaves nothing to be done", async () => {
     await settle("thing-1");
     expect(await workOf(db, "thing-1")).toMatchObject({ isSettled: true, attempts: 0, owner: null });
     expect(await nextDueMs(db, [HOST])).toBeNull();
@@ -148,7 +148,7 @@ describe("giving back", () => {
     expect(row?.retryMs).toBeWithin(4_000, 5_001);
   });
 
-  test("what a wish arrived for meanwhile is outdated and due at once", async () => {
+  test("a resource that changed during its run is outdated and due at once", async () => {
     for (const result of [SETTLED, FAILED]) {
       await item(db, "thing-1");
       const job = await takeOne(1);

@@ -11,13 +11,13 @@ export const LEASE_SECONDS = 30;
 /** How soon settled work is looked at again at the earliest, when it asks for that. */
 const SHORTEST_PAUSE_SECONDS = 0.1;
 
-/** A resource that somebody wants changed. */
+/** A resource to be reconciled. */
 export interface WorkItem {
   kind: string;
   id: string;
   /** The host that the work is done on; null for work that needs none. */
   hostId: string | null;
-  /** When the wish should have been reached, in seconds from now; later than that it counts as overdue. */
+  /** When the desired state should be reached, in seconds from now; later than that it counts as overdue. */
   deadlineSeconds: number;
 }
 
@@ -25,12 +25,12 @@ export interface WorkItem {
 export interface Job {
   kind: string;
   id: string;
-  /** Which attempt at the present wish this is, from 1. */
+  /** Which attempt at the present desired state this is, from 1. */
   attempts: number;
   deadlineAt: Date | null;
 }
 
-/** Queues a wish in the transaction that records it. A wish that is being worked on is looked at once more after. */
+/** Queues a resource in the transaction that changes its desired state. A resource that is being reconciled is reconciled once more after. */
 export async function enqueue(tx: Queryable, item: WorkItem): Promise<void> {
   await tx`
     insert into work (kind, id, host_id, deadline_at)
@@ -40,12 +40,12 @@ export async function enqueue(tx: Queryable, item: WorkItem): Promise<void> {
   await notify(tx, "work", item.id);
 }
 
-/** What was seen of a resource: as it was wished, on its way there, or broken after it had been there. */
+/** How an observed state compares with the desired one: the same, on its way there, or broken after it had been there. */
 export type Convergence = "as-desired" | "converging" | "broken";
 
 /** Has the resource of an instance looked at again because what was observed does not fit what is recorded. */
 export async function requeue(db: Queryable, instanceId: string, convergence: Convergence): Promise<void> {
-  // A row without a deadline is where it was wished to be; one that is being worked on will see for itself, except for
+  // A row without a deadline is in its desired state; one that is being worked on will see for itself, except for
   // what breaks behind the back of a run that has looked already.
   const rows = await db`
     update work set run_at = now() from instances i
@@ -161,7 +161,7 @@ export type ReconcileResult =
  * Gives a resource back, at the beginning of the transaction that writes what came of it: requests lock a resource's work
  * before its rows as well, so that neither waits for the other for ever.
  * @returns `lost` when the lease is another's by now, and `outdated` when there was news during a run that found all as
- * wished, so that the next run must say how it is. In both cases the caller must write nothing.
+ * desired, so that the next run must say how it is. In both cases the caller must write nothing.
  */
 export async function complete(
   tx: Queryable,
@@ -175,7 +175,7 @@ export async function complete(
     return rows.length > 0 ? "given" : "lost";
   }
   if (result.settled) {
-    // A wish that arrived during the run has set run_at to a time, keeps its deadline, and is looked at next.
+    // A change that arrived during the run has set run_at to a time, keeps its deadline, and is looked at next.
     const [row] = await tx<{ isOutdated: boolean }[]>`
       with given as materialized (
         select kind, id, run_at < 'infinity' as outdated from work

@@ -1,4 +1,4 @@
-// Floods at the doors of a Pilvi, while honest clients of other instances come and go.
+// Floods at the addresses of a Pilvi, while well-behaved clients of other instances come and go.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { besideWellBehaved } from "../support/load/well-behaved.ts";
 import { until } from "../support/pilvi/pilvi.ts";

@@ -132,7 +132,7 @@ test("clients are parted only from an engine that has answered all", async () =>
   expect([stage.engine?.sessions, peer.receiveAll().end]).toEqual([0, null]);
 });
 
-test("a front that keeps its engine for too long does not keep it from being stopped", async () => {
+test("a protocol handler that keeps its engine for too long does not keep it from being stopped", async () => {
   stage.start();
   const { end } = await stage.spliced();
   stage.become("draining");

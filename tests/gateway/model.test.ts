@@ -219,7 +219,7 @@ class Schedule {
     for (const { socket } of this.#clients) socket.end();
     this.#turn(3);
     for (const client of this.#clients) {
-      assert(client.fault === null, "a deletion was too much for a front");
+      assert(client.fault === null, "a deletion was too much for a protocol handler");
       assert(client.hasLeft || client.hasEnded, "a client was not told of the deletion");
     }
     this.#end();

@@ -244,26 +244,26 @@ describe("what passes through", () => {
 test("every installed version takes logins, refusals and cancels", async () => {
   for (const engine of await postgresEngines()) {
     const other = await prepared([], engine);
-    const door = new PostgresGateway(other);
+    const otherGateway = new PostgresGateway(other);
     try {
-      await door.learnUsers();
-      await door.sleep();
-      const client = await openPg(door.port);
+      await otherGateway.learnUsers();
+      await otherGateway.sleep();
+      const client = await openPg(otherGateway.port);
       const { rows } = await client.query<{ server_version: string }>("show server_version");
       expect(rows[0]?.server_version).toStartWith(engine.version);
       await client.end();
       const wrong = new Client({
         host: "127.0.0.1",
-        port: door.port,
+        port: otherGateway.port,
         user: "ann",
         password: "two",
         database: "postgres",
       });
       await expect(wrong.connect()).rejects.toThrow("password authentication failed");
     } finally {
-      await door.close();
+      await otherGateway.close();
       await other.remove();
     }
-    expect(door.faults).toEqual([]);
+    expect(otherGateway.faults).toEqual([]);
   }
 }, 120_000);

@@ -1,4 +1,4 @@
-// Strangers, floods and rubbish: nothing of it wakes a cache, and the front never fails.
+// Strangers, floods and rubbish: nothing of it wakes a cache, and the protocol handler never fails.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/lib/secrets.ts";
 import { commandBytes } from "../../src/gateway/redis/replies.ts";

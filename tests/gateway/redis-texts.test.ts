@@ -1,4 +1,4 @@
-// The front says what the engine says, byte by byte: asleep, awake, and compared with the engine itself.
+// The protocol handler says what the engine says, byte by byte: asleep, awake, and compared with the engine itself.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RawRedis } from "../support/wire/redis-raw.ts";
 import { commandBytes } from "../../src/gateway/redis/replies.ts";

@@ -37,7 +37,7 @@ function places({ paths, installed }: EngineContext<MysqlSpec>): string[] {
     `tmpdir=${relative(paths.dataDir, paths.tmpDir)}`,
     // As seen from the data folder: a socket's path may be short only.
     `socket=../run/${SOCKET_NAME}`,
-    // A customer has no right to read or write files of the server; this is a second door behind the first.
+    // A customer has no right to read or write files of the server; this is a second lock behind the first.
     `secure_file_priv=${paths.runDir}`,
     `pid-file=${join(paths.runDir, "engine.pid")}`,
     ...(installed.origin === "store" ? storePlaces(installed.home) : []),

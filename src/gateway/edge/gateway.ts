@@ -1,4 +1,4 @@
-// The front door of one machine: an address for each instance that the host tells of, and a front for each client that comes.
+// Accepts clients at the address of each instance behind the gateway, and gives each client a handler of its protocol.
 import { postgresHandler } from "../postgres/index.ts";
 import { mysqlHandler } from "../mysql/index.ts";
 import { redisHandler } from "../redis/index.ts";

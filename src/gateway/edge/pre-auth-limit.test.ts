@@ -15,7 +15,7 @@ function crowd(preAuth: PreAuthLimit<Client>, route: string, count: number): Cli
   return clients;
 }
 
-test("the oldest at the fullest door goes for each that comes", () => {
+test("the oldest client of the fullest route is closed for each that comes", () => {
   const preAuth = new PreAuthLimit<Client>(10);
   const quiet = crowd(preAuth, "quiet", 2);
   const loud = crowd(preAuth, "loud", 100);
@@ -25,14 +25,14 @@ test("the oldest at the fullest door goes for each that comes", () => {
   expect(preAuth.size).toBe(10);
 });
 
-test("whoever said who it is counts no more, and is counted off once", () => {
+test("a client that logged in counts no more, and is counted off once", () => {
   const preAuth = new PreAuthLimit<Client>(2);
-  const [known, other] = crowd(preAuth, "door", 2);
+  const [known, other] = crowd(preAuth, "route", 2);
   if (known === undefined || other === undefined) throw new Error("nobody came");
-  preAuth.remove("door", known);
-  preAuth.remove("door", known);
+  preAuth.remove("route", known);
+  preAuth.remove("route", known);
   preAuth.remove("elsewhere", other);
   expect(preAuth.size).toBe(1);
-  crowd(preAuth, "door", 1);
+  crowd(preAuth, "route", 1);
   expect([known, other].some(({ isClosed }) => isClosed)).toBe(false);
 });

@@ -7,7 +7,7 @@ interface Closable {
 
 export class PreAuthLimit<Client extends Closable> {
   readonly #most: number;
-  /** In the order in which they came, by the door at which they stand. */
+  /** In the order in which they came, by the route at which they wait. */
   readonly #crowds = new Map<string, Set<Client>>();
   #size = 0;
 
@@ -20,7 +20,7 @@ export class PreAuthLimit<Client extends Closable> {
     return this.#size;
   }
 
-  /** @param door the id of the instance that the client came for. */
+  /** @param route the id of the instance that the client came for. */
   add(route: string, client: Client): void {
     const crowd = this.#crowds.get(route) ?? new Set();
     this.#crowds.set(route, crowd.add(client));
@@ -28,7 +28,7 @@ export class PreAuthLimit<Client extends Closable> {
     if (this.#size > this.#most) this.dropOne();
   }
 
-  /** It has said who it is, or is gone. May be called again. */
+  /** The client has logged in or is gone. May be called again. */
   remove(route: string, client: Client): void {
     const crowd = this.#crowds.get(route);
     if (crowd?.delete(client) !== true) return;
@@ -36,7 +36,7 @@ export class PreAuthLimit<Client extends Closable> {
     if (crowd.size === 0) this.#crowds.delete(route);
   }
 
-  /** The one that has stood longest where most are, so that a crowd at one door keeps nobody from the others. */
+  /** The oldest client of the route that has most, so that a crowd at one route keeps nobody from the others. */
   dropOne(): void {
     let fullest: [string, Set<Client>] | null = null;
     for (const each of this.#crowds) if (each[1].size > (fullest?.[1].size ?? 0)) fullest = each;

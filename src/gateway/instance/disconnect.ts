@@ -2,7 +2,7 @@
 import type { SocketStream } from "../reactor/socket-stream.ts";
 import type { Timer, Timers } from "../reactor/timers.ts";
 
-/** How long fronts may take to ask an engine what they want to know before it stops. */
+/** How long protocol handlers may take to ask an engine what they want to know before it stops. */
 const LONGEST_MS = 2_000;
 const LOOK_INTERVAL_MS = 1;
 
@@ -24,7 +24,7 @@ export class Disconnection {
     this.#giveUpAtMs = timers.now() + LONGEST_MS;
   }
 
-  /** Nobody waits for them any more; those that are still open are their fronts' to end. */
+  /** Nobody waits for them any more; protocol handlers end those that are still open. */
   cancel(): void {
     this.#timer?.cancel();
   }

@@ -91,7 +91,7 @@ export class Splice {
     return !this.#isOver && this.#isHeld && this.#client.hasUnread();
   }
 
-  /** Parts the two; both are again their front's, which ends the engine's when it has asked what it wants to know. */
+  /** Ends the splice; both are again the protocol handler's, which ends the engine's when it has asked what it wants to know. */
   detach(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,4 +1,4 @@
-// The front of caches: RESP2 and RESP3, with clients that stay connected while their cache sleeps.
+// The protocol handler of caches: RESP2 and RESP3, with clients that stay connected while their cache sleeps.
 import { EngineUnavailable, TooManyClients, type Backend, type ProtocolHandler } from "../backend.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { EngineError } from "./session-replay.ts";

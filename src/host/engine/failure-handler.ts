@@ -22,7 +22,7 @@ export function reasonOf(error: unknown, otherwise: string): string {
   return publicMessageOf(error, codeOf(error) === "ENOSPC" ? "The disk of the host is full." : otherwise);
 }
 
-/** What setbacks are told to and made up for with. */
+/** Where failures are reported, and what they are recovered with. */
 export interface FailureHandlerParts extends OutOfMemoryParts {
   log: Log;
   lifecycle: InstanceLifecycle;

@@ -26,7 +26,7 @@ import { manifestFor } from "../manifest/spec-change.ts";
 export class Instance {
   readonly id: string;
   readonly sleep: SleepCycle;
-  readonly setbacks: FailureHandler;
+  readonly failures: FailureHandler;
   readonly #deps: InstanceDependencies;
   readonly #log: Log;
   readonly #folder: InstanceFolder;
@@ -60,10 +60,10 @@ export class Instance {
     const { settings, slots, gateway, addresses, starts } = deps;
     const leaving = this.#leaving.signal;
     const shared = { id, settings, folder, file, log, lifecycle, condition, gateway, leaving };
-    const onEnded: RunnerParts["onEnded"] = (ended) => this.setbacks.ended(ended);
+    const onEnded: RunnerParts["onEnded"] = (ended) => this.failures.ended(ended);
     const runner = (this.#runner = deps.runner({ ...shared, slots, onEnded }));
     const address = (this.#address = new InstanceAddress({ ...shared, runner, addresses }));
-    const failures = (this.setbacks = new FailureHandler({ ...shared, runner, address }));
+    const failures = (this.failures = new FailureHandler({ ...shared, runner, address }));
     const contents = (this.#contents = new Contents({ ...shared, runner }));
     const onIdle = () => this.idle();
     const onEndedInVain = (error: unknown) => failures.stoppedWithoutSleep(error);

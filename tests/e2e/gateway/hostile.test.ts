@@ -1,4 +1,4 @@
-// Strangers at the doors of a whole Pilvi: nothing they say wakes an engine, hurts a customer, or stays with the gateway.
+// Strangers at the addresses of a whole Pilvi: nothing they say wakes an engine, hurts a customer, or stays with the gateway.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "pg";
 import { saslResponse } from "../../../src/gateway/postgres/messages.ts";

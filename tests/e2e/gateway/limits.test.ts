@@ -44,7 +44,7 @@ test("more strangers than it has descriptors for keep no customer out", async ()
   for (let count = 0; count < STRANGERS; count += 1) strangers.push(await Stranger.open(target.port));
   const beganAt = performance.now();
   expect(await answers(neighbour)).toBe(true);
-  // At the same door a customer may be taken for one of the crowd while that comes in.
+  // At the same route a customer may be taken for one of the crowd while that comes in.
   await until("the besieged database answers as well", () => answers(target).catch(() => false), SOON_MS);
   expect(performance.now() - beganAt).toBeLessThan(SOON_MS);
   expect((await served.query("select 1")).rowCount).toBe(1);

@@ -228,8 +228,8 @@ test("the store may be another Postgres", async () => {
   const { path, database } = db.options as { path: string; database: string };
   await db.close();
   // Only this process can get to the server's socket.
-  const door = forward(path);
-  const url = `postgres://pilvi@127.0.0.1:${door.port}/${database}`;
+  const forwarder = forward(path);
+  const url = `postgres://pilvi@127.0.0.1:${forwarder.port}/${database}`;
   const pilvi = await startPilvi({ env: { PILVI_DATABASE_URL: url } });
   expect(existsSync(join(pilvi.dataDir, "instances", "store"))).toBe(false);
   const cache = await pilvi.createCache();
@@ -238,7 +238,7 @@ test("the store may be another Postgres", async () => {
   await pilvi.untilStatus(cache.id, "available");
   await pilvi.deleteCache(cache.id);
   await pilvi.close();
-  door.close();
+  forwarder.close();
 });
 
 /** Listens on a port of this machine and passes on what comes to a unix socket. */

@@ -26,7 +26,7 @@ export type OwnEntry = Pick<Route, "id" | "protocol" | "socket" | "engine" | "st
 
 export abstract class HandlerGateway {
   readonly port = freePort();
-  /** What fronts threw, which they must not. */
+  /** What protocol handlers threw, which they must not. */
   readonly faults: unknown[] = [];
   /** All wakes that were asked for. */
   readonly wakes: WakeReason[] = [];
@@ -36,7 +36,7 @@ export abstract class HandlerGateway {
   /** Whether no client may log in any more. */
   isFull = false;
   protected readonly backend: InstanceBackend;
-  readonly #front: ProtocolHandler;
+  readonly #handler: ProtocolHandler;
   readonly #reactor = new Reactor();
   readonly #listener: Listener;
   /** Those whose peers have not closed them yet. */
@@ -45,8 +45,8 @@ export abstract class HandlerGateway {
   readonly #heard = new Map<GatewayMessage["type"], number>();
   #turns = 0;
 
-  constructor(front: ProtocolHandler, entry: OwnEntry, policy: Partial<TlsPolicy> = {}) {
-    this.#front = front;
+  constructor(handler: ProtocolHandler, entry: OwnEntry, policy: Partial<TlsPolicy> = {}) {
+    this.#handler = handler;
     this.policy = { session: null, mustStartTls: false, ...policy };
     const where = { address: "127.0.0.1", port: this.port };
     this.backend = new InstanceBackend(
@@ -149,7 +149,7 @@ export abstract class HandlerGateway {
     this.clients.add(client);
     this.#open.add(client);
     client.onGone(() => this.#open.delete(client));
-    this.#front(client, this.backend)
+    this.#handler(client, this.backend)
       .catch((error: unknown) => this.faults.push(error))
       .finally(() => this.clients.delete(client));
   }

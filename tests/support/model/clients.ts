@@ -1,4 +1,4 @@
-// Clients of the model's engine, and the front that serves them: of those that are closed when it sleeps, and of those that stay.
+// Clients of the model's engine, and the handler that serves them: of those that are closed when it sleeps, and of those that stay.
 import { EngineUnavailable, type MessageFramer } from "../../../src/gateway/backend.ts";
 import type { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
 import { ClientSocket } from "../../../src/gateway/reactor/client-socket.ts";
@@ -10,7 +10,7 @@ import { CANCEL, LOGIN, WELCOME } from "./engine.ts";
 import { socketPair } from "../wire/raw-sockets.ts";
 import { PrefixFramer } from "../gateway/splices.ts";
 
-/** What the front says: that queries may come, that the engine could not be had, that it sleeps. */
+/** What the handler says: that queries may come, that the engine could not be had, that it sleeps. */
 const [READY, UNAVAILABLE, ASLEEP] = ["R", "U", "D"] as const;
 
 /** How a client is. */
@@ -21,7 +21,7 @@ export interface ClientKind {
   comesFirst(): boolean;
 }
 
-/** Comes to cancel what somebody has under way, as the front of a Postgres does; resolves when it has gone again. */
+/** Comes to cancel what somebody has under way, as the handler of a Postgres does; resolves when it has gone again. */
 export async function cancel(backend: InstanceBackend): Promise<void> {
   const engine = await backend.connectIfRunning();
   if (engine === null) return;
@@ -46,14 +46,14 @@ export class ModelClient {
   #sent = 0;
   /** Whether it closed by itself. */
   hasLeft = false;
-  /** What went wrong in its front. */
+  /** What went wrong in its handler. */
   fault: unknown = null;
   /** Whether it was parted from a running engine although it had said something before. */
   wasCut = false;
   isServed = false;
   /** Whether an engine that had served it ended with no regard for its clients. */
   isStruck = false;
-  /** Whether its front has done with it. */
+  /** Whether its handler has done with it. */
   isOver = false;
 
   constructor(reactor: Reactor, backend: InstanceBackend, kind: ClientKind) {
@@ -88,7 +88,7 @@ export class ModelClient {
     return this.farewell === UNAVAILABLE;
   }
 
-  /** All but what the front itself said. */
+  /** All but what the handler itself said. */
   get answers(): Buffer {
     const { received } = this.#peer.receiveAll();
     const end = received.length - this.farewell.length;
