@@ -106,6 +106,7 @@ export function sampleCache(
       sleep: { state: "awake", since: "2026-03-15T08:18:54.000Z", wakes: 0, last_wake: null, pending: false },
       last_error: lastError,
       overdue: false,
+      storage_bytes: 41_943_040,
     },
   };
 }

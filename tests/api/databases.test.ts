@@ -80,6 +80,7 @@ describe.each(paths)("POST %s", (path) => {
           sleep: UNSEEN,
           last_error: null,
           overdue: false,
+          storage_bytes: null,
           version: "18",
         },
       },

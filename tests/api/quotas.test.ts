@@ -1,8 +1,6 @@
 // Quotas of organizations and tokens: what exceeds them is refused, what goes gives back, and the sums never drift.
 import { afterEach, describe, expect, test } from "bun:test";
 import type { TokenLimits } from "../../src/api/auth/tokens.ts";
-import type { StorageReading } from "../../src/drivers/driver.ts";
-import { recordStorage } from "../../src/resources/shared/storage.ts";
 import type { Quotas } from "../../src/resources/kind.ts";
 import type { InstanceKind } from "../../src/resources/shared/instance-kinds.ts";
 import { eraseRow } from "../../src/resources/shared/rows.ts";
@@ -22,7 +20,7 @@ interface Organization {
     id: string;
     type: string;
     attributes: object;
-    meta: { quotas: Record<string, Amount>; token: { quotas: Record<string, Amount> } };
+    meta: { quotas: Record<string, Amount>; notices: string[]; token: { quotas: Record<string, Amount> } };
   };
 }
 
@@ -145,23 +143,11 @@ describe("an organization", () => {
     const { errors } = (await create("caches")).body;
     expect(errors?.type?.[0]).toStartWith("The organization may have 1gb of storage and has 2gb.");
     expect((await change("caches", body.data.id, { size: "valkey-flex-1gb" })).status).toBe(200);
-    expect((await organization()).meta.quotas.storage_bytes).toEqual({ limit: GIBIBYTE, used: 2 * GIBIBYTE });
-  });
-
-  test("uses as much storage as the driver has measured", async () => {
-    await start({});
-    const { id } = (await create("caches")).body.data;
-    const readings: Record<string, StorageReading> = {
-      "": { cursor: "1", bytes: { [id]: 5, "cache-unknown": 7 } },
-      "1": { cursor: "2", bytes: { [id]: 3 } },
-    };
-    api.host.driver.storage = async (cursor = "") => readings[cursor] ?? { cursor, bytes: {} };
-    const cursor = await recordStorage({ db: api.db, driver: api.host.driver }, undefined);
-    expect((await used()).storage_bytes).toBe(5);
-    expect(await recordStorage({ db: api.db, driver: api.host.driver }, cursor)).toBe("2");
-    expect((await used()).storage_bytes).toBe(3);
-    await erase("caches", id);
-    expect((await used()).storage_bytes).toBe(0);
+    const { quotas, notices } = (await organization()).meta;
+    expect(quotas.storage_bytes).toEqual({ limit: GIBIBYTE, used: 2 * GIBIBYTE });
+    expect(notices).toEqual([
+      "The organization may have 1gb of storage and has 2gb. Delete something, or have the operator raise PILVI_QUOTA_STORAGE. Until then nothing is made that takes more of it.",
+    ]);
   });
 
   test("gets exactly as many of the resources that it asks for at once as still fit", async () => {
@@ -305,6 +291,7 @@ describe("the organization", () => {
       storage_bytes: { limit: null, used: 0 },
       connections: { limit: null, used: 100 },
     });
+    expect(data.meta.notices).toEqual([]);
     expect(data.meta.token.quotas.resources).toEqual({ limit: null, used: 0 });
     expect((await api.request("/api/meta/organization", { token: null })).status).toBe(401);
   });

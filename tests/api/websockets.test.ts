@@ -53,6 +53,7 @@ describe("POST /websocket-servers", () => {
           sleep: { state: "awake" },
           last_error: null,
           overdue: false,
+          storage_bytes: null,
           limits: null,
         },
       },

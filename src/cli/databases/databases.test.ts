@@ -43,6 +43,7 @@ function cluster(
       sleep: { state: "awake", since: "2026-03-15T08:18:54.000Z", wakes: 0, last_wake: null, pending: false },
       last_error: null,
       overdue: false,
+      storage_bytes: 41_943_040,
       version: "18",
       limits: {
         memory_bytes: 2 ** 30,

@@ -1,6 +1,7 @@
 // `pilvi organization`: whose token is used, and what there is of the quotas.
 import type { Command } from "commander";
 import type { OrganizationDocument } from "../../sdk/index.ts";
+import { mebibytes } from "../shared/details.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { table } from "../table.ts";
@@ -36,7 +37,8 @@ function organizationText({ data: { id, attributes, meta } }: OrganizationDocume
   const rows = Object.entries(meta.quotas).map(([name, amount]: [string, Amount]) =>
     [[name.replace("_bytes", "")], cellsOf(name, amount), cellsOf(name, own[name])].flat(),
   );
-  return `${head}\n${table([["QUOTA", "USED", "LIMIT", "TOKEN USED", "TOKEN LIMIT"], ...rows])}`;
+  const quotas = table([["QUOTA", "USED", "LIMIT", "TOKEN USED", "TOKEN LIMIT"], ...rows]);
+  return [head, quotas, ...meta.notices].join("\n");
 }
 
 function cellsOf(name: string, amount: Amount | undefined): [used: string, limit: string] {
@@ -44,8 +46,4 @@ function cellsOf(name: string, amount: Amount | undefined): [used: string, limit
   const { limit, used } = amount;
   const text = name.endsWith("_bytes") ? mebibytes : String;
   return [text(used), limit === null ? "none" : text(limit)];
-}
-
-function mebibytes(bytes: number): string {
-  return `${Math.round(bytes / 1024 ** 2)} MiB`;
 }

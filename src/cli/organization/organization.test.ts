@@ -22,6 +22,7 @@ const document: OrganizationDocument = {
         storage_bytes: amount(0),
         connections: amount(0),
       },
+      notices: ["The organization has too much."],
       token: {
         id: "token-1",
         name: "laptop",
@@ -44,6 +45,7 @@ test("organization shows quotas of both beside each other, and with --json the d
   expect(io.stdout).toMatch(/^resources +3 +2000 +1 +5$/m);
   expect(io.stdout).toMatch(/^caches +3 +none$/m);
   expect(io.stdout).toMatch(/^memory +250 MiB +1024 MiB +0 MiB +none$/m);
+  expect(io.stdout).toEndWith("\nThe organization has too much.");
   const json = fakeIo();
   await runCommand(json, url, "organization", "--json");
   expect(JSON.parse(json.stdout)).toEqual(document);

@@ -8,6 +8,7 @@ interface Described {
     engine: { name: string; version: string; warning: string | null } | null;
     last_error: string | null;
     overdue: boolean;
+    storage_bytes: number | null;
   };
 }
 
@@ -22,6 +23,7 @@ export function headRows({ id, attributes, meta }: Described): string[][] {
     ["Type", type],
     ["Region", region],
     ["Engine", engineText(meta.engine)],
+    ...(meta.storage_bytes === null ? [] : [["On the disk", mebibytes(meta.storage_bytes)]]),
     ...(meta.engine === null || meta.engine.warning === null ? [] : [["Warning", meta.engine.warning]]),
     ["Created", createdAt],
   ];
@@ -30,4 +32,9 @@ export function headRows({ id, attributes, meta }: Described): string[][] {
 /** An engine with its version in a few words. */
 export function engineText(engine: { name: string; version: string } | null): string {
   return engine === null ? "not chosen yet" : `${engine.name} ${engine.version}`;
+}
+
+/** An amount of bytes in words. */
+export function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 ** 2)} MiB`;
 }

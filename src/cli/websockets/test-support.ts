@@ -35,6 +35,7 @@ export function cluster(
       sleep: { state: "awake" },
       last_error: null,
       overdue: false,
+      storage_bytes: 41_943_040,
       limits: {
         max_connections: 100,
         total_memory_bytes: 812_859_968,

@@ -42,6 +42,7 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
       sleep: renderSleep(seen, through),
       last_error: cache.lastError ?? sleepErrorOf(seen),
       overdue: cache.isOverdue,
+      storage_bytes: cache.storageBytes,
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   eraseRow,
   findRow,
   LOGIN_COLUMNS,
+  NO_PROGRESS,
   selectOf,
   writeProgress,
   type InstanceLogin,
@@ -56,7 +57,7 @@ export async function insertCache(tx: Transaction, values: CacheValues): Promise
       ${values.username}, ${values.sealedPassword}, 'creating')
     returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
-  return { ...values, ...row, engine: null, limits: null, lastError: null, isOverdue: false };
+  return { ...values, ...row, ...NO_PROGRESS };
 }
 
 /** The organization's cache with this id. */

@@ -48,6 +48,7 @@ export function renderDatabaseCluster(
       sleep: renderSleep(seen, through),
       last_error: database.lastError ?? sleepErrorOf(seen),
       overdue: database.isOverdue,
+      storage_bytes: database.storageBytes,
       version: database.version,
       limits: limits && {
         memory_bytes: limits.memoryBytes,

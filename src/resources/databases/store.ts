@@ -6,6 +6,7 @@ import {
   eraseRow,
   findRow,
   LOGIN_COLUMNS,
+  NO_PROGRESS,
   selectOf,
   writeProgress,
   type InstanceLogin,
@@ -53,7 +54,7 @@ export async function insertDatabaseCluster(
       ${values.username}, ${values.sealedPassword}, 'creating')
     returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
-  return { ...values, ...row, engine: null, limits: null, lastError: null, isOverdue: false, schemas: [] };
+  return { ...values, ...row, ...NO_PROGRESS, schemas: [] };
 }
 
 /** The organization's cluster with this id. */

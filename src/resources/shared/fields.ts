@@ -87,5 +87,9 @@ export function metaFields(noun: string, engineExample: { name: string; version:
     overdue: z
       .boolean()
       .meta({ description: "Whether the state takes longer than it should.", example: false }),
+    storage_bytes: z.int().min(0).nullable().meta({
+      description: "What it takes on the disk, as the host measured it last; null until it has.",
+      example: 41_943_040,
+    }),
   };
 }

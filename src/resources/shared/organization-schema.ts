@@ -54,6 +54,10 @@ export const organizationResource = z
     }),
     meta: z.object({
       quotas,
+      notices: z.array(z.string()).meta({
+        description: "What is above its limit, and what that means, as sentences; empty when nothing is.",
+        example: [],
+      }),
       token: z
         .object({
           id: z.string().meta({ example: "token-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),

@@ -7,7 +7,7 @@ import type { Database } from "../../store/database.ts";
 import type { KindContext, Quotas } from "../kind.ts";
 import { usagesOf } from "./allocations.ts";
 import { organizationResource, type OrganizationResource } from "./organization-schema.ts";
-import { usedOf } from "./quotas.ts";
+import { noticesOf, usedOf } from "./quotas.ts";
 
 /** The operation. */
 export function organizationOperation({ db, quotas }: KindContext): Operation {
@@ -56,6 +56,7 @@ async function describe(
         websockets: amount(quotas.websockets, used.websockets),
         ...shared(quotas, used),
       },
+      notices: noticesOf(quotas, usages),
       token: {
         id: tokenId,
         name: usages.tokenName,

@@ -45,6 +45,8 @@ export const QUOTA_TEXTS: Record<
   connections: { noun: "connections", setting: "PILVI_QUOTA_CONNECTIONS", option: "--max-connections" },
 };
 
+const NAMES = Object.keys(QUOTA_TEXTS) as QuotaName[];
+
 /** What is had of everything that is limited. */
 export function usedOf(usage: Usage): Quotas {
   return { ...usage, resources: usage.caches + usage.databases + usage.websockets };
@@ -98,6 +100,24 @@ export async function reallocate(
   if (isLarger) refuseExcess(quotas, await usagesOf(tx, principal.tokenId), takenBy(growth, fields));
 }
 
+/**
+ * What an organization and its token have more of than they may, as sentences: a limit may have been lowered, and storage grows
+ * by itself.
+ */
+export function noticesOf(quotas: Quotas, { tokenLimits, ...usages }: Usages): string[] {
+  const owners = [
+    { owner: "organization", limits: quotas, used: usedOf(usages.ofOrganization) },
+    { owner: "token", limits: tokenLimits, used: usedOf(usages.ofToken) },
+  ] as const;
+  return owners.flatMap(({ owner, limits, used }) =>
+    exceeded(limits, used, NAMES).map((name) => {
+      const limit = { ...quotas, ...limits }[name] ?? 0;
+      const sentence = excessText({ owner, limit, used: used[name], name });
+      return `${sentence} Until then nothing is made that takes more of it.`;
+    }),
+  );
+}
+
 /** How much more is wanted of a quota, and the field that says so. */
 type Wanted = Partial<Record<QuotaName, { wanted: number; field: string }>>;
 
@@ -112,22 +132,15 @@ function takenBy({ memoryBytes, connections }: Allocation, fields: AllocationFie
 function refuseExcess(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages, wanted: Wanted): void {
   const errors: FieldErrors = {};
   const ofOrganization = usedOf(usages.ofOrganization);
-  for (const name of exceeded(quotas, ofOrganization, wanted)) {
-    const raise = `have the operator raise ${QUOTA_TEXTS[name].setting}`;
-    addExcess(errors, {
-      owner: "organization",
-      raise,
-      limit: quotas[name],
-      used: ofOrganization[name],
-      name,
-      wanted,
-    });
+  const names = Object.keys(wanted) as QuotaName[];
+  for (const name of exceeded(quotas, ofOrganization, names)) {
+    const excess = { owner: "organization", limit: quotas[name], used: ofOrganization[name], name } as const;
+    addExcess(errors, excess, wanted);
   }
   const ofToken = usedOf(usages.ofToken);
-  for (const name of exceeded(limits, ofToken, wanted)) {
-    const raise = `use a token that was made with a larger ${QUOTA_TEXTS[name].option}`;
+  for (const name of exceeded(limits, ofToken, names)) {
     const limit = { ...quotas, ...limits }[name] ?? 0;
-    addExcess(errors, { owner: "token", raise, limit, used: ofToken[name], name, wanted });
+    addExcess(errors, { owner: "token", limit, used: ofToken[name], name }, wanted);
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
 }
@@ -136,32 +149,35 @@ function refuseExcess(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages
 function exceeded(
   limits: { [Name in QuotaName]?: number | null },
   used: Quotas,
-  wanted: Wanted,
+  names: QuotaName[],
 ): QuotaName[] {
-  return (Object.keys(wanted) as QuotaName[]).filter((name) => {
+  return names.filter((name) => {
     const limit = limits[name] ?? 0;
     return limit !== 0 && used[name] > limit;
   });
 }
 
 interface Excess {
-  owner: string;
-  raise: string;
+  owner: "organization" | "token";
   limit: number;
   /** With what is wanted. */
   used: number;
   name: QuotaName;
-  wanted: Wanted;
 }
 
-function addExcess(errors: FieldErrors, { owner, raise, limit, used, name, wanted }: Excess): void {
-  const { noun, isBytes } = QUOTA_TEXTS[name];
-  const { wanted: amount = 0, field = "type" } = wanted[name] ?? {};
+function addExcess(errors: FieldErrors, { used, ...excess }: Excess, wanted: Wanted): void {
+  const { wanted: amount = 0, field = "type" } = wanted[excess.name] ?? {};
+  addFault(errors, field, excessText({ ...excess, used: used - amount }, amount));
+}
+
+/** @param wanted how much more is asked for. */
+function excessText({ owner, limit, used, name }: Excess, wanted = 0): string {
+  const { noun, isBytes, setting, option } = QUOTA_TEXTS[name];
   const text = (value: number) => (isBytes ? byteSizeText(value) : String(value));
-  const asked = amount > 1 ? `, and this takes ${text(amount)} more` : "";
-  addFault(
-    errors,
-    field,
-    `The ${owner} may have ${text(limit)} ${isBytes ? "of " : ""}${noun} and has ${text(used - amount)}${asked}. Delete something, or ${raise}.`,
-  );
+  const asked = wanted > 1 ? `, and this takes ${text(wanted)} more` : "";
+  const raise =
+    owner === "organization"
+      ? `have the operator raise ${setting}`
+      : `use a token that was made with a larger ${option}`;
+  return `The ${owner} may have ${text(limit)} ${isBytes ? "of " : ""}${noun} and has ${text(used)}${asked}. Delete something, or ${raise}.`;
 }

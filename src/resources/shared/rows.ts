@@ -35,7 +35,18 @@ export interface InstanceProgress<Status, Limits> {
   createdAt: string;
   lastError: string | null;
   isOverdue: boolean;
+  /** What it takes on the disk, as it was measured last; null until it was. */
+  storageBytes: number | null;
 }
+
+/** Of a row that has just been made. */
+export const NO_PROGRESS = {
+  engine: null,
+  limits: null,
+  lastError: null,
+  isOverdue: false,
+  storageBytes: null,
+} as const;
 
 /** When a row was made, as answers tell it; `r` is the alias of every kind's table. */
 export const CREATED_AT = `to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
@@ -54,8 +65,10 @@ export function selectOf(kind: InstanceKind, columns: string): string {
   return `
     select r.id, r.organization_id as "organizationId", r.host_id as "hostId", r.name, r.region, r.port,
            r.status, ${ENGINE} as engine, r.limits, ${CREATED_AT} as "createdAt", w.last_error as "lastError",
-           coalesce(w.deadline_at < now(), false) as "isOverdue", ${columns}
-    from ${INSTANCE_KINDS[kind].table} r left join work w on w.kind = '${kind}' and w.id = r.id`;
+           coalesce(w.deadline_at < now(), false) as "isOverdue",
+           nullif(taken.storage_bytes, 0)::float8 as "storageBytes", ${columns}
+    from ${INSTANCE_KINDS[kind].table} r left join work w on w.kind = '${kind}' and w.id = r.id
+    left join allocations taken on taken.resource_id = r.id`;
 }
 
 /** The row with this id, of the organization or, for the reconciler, of any. */

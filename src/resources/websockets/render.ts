@@ -35,6 +35,7 @@ export function renderWebSocketCluster(
       sleep: { state: "awake" },
       last_error: server.lastError ?? sleepErrorOf(host.observedStates.of(server.id)),
       overdue: server.isOverdue,
+      storage_bytes: server.storageBytes,
       limits: server.limits && {
         max_connections: server.limits.maxConnections ?? 0,
         ...renderWhole(server.limits),

@@ -3,6 +3,7 @@ import type { Limits, Observation } from "../../drivers/driver.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
   CREATED_AT,
+  NO_PROGRESS,
   eraseRow,
   findRow,
   selectOf,
@@ -54,8 +55,7 @@ export async function insertWebSocketCluster(
       ${values.region}, ${values.maxConnections}, 'evenly', ${values.port}, 'creating')
     returning status, connection_distribution_strategy as strategy, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
-  const progress = { engine: null, limits: null, lastError: null, isOverdue: false };
-  return { ...values, ...row, ...progress, applications: [] };
+  return { ...values, ...row, ...NO_PROGRESS, applications: [] };
 }
 
 /** The organization's cluster with this id. */

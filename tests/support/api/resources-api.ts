@@ -21,7 +21,7 @@ export interface Answer {
       config: Record<string, unknown>;
       connection: { port: number };
     };
-    meta: { last_error: string | null; sleep: Record<string, unknown> };
+    meta: { last_error: string | null; sleep: Record<string, unknown>; storage_bytes: number | null };
   };
   message?: string;
   errors?: Record<string, string[]>;
