@@ -39,12 +39,23 @@ const NO_QUOTAS: Quotas = {
   connections: 0,
 };
 
+/** A store that is there already, of whose host the API takes the place. */
+export interface TestStore {
+  db: Database;
+  key: Uint8Array;
+  hostId: string;
+}
+
+export interface TestApiOptions extends Partial<AppOptions> {
+  portRange?: ServedHost["portRange"];
+  quotas?: Partial<Quotas>;
+  /** A fresh one when left out. */
+  store?: TestStore;
+}
+
 /** Starts an API; stop it when the test file is done. */
-export async function startApi(
-  options: Partial<AppOptions> & { portRange?: ServedHost["portRange"]; quotas?: Partial<Quotas> } = {},
-): Promise<TestApi> {
-  const db = await freshDatabase();
-  await db`insert into hosts (id, name) values ('host-1', 'test')`;
+export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const { db, key, hostId } = options.store ?? (await freshStore());
   const offer: Offer = {
     engines: [
       { name: "valkey", version: "8.0.6", major: "8" },
@@ -56,7 +67,7 @@ export async function startApi(
   };
   const host = servedHost(
     {
-      id: "host-1",
+      id: hostId,
       driver: offeringDriver(offer),
       hostnames: { loopback: "127.0.0.1", public: "cloud.example" },
       isTls: false,
@@ -66,7 +77,7 @@ export async function startApi(
   );
   const context: KindContext = {
     db,
-    vault: new Vault(randomBytes(32)),
+    vault: new Vault(key),
     hosts: hostDirectory([host]),
     quotas: { ...NO_QUOTAS, ...options.quotas },
   };
@@ -113,6 +124,12 @@ export async function startApi(
       await db.close();
     },
   };
+}
+
+async function freshStore(): Promise<TestStore> {
+  const db = await freshDatabase();
+  await db`insert into hosts (id, name) values ('host-1', 'test')`;
+  return { db, key: randomBytes(32), hostId: "host-1" };
 }
 
 const notUsed = () => {
