@@ -22,6 +22,7 @@ export function fromFormat1(value: unknown): unknown {
     servedThrough: "engine",
     isSettled: false,
     madeDatabases: null,
+    uid: null,
     ...rest,
     spec: specFrom(spec),
     sleep: sleep === undefined ? neverAsleep() : { usersLeftOut: 0, ...sleep },

@@ -16,6 +16,7 @@ const manifest: Manifest = {
   },
   wish: "present",
   engine: { name: "valkey", major: "8" },
+  uid: 50_000,
   adminPassword: "secret",
   isReplaced: false,
   servedThrough: "engine",
@@ -67,7 +68,7 @@ describe("a manifest without a format", () => {
       adminPassword,
     };
     const read = manifestFrom(JSON.stringify(early));
-    expect(read).toEqual({ ...manifest, sleep: { ...manifest.sleep, since: read.sleep.since } });
+    expect(read).toEqual({ ...manifest, uid: null, sleep: { ...manifest.sleep, since: read.sleep.since } });
   });
 
   test("is refused with an unknown member", () => {

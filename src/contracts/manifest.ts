@@ -15,6 +15,11 @@ export const manifestSchema = z.strictObject({
   /** The engine and the major version that the data was made with; others might not read it. */
   engine: z.strictObject({ name: engineNameSchema, major: z.string() }),
   adminPassword: z.string(),
+  /**
+   * The user that the instance has for life where the host can give it one of its own; null where it cannot, and for instances of
+   * earlier releases, whose user follows from their port.
+   */
+  uid: z.nullable(z.int()),
   /** The spec took the place of another, with which an engine was started that may still run. */
   isReplaced: z.boolean(),
   /** Who listens at the port since the latest start; the wish for it takes effect at the next one. */

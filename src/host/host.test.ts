@@ -1,6 +1,6 @@
 // A host that takes up what an earlier one left: engines that run, changes and removals that were cut short, odd folders.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freshDataDir, until } from "../../tests/support/pilvi/pilvi.ts";
 import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
@@ -9,6 +9,8 @@ import { loadConfig } from "../config.ts";
 import { cacheSpec } from "../drivers/contract.ts";
 import { createLog } from "../lib/log.ts";
 import { Host } from "./host.ts";
+import type { CacheSpec } from "../drivers/driver.ts";
+import { canSwitchUsers, uidOfPort } from "./os/accounts.ts";
 import { instanceFolder } from "./os/layout.ts";
 import { readManifest, writeManifest, type Manifest } from "./manifest/manifest.ts";
 
@@ -147,4 +149,42 @@ test("a manifest of an earlier Pilvi has no word about restarts, and is read all
   writeFileSync(folder.manifest, JSON.stringify(former));
   expect(readManifest(folder.manifest)).toMatchObject({ spec, isReplaced: false });
   expect(readManifest(`${folder.manifest}.none`)).toBeNull();
+});
+
+const uidIn = (id: string) => readManifest(instanceFolder(dataDir, id).manifest)?.uid;
+
+test("an instance keeps its uid over changes and hosts, and its data belong to it", async () => {
+  const spec = cacheSpec(freePort(), "moi");
+  await (await startHost()).ensure(spec);
+  const uid = uidIn(spec.id);
+  const own = canSwitchUsers() ? uidOfPort(spec.exposure.port ?? 0) : null;
+  expect(uid).toBe(own);
+  expect(statSync(instanceFolder(dataDir, spec.id).data).uid).toBe(own ?? process.getuid?.() ?? 0);
+  await (await startHost()).ensure({ ...spec, memoryBytes: spec.memoryBytes / 2 });
+  expect(uidIn(spec.id)).toBe(own);
+});
+
+test("a new instance is given no uid that another has, nor one that data without a manifest belong to", async () => {
+  const [first, second, third] = [0, 1, 2].map(() => cacheSpec(freePort(), "moi")) as [
+    CacheSpec,
+    CacheSpec,
+    CacheSpec,
+  ];
+  const host = await startHost();
+  await host.ensure(first);
+  await host.close();
+  const [ofSecond, ofThird] = [second, third].map(({ exposure }) => uidOfPort(exposure.port ?? 0)) as [
+    number,
+    number,
+  ];
+  await change(first.id, (manifest) => ({ ...manifest, uid: canSwitchUsers() ? ofSecond : null }));
+  const lost = instanceFolder(dataDir, "cache-lost");
+  mkdirSync(lost.data, { recursive: true });
+  if (canSwitchUsers()) chownSync(lost.data, ofThird, ofThird);
+  const later = await startHost();
+  for (const spec of [second, third]) await later.ensure(spec);
+  const given = [first, second, third].map(({ id }) => uidIn(id));
+  if (!canSwitchUsers()) return expect(given).toEqual([null, null, null]);
+  expect(given[0]).toBe(ofSecond);
+  expect(new Set([...given, ofThird]).size).toBe(4);
 });

@@ -15,6 +15,7 @@ import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { trimLog } from "../lib/trim-log.ts";
+import { allotUid, canSwitchUsers } from "./os/accounts.ts";
 import { Addresses } from "./os/addresses.ts";
 import { newestOfEachMajor, offered, type HostSettings } from "./engine/context.ts";
 import { diskUseOf } from "./os/disk-use.ts";
@@ -81,6 +82,7 @@ export class Host {
       starts: new StartLimiter(),
       gateway: this.#gateway,
       addresses: this.#addresses,
+      allotUid: (spec) => (canSwitchUsers() ? allotUid(spec, this.#takenUids()) : null),
       log,
       runner: (parts) => new Runner(parts),
       onChange: (observation) => this.#changed(observation),
@@ -225,6 +227,10 @@ export class Host {
     const instance = new Instance(id, this.#deps);
     this.#instances.set(id, instance);
     return instance;
+  }
+
+  #takenUids(): Set<number> {
+    return new Set([...this.#instances.values()].flatMap(({ uid }) => uid ?? []));
   }
 
   #stopTimers(): void {

@@ -96,7 +96,7 @@ export async function contextOf(
     installed: await pinnedEngine(settings, manifest.engine),
     paths: enginePaths(folder, engine.socketName(spec)),
     limits: enforced(settings, spec, engine),
-    account: accountOf(spec),
+    account: accountOf(manifest),
     address: addressOf(settings, spec),
     certificate: spec.exposure.scope === "public" && through === "engine" ? settings.certificate : null,
     adminPassword: manifest.adminPassword,

@@ -1,5 +1,5 @@
 // What all instances of a host share.
-import type { Observation } from "../../drivers/driver.ts";
+import type { InstanceSpec, Observation } from "../../drivers/driver.ts";
 import type { Log } from "../../lib/log.ts";
 import type { InstanceAddresses } from "../os/addresses.ts";
 import type { HostSettings } from "../engine/context.ts";
@@ -15,6 +15,8 @@ export interface InstanceDependencies {
   starts: StartLimiter;
   gateway: InstanceGateway;
   addresses: InstanceAddresses;
+  /** Gives a new instance its user, which no other has; null where it cannot have one of its own. */
+  allotUid(spec: InstanceSpec): number | null;
   log: Log;
   /** Makes what runs the engine of one of them. */
   runner(parts: RunnerParts): EngineRunner;

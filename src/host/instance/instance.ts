@@ -14,6 +14,8 @@ import { ensureRunning, type EnsureRunningDeps } from "./ensure-running.ts";
 import type { Demand, Refusal, Ticket } from "../lifecycle/lifecycle.ts";
 import { Machine, type InstanceEffect } from "../lifecycle/machine.ts";
 import { isApplied } from "../lifecycle/state.ts";
+import { uidOf } from "../os/accounts.ts";
+import { ownerOf } from "../os/shared-memory.ts";
 import { deleteFolder, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "../os/layout.ts";
 import { ManifestFile } from "../manifest/manifest-file.ts";
 import { readPersistedState } from "./persisted-state.ts";
@@ -79,6 +81,12 @@ export class Instance {
   /** Whether an engine of this instance runs that is known. */
   get hasProcess(): boolean {
     return this.#runner.process !== null;
+  }
+
+  /** The uid that is its own; of data without a manifest that can be read, who the data belongs to. Null when there is none. */
+  get uid(): number | null {
+    const { manifest } = this.#file;
+    return manifest === null ? ownerOf(this.#folder.data) : uidOf(manifest);
   }
 
   /** The engine that takes connections, and what it runs with. @throws PublicError when none does. */
@@ -219,7 +227,8 @@ export class Instance {
     const engine = former?.engine ?? (await chooseEngine(this.#deps.settings, spec));
     ensureInstanceFolder(this.#folder);
     await failpoint("host.ensure.folder");
-    const manifest = manifestFor(spec, engine, former);
+    // Nothing comes between here and the manifest, so that no other instance is given the same user.
+    const manifest = manifestFor(spec, engine, former, this.#deps.allotUid);
     // The disk may take its time while the engine starts.
     this.#callers.keep(ticket, this.#file.replace(manifest));
     this.sleep.recorded(former);

@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const manifest = manifestFor(sleepySpec("cache"), { name: "valkey", major: "8" }, null);
+const manifest = manifestFor(sleepySpec("cache"), { name: "valkey", major: "8" }, null, () => 50_000);
 
 test("one that was left empty is what was last written to stay", async () => {
   const path = join(folder, "emptied.json");
@@ -37,7 +37,7 @@ test("one that is not there is none, and one that makes no sense is left alone",
 
 describe("a manifest that an earlier release wrote with all users of an engine", () => {
   const spec = sleepySpec("postgres");
-  const former = manifestFor(spec, { name: "postgres", major: "18" }, null);
+  const former = manifestFor(spec, { name: "postgres", major: "18" }, null, () => null);
   const path = join(tmpdir(), `pilvi-manifest-${process.pid}.json`);
   afterAll(() => rmSync(path, { force: true }));
 

@@ -9,11 +9,12 @@ import { neverAsleep, type Manifest, type SleepRecord } from "./manifest.ts";
 /** Who wakes an instance for a wish of its owner. */
 const OWN_REASON = { user: "pilvi", address: "" };
 
-/** The manifest of an instance whose wish is the spec from now on. */
+/** The manifest of an instance whose wish is the spec from now on. @param allot gives a new one its user. */
 export function manifestFor(
   spec: InstanceSpec,
   engine: Manifest["engine"],
   former: Manifest | null,
+  allot: (spec: InstanceSpec) => number | null,
 ): Manifest {
   const madeDatabases = madeDatabasesAfter(spec, former);
   const isAsleep = former?.sleep.isAsleep === true && !needsEngine(former.spec, spec, madeDatabases);
@@ -21,6 +22,7 @@ export function manifestFor(
     spec,
     wish: "present",
     engine,
+    uid: former === null ? allot(spec) : former.uid,
     adminPassword: former?.adminPassword ?? newPassword(),
     // An engine that was started with the former spec may have to be started anew, which a later host must know as well.
     isReplaced: former !== null && !former.sleep.isAsleep,

@@ -1,6 +1,14 @@
-// Which users instances get by their ports.
-import { expect, test } from "bun:test";
-import { BUILD_ACCOUNT, CONTROL_ACCOUNT, GATEWAY_ACCOUNT, isInstanceUid, uidOfPort } from "./accounts.ts";
+// Which users instances get.
+import { describe, expect, test } from "bun:test";
+import {
+  allotUid,
+  BUILD_ACCOUNT,
+  CONTROL_ACCOUNT,
+  GATEWAY_ACCOUNT,
+  isInstanceUid,
+  uidOf,
+  uidOfPort,
+} from "./accounts.ts";
 
 /** All that `PILVI_PORT_RANGE` allows. */
 const PORTS = Array.from({ length: 65_535 - 1_024 + 1 }, (_, index) => 1_024 + index);
@@ -24,4 +32,42 @@ test("what belongs to anybody else is no instance's", () => {
   expect(PORTS.map(uidOfPort).every(isInstanceUid)).toBe(true);
   for (const uid of [0, 1_000, BUILD_ACCOUNT.uid, 61_184, 65_534, 65_535, 100_000])
     expect(isInstanceUid(uid)).toBe(false);
+});
+
+const exposed = (port: number | null) => ({
+  exposure: { port, scope: "loopback", through: "engine" } as const,
+});
+const nobody = new Set<number>();
+
+describe("a new instance", () => {
+  test("gets the uid of its port, which a Pilvi beside this one does not give to another port", () => {
+    expect(allotUid(exposed(20_000), nobody, nobody)).toBe(50_000);
+  });
+
+  test("gets another when that one is an instance's or the system's", () => {
+    const other = allotUid(exposed(20_000), new Set([50_000]), nobody);
+    expect(other).not.toBe(50_000);
+    expect(isInstanceUid(other)).toBe(true);
+    const third = allotUid(exposed(20_000), new Set([50_000]), new Set([other]));
+    expect([50_000, other]).not.toContain(third);
+    expect(isInstanceUid(third)).toBe(true);
+  });
+
+  test("without a port shares its uid with no other", () => {
+    const first = allotUid(exposed(null), nobody, nobody);
+    const second = allotUid(exposed(null), new Set([first]), nobody);
+    expect(second).not.toBe(first);
+    expect(isInstanceUid(second)).toBe(true);
+  });
+
+  test("is refused when every uid is taken", () => {
+    const all = new Set(Array.from({ length: 100_000 }, (_, uid) => uid));
+    expect(() => allotUid(exposed(20_000), all, nobody)).toThrow("No user is left");
+  });
+});
+
+test("an instance of an earlier release keeps the uid of its port", () => {
+  expect(uidOf({ spec: exposed(20_000), uid: null })).toBe(50_000);
+  expect(uidOf({ spec: exposed(null), uid: null })).toBe(30_002);
+  expect(uidOf({ spec: exposed(20_000), uid: 60_000 })).toBe(60_000);
 });

@@ -54,7 +54,8 @@ function isAlive(pid: string): boolean {
   return state !== "Z" && state !== "X";
 }
 
-function ownerOf(path: string): number | null {
+/** Who a file belongs to; null when there is none. */
+export function ownerOf(path: string): number | null {
   return orNull(() => statSync(path).uid);
 }
 

@@ -51,6 +51,7 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
     starts: new StartLimiter(),
     gateway: link,
     // Nobody else is on the machine.
+    allotUid: () => null,
     addresses: { hold: async () => {}, admit: () => {}, settle: () => {}, drop: () => {} },
     log,
     runner: (parts) => new ModelRunner(parts, machine, life),
