@@ -15,6 +15,9 @@ import type { Host } from "./host.ts";
 /** A watcher that hears nothing for so long is told all again, in case something was missed. */
 const RESYNC_INTERVAL_MS = 30_000;
 
+/** Between so many instances of a resync the host sees to everything else. */
+const RESYNC_SLICE = 200;
+
 /** Engines take the time they need, and a watch has no end. Bun heeds this for unix sockets, but its types do not say so. */
 const NO_IDLE_TIMEOUT: object = { idleTimeout: 0 };
 
@@ -90,20 +93,26 @@ function watchResponse(host: Host, signal: AbortSignal): Response {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       const send = (line: WatchLine) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
-      const sendAll = () => {
-        const all = host.observeAll();
-        for (const observation of all) send({ type: "observation", observation });
-        send({ type: "synced", ids: all.filter((each) => each.state !== "absent").map((each) => each.id) });
+      const sendAll = async () => {
+        // Each observation is one of the moment when it is sent, so changes may come in between.
+        for (const [index, { id }] of host.observeAll().entries()) {
+          if (index % RESYNC_SLICE === RESYNC_SLICE - 1) await Bun.sleep(0);
+          if (signal.aborted) return;
+          send({ type: "observation", observation: host.observe(id) });
+        }
+        if (signal.aborted) return;
+        const present = host.observeAll().filter(({ state }) => state !== "absent");
+        send({ type: "synced", ids: present.map(({ id }) => id) });
       };
       const stopListening = host.listen((observation: Observation) =>
         send({ type: "observation", observation }),
       );
-      const timer = setInterval(sendAll, RESYNC_INTERVAL_MS);
+      const timer = setInterval(() => void sendAll(), RESYNC_INTERVAL_MS);
       signal.addEventListener("abort", () => {
         clearInterval(timer);
         stopListening();
       });
-      sendAll();
+      void sendAll();
     },
   });
   return new Response(body, { headers: { "content-type": "application/x-ndjson" } });

@@ -91,7 +91,7 @@ describe("a resource with several instances", () => {
   test("is looked at again for any of them", async () => {
     await settle("thing-1");
     await addInstance(db, "thing-1-b", "thing-1");
-    await requeue(db, "thing-1-b", "broken");
+    await requeue(db, [{ instanceId: "thing-1-b", convergence: "broken" }]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(true);
   });
 
@@ -128,7 +128,7 @@ describe("settled work that asks to be looked at again", () => {
   test("is looked at sooner when something is observed", async () => {
     await item(db, "thing-1");
     await complete(db, 1, await takeOne(1), inHalfAMinute());
-    await requeue(db, "thing-1", "broken");
+    await requeue(db, [{ instanceId: "thing-1", convergence: "broken" }]);
     expect((await takeOne(1)).id).toBe("thing-1");
   });
 });
@@ -250,7 +250,7 @@ describe("a sight", () => {
     ["broken", true],
   ] as const)("%s of a settled resource has it looked at: %s", async (convergence, isDue) => {
     await settle("thing-1");
-    await requeue(db, "thing-1", convergence);
+    await requeue(db, [{ instanceId: "thing-1", convergence }]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(isDue);
   });
 
@@ -261,7 +261,7 @@ describe("a sight", () => {
   ] as const)("%s of one that waits for its next try has it looked at: %s", async (convergence, isDue) => {
     await item(db, "thing-1");
     await complete(db, 1, await takeOne(1), FAILED);
-    await requeue(db, "thing-1", convergence);
+    await requeue(db, [{ instanceId: "thing-1", convergence }]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(isDue);
   });
 
@@ -274,10 +274,19 @@ describe("a sight", () => {
     async (convergence, outcome) => {
       await item(db, "thing-1");
       const job = await takeOne(1);
-      await requeue(db, "thing-1", convergence);
+      await requeue(db, [{ instanceId: "thing-1", convergence }]);
       expect(await complete(db, 1, job, SETTLED)).toBe(outcome);
     },
   );
+
+  test("of many instances has those looked at that do not fit", async () => {
+    await settle("thing-1");
+    await settle("thing-2");
+    const broken = ["thing-2", "thing-3"].map((id) => ({ instanceId: id, convergence: "broken" as const }));
+    await requeue(db, [{ instanceId: "thing-1", convergence: "as-desired" }, ...broken]);
+    expect((await workOf(db, "thing-1"))?.isDue).toBe(false);
+    expect((await workOf(db, "thing-2"))?.isDue).toBe(true);
+  });
 
   test("of a whole host has those looked at that it does not know", async () => {
     await settle("thing-1");

@@ -43,18 +43,27 @@ export async function enqueue(tx: Queryable, item: WorkItem): Promise<void> {
 /** How an observed state compares with the desired one: the same, on its way there, or broken after it had been there. */
 export type Convergence = "as-desired" | "converging" | "broken";
 
-/** Has the resource of an instance looked at again because what was observed does not fit what is recorded. */
-export async function requeue(db: Queryable, instanceId: string, convergence: Convergence): Promise<void> {
+/** An instance with how what was observed of it fits what is recorded. */
+export interface ObservedInstance {
+  instanceId: string;
+  convergence: Convergence;
+}
+
+/** Has the resources of instances looked at again of which what was observed does not fit what is recorded. */
+export async function requeue(db: Queryable, observed: readonly ObservedInstance[]): Promise<void> {
   // A row without a deadline is in its desired state; one that is being worked on will see for itself, except for
   // what breaks behind the back of a run that has looked already.
-  const rows = await db`
-    update work set run_at = now() from instances i
-    where i.id = ${instanceId} and work.kind = i.kind and work.id = i.resource_id and case
-      when ${convergence} = 'as-desired' then deadline_at is not null and owner is null
-      when ${convergence} = 'broken' then deadline_at is null or owner is not null
+  const rows = await db<{ id: string }[]>`
+    update work set run_at = now()
+    from json_to_recordset(${JSON.stringify(observed)}::text::json) as seen ("instanceId" text, convergence text)
+    join instances i on i.id = seen."instanceId"
+    where work.kind = i.kind and work.id = i.resource_id and case
+      when convergence = 'as-desired' then deadline_at is not null and owner is null
+      when convergence = 'broken' then deadline_at is null or owner is not null
       else deadline_at is null end
     returning work.id`;
-  if (rows.length > 0) await notify(db, "work", instanceId);
+  const [first] = rows;
+  if (first !== undefined) await notify(db, "work", first.id);
 }
 
 /** Has every settled resource looked at that has an instance on the host which is not among those observed there. */

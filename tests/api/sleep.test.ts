@@ -248,3 +248,28 @@ test("figures count who sleeps, and tell of wakes, from memory", async () => {
     ].sort(),
   );
 });
+
+/** When an instance was woken, as its place among 6,000; not the order of their numbers. */
+const rankOf = (n: number) => (n * 7_919) % 6_000;
+const idOf = (n: number) => `cache-${String(n).padStart(8, "0")}`;
+
+test("metrics name the instances that were woken last when there are too many, and sum up all", async () => {
+  const many = await startApi();
+  many.app.metrics.addFigures(sleepGauges, many.context);
+  for (let n = 0; n < 6_000; n += 1) {
+    const at = new Date(1_700_000_000_000 + rankOf(n) * 1_000).toISOString();
+    many.host.observedStates.note(
+      observed(idOf(n), "asleep", { state: "asleep", wakes: 1, lastWake: { ...WAKE, at } }),
+    );
+  }
+  const linesOf = async (token: string | null) =>
+    (await (await many.request("/metrics", { token })).text())
+      .split("\n")
+      .filter((line) => line.startsWith("pilvi_"));
+  const named = (await linesOf(many.token)).filter((line) => line.startsWith("pilvi_wakes_total"));
+  expect(named.length).toBe(5_000);
+  expect(Math.min(...named.map((line) => rankOf(Number(/cache-(\d+)/.exec(line)?.[1]))))).toBe(1_000);
+  expect(await linesOf(null)).toContain('pilvi_wakes_total{kind="caches"} 6000');
+  expect(await linesOf(many.token)).toContain('pilvi_sleeping{kind="caches"} 6000');
+  await many.stop();
+});

@@ -6,6 +6,9 @@ const KNOWN_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", 
 /** Upper ends of the histogram's buckets, in seconds; long waits are held for up to a minute. */
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60];
 
+/** The series of one name that an answer tells at most; sources put first what matters most. */
+const MAX_SERIES = 5_000;
+
 /** Figures of one name. */
 export interface FigureFamily {
   /** A counter's ends in `_total`. */
@@ -126,8 +129,8 @@ function addFamily(
   const labelNames = isWithoutIds ? labels.filter((label) => !idLabels.includes(label)) : labels;
   const options = { name, help, labelNames, registers: [registry] };
   const metric: Gauge | Counter = type === "gauge" ? new Gauge(options) : new Counter(options);
-  for (const figure of told) {
-    if (figure.name !== name) continue;
+  const own = told.filter((figure) => figure.name === name);
+  for (const figure of isWithoutIds ? own : own.slice(0, MAX_SERIES)) {
     const values = labelNames.map((label) => [label, figure.labels[label] ?? ""]);
     metric.inc(Object.fromEntries(values), figure.value);
   }

@@ -15,6 +15,7 @@ import type { Vault } from "../../lib/secrets.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
 import { Loop } from "../../reconciler/loop.ts";
 import { requeue, requeueMissing, type Convergence } from "../../reconciler/queue.ts";
+import { RequeueBatches } from "../../reconciler/requeue-batches.ts";
 import { allOperations, allReconcilers, kinds, recordUnknownAllocations } from "../../resources/index.ts";
 import type { KindContext, ServedHost } from "../../resources/kind.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
@@ -210,12 +211,13 @@ function watchInstances(
   log: Log,
 ): void {
   const complain = (error: unknown) => log.warn({ error }, "an observation could not be passed on");
+  const batches = new RequeueBatches((batch) => requeue(db, batch), complain);
   driver.watch(
     {
       changed: (seen) => {
         if (seen.id === STORE_ID) return;
         observedStates.note(seen);
-        requeue(db, seen.id, convergenceOf(seen)).catch(complain);
+        batches.add({ instanceId: seen.id, convergence: convergenceOf(seen) });
       },
       synced: (ids) => {
         observedStates.keepOnly(ids);

@@ -92,10 +92,21 @@ export async function usagesOf(db: Queryable, tokenId: string): Promise<Usages> 
   return row;
 }
 
+/** Which resources take another number of bytes on the disk than is recorded; none that is gone. */
+export async function changedStorage(
+  db: Database,
+  measured: Readonly<Record<string, number>>,
+): Promise<{ id: string; bytes: number }[]> {
+  return await db<{ id: string; bytes: number }[]>`
+    select resource_id as id, measured.value::float8 as bytes
+    from json_each_text(${JSON.stringify(measured)}::text::json) measured
+    join allocations on resource_id = measured.key
+    where storage_bytes <> measured.value::bigint order by resource_id`;
+}
+
 /** Writes what a resource takes on the disk; nothing for one that is gone. */
 export async function updateStorage(db: Database, id: string, bytes: number): Promise<void> {
-  await db`
-    update allocations set storage_bytes = ${bytes} where resource_id = ${id} and storage_bytes <> ${bytes}`;
+  await db`update allocations set storage_bytes = ${bytes} where resource_id = ${id}`;
 }
 
 /** The resources of earlier releases whose memory nobody has looked at. */

@@ -37,12 +37,13 @@ const LAST_WAKE: FigureFamily = {
 export const sleepGauges: FigureSource<KindContext> = {
   families: [SLEEPING, WAKES, LAST_WAKE],
   async read({ hosts, db }, organizationId) {
-    const own = organizationId === undefined ? undefined : await idsOf(db, organizationId);
+    const all = hosts.all.flatMap(({ observedStates }) => [...observedStates.all()]);
+    const observed = organizationId === undefined ? all : await ofOrganization(db, organizationId, all);
     const told: LabelledFigure[] = [];
     const sleeping: Record<string, number> = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
-    for (const seen of hosts.all.flatMap(({ observedStates }) => [...observedStates.all()])) {
+    for (const seen of observed.sort(byLastWake)) {
       const kind = kindOfId(seen.id);
-      if (kind === undefined || !KINDS.includes(kind) || own?.has(seen.id) === false) continue;
+      if (kind === undefined || !KINDS.includes(kind)) continue;
       if (seen.state === "asleep") sleeping[kind] = (sleeping[kind] ?? 0) + 1;
       told.push(...figuresOf(kind, seen));
     }
@@ -51,12 +52,23 @@ export const sleepGauges: FigureSource<KindContext> = {
   },
 };
 
-/** The ids of an organization's instances that may sleep. */
-async function idsOf(db: Database, organizationId: string): Promise<Set<string>> {
+/** Those of the instances that belong to an organization, which may have many more elsewhere. */
+async function ofOrganization(
+  db: Database,
+  organizationId: string,
+  observed: readonly Observation[],
+): Promise<Observation[]> {
+  const ids = observed.map(({ id }) => id);
   const rows = await db<{ id: string }[]>`
-    select id from caches where organization_id = ${organizationId}
-    union all select id from databases where organization_id = ${organizationId}`;
-  return new Set(rows.map(({ id }) => id));
+    select resource_id as id from allocations
+    where resource_id = any(${db.array(ids, "text")}) and organization_id = ${organizationId}`;
+  const own = new Set(rows.map(({ id }) => id));
+  return observed.filter(({ id }) => own.has(id));
+}
+
+/** Those that were woken last come first: of too many, these are told. */
+function byLastWake(one: Observation, other: Observation): number {
+  return (other.sleep?.lastWake?.at ?? "").localeCompare(one.sleep?.lastWake?.at ?? "");
 }
 
 function figuresOf(kind: InstanceKind, { id, sleep }: Observation): LabelledFigure[] {

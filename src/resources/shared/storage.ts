@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../lib/log.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import type { Database } from "../../store/database.ts";
-import { updateStorage } from "./allocations.ts";
+import { changedStorage, updateStorage } from "./allocations.ts";
 
 const INTERVAL_MS = 10_000;
 
@@ -27,8 +27,8 @@ export async function followStorage(context: StorageContext, signal: AbortSignal
 }
 
 /**
- * Records what has changed since the reading with this cursor. Each resource is a statement of its own, so that no create
- * waits for more than one.
+ * Records what has changed since the reading with this cursor. What is recorded already is found for all at once, as after a
+ * start; each other resource is a statement of its own, so that no create waits for more than one.
  * @returns the cursor for the next time.
  */
 export async function recordStorage(
@@ -36,6 +36,6 @@ export async function recordStorage(
   cursor: string | undefined,
 ): Promise<string> {
   const reading = await driver.storage(cursor);
-  for (const [id, bytes] of Object.entries(reading.bytes)) await updateStorage(db, id, bytes);
+  for (const { id, bytes } of await changedStorage(db, reading.bytes)) await updateStorage(db, id, bytes);
   return reading.cursor;
 }
