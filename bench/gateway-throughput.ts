@@ -16,6 +16,7 @@ import {
   VALKEY_SLEEPER,
   type Sleepy,
 } from "./support/sleepers.ts";
+import { cacheLoads, compareLoops, postgresLoads } from "./support/runtime/comparison.ts";
 import { median } from "./support/statistics.ts";
 import { POSTGRES } from "../tests/support/pilvi/databases.ts";
 
@@ -76,6 +77,8 @@ async function measurePostgres(bench: Bench): Promise<void> {
     report(`select-only, ${title}, TLS`, tls);
     printTargets(`${title}, TLS`, tls, undefined, TARGETS.ofPgbouncer);
   }
+  console.log("\nPostgres: the gateway beside its own protocol code on the runtime's sockets and TLS");
+  await compareLoops(bench, sleepy, postgresLoads(pgbench, bench.pilvi.dataDir), ROUNDS);
 }
 
 async function measureValkey(bench: Bench): Promise<void> {
@@ -93,6 +96,8 @@ async function measureValkey(bench: Bench): Promise<void> {
     report(`GET, pipeline ${load.pipeline}, TLS`, tls);
     printTargets(`GET, pipeline ${load.pipeline}, TLS`, tls, undefined, TARGETS.ofHaproxy);
   }
+  console.log("\nValkey: the gateway beside its own protocol code on the runtime's sockets and TLS");
+  await compareLoops(bench, sleepy, cacheLoads(benchmark), ROUNDS);
 }
 
 type RateOf = (target: Target) => Promise<number>;

@@ -46,6 +46,19 @@ export async function selectRate(
   return numberIn(printed, /^tps = ([\d.]+) \(without initial connection time\)/m);
 }
 
+/** How much a load got through: so many a second, so many in all. */
+export interface Throughput {
+  rate: number;
+  count: number;
+}
+
+/** Runs pgbench. @param args options of the tool that tell the clients, how much each of them asks, and what. */
+export async function runPgbench(pgbench: Program, target: Target, args: string[]): Promise<Throughput> {
+  const printed = await run(pgbench, ["--no-vacuum", ...args], pgEnv(target));
+  const count = numberIn(printed, /^number of transactions actually processed: (\d+)/m);
+  return { count, rate: numberIn(printed, /^tps = ([\d.]+)/m) };
+}
+
 /** Reads of one key a second. @param pipeline requests that each client sends at a time. @param requests all of them together. */
 export async function getRate(
   benchmark: Program,
@@ -76,7 +89,7 @@ function pgEnv({ place, login, isTls }: Target): Record<string, string> {
 }
 
 async function run(program: Program, args: string[], env: Record<string, string>): Promise<string> {
-  const child = Bun.spawn([program.path, ...args], {
+  const child = Bun.spawn([...(program.loader ?? []), program.path, ...args], {
     env: { ...program.env, LC_ALL: "C", HOME: "/nonexistent", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -10,6 +10,8 @@ import { CannotMeasure } from "./bench.ts";
 /** A program that can be run. */
 export interface Program {
   path: string;
+  /** The words before the path, for one that brings a C library of its own. */
+  loader?: readonly string[];
   /** What it needs in its environment. */
   env: Record<string, string>;
   /** What it says of itself. */
@@ -43,7 +45,7 @@ export async function findValkeyBenchmark(): Promise<Program> {
   const path = engine === undefined ? undefined : join(dirname(engine.program), "valkey-benchmark");
   if (engine === undefined || path === undefined || !existsSync(path))
     throw new CannotMeasure("There is no valkey-benchmark. Run: pilvi engines install");
-  return await described(path, engine.env, "--version");
+  return await described(path, engine.env, "--version", engine.loader);
 }
 
 async function fetchInto(home: string, packageName: string): Promise<void> {
@@ -74,10 +76,15 @@ function libraryEnv(home: string): Record<string, string> {
   return { LD_LIBRARY_PATH: folders.join(":") };
 }
 
-async function described(path: string, env: Record<string, string>, versionOption: string): Promise<Program> {
-  const child = Bun.spawn([path, versionOption], { env, stdio: ["ignore", "pipe", "pipe"] });
+async function described(
+  path: string,
+  env: Record<string, string>,
+  versionOption: string,
+  loader: readonly string[] = [],
+): Promise<Program> {
+  const child = Bun.spawn([...loader, path, versionOption], { env, stdio: ["ignore", "pipe", "pipe"] });
   const [text, complaint] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   const version = text.split("\n", 1)[0]?.trim() ?? "";
-  if ((await child.exited) === 0) return { path, env, version };
+  if ((await child.exited) === 0) return { path, loader, env, version };
   throw new CannotMeasure(`${path} does not run: ${complaint.trim()}`);
 }

@@ -7,6 +7,7 @@ import { ensureProgram } from "../../src/processes/program/program.ts";
 import type { ApplicationConfig, ProcessConfig } from "../../src/realtime/config.ts";
 import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { CannotMeasure } from "./bench.ts";
+import { cpuNs } from "./cpu.ts";
 import type { RealtimeBench } from "./realtime-tools.ts";
 
 const SERVER_CORE = "0";
@@ -89,21 +90,6 @@ export async function untilQuiet({ pid }: RealtimeServer): Promise<void> {
     const now = cpuNs(pid);
     if (now - before < QUIET_SHARE * QUIET_MS * 1e6) return;
     before = now;
-  }
-}
-
-/** The processor time of a process since its start, in nanoseconds. */
-function cpuNs(pid: number): number {
-  const tasks = new Bun.Glob("*/schedstat").scanSync({ cwd: `/proc/${pid}/task` });
-  return [...tasks].reduce((sum, task) => sum + timeOf(`/proc/${pid}/task/${task}`), 0);
-}
-
-/** Threads end while one looks. */
-function timeOf(schedstat: string): number {
-  try {
-    return Number(readFileSync(schedstat, "utf8").split(" ", 1)[0]);
-  } catch {
-    return 0;
   }
 }
 
