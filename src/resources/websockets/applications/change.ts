@@ -9,6 +9,7 @@ import type { ApplicationChange } from "./schema.ts";
 import {
   eraseApplication,
   findApplication,
+  settingsOf,
   splitEvenly,
   updateApplication,
   type ApplicationRow,
@@ -31,17 +32,9 @@ export async function changeApplication(
     const others = server.applications.filter((each) => each.id !== id);
     const wanted = body.max_connections;
     const share = wanted === undefined ? undefined : connectionsFor(server, others, wanted);
-    await updateApplication(tx, id, {
-      name: body.name ?? application.name,
-      allowedOrigins: body.allowed_origins ?? application.allowedOrigins,
-      pingInterval: body.ping_interval ?? application.pingInterval,
-      activityTimeout: body.activity_timeout ?? application.activityTimeout,
-      maxMessageSize: body.max_message_size ?? application.maxMessageSize,
-      maxConnections: share?.connections ?? application.maxConnections,
-      clientEventsEnabled: body.client_events_enabled ?? application.clientEventsEnabled,
-      subscriptionCountEnabled: body.subscription_count_enabled ?? application.subscriptionCountEnabled,
-      webhooks: body.webhooks ?? application.webhooks,
-    });
+    const connections = share?.connections ?? application.max_connections;
+    const settings = Object.assign(settingsOf(application), body, { max_connections: connections });
+    await updateApplication(tx, id, settings);
     if (share !== undefined) await takeConnections(tx, server.id, share);
     if (hasMoreThanName(body)) await enqueueWebSocketCluster(tx, server);
     const event = changed(applicationOf({ id, name: body.name ?? application.name }), body);

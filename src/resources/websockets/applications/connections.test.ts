@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import { connectionsFor } from "./connections.ts";
 
-const others = (...connections: number[]) => connections.map((maxConnections) => ({ maxConnections }));
+const others = (...connections: number[]) => connections.map((count) => ({ max_connections: count }));
 const evenly = { maxConnections: 100, strategy: "evenly" } as const;
 const custom = { maxConnections: 100, strategy: "custom" } as const;
 

@@ -19,13 +19,13 @@ export interface Share {
  */
 export function connectionsFor(
   { maxConnections, strategy }: Pick<WebSocketClusterRow, "maxConnections" | "strategy">,
-  others: Pick<ApplicationRow, "maxConnections">[],
+  others: Pick<ApplicationRow, "max_connections">[],
   wanted: number | undefined,
 ): Share {
   if (wanted === undefined && strategy === "evenly") {
     return { strategy, connections: Math.floor(maxConnections / (others.length + 1)) };
   }
-  const left = maxConnections - others.reduce((sum, other) => sum + other.maxConnections, 0);
+  const left = maxConnections - others.reduce((sum, other) => sum + other.max_connections, 0);
   const connections = wanted ?? left;
   if (connections >= 1 && connections <= left) return { strategy: "custom", connections };
   const advice = others.length > 0 ? " Lower one of theirs first." : "";

@@ -62,7 +62,7 @@ async function insertInto(
     throw new ApiError(409, `A WebSocket cluster has at most ${MAX_APPLICATIONS} applications.`);
   }
   const share = connectionsFor(server, server.applications, wanted);
-  const row = await insertApplication(tx, { ...values, maxConnections: share.connections });
+  const row = await insertApplication(tx, { ...values, max_connections: share.connections });
   await takeConnections(tx, server.id, share);
   await enqueueWebSocketCluster(tx, server);
   return (await findApplication(tx, organizationId, row.id)) ?? row;
@@ -80,14 +80,7 @@ export function newApplicationValues(
     serverId: wish.serverId,
     key: newKey(),
     sealedSecret: vault.seal(newPassword(), id),
-    name: settings.name,
-    allowedOrigins: settings.allowed_origins,
-    pingInterval: settings.ping_interval,
-    activityTimeout: settings.activity_timeout,
-    maxMessageSize: settings.max_message_size,
-    maxConnections: wish.maxConnections,
-    clientEventsEnabled: settings.client_events_enabled,
-    subscriptionCountEnabled: settings.subscription_count_enabled,
-    webhooks: settings.webhooks,
+    ...settings,
+    max_connections: wish.maxConnections,
   };
 }

@@ -111,6 +111,14 @@ export const fields = {
     .meta({ description: "Addresses that are told of what happens, in signed requests.", example: [] }),
 };
 
+const settings = z.object(fields).required();
+
+/** What a customer may say of an application, in the words of the API, which are those of the row as well. */
+export type ApplicationSettings = z.output<typeof settings>;
+
+/** The members of the settings, each also a column. */
+export const SETTINGS = settings.keyof().options;
+
 function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

@@ -3,7 +3,7 @@ import { can, type Principal } from "../../../api/auth/auth.ts";
 import type { KindContext } from "../../kind.ts";
 import { stillGood } from "./rotate.ts";
 import type { ApplicationResource } from "./schema.ts";
-import type { ApplicationRow } from "./store.ts";
+import { settingsOf, type ApplicationRow } from "./store.ts";
 
 /** The resource; credentials are in it only for a token that may see them. */
 export function renderApplication(
@@ -15,16 +15,8 @@ export function renderApplication(
     id: application.id,
     type: "websocketApplications",
     attributes: {
-      name: application.name,
+      ...settingsOf(application),
       app_id: application.appId,
-      allowed_origins: application.allowedOrigins,
-      ping_interval: application.pingInterval,
-      activity_timeout: application.activityTimeout,
-      max_message_size: application.maxMessageSize,
-      max_connections: application.maxConnections,
-      client_events_enabled: application.clientEventsEnabled,
-      subscription_count_enabled: application.subscriptionCountEnabled,
-      webhooks: application.webhooks,
       created_at: application.createdAt,
       ...credentialsOf(application, context, principal),
     },

@@ -2,23 +2,7 @@
 import { forgetResource } from "../../../api/operation/idempotency.ts";
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
-import type { Webhook } from "./schema.ts";
-
-/** What a customer may say of an application. */
-export interface ApplicationSettings {
-  name: string;
-  allowedOrigins: string[];
-  /** Seconds. */
-  pingInterval: number;
-  /** Seconds. */
-  activityTimeout: number;
-  /** Bytes. */
-  maxMessageSize: number;
-  maxConnections: number;
-  clientEventsEnabled: boolean;
-  subscriptionCountEnabled: boolean;
-  webhooks: Webhook[];
-}
+import { SETTINGS, type ApplicationSettings } from "./fields.ts";
 
 /** A secret that was rotated out. */
 export interface FormerSecret {
@@ -45,16 +29,21 @@ export interface ApplicationRow extends ApplicationValues {
   createdAt: string;
 }
 
+/** What a customer may say of an application, without what was decided for it. */
+export function settingsOf(application: ApplicationRow): ApplicationSettings {
+  const { id: _id, serverId: _serverId, appId: _appId, createdAt: _createdAt, ...rest } = application;
+  const { key: _key, sealedSecret: _sealed, formerSecrets: _former, ...settings } = rest;
+  return settings;
+}
+
 const CREATED_AT = `to_char(a.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** A constant, so that it may stand in a statement as it is. */
+/** Constants, so that they may stand in a statement as they are. */
+const COLUMNS = SETTINGS.join(", ");
 const SELECT = `
-  select a.id, a.server_id as "serverId", a.name, a.app_id as "appId", a.key, a.sealed_secret as "sealedSecret",
-         a.former_secrets as "formerSecrets", a.allowed_origins as "allowedOrigins",
-         a.ping_interval as "pingInterval", a.activity_timeout as "activityTimeout",
-         a.max_message_size as "maxMessageSize", a.max_connections as "maxConnections",
-         a.client_events_enabled as "clientEventsEnabled",
-         a.subscription_count_enabled as "subscriptionCountEnabled", a.webhooks, ${CREATED_AT} as "createdAt"
+  select a.id, a.server_id as "serverId", a.app_id as "appId", a.key, a.sealed_secret as "sealedSecret",
+         a.former_secrets as "formerSecrets", ${SETTINGS.map((name) => `a.${name}`).join(", ")},
+         ${CREATED_AT} as "createdAt"
   from websocket_applications a`;
 
 /** The applications of the cluster `r` of an outer statement, as JSON: each like an `ApplicationRow`, the oldest first. */
@@ -63,15 +52,11 @@ export const APPLICATIONS_OF_SERVER = `
 
 /** Adds an application. */
 export async function insertApplication(tx: Transaction, values: ApplicationValues): Promise<ApplicationRow> {
+  const { id, serverId, key, sealedSecret, ...settings } = values;
   const [row] = await tx<{ appId: string; createdAt: string }[]>`
-    insert into websocket_applications as a (
-      id, server_id, name, key, sealed_secret, allowed_origins, ping_interval, activity_timeout,
-      max_message_size, max_connections, client_events_enabled, subscription_count_enabled, webhooks)
-    values (
-      ${values.id}, ${values.serverId}, ${values.name}, ${values.key}, ${values.sealedSecret},
-      ${tx.array(values.allowedOrigins, "text")}, ${values.pingInterval}, ${values.activityTimeout},
-      ${values.maxMessageSize}, ${values.maxConnections}, ${values.clientEventsEnabled},
-      ${values.subscriptionCountEnabled}, ${values.webhooks}::json)
+    insert into websocket_applications as a (id, server_id, key, sealed_secret, ${tx.unsafe(COLUMNS)})
+    select ${id}, ${serverId}, ${key}, ${sealedSecret}, ${tx.unsafe(COLUMNS)}
+    from json_populate_record(null::websocket_applications, ${settings}::json)
     returning app_id as "appId", ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
   return { ...values, ...row, formerSecrets: [] };
@@ -113,12 +98,8 @@ export async function updateApplication(
 ): Promise<void> {
   await tx`
     update websocket_applications
-    set name = ${settings.name}, allowed_origins = ${tx.array(settings.allowedOrigins, "text")},
-        ping_interval = ${settings.pingInterval}, activity_timeout = ${settings.activityTimeout},
-        max_message_size = ${settings.maxMessageSize}, max_connections = ${settings.maxConnections},
-        client_events_enabled = ${settings.clientEventsEnabled},
-        subscription_count_enabled = ${settings.subscriptionCountEnabled},
-        webhooks = ${settings.webhooks}::json
+    set (${tx.unsafe(COLUMNS)}) = (
+      select ${tx.unsafe(COLUMNS)} from json_populate_record(null::websocket_applications, ${settings}::json))
     where id = ${id}`;
 }
 
