@@ -1,8 +1,7 @@
 // The contract that every driver keeps, as tests: the same ones for processes on this machine and for pods of a cluster.
 import { describe, expect, test } from "bun:test";
-import { newId } from "../lib/ids.ts";
-import { sha256Hex } from "../lib/secrets.ts";
 import type { CacheSpec, Driver, Observation, StorageReading } from "./driver.ts";
+import { cacheSpec, specsOf } from "./test-support.ts";
 
 /** What a driver's tests provide. */
 export interface ContractOptions {
@@ -15,26 +14,11 @@ export interface ContractOptions {
   canLogIn(port: number, password: string): Promise<boolean>;
 }
 
-/** A spec of a small cache. */
-export function cacheSpec(port: number, password: string, wishes: Partial<CacheSpec> = {}): CacheSpec {
-  const verifier = sha256Hex(password);
-  return {
-    kind: "cache",
-    id: newId("cache"),
-    engines: ["valkey", "redis"],
-    users: [{ name: "default", verifier }],
-    exposure: { port, scope: "loopback", through: "engine" },
-    sleepAfterSeconds: null,
-    memoryBytes: 64 * 1024 ** 2,
-    evictionPolicy: "noeviction",
-    ...wishes,
-  };
-}
-
 /** Runs the contract's tests against a driver. */
 export function testDriverContract(name: string, options: ContractOptions): void {
   describe(`the driver ${name}`, () => {
     placing(options);
+    everyKind(options);
     lifecycle(options);
     changes(options);
     sleeping(options);
@@ -57,6 +41,37 @@ function placing({ driver, freePort }: ContractOptions): void {
     listener.stop(true);
     expect(await driver().freePorts([taken])).toEqual([taken]);
   });
+}
+
+function everyKind({ driver, freePort, crash }: ContractOptions): void {
+  test.each(Object.keys(specsOf(1)))(
+    "runs %s, starts it again when it crashed, and leaves nothing of it",
+    async (name) => {
+      const spec = specsOf(freePort())[name];
+      if (spec === undefined) throw new Error("there is a spec of every kind");
+      const seen = await driver().ensure(spec);
+      expect(seen).toMatchObject({
+        id: spec.id,
+        state: "running",
+        lastError: null,
+        crashes: 0,
+        engine: { name },
+      });
+      expect(await driver().ensure(spec)).toEqual(seen);
+      crash(spec.id);
+      await untilSeen(driver(), spec.id, ({ state, crashes }) => state === "running" && crashes === 1);
+      if (spec.exposure.through === "gateway") {
+        expect(await driver().suspend(spec.id)).toMatchObject({ state: "asleep" });
+        expect(await driver().ensure(spec)).toMatchObject({ state: "asleep", engine: { name } });
+      }
+      await driver().remove(spec.id);
+      expect((await driver().observe(spec.id)).state).toBe("absent");
+    },
+  );
+}
+
+async function untilSeen(driver: Driver, id: string, isSeen: (seen: Observation) => boolean): Promise<void> {
+  while (!isSeen(await driver.observe(id))) await Bun.sleep(10);
 }
 
 function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {

@@ -6,7 +6,7 @@ import { freshDataDir, until } from "../../tests/support/pilvi/pilvi.ts";
 import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
 import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../config.ts";
-import { cacheSpec } from "../drivers/contract.ts";
+import { cacheSpec } from "../drivers/test-support.ts";
 import { createLog } from "../lib/log.ts";
 import { Host } from "./host.ts";
 import type { CacheSpec } from "../drivers/driver.ts";

@@ -7,7 +7,7 @@ import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
 import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../config.ts";
 import type { InstanceSpec, MysqlSpec, PostgresSpec } from "../drivers/driver.ts";
-import { cacheSpec } from "../drivers/contract.ts";
+import { cacheSpec } from "../drivers/test-support.ts";
 import { GATEWAY_LINK_VERSION, helloLine, isHello } from "../contracts/versions.ts";
 import type { Route, GatewayMessage, HostMessage } from "../gateway/link.ts";
 import { newId } from "../lib/ids.ts";

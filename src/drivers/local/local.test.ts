@@ -11,8 +11,11 @@ import { hostSocket } from "../../host/os/layout.ts";
 import { serveHost } from "../../host/server.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { createLog } from "../../lib/log.ts";
+import { ensureProgram } from "../../processes/program/program.ts";
+import { realtimeEngine } from "../../processes/program/realtime-engine.ts";
 import { VersionMismatch } from "../../contracts/versions.ts";
-import { cacheSpec, testDriverContract } from "../contract.ts";
+import { testDriverContract } from "../contract.ts";
+import { cacheSpec } from "../test-support.ts";
 import { localDriver } from "./index.ts";
 
 const dataDir = freshDataDir();
@@ -25,7 +28,7 @@ const host = new Host(
     certificate: null,
     warmSlots: 0,
     cgroups: null,
-    ownEngines: [],
+    ownEngines: [realtimeEngine(await ensureProgram(dataDir))],
     allowPrivateWebhooks: false,
   },
   log,

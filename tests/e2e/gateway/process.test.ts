@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { Redis } from "ioredis";
-import { cacheSpec } from "../../../src/drivers/contract.ts";
+import { cacheSpec } from "../../../src/drivers/test-support.ts";
 import { localDriver } from "../../../src/drivers/local/index.ts";
 import { hostSocket } from "../../../src/host/os/layout.ts";
 import { startPilvi, until, type TestPilvi } from "../../support/pilvi/pilvi.ts";

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { Redis } from "ioredis";
-import { cacheSpec } from "../../../src/drivers/contract.ts";
+import { cacheSpec } from "../../../src/drivers/test-support.ts";
 import { localDriver } from "../../../src/drivers/local/index.ts";
 import { hostSocket } from "../../../src/host/os/layout.ts";
 import {
