@@ -186,3 +186,14 @@ test("an owner of many connections loses its own, those under way included, befo
   await until(() => open(flood) === 11);
   expect([open(victim), open(last)]).toEqual([2, 1]);
 });
+
+test("an owner who floods from one address keeps what came from another before", async () => {
+  const { port, connections, asked } = serve({ all: 16, unproved: 16 });
+  const early = await comeFrom("127.0.0.2", port, asking("/held?owner=same"));
+  await until(() => asked.length === 1);
+  const flood = await crowd(port, 20, asking("/held?owner=same"));
+  await until(() => asked.length === 21);
+  expect(connections.look()).toBe(14);
+  await until(() => open(flood) === 13);
+  expect(early.isClosed).toBe(false);
+});

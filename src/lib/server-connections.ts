@@ -193,7 +193,13 @@ function inFairOrder(connections: Connection[]): Connection[] {
   /** How many of the same client are worth more. */
   const excess = new Map<Connection, number>();
   for (const group of groups.values()) {
-    for (const [index, connection] of group.sort(byWorth).entries()) excess.set(connection, index);
+    // An owner who floods from one place keeps what it has at others.
+    for (const ofNetwork of Map.groupBy(group, ({ peer }) => peer.network).values()) {
+      for (const [index, connection] of ofNetwork.sort(byWorth).entries()) excess.set(connection, index);
+    }
+    const byExcess = (one: Connection, other: Connection) =>
+      (excess.get(one) ?? 0) - (excess.get(other) ?? 0) || byWorth(one, other);
+    for (const [index, connection] of group.toSorted(byExcess).entries()) excess.set(connection, index);
   }
   const rank = (connection: Connection) => (connection.peer.owner === null ? 0 : 1);
   return connections.sort(
