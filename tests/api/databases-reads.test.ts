@@ -118,6 +118,7 @@ describe.each(paths)("GET %s/:id", (path) => {
       sleep: UNSEEN,
       last_error: "No memory.",
       overdue: true,
+      storage_bytes: null,
       version: "18",
     });
   });

@@ -23,7 +23,7 @@ export function headRows({ id, attributes, meta }: Described): string[][] {
     ["Type", type],
     ["Region", region],
     ["Engine", engineText(meta.engine)],
-    ...(meta.storage_bytes === null ? [] : [["On the disk", mebibytes(meta.storage_bytes)]]),
+    ...(meta.storage_bytes === null ? [] : [["Storage", mebibytes(meta.storage_bytes)]]),
     ...(meta.engine === null || meta.engine.warning === null ? [] : [["Warning", meta.engine.warning]]),
     ["Created", createdAt],
   ];
