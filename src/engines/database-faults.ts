@@ -1,20 +1,20 @@
-// Why a database in a cluster is not as its owner wants it, in words for the owner.
+// Explains to the owner why a database of a cluster differs from the spec.
 import type { DatabaseWish } from "../drivers/driver.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { presentable } from "../lib/presentable.ts";
 import type { DatabaseFault } from "./engine.ts";
 
-/** What an engine says may quote a name that somebody chose, of any length. */
+/** An engine's message may quote a name of any length that a customer chose. */
 const MOST_CHARACTERS = 200;
 
-/** Somebody has made a database of this name by SQL, which the API neither takes over nor drops. */
+/** A customer made a database of this name by SQL; the API neither takes it over nor drops it. */
 export function isInTheWay(name: string): PublicError {
   return new PublicError(
     `The database "${name}" cannot be made: one of that name was made by SQL. Rename or drop that one, or delete this one.`,
   );
 }
 
-/** What became of the wish for a database. @param error what the engine said, or a `PublicError`. */
+/** Explains why a database is not in its desired state. @param error what the engine said, or a `PublicError`. */
 export function faultOf({ name, wish }: DatabaseWish, error: unknown): DatabaseFault {
   if (error instanceof PublicError) return { name, reason: error.message };
   const verb = wish === "present" ? "made" : "dropped";

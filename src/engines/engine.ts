@@ -1,4 +1,4 @@
-// What the host must know of an engine to run it: files, command line, readiness, first data, the words of its failures.
+// How the host runs an engine: its files, command line, readiness, first data, and the reasons of its failures.
 import type {
   EngineName,
   Exposure,
@@ -18,17 +18,17 @@ import type { UserList } from "./users.ts";
 export interface InstancePaths {
   /** Written by the host, read by the engine. */
   confDir: string;
-  /** The engine's own, and nobody else's. */
+  /** Belongs to the engine alone. */
   dataDir: string;
   /** Where the engine makes its unix socket. */
   runDir: string;
-  /** For what does not outlive the engine's process; its own as well. */
+  /** For files that do not outlive the engine's process; belongs to the engine alone. */
   tmpDir: string;
   /** The unix socket, for administration and for the gateway. */
   socket: string;
 }
 
-/** Who an instance's processes run as; null is the host's own user. */
+/** The user that an instance's processes run as; null is the host's own user. */
 export interface Account {
   uid: number;
   gid: number;
@@ -42,13 +42,13 @@ export interface Certificate {
 
 /** Everything an engine may look at when it makes its files and commands. */
 export interface EngineContext<S extends InstanceSpec> {
-  /** As it was wished for, but `exposure.through` tells who listens at present: that changes at a start only. */
+  /** The desired spec, but with the `exposure.through` in force, which changes at a start only. */
   spec: S;
   installed: InstalledEngine;
   paths: InstancePaths;
   limits: Limits;
   account: Account | null;
-  /** The address that is listened on for the instance, when it has a port. */
+  /** The address to listen on, for an instance with a port. */
   address: string;
   /** Given when clients must speak TLS with the engine itself. */
   certificate: Certificate | null;
@@ -58,43 +58,43 @@ export interface EngineContext<S extends InstanceSpec> {
   allowPrivateWebhooks: boolean;
 }
 
-/** Runs the programs that build, as a user with a name. */
+/** Runs the programs that build data, under a user that has a name. */
 export interface Builder {
-  /** @throws PublicError when the program fails; what it said is in the cause. */
+  /** @throws PublicError when the program fails; its output is in the cause. */
   run(command: string[], input?: string): Promise<void>;
 }
 
-/** The data that an engine cannot begin without. It holds no password and nobody can log into it. */
+/** The data that an engine needs before its first start. It holds no password and accepts no login. */
 export interface FirstData {
-  /** A file or folder that is in every complete data directory and in no empty one. */
+  /** A file or folder that exists in every complete data directory and in no empty directory. */
   mark: string;
-  /** Changes when what is built does, so that data that was built before is not taken. */
+  /** Changes with the steps of `build`, so that data of an earlier recipe is not used. */
   recipe: string;
   /** Makes a folder `data` in the given one. */
   build(installed: InstalledEngine, folder: string, builder: Builder): Promise<void>;
 }
 
-/** How an engine is used by clients that connect to it themselves. */
+/** How clients that connect directly use an engine. */
 export interface Usage {
-  /** For how long none of those that are connected has asked anything, in seconds; null when nobody is connected. */
+  /** For how many seconds all connected clients have been idle; null when no client is connected. */
   idleSeconds: number | null;
-  /** How many connections there have been since its start, the host's own included. */
+  /** How many connections the engine has had since its start, the host's own included. */
   connections: number;
-  /** How many of them it took to tell this. */
+  /** How many connections the host made to learn these figures. */
   ownConnections: number;
 }
 
-/** An engine would lose what it holds if it were ended: its owner is to hear of that. */
+/** The engine cannot save what it holds, so a stop would lose it. The owner must learn of that. */
 export class PersistenceError extends PublicError {
   override name = "PersistenceError";
 }
 
-/** A customer made more than the host reads of an engine, or larger; the message says of what, for the customer. */
+/** A customer made more or larger things than the host reads of an engine; the message names them for the customer. */
 export class BeyondBounds extends PublicError {
   override name = "BeyondBounds";
 }
 
-/** A client's transaction keeps a running engine from being brought to its spec, for longer than is waited. */
+/** A client's transaction keeps a running engine from its spec for longer than the host waits. */
 export class LockTimeout extends PublicError {
   override name = "LockTimeout";
 
@@ -103,7 +103,7 @@ export class LockTimeout extends PublicError {
   }
 }
 
-/** A database that is not as the spec says. */
+/** A database that differs from the spec. */
 export interface DatabaseFault {
   name: string;
   /** Why, as a sentence that may be shown to anyone. */
@@ -111,7 +111,8 @@ export interface DatabaseFault {
 }
 
 /**
- * Names of the databases that the API made; all others are the customer's own. A change is on the disk when its promise is fulfilled.
+ * Names of the databases that the API made; all others belong to the customer. A change is on the disk when its promise
+ * is fulfilled.
  */
 export interface MadeDatabases {
   has(name: string): boolean;
@@ -119,14 +120,14 @@ export interface MadeDatabases {
   remove(name: string): Promise<void>;
 }
 
-/** What is known of the data that a spec is applied to. */
+/** What the host knows of the data to which it applies a spec. */
 export interface DataState {
-  /** Whether the engine runs for the first time on its first data, so that what is in it is known. */
+  /** Whether the engine runs for the first time on its first data, whose content is known. */
   isNew: boolean;
   made: MadeDatabases;
 }
 
-/** The port that the engine itself listens on; null when it has its unix socket only. */
+/** The port that the engine itself listens on; null when it has only its unix socket. */
 export function ownPort({ port, through }: Exposure): number | null {
   return through === "engine" ? port : null;
 }
@@ -135,85 +136,95 @@ export function ownPort({ port, through }: Exposure): number | null {
 export interface Engine<S extends InstanceSpec = InstanceSpec> {
   name: EngineName;
   kind: S["kind"];
-  /** The protocol that its clients speak behind the gateway; null for an engine that is never there. */
+  /** The protocol of its clients behind the gateway; null for an engine that is never behind it. */
   protocol: Protocol | null;
-  /** The program that others make; left out by an engine that is a part of Pilvi. */
+  /** The program of another project; left out by an engine that is a part of Pilvi. */
   program?: ForeignProgram;
   /** The part of a version within which data files stay readable. */
   majorOf(version: string): string;
-  /** The memory that is really granted, for a machine with `machineBytes`. */
+  /** The limits in force on a machine with `machineBytes` of memory, which may be below the spec. */
   limits(spec: S, machineBytes: number): Limits;
   /** Files of the configuration folder, by name. */
   files(context: EngineContext<S>): Record<string, string>;
-  /** Makes the data folder fit for the files, before a start; left out by an engine whose data fits any. */
+  /** Adapts the data folder to the files before a start; left out by an engine whose data fits any files. */
   prepare?(context: EngineContext<S>): void;
-  /** What follows the program on the command line. It is visible to everyone on the machine: no secret is in it. */
+  /** The arguments after the program. Every user of the machine can read them, so they hold no secret. */
   args(context: EngineContext<S>): string[];
   /** The file name of the unix socket that the engine makes in its run folder. */
   socketName(spec: S): string;
   /**
-   * Files in which the engine notes that it runs. They outlive a kill, and the pid in them may be a zombie's or another
-   * process's by then; the instance's lock alone says who runs. Left out by an engine that does not heed any.
+   * Files in which the engine records that it runs. They outlive a kill, and their pid may then belong to a zombie or
+   * to another process; only the instance's lock says whether the engine runs. Left out by an engine that ignores such
+   * files.
    */
   pidFiles?(context: EngineContext<S>): string[];
-  /** Whether it asks for its port to be shared (SO_REUSEPORT) where it listens itself, so that only programs of its user can. */
+  /**
+   * Whether the engine sets SO_REUSEPORT where it listens itself, so that only programs of its own user can share the
+   * port.
+   */
   sharesPort?: boolean;
-  /** The line of the log that says the engine takes connections. */
+  /** The log line with which the engine says that it takes connections. */
   readyLine: RegExp;
-  /** How the first data is made; left out by an engine that begins with an empty folder. */
+  /** How to make the first data; left out by an engine that starts with an empty folder. */
   firstData?: FirstData;
   /**
-   * Brings users and databases to what the spec says, on a running engine.
-   * @returns the databases that could not be brought there, while all else is as the spec says.
-   * @throws LockTimeout when a client is in the way of the users.
+   * Brings users and databases of a running engine to the spec.
+   * @returns the databases for which that failed, while all else is as the spec says.
+   * @throws LockTimeout when a client's transaction blocks the change of the users.
    */
   apply?(context: EngineContext<S>, data: DataState): Promise<DatabaseFault[]>;
-  /** Sets the users of the spec again, able to log in with its passwords; left out by an engine whose users only the host can change. */
+  /**
+   * Sets the users of the spec again, so that they can log in with its passwords; left out by an engine whose users
+   * only the host can change.
+   */
   restoreUsers?(context: EngineContext<S>): Promise<void>;
   /**
-   * Whether the process that runs was started by a Pilvi of another version, whose words it does not understand, and has to be started
-   * anew; left out by an engine that is no part of Pilvi.
+   * Whether a Pilvi of another version started the running process. That process does not understand this version and
+   * must be restarted; left out by an engine that is no part of Pilvi.
    */
   isOutdated?(context: EngineContext<S>): boolean;
   /** Whether the engine answers its administrator now. */
   isReady(context: EngineContext<S>): Promise<boolean>;
-  /** Tells figures over time; left out by an engine that keeps none. */
+  /** Reads time series; left out by an engine that keeps none. */
   metrics?(context: EngineContext<S>, query: MetricsQuery): Promise<Series>;
-  /** Tells the figures of the moment; left out by an engine that has none. */
+  /** Reads the gauges of this moment; left out by an engine that has none. */
   figures?(context: EngineContext<S>): Promise<Figures>;
-  /** Tells clients not to come back, before the engine is killed for good; left out by one that cannot. */
+  /** Asks clients not to reconnect, before the engine is killed for good; left out by an engine that cannot ask. */
   dismiss?(context: EngineContext<S>): Promise<void>;
   /**
-   * Tells who must not be parted from the engine now, or what it does that must come to its end, as a sentence that may be
-   * shown to anyone; null when it can be stopped with nothing lost. Sessions that only wait for their client are nobody's loss.
-   * Left out by an engine that never sleeps.
-   * @throws PersistenceError when it would lose what it holds.
+   * The activity that forbids to stop the engine now, as a sentence that may be shown to anyone; null when a stop loses
+   * nothing. Sessions that only wait for their client do not count. Left out by an engine that never sleeps.
+   * @throws PersistenceError when a stop would lose what the engine holds.
    */
   blockingActivity?(context: EngineContext<S>): Promise<string | null>;
   /**
-   * Tells who may log in, with what verifies their passwords, and how many more there are than are kept; left out by an engine
-   * that has those of the spec only.
+   * The users that may log in, with the verifiers of their passwords, and how many users are not kept; left out by an
+   * engine that has only the users of the spec.
    */
   users?(context: EngineContext<S>): Promise<UserList>;
-  /** Tells how it is used by clients that connect to it themselves; left out by an engine that none do of those that sleep. */
+  /**
+   * How clients that connect directly use it; left out by an engine whose sleeping instances never had such clients.
+   */
   usage?(context: EngineContext<S>): Promise<Usage>;
-  /** The line of the log that says that it will not end since it cannot save; left out by an engine that always ends. */
+  /**
+   * The log line that says that the engine will not end because it cannot save; left out by an engine that always ends.
+   */
   shutdownRefusedPattern?: RegExp;
-  /** Tells the extensions that a customer can create; left out by an engine that has none. */
+  /** The extensions that a customer can create; left out by an engine that has none. */
   extensions?(installed: InstalledEngine): { name: string; version: string }[];
-  /** What the engine wants in its environment; left out when nothing. */
+  /** Variables of the engine's environment; left out when it needs none. */
   env?(context: EngineContext<S>): Record<string, string>;
   /**
-   * Whether each of its processes can be held to the memory of the whole by itself, where the kernel can hold them together in no other
-   * way. Left out by an engine that asks for far more memory than it uses.
+   * Whether the kernel may limit each process to the memory of the whole instance, where it cannot limit all processes
+   * together. Left out by an engine that reserves far more memory than it uses.
    */
   fitsProcessLimit?: boolean;
-  /** What the kernel adds to the size of its first process, see `setOomScore`; that of customers when left out. */
+  /** The OOM score adjustment of its first process, see `setOomScore`; that of customers' engines when left out. */
   oomScore?(spec: S): number;
-  /** Asks for a clean end with all data kept. */
+  /** Ends the engine cleanly, with all data kept. */
   stopSignal: "SIGTERM" | "SIGINT";
   /** How long a clean end may take before the engine is killed, in milliseconds. */
   stopTimeoutMs: number;
-  /** Says in a sentence why the engine ended, from the end of its log. */
+  /** Explains in a sentence why the engine ended, from the end of its log. */
   explain(logTail: string): string;
 }

@@ -1,6 +1,6 @@
-// What is known of an engine's program that others make: how it is recognised, where it comes from, until when it is safe.
+// Facts about the program of a foreign engine: how to recognise it, where it comes from, until when it is safe.
 
-/** Families of distributions that name their packages alike. */
+/** Families of distributions that share the names of packages. */
 export type Family = "debian" | "fedora" | "alpine" | "arch";
 
 /** Names of the package with a program, by family. */
@@ -15,30 +15,32 @@ export interface Release {
 
 /** How an engine comes out of Debian packages. */
 export interface DebianSource {
-  /** What is asked for; their dependencies come along. */
+  /** The packages to install; their dependencies come along. */
   packages: string[];
   /** The server program inside the unpacked packages. */
   program: string;
-  /** Programs beside it that people may want to use; they are offered in the engine's folder `bin`. */
+  /** Programs beside the server that people use; the engine's folder `bin` offers them. */
   tools: string[];
   /**
-   * The release of the same distribution that it comes from on an older one, which has none with security support. It comes with
-   * the C library of that release, since it would not run with the older one.
+   * The release of the same distribution that it comes from on an older release without security support for it. It
+   * then brings the C library of its own release, since it would not run with the older library.
    */
   newer?: Release;
 }
 
-/** The lowest versions of one line that have no known holes, and until when the line gets fixes. */
+/** The lowest versions of one release line without known holes, and until when the line gets fixes. */
 export interface Floor {
   /** The beginning of the versions, such as `8.1` or `17`. */
   line: string;
   /** The lowest upstream version without known holes; null where none is known. */
   lowest: string | null;
-  /** The lowest package without known holes, by the release of the distribution, which patches older versions in place. */
+  /**
+   * The lowest package without known holes, by distribution release, since distributions patch older versions in place.
+   */
   packages?: Record<string, string>;
-  /** The day after which upstream fixes nothing any more, `YYYY-MM-DD`; null where none is known. */
+  /** The last day on which upstream fixes it, `YYYY-MM-DD`; null where none is known. */
   supportedUntil: string | null;
-  /** Where this is said. */
+  /** The source of these facts. */
   source: string;
 }
 
@@ -46,22 +48,22 @@ export interface Floor {
 export interface ClientProgram {
   /** Names on the PATH, the preferred one first. */
   names: string[];
-  /** Where it is in a stored engine; left out where the engine is stored without it. */
+  /** Its path in a stored engine; left out where the store does not have it. */
   stored?: string;
   packages: Packages;
 }
 
 /** The program of an engine that Pilvi installs or finds. */
 export interface ForeignProgram {
-  /** What people call it. */
+  /** The name that people use. */
   label: string;
   /** File names of the server. */
   names: string[];
-  /** A program that must stand beside the server; its file is then found through links. */
+  /** A program that must stand beside the server, whose file is then found through links. */
   companion?: string;
-  /** The answer to `--version`; its group is the version. */
+  /** Matches the answer to `--version`; its group is the version. */
   version: RegExp;
-  /** An older one lacks what Pilvi relies on, such as access lists with hashed passwords, or gets no fixes any more. */
+  /** Older versions lack what Pilvi relies on, such as access lists with hashed passwords, or get no fixes any more. */
   oldestVersion: string;
   packages: Packages;
   /** Left out by an engine that does not come from Debian packages. */

@@ -1,10 +1,10 @@
-// The user that the host runs as, who is the administrator of its databases: the kernel says who asks through the socket.
+// The name of the user that runs the host. It administers the databases, because the kernel proves it at the socket.
 import { PublicError } from "../lib/errors.ts";
 import { userName } from "../lib/libc.ts";
 
 /**
- * The user's name, as the kernel's answer is turned into one.
- * @param engine who needs it, for the message.
+ * The user's name, as the engine derives it from the kernel's answer.
+ * @param engine the engine that needs the name, for the message.
  * @throws PublicError when the user has no name on this machine.
  */
 export function hostUser(engine: "Postgres" | "MariaDB"): string {

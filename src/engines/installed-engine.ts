@@ -1,9 +1,9 @@
-// An engine that is installed on this machine, whoever installed it.
+// An engine that is installed on this machine, by Pilvi or by others.
 import type { EngineName } from "../drivers/driver.ts";
 
-/** A package of a distribution, as it is installed. */
+/** An installed package of a distribution. */
 export interface DistributionPackage {
-  /** In full, as dpkg has it. */
+  /** The full version, as dpkg has it. */
   version: string;
   /** The codename of the release that it is made for, such as `bookworm`. */
   release: string;
@@ -14,27 +14,27 @@ export interface InstalledEngine {
   name: EngineName;
   /** For example "8.0.1" or "18.4". */
   version: string;
-  /** `store` for one that Pilvi installed, `system` for one that the machine has, `pilvi` for one that is a part of it. */
+  /** `store`: Pilvi installed it. `system`: the machine has it. `pilvi`: it is a part of Pilvi. */
   origin: "store" | "system" | "pilvi";
   /** The absolute path of the server program. */
   program: string;
-  /** The engine's root folder in the store, or the folder of the program for one of the system. */
+  /** The engine's root folder in the store, or the folder of the program in the system. */
   home: string;
-  /** What the program needs in its environment to run. */
+  /** Environment variables that the program needs. */
   env: Record<string, string>;
-  /** What the program runs, when it is an interpreter; an absolute path. */
+  /** The script for a program that is an interpreter; an absolute path. */
   script?: string;
-  /** What the program is started by, with its options, when it brings a C library of its own. */
+  /** The loader that starts the program, with its options, for an engine with a C library of its own. */
   loader?: string[];
-  /** The distribution's package that it came out of, where that is known. */
+  /** The distribution's package that it came from, where known. */
   package?: DistributionPackage;
   /** How the installation arranged the extensions of a Postgres. */
   arrangement?: string;
-  /** The version of pgvector that the installation added, or that this failed. */
+  /** The version of pgvector that the installation added, or that the attempt failed. */
   vector?: string;
 }
 
-/** The words that the program is started with, before its own arguments. */
+/** The words that start the program, before its own arguments. */
 export function commandOf({ loader = [], program }: InstalledEngine): string[] {
   return [...loader, program];
 }

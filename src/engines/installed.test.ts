@@ -42,7 +42,7 @@ async function foundBelow(folder: string) {
   return engines.filter(({ program }) => program.startsWith(folder));
 }
 
-test("engines of the store are told with their paths and environment, the newest first", async () => {
+test("engines of the store are listed with their paths and environment, the newest first", async () => {
   addToStore("valkey-8.0.9", valkeyNote("8.0.9"));
   addToStore("valkey-8.0.10", valkeyNote("8.0.10"));
   const home = join(enginesDir, "valkey-8.0.10");
@@ -58,7 +58,7 @@ test("engines of the store are told with their paths and environment, the newest
   expect(second?.version).toBe("8.0.9");
 });
 
-test("an engine that is known to have holes comes after one without, whatever their versions", async () => {
+test("an engine with known holes comes after an engine without, whatever their versions", async () => {
   const patched = { package: { version: "8.1.1+dfsg1-3+deb13u3", release: "trixie" } };
   const loader = { loader: "usr/lib/x/ld-linux-x86-64.so.2" };
   addToStore("valkey-8.1.9", valkeyNote("8.1.9"));
@@ -71,7 +71,7 @@ test("an engine that is known to have holes comes after one without, whatever th
   expect(second?.version).toBe("8.1.9");
 });
 
-test("what is unfinished or broken is passed over", async () => {
+test("an unfinished or broken engine is skipped", async () => {
   addToStore("valkey.tmp", valkeyNote("8.0.1"));
   addToStore(".apt.tmp", valkeyNote("8.0.1"));
   addToStore("redis-1", { name: "redis" });
@@ -81,7 +81,7 @@ test("what is unfinished or broken is passed over", async () => {
   expect(await foundBelow(root)).toEqual([]);
 });
 
-test("a store that is not there yet is an empty one", async () => {
+test("a store folder that does not exist yet has no engines", async () => {
   rmSync(enginesDir, { recursive: true });
   expect(await foundBelow(root)).toEqual([]);
 });
@@ -106,7 +106,7 @@ test("programs of the system come after the store, and are asked for their versi
   expect((await foundBelow(root))[1]?.version).toBe("9.0.1");
 });
 
-test("a Postgres without initdb beside it is of no use", async () => {
+test("a Postgres without initdb beside it is skipped", async () => {
   const bin = join(root, "bin");
   writeProgram(join(bin, "postgres"), `echo "postgres (PostgreSQL) 17.2"`);
   process.env.PATH = bin;
@@ -115,7 +115,7 @@ test("a Postgres without initdb beside it is of no use", async () => {
   expect(await foundBelow(root)).toHaveLength(1);
 });
 
-test("nothing below the current folder is taken from PATH", async () => {
+test("a program below the working directory is not taken from PATH", async () => {
   const before = process.cwd();
   writeProgram(join(root, "bin/redis-server"), `echo "Redis server v=7.4.0 sha=0"`);
   process.env.PATH = `bin:.:${join(root, "bin")}`;
@@ -127,7 +127,7 @@ test("nothing below the current folder is taken from PATH", async () => {
   }
 });
 
-test("each engine's own words are understood", () => {
+test("the version answer of each engine is understood", () => {
   const answers = {
     "Valkey server v=8.0.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64": ["valkey", "8.0.1"],
     "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0": ["redis", "7.0.15"],
@@ -139,7 +139,7 @@ test("each engine's own words are understood", () => {
     expect(parseVersion(answer)).toEqual(expect.objectContaining({ name, version }));
   }
   expect(parseVersion("bash, version 5")).toBeUndefined();
-  // Pilvi runs no MySQL, whose program has a name that MariaDB's may have as well.
+  // Pilvi runs no MySQL, whose program may have the same name as MariaDB's.
   expect(
     parseVersion("mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)"),
   ).toBeUndefined();

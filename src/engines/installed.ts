@@ -1,4 +1,4 @@
-// Finds the engines that instances can be run with: those that Pilvi installed and those of the system.
+// Finds the engines for instances: those that Pilvi installed and those of the system.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -15,13 +15,13 @@ import { systemPrograms, type SystemProgram } from "./system-programs.ts";
 
 export { commandOf, type InstalledEngine } from "./installed-engine.ts";
 
-/** One that was found by looking for it, while Pilvi's own needs no looking for. */
+/** An engine that a search has found; Pilvi's own engine needs no search. */
 export interface FoundEngine extends InstalledEngine {
   name: ForeignEngine;
   origin: "store" | "system";
 }
 
-/** What programs of the system said of themselves, by path, with what the file was like then. */
+/** The answers of the system's programs to `--version`, by path, with the size and time of the file. */
 const remembered = z.record(
   z.string(),
   z.object({
@@ -35,8 +35,9 @@ const remembered = z.record(
 type Remembered = z.infer<typeof remembered>;
 
 /**
- * The engines of this machine: those of Pilvi's own store first, then those of the system; of each, those that are known to have
- * holes last, and newer versions before older ones. So the first one of a name is the one to take. What cannot be run is passed over.
+ * The engines of this machine: the store's first, then the system's; within each, engines with known holes last, and
+ * newer versions before older versions. So the first engine of a name is the preferred one. A program that cannot run
+ * is skipped.
  */
 export async function findEngines(enginesDir: string): Promise<FoundEngine[]> {
   const engines = [...enginesInStore(enginesDir), ...(await enginesOfSystem(enginesDir))];
@@ -51,7 +52,7 @@ export async function findEngines(enginesDir: string): Promise<FoundEngine[]> {
   );
 }
 
-/** Those of the engines of this machine that Pilvi can run instances with, in the same order. */
+/** The engines of this machine that Pilvi can run instances with, in the same order. */
 export async function usableEngines(enginesDir: string): Promise<FoundEngine[]> {
   return (await findEngines(enginesDir)).filter(isGoodEnough);
 }
@@ -79,7 +80,7 @@ async function enginesOfSystem(enginesDir: string): Promise<FoundEngine[]> {
   }));
 }
 
-/** Asks a program for its version unless the very same file was asked before. */
+/** Asks a program for its version unless the same file has answered before. */
 async function recognise(
   { path, size, mtimeMs }: SystemProgram,
   known: Remembered,
@@ -98,13 +99,13 @@ function recall(memoryFile: string): Remembered {
   }
 }
 
-/** Remembering only saves time, so a folder that cannot be written to, or is not there yet, is fine. */
+/** The file only saves time, so a folder that is missing or cannot be written to is fine. */
 function remember(memoryFile: string, answers: Remembered): void {
   const unfinished = `${memoryFile}.${process.pid}`;
   try {
     writeFileSync(unfinished, JSON.stringify(answers), { mode: 0o644 });
     renameSync(unfinished, memoryFile);
   } catch {
-    // Asked again the next time.
+    // The next search asks again.
   }
 }

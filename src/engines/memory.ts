@@ -1,9 +1,9 @@
 // How much of a machine's memory one instance may be granted.
 
-/** Engines need memory beside what they are told to use, and the machine needs some for everything else. */
+/** Engines need memory beyond their settings, and the machine needs some for everything else. */
 const LARGEST_SHARE_OF_MACHINE = 0.8;
 
-/** The wished-for memory in bytes, or less on a machine that has not got it. */
+/** The requested memory in bytes, or less on a machine that does not have it. */
 export function grantedMemory(wishedBytes: number, machineBytes: number): number {
   return Math.min(wishedBytes, Math.floor(machineBytes * LARGEST_SHARE_OF_MACHINE));
 }

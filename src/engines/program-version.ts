@@ -1,9 +1,9 @@
-// Tells which engine a server program is and of which version, by asking the program itself.
+// Asks a server program which engine it is, and of which version.
 import { foreignEngines } from "../contracts/engine-names.ts";
 import type { ForeignEngine } from "../drivers/driver.ts";
 import { programOf } from "./registry.ts";
 
-/** What a program says of itself. */
+/** The answer of a program to `--version`. */
 export interface ProgramVersion {
   name: ForeignEngine;
   /** For example "8.0.1" or "18.4". */

@@ -1,4 +1,4 @@
-// What the registry derives from the folders of engines.
+// Facts that the registry derives from the folders of engines.
 import { expect, test } from "bun:test";
 import { engineNameSchema, foreignEngines } from "../contracts/engine-names.ts";
 import { engineFor, engineNamed, majorOf, programOf, STORE_ENGINE } from "./registry.ts";

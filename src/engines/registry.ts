@@ -1,4 +1,4 @@
-// The engines that the host can run, a line each; what is known of one is in its folder.
+// The engines that the host can run, a line each; the folder of an engine holds the facts about it.
 import type { EngineName, ForeignEngine, InstanceSpec } from "../drivers/driver.ts";
 import type { Engine } from "./engine.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
@@ -20,11 +20,11 @@ const engines: Record<ForeignEngine, { program: ForeignProgram }> & Record<Engin
 export const STORE_ENGINE = "postgres";
 
 export function engineNamed(name: EngineName): Engine {
-  // Whoever runs an engine passes it specs of its own kind only, which the type of a table cannot say.
+  // Callers pass an engine only specs of its own kind, which the type of a table cannot say.
   return engines[name] as Engine;
 }
 
-/** The engine of a name, when it fits the kind of the spec. */
+/** The engine of this name, if it fits the kind of the spec. */
 export function engineFor(name: EngineName, kind: InstanceSpec["kind"]): Engine | undefined {
   const engine = engineNamed(name);
   return engine.kind === kind ? engine : undefined;
@@ -35,7 +35,7 @@ export function majorOf(name: EngineName, version: string): string {
   return engineNamed(name).majorOf(version);
 }
 
-/** What is known of the program of a foreign engine. */
+/** The facts about the program of a foreign engine. */
 export function programOf(name: ForeignEngine): ForeignProgram {
   return engines[name].program;
 }

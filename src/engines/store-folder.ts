@@ -1,5 +1,5 @@
-// The folder of engines that Pilvi installed itself, and the note in each that tells what it is.
-// A folder gets its name only when it is complete, so whatever has a note can be used.
+// The folder of engines that Pilvi installed itself, with a note about each. An engine's folder gets its name only when
+// it is complete, so every engine with a note can be used.
 import { readdirSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { foreignEngines } from "../contracts/engine-names.ts";
 import { codeOf } from "../lib/errors.ts";
 import type { FoundEngine } from "./installed.ts";
 
-/** The file in an engine's folder that tells what is in it. */
+/** The file in an engine's folder that describes the engine. */
 export const NOTE_FILE = "pilvi-engine.json";
 
 /** What the note holds. Paths are relative to the engine's folder, so that the whole store can be moved. */
@@ -19,20 +19,20 @@ export const engineNote = z.object({
   libraryDirs: z.array(z.string()),
   /** The loader of the C library that came along; left out by an engine that runs with the system's. */
   loader: z.string().optional(),
-  /** The distribution's package that it came out of; left out where that was not noted, or there is none. */
+  /** The distribution's package that it came from; left out where it was not noted or does not exist. */
   package: z.object({ version: z.string(), release: z.string() }).optional(),
-  /** How the extensions of a Postgres were arranged; left out where they are as they came. */
+  /** How the extensions of a Postgres were arranged; left out where they are unchanged. */
   arrangement: z.string().optional(),
-  /** The version of pgvector that was added, or that this failed; left out where it was not tried. */
+  /** The version of pgvector that was added, or that the attempt failed; left out before an attempt. */
   vector: z.string().optional(),
 });
 
 export type EngineNote = z.infer<typeof engineNote>;
 
-/** All engines in the store; an entry without a note that can be read is passed over. */
+/** All engines in the store; an entry without a readable note is skipped. */
 export function enginesInStore(enginesDir: string): FoundEngine[] {
   return entriesOf(enginesDir).flatMap((entry) => {
-    // What begins with a dot or ends like this is being installed, or was when the installer was killed.
+    // Such an entry is being installed, or was when its installer was killed.
     if (entry.startsWith(".") || entry.endsWith(".tmp")) return [];
     const home = join(enginesDir, entry);
     const note = noteIn(home);
@@ -46,7 +46,7 @@ export function libraryEnv(home: string, libraryDirs: string[]): Record<string, 
   return { LD_LIBRARY_PATH: libraryDirs.map((folder) => join(home, folder)).join(":") };
 }
 
-/** The words before the program's path, for an engine that brings a C library of its own: only its own loader fits that. */
+/** The words before the program's path, for an engine with its own C library, which only that library's loader fits. */
 export function loaderCommand(
   home: string,
   { loader, libraryDirs }: Pick<EngineNote, "loader" | "libraryDirs">,
@@ -64,7 +64,7 @@ function engineOf(home: string, note: EngineNote): FoundEngine {
     origin: "store",
     program: join(home, note.program),
     home,
-    // A loader is told of the folders by itself, so that nothing that the engine starts inherits them.
+    // A loader gets the folders as an option, so that no program that the engine starts inherits them.
     env: loader.length === 0 ? libraryEnv(home, note.libraryDirs) : {},
   };
   if (loader.length > 0) engine.loader = loader;
@@ -74,7 +74,7 @@ function engineOf(home: string, note: EngineNote): FoundEngine {
   return engine;
 }
 
-/** Replaces what an engine's note says of some matters. */
+/** Replaces members of an engine's note. */
 export async function changeNote(home: string, change: Partial<EngineNote>): Promise<void> {
   const file = join(home, NOTE_FILE);
   const note = { ...engineNote.parse(JSON.parse(readFileSync(file, "utf8"))), ...change };

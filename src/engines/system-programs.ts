@@ -1,10 +1,10 @@
-// Finds server programs that the system has, in the folders of PATH and where distributions keep them.
+// Finds the server programs of the system, in the folders of PATH and where distributions keep them.
 import { accessSync, constants, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { foreignEngines } from "../contracts/engine-names.ts";
 import { programOf } from "./registry.ts";
 
-/** Names of server programs, with what must stand beside each. */
+/** Names of server programs, with the program that must stand beside each. */
 const COMPANIONS = new Map(
   foreignEngines.flatMap((name) => {
     const { names, companion } = programOf(name);
@@ -18,7 +18,7 @@ const VERSIONED_DIRS: [parent: string, prefix: string][] = [
   ["/usr", "pgsql-"],
 ];
 
-/** A server program and what tells that it is still the same file. */
+/** A server program, with the size and time that show whether the file has changed. */
 export interface SystemProgram {
   path: string;
   size: number;
@@ -38,7 +38,7 @@ export function systemPrograms(path: string): SystemProgram[] {
   return [...found.values()];
 }
 
-/** Whoever can write to the folder that Pilvi happens to be started in must not choose what it runs. */
+/** Leaves out the working directory: other users may write there, and must not choose the program that Pilvi runs. */
 function foldersOfPath(path: string): string[] {
   const here = process.cwd() === "/" ? undefined : `${process.cwd()}/`;
   return path
@@ -62,8 +62,8 @@ function programAt(path: string): SystemProgram | undefined {
     const { size, mtimeMs } = statSync(path);
     accessSync(path, constants.X_OK);
     const companion = COMPANIONS.get(basename(path));
-    // A program without a companion keeps the name it was found by, because `redis-server` may be a link to a program that
-    // looks at the name it is called by.
+    // A program without a companion keeps the name under which it was found: `redis-server` may be a link to a program
+    // that depends on its own name.
     if (companion === undefined) return { path, size, mtimeMs };
     const program = realpathSync(path);
     accessSync(join(dirname(program), companion), constants.X_OK);

@@ -1,4 +1,4 @@
-// What is kept of the users that customers make: so many, so large, and the customer's own among them.
+// The users that the host keeps: how many, how large, and those of the spec among them.
 import { expect, test } from "bun:test";
 import { boundedUsers, leftOutSentence, MAX_USERS } from "./users.ts";
 
@@ -23,7 +23,7 @@ test("a user with a long verifier or name is left out alone", () => {
   expect(leftOut).toBe(5);
 });
 
-test("of too many users the customer's own stay", () => {
+test("the users of the spec are kept when there are too many", () => {
   const users = [...usersOf(100_000), { name: "app", verifier: "of the engine" }];
   const { users: kept, leftOut } = boundedUsers({ users, leftOut: 0 }, [APP]);
   expect(kept).toHaveLength(MAX_USERS);
@@ -31,7 +31,7 @@ test("of too many users the customer's own stay", () => {
   expect(leftOut).toBe(100_001 - MAX_USERS);
 });
 
-test("all of them together are bounded, whatever their names are made of", () => {
+test("the total size of all users is bounded, whatever characters their names have", () => {
   const users = usersOf(MAX_USERS).map(({ name }) => ({
     name: name + "\u0001".repeat(50),
     verifier: "x".repeat(500),
@@ -41,14 +41,14 @@ test("all of them together are bounded, whatever their names are made of", () =>
   expect(kept.length + leftOut).toBe(MAX_USERS);
 });
 
-test("an own user that was left out logs in with the published password", () => {
+test("a user of the spec that was left out is kept with the verifier of the spec", () => {
   const large = { name: "app", verifier: "x".repeat(1_000) };
   expect(boundedUsers({ users: [large], leftOut: 0 }, [APP])).toEqual({ users: [APP], leftOut: 1 });
   // A user that the engine does not know is left alone.
   expect(boundedUsers({ users: [], leftOut: 0 }, [APP])).toEqual({ users: [], leftOut: 0 });
 });
 
-test("the customer is told how many are left out", () => {
+test("the sentence for the customer says how many users are left out", () => {
   expect(leftOutSentence(0)).toBeNull();
   expect(leftOutSentence(1)).toStartWith("1 user is left out");
   expect(leftOutSentence(98_001)).toStartWith("98001 users are left out");

@@ -1,4 +1,4 @@
-// How many users of an instance are kept outside of its engine, and how large each of them may be.
+// How many users of an instance the host keeps outside the engine, and how large each of them may be.
 import type { InstanceUser } from "../drivers/driver.ts";
 
 /** How many users of one instance are kept; a customer may make any number of them by SQL. */
@@ -10,20 +10,20 @@ const MAX_NAME_BYTES = 512;
 /** The longest verifier that is kept, in bytes: the limit of Postgres itself from version 18 on. A usual one has 133. */
 export const MAX_VERIFIER_BYTES = 512;
 
-/** What all users of one instance may take together as JSON, in bytes: the usual 2,000, or fewer with longer names. */
+/** The most that all users of one instance may take as JSON, in bytes: the usual 2,000, or fewer with longer names. */
 const MAX_TOTAL_BYTES = 640 * 1024;
 
-/** Who may log in to an instance, as far as it is kept. */
+/** The users that may log in to an instance, as far as the host keeps them. */
 export interface UserList {
   users: InstanceUser[];
-  /** How many more there are. */
+  /** How many more users there are. */
   leftOut: number;
 }
 
 /**
- * The users that are kept of those that came from an engine or a file.
- * @param own those of the spec, which come first. Where users are left out, one of these that is not among the others is there
- *   with the verifier of the spec, so that the published password goes on waking the instance.
+ * Bounds the users that came from an engine or a file.
+ * @param own the users of the spec, which come first. Where users are left out, a missing user of the spec is added
+ *   with the spec's verifier, so that the published password still wakes the instance.
  */
 export function boundedUsers({ users, leftOut }: UserList, own: InstanceUser[]): UserList {
   const fitting = users.filter(isFitting);
@@ -38,7 +38,7 @@ export function boundedUsers({ users, leftOut }: UserList, own: InstanceUser[]):
   return { users: cut, leftOut: leftOut + users.length - (cut.length - missing.length) };
 }
 
-/** Says that users are left out, for the customer; null when none are. */
+/** The sentence for the customer about users that are left out; null when there are none. */
 export function leftOutSentence(leftOut: number): string | null {
   if (leftOut === 0) return null;
   const subject = leftOut === 1 ? "1 user is" : `${leftOut} users are`;

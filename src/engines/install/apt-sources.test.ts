@@ -10,7 +10,7 @@ import {
 
 const DEBIAN_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-test("the one-line style with options, comments and disabled lines", () => {
+test("sources in the one-line style are read with options, comments and disabled lines", () => {
   const text = `
 # deb http://a.example/debian bookworm main
 deb http://a.example/debian bookworm main contrib # the archive
@@ -33,7 +33,7 @@ deb [arch=amd64 signed-by=/k/a.gpg,/k/b.gpg trusted=yes] https://b.example/debia
   ]);
 });
 
-test("the deb822 style with comments, continued fields and disabled paragraphs", () => {
+test("sources in the deb822 style are read with comments, continued fields and disabled paragraphs", () => {
   const text = `Types: deb deb-src
 # http://snapshot.example/
 URIs: http://a.example/debian
@@ -103,7 +103,7 @@ test("Ubuntu's universe is kept, and backports, which get no security support, a
   expect(distributionSources(deb822, "noble")[0]?.suites).toEqual(["noble", "noble-updates"]);
 });
 
-test("another release comes from the same archive, signed with the keys that are given", () => {
+test("the sources of another release use the same archive and the given keyring", () => {
   const sources = distributionSources(
     parseOneLine(`
 deb [signed-by=${DEBIAN_KEYS}] http://a.example/debian bookworm bookworm-updates main
@@ -130,7 +130,7 @@ deb http://a.example/debian-security bookworm-security main
   ]);
 });
 
-test("sources are written so that they are read as the same", () => {
+test("written sources are read back as the same sources", () => {
   const sources = distributionSources(
     parseOneLine(`deb [trusted=yes signed-by=${DEBIAN_KEYS}] http://a.example/debian bookworm main`),
     "bookworm",

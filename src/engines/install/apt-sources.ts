@@ -1,4 +1,4 @@
-// Derives the package sources to use from those that the system has: the distribution's own archive, which gets security fixes.
+// Derives the package sources to use from the system's: the distribution's own archive, which gets security fixes.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../lib/errors.ts";
@@ -12,7 +12,7 @@ export interface AptSource {
   signedBy: string | undefined;
 }
 
-/** Debian's component and the one of Ubuntu that has databases. */
+/** Debian's component, and Ubuntu's component with databases. */
 const COMPONENTS = new Set(["main", "universe"]);
 
 /** Reads all sources of the system. */
@@ -38,7 +38,7 @@ export function parseOneLine(text: string): AptSource[] {
   });
 }
 
-/** Parses the deb822 style: paragraphs of `Field: value`, where a line that begins with a space goes on with the field before. */
+/** Parses the deb822 style: paragraphs of `Field: value`, where a line with a leading space continues the field. */
 export function parseDeb822(text: string): AptSource[] {
   const withoutComments = text.replaceAll(/^#.*\n?/gm, "");
   return withoutComments.split(/\n\s*\n/).flatMap((paragraph) => {
@@ -59,7 +59,7 @@ export function parseDeb822(text: string): AptSource[] {
 }
 
 /**
- * The distribution's own ones of the sources. Backports are left out: nobody sees to their security.
+ * The distribution's own sources, without backports, which get no security support.
  * @param codename the release's name, such as `bookworm`.
  */
 export function distributionSources(sources: AptSource[], codename: string): AptSource[] {
@@ -74,7 +74,7 @@ export function distributionSources(sources: AptSource[], codename: string): Apt
 
 /**
  * The sources of another release of the same distribution.
- * @param sources those of the system's own release, `from`.
+ * @param sources the sources of the system's own release, `from`.
  * @param keyring the file with the keys that sign the other release.
  */
 export function sourcesOfRelease(
@@ -88,7 +88,7 @@ export function sourcesOfRelease(
   }));
 }
 
-/** Writes sources in the deb822 style. Signatures are always checked: no option that could turn this off is taken over. */
+/** Writes sources in the deb822 style. No option that turns off the check of signatures is taken over. */
 export function renderSources(sources: AptSource[], architecture: string): string {
   const paragraphs = sources.map(({ uris, suites, components, signedBy }) =>
     [

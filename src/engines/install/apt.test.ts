@@ -1,4 +1,4 @@
-// Reads what a simulated installation says.
+// Reads the output of a simulated installation.
 import { expect, test } from "bun:test";
 import { parseSimulation } from "./apt.ts";
 

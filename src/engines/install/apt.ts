@@ -1,12 +1,12 @@
-// An apt of our own, beside the system's: it reads the system's settings, keys and list of installed packages, and writes only
-// into a folder that it is given.
+// An apt of our own beside the system's: it reads the system's settings, keys and list of installed packages, and
+// writes only into its own folder.
 import { mkdir, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type AptSource, renderSources } from "./apt-sources.ts";
 import { run } from "./run.ts";
 
-/** One package in one version. */
+/** A package in one version. */
 export interface DebianPackage {
   name: string;
   version: string;
@@ -16,11 +16,13 @@ export interface DebianPackage {
 /** Debian's word for this machine's processor. */
 export const DEBIAN_ARCHITECTURE = process.arch === "x64" ? "amd64" : process.arch;
 
-/** The C library has to fit the system's loader: a second one beside it makes every program crash. */
+/** The C library must fit the system's loader: a second C library beside it makes every program crash. */
 const SYSTEM_ONLY = new Set(["libc6", "libc-bin"]);
 
 export interface AptOptions {
-  /** Takes nothing of the system for installed, so that all that a program needs is resolved, the C library too. */
+  /**
+   * Treats nothing of the system as installed, so that all dependencies of a program are resolved, even the C library.
+   */
   isBare?: boolean;
 }
 
@@ -29,7 +31,7 @@ export class Apt {
   readonly #folder: string;
   readonly #archives: string;
   readonly #isBare: boolean;
-  /** What went wrong with the package lists, which explains why a package is not found later. */
+  /** The fault of the package lists, which explains why a package is not found later. */
   #listsFault: string | undefined;
 
   private constructor(folder: string, isBare: boolean) {
@@ -51,7 +53,7 @@ export class Apt {
     return apt;
   }
 
-  /** Fetches the lists of packages; a source that cannot be had is only noted. */
+  /** Fetches the package lists; an unreachable source is only noted. */
   async update(): Promise<void> {
     const { stderr } = await this.#get("update");
     const fault = stderr.split("\n").find((line) => /^[EW]: /.test(line));
@@ -59,8 +61,9 @@ export class Apt {
   }
 
   /**
-   * The packages that the system lacks for these, and these themselves; all that they need, for a bare one.
-   * @throws Error when they cannot be had.
+   * The given packages, and those of their dependencies that the system lacks; with `isBare`, all of their
+   * dependencies.
+   * @throws Error when they cannot be resolved.
    */
   async resolve(packages: string[]): Promise<DebianPackage[]> {
     const { code, stdout, stderr } = await this.#get(
@@ -76,7 +79,7 @@ export class Apt {
   }
 
   /**
-   * The newest version of one package, also when the system has it.
+   * The newest version of a package, even when the system has it.
    * @throws Error when there is none.
    */
   async find(name: string): Promise<DebianPackage> {
@@ -89,7 +92,7 @@ export class Apt {
     return { name, version: version.replaceAll("%3a", ":"), architecture };
   }
 
-  /** Downloads all of them in one go; what is missing afterwards is found by `archiveOf`. */
+  /** Downloads all packages in one call; `archiveOf` reports a package that is missing afterwards. */
   async download(packages: DebianPackage[]): Promise<void> {
     const wanted = packages.map(({ name, version, architecture }) => `${name}:${architecture}=${version}`);
     const { code, stderr } = await this.#get("download", ...new Set(wanted));
@@ -107,7 +110,8 @@ export class Apt {
   }
 
   #get(command: string, ...args: string[]) {
-    // `apt-get download` writes into the working directory. The option for the file comes last of all settings, and so wins.
+    // `apt-get download` writes into the working directory. The option for the file comes after all other settings, and
+    // so wins.
     const config = join(this.#folder, "apt.conf");
     return run(["apt-get", "--config-file", config, "--quiet=2", command, ...args], this.#archives);
   }
@@ -125,7 +129,7 @@ export function parseSimulation(output: string): DebianPackage[] {
 
 function configOf(folder: string, isBare: boolean): string {
   return [
-    // Hooks of the system would act on the system's own lists and caches.
+    // The system's hooks would act on the system's own lists and caches.
     "#clear APT::Update::Pre-Invoke;",
     "#clear APT::Update::Post-Invoke;",
     "#clear APT::Update::Post-Invoke-Success;",
@@ -134,7 +138,7 @@ function configOf(folder: string, isBare: boolean): string {
     `Dir::State::status "${isBare ? join(folder, "status") : "/var/lib/dpkg/status"}";`,
     `Dir::Cache "${folder}/cache";`,
     `Dir::Cache::archives "archives/";`,
-    // Containers often turn these two off, and without them each call reads all lists anew.
+    // Containers often disable both caches, and without them each call reads all lists anew.
     `Dir::Cache::pkgcache "pkgcache.bin";`,
     `Dir::Cache::srcpkgcache "srcpkgcache.bin";`,
     `Dir::Etc::SourceList "/dev/null";`,
@@ -144,7 +148,7 @@ function configOf(folder: string, isBare: boolean): string {
     `Acquire::Retries "2";`,
     `Acquire::http::Timeout "20";`,
     `Acquire::https::Timeout "20";`,
-    // The user that apt drops to cannot enter our folder.
+    // The user of apt's sandbox cannot enter our folder.
     ...(process.getuid?.() === 0 ? [`APT::Sandbox::User "root";`] : []),
     "",
   ].join("\n");

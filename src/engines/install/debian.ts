@@ -1,4 +1,4 @@
-// Installs engines out of the distribution's signed packages, into the store instead of the system.
+// Installs engines from the distribution's signed packages, into the store instead of the system.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, Refusal } from "../../lib/errors.ts";
@@ -17,11 +17,11 @@ interface InstallContext {
   progress: (line: string) => void;
 }
 
-/** The package with the keys of all releases of Debian that get fixes; it is itself signed by those of the system's release. */
+/** The package with the keys of all supported Debian releases; the keys of the system's release sign it. */
 const KEYRING_PACKAGE = "debian-archive-keyring";
 const KEYRING_FILE = "usr/share/keyrings/debian-archive-keyring.gpg";
 
-/** Installs what it can; each engine has its own report. */
+/** Installs as many engines as possible, with a report for each. */
 export async function installFromDebian(
   recipes: DebianRecipe[],
   context: InstallContext,
@@ -51,7 +51,7 @@ export async function installFromDebian(
   return reports;
 }
 
-/** The release that an engine has to come from, when the system's own is older. */
+/** The release that an engine must come from when the system's own is older. */
 function newerFor({ newer }: DebianRecipe, os: OsRelease): Release | undefined {
   return newer !== undefined && os.ID === newer.id && Number(os.VERSION_ID) < newer.versionId
     ? newer
@@ -79,7 +79,7 @@ async function installFromNewer(
   }
 }
 
-/** The keyring of the system may be older than the release whose keys are wanted. */
+/** The keyring of the system may be older than the release whose keys are needed. */
 async function fetchKeyring(apt: Apt, enginesDir: string): Promise<string> {
   const keyring = await apt.find(KEYRING_PACKAGE);
   await apt.download([keyring]);

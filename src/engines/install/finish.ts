@@ -9,7 +9,7 @@ import { verdictOn } from "../safety/verdict.ts";
 import { libraryEnv, loaderCommand, NOTE_FILE, type EngineNote } from "../store-folder.ts";
 import { mustRun } from "./run.ts";
 
-/** An engine that was put into a folder under a name that ends in `.tmp`. */
+/** An engine in a folder whose name still ends in `.tmp`. */
 export interface UnfinishedEngine {
   name: ForeignEngine;
   folder: string;
@@ -24,14 +24,14 @@ export interface UnfinishedEngine {
 }
 
 /**
- * Makes the engine one of the store's.
+ * Adds the engine to the store.
  * @returns its version.
- * @throws Error when the program does not run, or comes out of a package that has known holes.
+ * @throws Error when the program does not run, or comes from a package with known holes.
  */
 export async function finishEngine(engine: UnfinishedEngine, enginesDir: string): Promise<string> {
   const { folder, ...rest } = engine;
   const { name, program, libraryDirs } = rest;
-  // Every instance has a user of its own, who must be able to read all of it; packages do not need to be set-uid here.
+  // Each instance runs under its own user, which must be able to read the whole engine; no program needs set-uid here.
   await mustRun(["chmod", "-R", "u+rwX,go+rX,go-w,a-s", folder], enginesDir);
   const loader = loaderCommand(folder, rest);
   const env = loader.length === 0 ? libraryEnv(folder, libraryDirs) : {};
@@ -45,7 +45,7 @@ export async function finishEngine(engine: UnfinishedEngine, enginesDir: string)
   }
   const note: EngineNote = { ...rest, version };
   await writeFile(join(folder, NOTE_FILE), `${JSON.stringify(note, undefined, 2)}\n`, { mode: 0o644 });
-  // A patched package has the version of the one before, which instances may run with meanwhile.
+  // A patched package may have the version of its predecessor, which instances may still run.
   const label = engine.package?.version.replace(/^\d+:/, "") ?? version;
   const home = join(enginesDir, `${name}-${label}`);
   if (existsSync(home)) await rm(home, { recursive: true });

@@ -11,7 +11,7 @@ test("os-release is read with and without quotes", () => {
   expect(readOsRelease("/nowhere")).toEqual({});
 });
 
-test("each family of systems has its command, others have none", () => {
+test("each family of systems has its command, and an unknown system has none", () => {
   expect(installHint("redis", { ID: "debian" })).toBe("sudo apt-get install redis-server");
   expect(installHint("redis", { ID: "linuxmint", ID_LIKE: "ubuntu debian" })).toContain("apt-get");
   expect(installHint("valkey", { ID: "rocky", ID_LIKE: "rhel centos fedora" })).toBe(

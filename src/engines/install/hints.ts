@@ -1,4 +1,4 @@
-// The one command that installs an engine on the system at hand, for the operator to run.
+// The command with which the operator installs an engine on this system.
 import { readFileSync } from "node:fs";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import type { Family, Packages } from "../foreign-program.ts";
@@ -11,7 +11,7 @@ const COMMANDS: Record<Family, string> = {
   arch: "sudo pacman -S",
 };
 
-/** What os-release(5) says of the system. */
+/** The variables of os-release(5). */
 export type OsRelease = Record<string, string>;
 
 /** Reads /etc/os-release; empty when the system has none. */
@@ -29,7 +29,7 @@ export function parseOsRelease(text: string): OsRelease {
   return Object.fromEntries([...lines].map(([, name = "", value = ""]) => [name, value]));
 }
 
-/** The command that installs the engine there, or undefined for a system that is not known. */
+/** The command that installs the engine there, or undefined for an unknown system. */
 export function installHint(name: ForeignEngine, os: OsRelease): string | undefined {
   return commandFor(programOf(name).packages, os);
 }

@@ -80,7 +80,7 @@ test("two installers at once take turns", async () => {
   expect(reports.map(([report]) => report?.state).sort()).toEqual(["installed", "present"]);
 });
 
-test("a folder that cannot be made is told in one sentence", async () => {
+test("a folder that cannot be made is refused with one sentence", async () => {
   writeFileSync(join(root, "file"), "");
   const error = await install([], join(root, "file", "engines")).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(Refusal);

@@ -25,16 +25,16 @@ export type { EngineReport, InstallReport } from "./report.ts";
 
 export interface InstallOptions {
   enginesDir: string;
-  /** The checkout, in whose `node_modules` the package with Postgres is. */
+  /** The checkout, whose `node_modules` holds the packages with Postgres. */
   checkoutDir: string;
   progress: (line: string) => void;
-  /** Default: all that Pilvi can install. */
+  /** Every engine that Pilvi can install when left out. */
   only?: ForeignEngine[];
 }
 
 const INSTALLABLE: ForeignEngine[] = [STORE_ENGINE, ...DEBIAN_RECIPES.map(({ name }) => name)];
 
-/** Package lists, downloads and all engines together. */
+/** Disk space for package lists, downloads and all engines together. */
 const NEEDED_MIB = 1_000;
 
 const DISK_FAULTS: Record<string, string> = {
@@ -47,8 +47,9 @@ const DISK_FAULTS: Record<string, string> = {
 };
 
 /**
- * Installs the engines that are missing, or are there with known holes only. An engine that cannot be installed does not stop the others; its report says why.
- * @throws Refusal when there is no Postgres for the control plane, or when the folder cannot be written to.
+ * Installs the engines that are missing or have known holes in every version. The failure of an engine does not stop
+ * the others; its report says why.
+ * @throws Refusal when the control plane would have no Postgres, or when the folder cannot be written to.
  */
 export async function installEngines(options: InstallOptions): Promise<InstallReport> {
   const { enginesDir, progress } = options;
@@ -57,7 +58,7 @@ export async function installEngines(options: InstallOptions): Promise<InstallRe
     if (before.missing.length === 0) return before.present;
     await prepareFolder(enginesDir);
     return await withFolderLocked(enginesDir, progress, async () => {
-      // Another installer may have been at work until now.
+      // Another installer may have finished meanwhile.
       const { present, missing } = await survey(options, true);
       await removeUnfinished(enginesDir);
       try {
@@ -73,7 +74,7 @@ export async function installEngines(options: InstallOptions): Promise<InstallRe
   }
 }
 
-/** The engines that `installEngines` would do something about, apart from what it has tried and could not install. */
+/** The engines that `installEngines` would work on, apart from additions that it tried before without success. */
 export async function missingEngines(options: Omit<InstallOptions, "progress">): Promise<ForeignEngine[]> {
   return (await survey(options, false)).missing;
 }
@@ -102,7 +103,7 @@ async function survey(
   return { present, missing };
 }
 
-/** It comes with a whole installation only: what it takes is more than a Postgres that somebody asks for by name is worth. */
+/** Pgvector comes with a full installation only: a Postgres that was asked for by name is not worth its download. */
 function withoutVector(
   engines: FoundEngine[],
   { only }: Pick<InstallOptions, "only">,
@@ -111,12 +112,12 @@ function withoutVector(
   return only === undefined ? storedPostgres(engines).filter((engine) => lacksVector(engine, again)) : [];
 }
 
-/** The control plane's Postgres must be the store's. */
+/** The control plane's Postgres must come from the store. */
 function storedPostgres(engines: FoundEngine[]): FoundEngine[] {
   return engines.filter(({ name, origin }) => name === STORE_ENGINE && origin === "store");
 }
 
-/** The packages whose Postgres is not in the store, in the version that Pilvi was tested with. */
+/** The packages whose Postgres, in the version that Pilvi was tested with, is not in the store. */
 function missingPostgres(
   engines: FoundEngine[],
   { checkoutDir }: Pick<InstallOptions, "checkoutDir">,
@@ -129,11 +130,11 @@ async function installMissing(names: ForeignEngine[], options: InstallOptions): 
   const { enginesDir, progress } = options;
   const os = readOsRelease();
   const recipes = DEBIAN_RECIPES.filter(({ name }) => names.includes(name));
-  // One waits for the disk while the other waits for the network.
+  // The two run together: one waits for the disk while the other waits for the network.
   const work: Promise<EngineReport[]>[] = [];
   if (names.includes(STORE_ENGINE)) work.push(installBundledPostgres(options));
   if (recipes.length > 0) work.push(installFromDebian(recipes, { enginesDir, os, progress }));
-  // Nothing of it may still be writing when the folder is let go of, so a failure of one waits for the other.
+  // All work must have ended before the folder's lock is released, so a failure waits for the rest.
   const outcomes = await Promise.allSettled(work);
   return outcomes.flatMap((outcome) => {
     if (outcome.status === "rejected") throw outcome.reason;
@@ -168,7 +169,7 @@ async function installBundledPostgres(options: InstallOptions): Promise<EngineRe
   return reports;
 }
 
-/** Clusters do without it where it cannot be had. */
+/** Clusters work without pgvector where it cannot be installed. */
 async function addVector(options: InstallOptions): Promise<void> {
   const { enginesDir, progress } = options;
   const engines = withoutVector(await usableEngines(enginesDir), options, true);
@@ -186,10 +187,10 @@ async function addVector(options: InstallOptions): Promise<void> {
 async function prepareFolder(enginesDir: string): Promise<void> {
   if (!existsSync(enginesDir)) {
     await mkdir(enginesDir, { recursive: true });
-    // Engines run under other users, whatever the umask of this process is.
+    // Engines run under other users, which must get in whatever the umask of this process is.
     await chmod(enginesDir, 0o755);
   }
-  // Looked at beforehand, because `apt-get update` hangs when it fills the disk.
+  // Checked beforehand, because `apt-get update` hangs when it fills the disk.
   const { bavail, bsize } = await statfs(enginesDir);
   const freeMib = Math.floor((bavail * bsize) / 2 ** 20);
   if (freeMib >= NEEDED_MIB) return;
@@ -198,7 +199,7 @@ async function prepareFolder(enginesDir: string): Promise<void> {
   );
 }
 
-/** Removes what an installer that was killed has left, and our own working files. */
+/** Removes the remains of a killed installer, and our own working files. */
 async function removeUnfinished(enginesDir: string): Promise<void> {
   const entries = await readdir(enginesDir);
   for (const entry of entries.filter((name) => name.endsWith(".tmp"))) {

@@ -5,7 +5,7 @@ import { tryLock } from "../../lib/libc.ts";
 
 const RETRY_MS = 100;
 
-/** Does the work while holding the folder; waits, and says so once, while another installer holds it. */
+/** Does the work while it holds the folder; waits, and says so once, while another installer holds it. */
 export async function withFolderLocked<T>(
   enginesDir: string,
   progress: (line: string) => void,

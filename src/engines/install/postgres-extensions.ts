@@ -1,33 +1,33 @@
-// Arranges which extensions the Postgres of the store offers to customers: some are taken away, some are opened to them.
+// Arranges which extensions the store's Postgres offers to customers: some are removed, some are opened to them.
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Changes when what is done here does, so that a Postgres that was installed before is arranged anew. */
+/** Changes with the arrangement, so that an installed Postgres is arranged anew. */
 export const ARRANGEMENT = "1";
 
-/** Where the files of extensions and their libraries are, relative to the engine's folder. */
+/** The folders of extensions and of their libraries, relative to the engine's folder. */
 export const EXTENSION_DIR = join("share", "postgresql", "extension");
 export const LIBRARY_DIR = join("lib", "postgresql");
 
 /**
- * PL/Tcl can be made to wait where nothing ends it, neither a timeout nor the administrator; PL/Perl and PL/Python lack what they
- * are linked with. What converts types for them goes with them.
+ * PL/Tcl can wait in a way that neither a timeout nor the administrator ends; PL/Perl and PL/Python lack the libraries
+ * that they are linked with. The extensions that convert types for these languages go with them.
  */
 const LANGUAGES = /^(?:\w+_)?pl(?:tcl|perl|python)/;
 
 /**
- * Extensions that only a superuser may create unless their control file trusts others. Their scripts run nothing that a customer
- * could have put in the way, and their functions check the caller's rights.
+ * Extensions that only a superuser may create unless their control file trusts others. Their scripts use no object that
+ * a customer could have planted, and their functions check the caller's rights.
  */
 const TRUSTED = ["bloom", "earthdistance", "moddatetime", "pg_prewarm"];
 
-/** These would start a process that nobody stops and that writes into the data folder. */
+/** These functions would start a process that nobody stops and that writes into the data folder. */
 const WITHOUT_WORKER = {
   script: "pg_prewarm--1.1--1.2.sql",
   statements: "REVOKE ALL ON FUNCTION autoprewarm_start_worker(), autoprewarm_dump_now() FROM PUBLIC;",
 };
 
-/** Does it all; can be done again, and while clusters run with the engine. @param home the engine's folder. */
+/** Makes all changes; can be repeated, also while clusters run with the engine. @param home the engine's folder. */
 export async function arrangeExtensions(home: string): Promise<void> {
   for (const folder of [EXTENSION_DIR, LIBRARY_DIR]) {
     const unwanted = (await readdir(join(home, folder))).filter((name) => LANGUAGES.test(name));

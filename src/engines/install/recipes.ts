@@ -1,4 +1,4 @@
-// Which engines come out of Debian packages, and how.
+// The engines that come from Debian packages, and how.
 import { foreignEngines } from "../../contracts/engine-names.ts";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import type { DebianSource } from "../foreign-program.ts";

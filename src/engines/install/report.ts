@@ -1,8 +1,8 @@
-// What an installation tells of each engine.
+// The report of an installation on each engine.
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import { installHint, type OsRelease } from "./hints.ts";
 
-/** What became of one engine. */
+/** The result for one engine. */
 export interface EngineReport {
   name: ForeignEngine;
   state: "present" | "installed" | "failed";

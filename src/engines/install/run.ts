@@ -1,4 +1,4 @@
-// Runs one of the system's programs and collects what it says.
+// Runs a program of the system and collects its output.
 import { Refusal } from "../../lib/errors.ts";
 
 /** How a program ended. */
@@ -33,7 +33,7 @@ export async function run(command: string[], cwd: string): Promise<Outcome> {
 
 /**
  * Runs a command that has no reason to fail.
- * @throws Error with the last line of what it said.
+ * @throws Error with the last line of its error output.
  */
 export async function mustRun(command: string[], cwd: string): Promise<void> {
   const { code, stderr } = await run(command, cwd);

@@ -1,4 +1,4 @@
-// Unpacks the packages of an engine into a folder, with all that its programs need to be started from there.
+// Unpacks the packages of an engine into a folder from which its programs can start.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -10,19 +10,19 @@ import { mustRun } from "./run.ts";
 /** Where packages come from. */
 export interface Origin {
   apt: Apt;
-  /** The codename of the release that they are made for. */
+  /** The codename of the release that the packages are made for. */
   release: string;
-  /** Whether the release is another than the system's, so that its C library comes along. */
+  /** Whether that release differs from the system's, so that its C library comes along. */
   isForeign: boolean;
 }
 
-/** Of all that a bare apt resolves, the packages with the programs and those with libraries; the others configure a system. */
+/** Of all packages that a bare apt resolves, those with programs and with libraries; the others configure a system. */
 export function neededPackages(recipe: DebianRecipe, resolved: DebianPackage[]): DebianPackage[] {
   return resolved.filter(({ name }) => recipe.packages.includes(name) || /^(lib|zlib1g$)/.test(name));
 }
 
 /**
- * Makes one engine out of packages that were downloaded.
+ * Makes an engine from downloaded packages.
  * @returns its version.
  * @throws Error when a package is missing, or the engine does not run or has known holes.
  */
@@ -45,7 +45,7 @@ export async function unpack(
   return finishEngine(engine, enginesDir);
 }
 
-/** The folders that a loader would search, in the unpacked packages: those of this machine's triplet. */
+/** The folders that a loader would search in the unpacked packages: those of this machine's triplet. */
 async function libraryDirs(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (const parent of ["usr/lib", "lib"]) {
@@ -68,7 +68,7 @@ async function loaderIn({ name, folder, libraryDirs: folders }: UnfinishedEngine
   throw new Error(`the C library of the ${name} that was unpacked has no loader`);
 }
 
-/** Scripts that start the tools with the libraries beside them, wherever the folder is. */
+/** Writes scripts that start the tools with the libraries beside them, wherever the folder is. */
 async function writeLaunchers({ folder, loader, libraryDirs: folders }: UnfinishedEngine, tools: string[]) {
   await mkdir(join(folder, "bin"));
   const libraries = folders.map((parent) => `$home/${parent}`).join(":");

@@ -5,7 +5,7 @@ import { withSocket } from "../../lib/unix-socket.ts";
 import { LockTimeout, type EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 
-/** Whether the administrator can log in and ask something. */
+/** Whether the administrator can log in and query. */
 export async function isReady(context: EngineContext<MysqlSpec>): Promise<boolean> {
   try {
     await asAdmin(context, (db) => db`select 1`);
@@ -16,7 +16,7 @@ export async function isReady(context: EngineContext<MysqlSpec>): Promise<boolea
   }
 }
 
-/** @throws when it cannot be had. */
+/** Runs `work` as the administrator. @throws when the connection cannot be made. */
 export async function asAdmin<T>(
   context: EngineContext<MysqlSpec>,
   work: (db: SQL) => Promise<T>,
@@ -35,18 +35,18 @@ export async function asAdmin<T>(
 
 const LOCK_WAIT_IS_OVER = 1205;
 
-/** Names the client's lock to the owner when waiting for it took too long; any other error stays as it is. */
+/** Turns a lock wait that took too long into a `LockTimeout` for the owner; any other error stays as it is. */
 export function heldUpOr(error: unknown): unknown {
   const isHeldUp = error instanceof SQL.MySQLError && error.errno === LOCK_WAIT_IS_OVER;
   return isHeldUp ? new LockTimeout(error) : error;
 }
 
-/** A name as it stands in a statement. */
+/** Quotes a name for a statement. */
 export function identifier(name: string): string {
   return `\`${name.replaceAll("`", "``")}\``;
 }
 
-/** A text as it stands in a statement. */
+/** Quotes a text for a statement. */
 export function literal(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 }

@@ -6,19 +6,19 @@ import { asAdmin, heldUpOr, literal } from "./admin.ts";
 import { bringDatabasesTo } from "./databases.ts";
 
 /**
- * What a customer may do beyond its own databases. Rights on everything would include the system tables, and whoever may
- * write those can make itself anything.
+ * A customer's rights beyond its own databases. Rights on everything would include the system tables, with which a
+ * customer could make itself anything.
  */
 const GLOBAL_RIGHTS = "process, show databases, binlog monitor";
 
-/** All that an account can be kept out with, or held up with, by itself. */
+/** Clears every attribute of an account that can keep it out or slow it down. */
 const UNLIMITED =
   "require none with max_queries_per_hour 0 max_connections_per_hour 0 max_updates_per_hour 0 max_user_connections 0 account unlock password expire never";
 
-/** How long a client's lock is waited for, in seconds: everything else that is to be done to the cluster waits as well. */
+/** How long the host waits for a client's lock, in seconds; every other change of the cluster waits meanwhile. */
 const LOCK_WAIT_SECONDS = 5;
 
-/** Sets users and their rights, makes databases that are missing, and drops those that are to be gone. @throws LockTimeout */
+/** Sets users and their rights, makes databases that are missing, and drops unwanted databases. @throws LockTimeout */
 export async function applySpec(
   context: EngineContext<MysqlSpec>,
   { made }: DataState,
@@ -30,7 +30,7 @@ export async function applySpec(
   });
 }
 
-/** Sets the users of the spec again, whatever a customer has made of them. @throws LockTimeout */
+/** Sets the users of the spec again, whatever a customer has changed in them. @throws LockTimeout */
 export async function restoreUsers(context: EngineContext<MysqlSpec>): Promise<void> {
   await asAdmin(context, async (db) => await setUsers(context.spec, db));
 }

@@ -20,10 +20,11 @@ const FIXED = [
   "innodb_flush_log_at_trx_commit=1",
   "sync_binlog=1",
   "innodb_log_file_size=32M",
-  // As much as MySQL takes. In a dump a row is up to twice as long, so one of 16 MB, the default here, could not be restored.
+  // As much as MySQL takes. A row takes up to twice its size in a dump, so a row of 16 MB, the default here, could not
+  // be restored.
   "max_allowed_packet=64M",
   "performance_schema=OFF",
-  // Customers may make events and cannot turn on what runs them; MySQL has it on by default.
+  // Customers may make events but cannot turn on the scheduler that runs them; MySQL has it on by default.
   "event_scheduler=ON",
   "symbolic-links=0",
   "log_warnings=1",
@@ -32,19 +33,19 @@ const FIXED = [
 function places({ paths, installed }: EngineContext<MysqlSpec>): string[] {
   return [
     `datadir=${paths.dataDir}`,
-    // In a shared folder each start would remove the temporary tables of all other servers of the same user. As seen from the data
-    // folder as well: a colon in a path would begin another one.
+    // In a shared folder each start would remove the temporary tables of all other servers of the same user. The path
+    // is relative to the data folder, because a colon in a path would begin another path.
     `tmpdir=${relative(paths.dataDir, paths.tmpDir)}`,
-    // As seen from the data folder: a socket's path may be short only.
+    // Relative to the data folder, since the path of a socket must be short.
     `socket=../run/${SOCKET_NAME}`,
-    // A customer has no right to read or write files of the server; this is a second lock behind the first.
+    // A customer has no right to files of the server; this setting is a second barrier behind the first.
     `secure_file_priv=${paths.runDir}`,
     `pid-file=${join(paths.runDir, "engine.pid")}`,
     ...(installed.origin === "store" ? storePlaces(installed.home) : []),
   ];
 }
 
-/** A MariaDB that was unpacked elsewhere does not find what it was built to find under /usr. */
+/** A MariaDB that was unpacked elsewhere does not find its own files, which it expects under /usr. */
 function storePlaces(home: string): string[] {
   const share = join(home, "usr/share/mysql");
   return [

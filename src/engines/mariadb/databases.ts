@@ -7,15 +7,15 @@ import { faultOf, isInTheWay } from "../database-faults.ts";
 import { heldUpOr, identifier, literal } from "./admin.ts";
 
 /**
- * A database as it is. One without a grant to its owner is half made or half dropped by the host: a customer can make databases
- * only by names that it has a grant for, so that mark holds however often the host is killed in between.
+ * A database as found. A database without a grant to its owner is half made or half dropped by the host: a customer can
+ * make only databases that it has a grant for, so that mark holds however often the host is killed.
  */
 interface Found {
   isThere: boolean;
   isGranted: boolean;
 }
 
-/** Brings each database to its wish, whatever becomes of the others. @throws when the engine is gone. */
+/** Brings each database to its desired state, even when another database fails. @throws when the engine is gone. */
 export async function bringDatabasesTo(
   { databases }: MysqlSpec,
   db: SQL,
@@ -51,7 +51,7 @@ async function makeSure(
   const isMade = made.has(name);
   if (isThere && isGranted && !isMade) throw isInTheWay(name);
   if (!isThere) {
-    // With a grant that is left of an earlier database, a customer could make one of this name just now.
+    // With the grant of an earlier database, a customer could make a database of this name just now.
     if (isGranted && !isMade) await revoke(db, wish);
     await db.unsafe(`create database${isMade ? " if not exists" : ""} ${identifier(name)}`);
   }
@@ -69,10 +69,10 @@ async function drop(
 ): Promise<void> {
   const { name } = wish;
   if (isThere && isGranted && !made.has(name)) return;
-  // From here on it is known as the host's, and nobody can make another one of its name.
+  // From here on the missing grant marks it as the host's, and no customer can make another database of its name.
   if (isGranted) await revoke(db, wish);
   await failpoint("host.database.closed");
-  // A session goes on with the rights that it had when it chose the database.
+  // A session keeps the rights that it had when it chose the database.
   if (isThere) await endSessions(db, name);
   if (made.has(name)) await made.remove(name);
   await failpoint("host.database.forgotten");
@@ -83,11 +83,11 @@ async function revoke(db: SQL, wish: DatabaseWish): Promise<void> {
   await db.unsafe(`revoke all privileges on ${pattern(wish.name)}.* from ${account(wish)}`);
 }
 
-/** Ends the sessions in a database that is to be gone: what they have begun in it would keep it. */
+/** Ends the sessions in a database before its drop: their transactions would block the drop. */
 async function endSessions(db: SQL, database: string): Promise<void> {
   const sessions = await db<{ id: number }[]>`
     select id from information_schema.processlist where db = ${database} and id <> connection_id()`;
-  // One that ends by itself meanwhile is not known any more, and another cannot have its number.
+  // A session that has ended by itself is unknown, and no other session gets its number.
   for (const { id } of sessions) await db.unsafe(`kill ${id}`).catch(() => undefined);
 }
 
@@ -99,12 +99,12 @@ function pattern(name: string): string {
   return identifier(escaped(name));
 }
 
-/** In a grant a database's name is a pattern, in which an underscore would stand for any character. */
+/** In a grant a database's name is a pattern, where an underscore stands for any character. */
 function escaped(name: string): string {
   return name.replaceAll("\\", "\\\\").replaceAll("_", "\\_").replaceAll("%", "\\%");
 }
 
-/** Whether it is not the statement that failed: the connection was lost, or the server shuts down (1053). */
+/** Whether the connection was lost or the server shuts down (1053), instead of a failed statement. */
 function isGone(error: unknown): boolean {
   if (!(error instanceof SQL.MySQLError)) return error instanceof Error && "code" in error;
   return error.errno === undefined || error.errno === 1053;

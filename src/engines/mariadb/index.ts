@@ -13,10 +13,10 @@ import { configFiles, SOCKET_NAME } from "./config.ts";
 import { firstData } from "./install-db.ts";
 import { blockingActivity, users } from "./sessions.ts";
 
-/** Of an error in the log, which may quote what a customer chose. */
+/** The longest error from the log, which may quote a customer's text. */
 const MAX_REASON_CHARACTERS = 300;
 
-/** Threads that serve no connection: those of InnoDB and of Aria, and of events that run at the same time. */
+/** Threads without a connection: those of InnoDB and Aria, and those of events that run at the same time. */
 const OWN_THREADS = 128;
 
 export const mariadb: Engine<MysqlSpec> & { program: ForeignProgram } = {

@@ -6,7 +6,7 @@ import type { InstalledEngine } from "../installed-engine.ts";
 
 export const firstData: FirstData = { mark: "mysql", recipe: "1", build };
 
-/** The administrator has no password: it is the host's own user, and the kernel says who asks through the socket. */
+/** The administrator has no password: it is the host's own user, which the kernel proves at the socket. */
 async function build(installed: InstalledEngine, folder: string, builder: Builder): Promise<void> {
   const base = installed.origin === "store" ? join(installed.home, "usr") : "/usr";
   await builder.run([
@@ -14,7 +14,7 @@ async function build(installed: InstalledEngine, folder: string, builder: Builde
     "--no-defaults",
     `--basedir=${base}`,
     `--datadir=${join(folder, "data")}`,
-    // As seen from the data. In a shared folder it would remove the temporary tables of another that builds at the same time.
+    // Relative to the data. In a shared folder it would remove the temporary tables of another build at the same time.
     "--tmpdir=..",
     "--skip-test-db",
     "--auth-root-authentication-method=socket",

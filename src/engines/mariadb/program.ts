@@ -1,7 +1,7 @@
 // The program of a MariaDB: how it is recognised, where it comes from, until when its versions are safe.
 import type { ForeignProgram } from "../foreign-program.ts";
 
-/** A MySQL has a `mysqld` as well, whose version says no MariaDB; Pilvi runs none. */
+/** A MySQL has a `mysqld` as well, whose version does not say MariaDB; Pilvi runs no MySQL. */
 export const program: ForeignProgram = {
   label: "MariaDB",
   names: ["mariadbd", "mysqld"],

@@ -1,4 +1,4 @@
-// What keeps a real MariaDB from being stopped, and who may log in, as it is asked about it.
+// The activities that forbid to stop a real MariaDB, and the users that may log in.
 import { SQL } from "bun";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TestMariaDb } from "../../../tests/support/engines/mariadb.ts";
@@ -28,12 +28,12 @@ async function session(...statements: string[]): Promise<SQL> {
   return db;
 }
 
-/** What the server knows of a session goes a moment after the session. */
+/** The server forgets a session a moment after its end. */
 async function untilIdle(): Promise<void> {
   await until("nobody is busy", async () => (await reason()) === null);
 }
 
-test("a transaction that begins between two questions is known to the second", async () => {
+test("a transaction that begins between two questions forbids a stop at the second", async () => {
   const db = await session("select 1");
   expect(await reason()).toBeNull();
   await db.unsafe("start transaction with consistent snapshot");
@@ -43,7 +43,7 @@ test("a transaction that begins between two questions is known to the second", a
   await db.close();
 });
 
-test("a table that a session has locked, which does nothing else", async () => {
+test("a table lock of an otherwise idle session forbids a stop", async () => {
   const db = await session("lock tables t read");
   expect(await reason()).toBe('A client has locked the table "main.t".');
   await db.unsafe("unlock tables");
@@ -51,7 +51,7 @@ test("a table that a session has locked, which does nothing else", async () => {
   await db.close();
 });
 
-test("a prepared transaction that no session has any more", async () => {
+test("a prepared transaction whose session has ended forbids a stop", async () => {
   const db = await session(
     "xa start 'transfer'",
     "insert into t values (1)",
@@ -66,7 +66,7 @@ test("a prepared transaction that no session has any more", async () => {
   await untilIdle();
 });
 
-test("an event that runs, and not one that waits for its time", async () => {
+test("a running event forbids a stop, and a scheduled event does not", async () => {
   await server.admin(
     "create definer = app event main.later on schedule at now() + interval 1 day do select 1",
   );
@@ -80,7 +80,7 @@ test("an event that runs, and not one that waits for its time", async () => {
   await untilIdle();
 });
 
-test("accounts that can log in through the gateway, and no others", async () => {
+test("the users are the accounts that can log in through the gateway, and no others", async () => {
   await server.admin("create user plain identified by 'one'");
   await server.admin("create user sealed identified by 'one' require ssl");
   await server.admin("create user unsealed identified by 'one' require none");

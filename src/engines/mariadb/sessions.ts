@@ -1,4 +1,4 @@
-// What the host asks of a running MariaDB before it sleeps: who must not be parted from it, and who may log in.
+// What the host asks of a running MariaDB before it sleeps: which activity forbids a stop, and which users may log in.
 import type { SQL } from "bun";
 import type { InstanceUser, MysqlSpec } from "../../drivers/driver.ts";
 import { PublicError } from "../../lib/errors.ts";
@@ -11,19 +11,22 @@ import { asAdmin } from "./admin.ts";
 /** Accounts that come with the server, or are the host's own. */
 const SYSTEM_USERS = ["root", "mysql", "mariadb.sys"];
 
-/** Whom the server names for a connection that has not proved yet who it is. */
+/** The server's name for the user of a connection before its login. */
 const NOBODY = "unauthenticated user";
 
-/** How long nobody may read the list of transactions for the server to make it anew, with some time to spare, in milliseconds. */
+/**
+ * For how long the list of transactions must not be read until the server makes it anew, with some to spare, in
+ * milliseconds.
+ */
 const STALE_MS = 110;
 
-/** How often the list is asked for; whoever reads it all the time keeps it from being made anew. */
+/** How often the list is asked for; clients that read it all the time keep the server from making it anew. */
 const ATTEMPTS = 20;
 
-/** Of a list that a customer can make as long as it likes, so much is read: our own thread, and one that is busy. */
+/** A customer can make a list as long as it likes, so only these rows are read: our own thread, and a busy thread. */
 const READ_ROWS = 2;
 
-/** Prepared transactions can be listed all at once only, so no more of them are than these. */
+/** Prepared transactions can only be listed all at once, so a longer list is not read. */
 const MAX_LISTED = 100;
 
 interface Thread {
@@ -38,7 +41,11 @@ interface OpenTable {
   Table: string;
 }
 
-/** See `Engine.blockingActivity`. The host may ask for something else at the same time. An event that runs is a thread of its own. @throws when it does not answer. */
+/**
+ * See `Engine.blockingActivity`. The host may ask for something else at the same time. A running event is a thread of
+ * its own.
+ * @throws when the engine does not answer.
+ */
 export async function blockingActivity(context: EngineContext<MysqlSpec>): Promise<string | null> {
   return await asAdmin(context, async (db) => {
     await db.unsafe(`set session sql_select_limit = ${READ_ROWS}`);
@@ -53,7 +60,7 @@ export async function blockingActivity(context: EngineContext<MysqlSpec>): Promi
   });
 }
 
-/** Prepared transactions that no client is connected to any more are among those of no thread. */
+/** A prepared transaction that outlived its connection belongs to no thread, which is thread 0. */
 async function preparedReason(db: SQL): Promise<string | null> {
   const [count] = await db.unsafe<{ total: number }[]>(
     "select cast(count(*) as int) as total from information_schema.innodb_trx where trx_mysql_thread_id = 0",
@@ -67,9 +74,9 @@ async function preparedReason(db: SQL): Promise<string | null> {
 }
 
 /**
- * Who is busy or in a transaction, ourselves included. The server answers out of a list of transactions that may be old; one
- * that has our own is new enough.
- * @throws PublicError when others read it all the time.
+ * The threads that are busy or in a transaction, our own included. The server may answer from an old list of
+ * transactions; a list that has our own transaction is new enough.
+ * @throws PublicError when others read the list all the time.
  */
 async function threads(db: SQL): Promise<Thread[]> {
   await db.unsafe("start transaction with consistent snapshot");
@@ -91,10 +98,10 @@ async function threads(db: SQL): Promise<Thread[]> {
 }
 
 /**
- * All accounts that can prove a password with `mysql_native_password`. The gateway comes through the unix socket, so to the
- * server its clients are at `localhost`, and an account that names it goes before one of any host. One that requires TLS cannot
- * log in there, so it would be woken for nothing.
- * @throws when it does not answer.
+ * The accounts that can prove a password with `mysql_native_password`. The gateway comes through the unix socket, so
+ * the server sees its clients at `localhost`, and an account of that host goes before an account of any host. An
+ * account that requires TLS cannot log in there, so its clients must not wake the cluster.
+ * @throws when the engine does not answer.
  */
 export async function users(context: EngineContext<MysqlSpec>): Promise<UserList> {
   return await asAdmin(context, async (db) => {
@@ -109,10 +116,10 @@ export async function users(context: EngineContext<MysqlSpec>): Promise<UserList
         and octet_length(json_value(priv, '$.authentication_string')) <= ${MAX_VERIFIER_BYTES}
       order by user, host = 'localhost'
       limit ${MAX_USERS + 1}`;
-    // Of two with the same name the later stays.
+    // Of two accounts with the same name the later stays.
     const byName = new Map(rows.map(({ name, verifier }) => [name, verifier.toUpperCase()]));
     for (const name of SYSTEM_USERS) byName.delete(name);
-    // Customers make no users here. Of more than are kept, how many there are is not worth another question.
+    // Customers make no users here, so the number of users beyond the limit is not worth another question.
     return { users: [...byName].map(([name, verifier]) => ({ name, verifier })), leftOut: 0 };
   });
 }

@@ -5,10 +5,10 @@ import { withSocket } from "../../lib/unix-socket.ts";
 import { LockTimeout, type EngineContext } from "../engine.ts";
 import { ADMIN_NAME } from "./config.ts";
 
-/** The host's own database, in which nobody else may make anything. */
+/** The host's own database, in which no customer may create anything. */
 export const OWN_DATABASE = "postgres";
 
-/** Whether the administrator can log in and ask something. */
+/** Whether the administrator can log in and query. */
 export async function isReady(context: EngineContext<PostgresSpec>): Promise<boolean> {
   try {
     await asAdmin(context, OWN_DATABASE, (db) => db`select 1`);
@@ -19,7 +19,7 @@ export async function isReady(context: EngineContext<PostgresSpec>): Promise<boo
   }
 }
 
-/** @throws when it cannot be had. */
+/** Runs `work` as the administrator. @throws when the connection cannot be made. */
 export async function asAdmin<T>(
   context: EngineContext<PostgresSpec>,
   database: string,
@@ -38,18 +38,18 @@ export async function asAdmin<T>(
 
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/** Names the client's lock to the owner when waiting for it took too long; any other error stays as it is. */
+/** Turns a lock wait that took too long into a `LockTimeout` for the owner; any other error stays as it is. */
 export function heldUpOr(error: unknown): unknown {
   const isHeldUp = error instanceof SQL.PostgresError && error.errno === LOCK_NOT_AVAILABLE;
   return isHeldUp ? new LockTimeout(error) : error;
 }
 
-/** A name as it stands in a statement. */
+/** Quotes a name for a statement. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A text as it stands in a statement. */
+/** Quotes a text for a statement. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -7,13 +7,16 @@ import { LOGIN_BREAKER } from "./config.ts";
 import { bringDatabasesTo } from "./databases.ts";
 import { CUSTOMER_NAME, FIRST_DATABASE } from "./initdb.ts";
 
-/** What the host logs into when nobody else has been in the cluster yet: the customer, who comes next, finds its caches warm. */
+/**
+ * The database that the host logs into while the cluster is new, so that the customer's first session finds warm
+ * caches.
+ */
 const NEW_DATABASE = FIRST_DATABASE;
 
-/** How long a client's lock is waited for: everything else that is to be done to the cluster waits as well. */
+/** How long the host waits for a client's lock; every other change of the cluster waits meanwhile. */
 const LOCK_TIMEOUT = "5s";
 
-/** Sets roles, makes databases that are missing, and drops those that are to be gone. @throws LockTimeout */
+/** Sets roles, makes databases that are missing, and drops unwanted databases. @throws LockTimeout */
 export async function applySpec(
   context: EngineContext<PostgresSpec>,
   data: DataState,
@@ -28,13 +31,13 @@ export async function applySpec(
   });
 }
 
-/** Sets the roles of the spec again, whatever a customer has made of them. @throws LockTimeout */
+/** Sets the roles of the spec again, whatever a customer has changed in them. @throws LockTimeout */
 export async function restoreUsers(context: EngineContext<PostgresSpec>): Promise<void> {
   const { spec } = context;
   await asAdmin(context, OWN_DATABASE, async (db) => await setRoles(spec, db, await rolesIn(spec, db)));
 }
 
-/** @param present the roles that are there. @throws LockTimeout */
+/** @param present the roles that exist. @throws LockTimeout */
 async function setRoles({ users }: PostgresSpec, db: SQL, present: Set<string>): Promise<void> {
   const logins = users.flatMap(({ name, verifier }) => {
     const role = identifier(name);
@@ -44,7 +47,7 @@ async function setRoles({ users }: PostgresSpec, db: SQL, present: Set<string>):
       `alter role ${role} reset ${LOGIN_BREAKER}`,
     ];
   });
-  // Roles are set at every start, so that nothing is lost when the machine ends before this is on its disk.
+  // Every start sets the roles again, so a power cut before this commit is on the disk loses nothing.
   const settings = [`set lock_timeout = '${LOCK_TIMEOUT}'`, "set local synchronous_commit = off"];
   try {
     await db.unsafe([...settings, ...logins].join(";")).simple();
@@ -53,7 +56,7 @@ async function setRoles({ users }: PostgresSpec, db: SQL, present: Set<string>):
   }
 }
 
-/** Those of the spec that are there. */
+/** The roles of the spec that exist. */
 async function rolesIn({ users }: PostgresSpec, db: SQL): Promise<Set<string>> {
   const names = users.map(({ name }) => name);
   const rows = await db<{ name: string }[]>`

@@ -5,16 +5,16 @@ import { ownPort, type EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 import { megabytes } from "../memory.ts";
 
-/** The port that names the socket of a Postgres without one. */
+/** The port in the name of the socket, for a Postgres without a port. */
 const USUAL_PORT = 5432;
 
-/** The role that the host itself logs in as. It has no password: the kernel says who asks through the socket. */
+/** The role that the host logs in as. It has no password: the kernel proves the host's user at the socket. */
 export const ADMIN_NAME = "pilvi_admin";
 
-/** A setting that every role may give itself, and with which no login of it works any more. */
+/** A setting that every role may give itself, and that then makes every login of the role fail. */
 export const LOGIN_BREAKER = "local_preload_libraries";
 
-/** Sessions that Pilvi itself may always have beside the customer's. */
+/** Sessions that are reserved for Pilvi beside the customer's. */
 const RESERVED_CONNECTIONS = 5;
 
 /** Postgres names its socket itself, after its port. */
@@ -42,7 +42,7 @@ const FIXED = [
   "huge_pages = off",
   "logging_collector = off",
   "log_line_prefix = '%m [%p] '",
-  // A statement that fails may hold a password.
+  // A failed statement may hold a password.
   "log_min_error_statement = panic",
   "log_timezone = 'UTC'",
   "timezone = 'UTC'",
@@ -57,7 +57,7 @@ function places({ paths, spec, address }: EngineContext<PostgresSpec>): string[]
     `ident_file = ${quoted(join(paths.confDir, "pg_ident.conf"))}`,
     `listen_addresses = ${quoted(ownPort(spec.exposure) === null ? "" : address)}`,
     `port = ${port ?? USUAL_PORT}`,
-    // As seen from the data folder: a socket's path may be short only.
+    // Relative to the data folder, since the path of a socket must be short.
     "unix_socket_directories = '../run'",
   ];
 }
@@ -75,7 +75,7 @@ function sizes({ limits, spec }: EngineContext<PostgresSpec>): string[] {
   ];
 }
 
-/** The administrator comes through the socket alone; everyone else proves a password. */
+/** The administrator logs in through the socket only; every other role proves a password. */
 function accessRules({ spec }: EngineContext<PostgresSpec>): string[] {
   const local = [`local all ${ADMIN_NAME} peer map=host`, "local all all scram-sha-256"];
   if (ownPort(spec.exposure) === null) return local;

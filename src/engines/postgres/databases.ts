@@ -9,24 +9,24 @@ import { ADMIN_NAME, LOGIN_BREAKER } from "./config.ts";
 import { FIRST_DATABASE } from "./initdb.ts";
 
 /**
- * A database as it is. One that belongs to the administrator is half made or half dropped by the host: no customer can give a
- * database to the administrator, so that mark holds however often the host is killed in between.
+ * A database as found. A database of the administrator is half made or half dropped by the host: no customer can give a
+ * database to the administrator, so that mark holds however often the host is killed.
  */
 interface Found {
   name: string;
   isAdministrators: boolean;
   takesConnections: boolean;
-  /** -1 is no limit, -2 a drop that did not come to its end. */
+  /** -1 is no limit, -2 an unfinished drop. */
   connectionLimit: number;
   /** Whether its owner may connect to it. */
   isOpen: boolean;
-  /** Whether a setting of it has every login fail. */
+  /** Whether a setting of the database makes every login fail. */
   hasLoginBreaker: boolean;
 }
 
 const UNFINISHED_DROP = -2;
 
-/** Brings each database to its wish, whatever becomes of the others. @throws when the engine is gone. */
+/** Brings each database to its desired state, even when another database fails. @throws when the engine is gone. */
 export async function bringDatabasesTo(
   { databases }: PostgresSpec,
   db: SQL,
@@ -56,7 +56,7 @@ const FIRST_FOUND: Found = {
   hasLoginBreaker: false,
 };
 
-/** Those of the spec that are there. */
+/** The databases of the spec that exist. */
 async function databasesIn(wishes: DatabaseWish[], db: SQL): Promise<Found[]> {
   const names = wishes.map(({ name }) => name);
   const owners = wishes.map(({ owner }) => owner);
@@ -82,7 +82,7 @@ async function makeSure(
   const isUnfinished = found?.connectionLimit === UNFINISHED_DROP;
   if (isUnfinished) await db.unsafe(`drop database ${identifier(name)} with (force)`);
   const isMissing = found === undefined || isUnfinished;
-  // Nobody can be connected to this template, and a client in the other one would be in the way.
+  // Nobody can connect to `template0`, while a client in `template1` would block the creation.
   if (isMissing) await db.unsafe(`create database ${identifier(name)} template template0`);
   await failpoint("host.database.created");
   if (!made.has(name)) await made.add(name);
@@ -92,7 +92,7 @@ async function makeSure(
   else for (const statement of openings(wish, found)) await db.unsafe(statement);
 }
 
-/** What lets its owner into a database again. A limit that lets some in is the owner's own choice. */
+/** Statements that let the owner into the database again. A limit above zero is the owner's own choice. */
 function openings({ name, owner }: DatabaseWish, found: Found): string[] {
   const [database, role] = [identifier(name), identifier(owner)];
   const isShut = !found.takesConnections || found.connectionLimit === 0;
@@ -110,11 +110,11 @@ function openings({ name, owner }: DatabaseWish, found: Found): string[] {
 
 async function drop(db: SQL, name: string, found: Found | undefined, made: MadeDatabases): Promise<void> {
   if (found !== undefined && isOurs(found, made)) {
-    // From here on it is known as the host's by its owner, and nobody else can keep it from being dropped.
+    // From here on the owner marks it as the host's, and no customer can block the drop.
     await db.unsafe(`alter database ${identifier(name)} owner to ${identifier(ADMIN_NAME)}`);
     await db.unsafe(`alter database ${identifier(name)} with is_template false`);
     await failpoint("host.database.closed");
-    // A database that a customer makes by this name after the drop must not be taken for this one.
+    // A customer may make a database of the same name after the drop, which must not pass for this database.
     await made.remove(name);
     await failpoint("host.database.forgotten");
     await db.unsafe(`drop database ${identifier(name)} with (force)`);
@@ -125,7 +125,10 @@ function isOurs({ name, isAdministrators }: Found, made: MadeDatabases): boolean
   return isAdministrators || made.has(name);
 }
 
-/** Whether it is not the statement that failed: the connection was lost (without a code of SQL), or the server ends (class 57). */
+/**
+ * Whether the connection was lost (no code of SQL, or class 08) or the server ends (57P), instead of a failed
+ * statement.
+ */
 function isGone(error: unknown): boolean {
   if (!(error instanceof SQL.PostgresError)) return error instanceof Error && "code" in error;
   return error.errno === undefined || /^(?:08|57P)/.test(error.errno);

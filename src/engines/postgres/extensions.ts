@@ -1,4 +1,4 @@
-// Tells which extensions a customer can create in an installed Postgres, from the control files.
+// Lists the extensions that a customer can create in an installed Postgres, from the control files.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InstalledEngine } from "../installed-engine.ts";
@@ -9,10 +9,10 @@ export interface Extension {
   version: string;
 }
 
-/** Every database has this one from the start: a language that nobody needs to create. */
+/** A language that every database has from the start. */
 const BUILT_IN = "plpgsql";
 
-/** Those that a user who is no superuser may create, by name. */
+/** The extensions that a user without superuser rights may create, sorted by name. */
 export function creatableExtensions(installed: InstalledEngine): Extension[] {
   const folder = folderOf(installed);
   if (!existsSync(folder)) return [];
@@ -27,7 +27,7 @@ export function creatableExtensions(installed: InstalledEngine): Extension[] {
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Distributions keep what belongs to all programs of a version beside its folder of libraries. */
+/** Distributions keep the shared files of a version apart from its folder of libraries. */
 function folderOf({ origin, home, version }: InstalledEngine): string {
   if (origin === "store") return join(home, "share", "postgresql", "extension");
   return join("/usr/share/postgresql", version.split(".")[0] ?? "", "extension");

@@ -15,16 +15,16 @@ import { creatableExtensions } from "./extensions.ts";
 import { firstData } from "./initdb.ts";
 import { blockingActivity, users } from "./sessions.ts";
 
-/** Of an error in the log, which may quote what a customer chose. */
+/** The longest error from the log, which may quote a customer's text. */
 const MAX_REASON_CHARACTERS = 300;
 
-/** Out of memory, the kernel is to end a process that serves a session, never the one that all others depend on. */
+/** Out of memory, the kernel must end the process of a session, never the process that all others depend on. */
 const SESSIONS_FIRST = {
   PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj",
   PG_OOM_ADJUST_VALUE: String(CUSTOMER_OOM_SCORE),
 };
 
-/** What runs beside the sessions of customers: Pilvi's sessions, writers, parallel workers, autovacuum, those that read ahead. */
+/** Processes beside the customer's sessions: Pilvi's sessions, writers, parallel workers, autovacuum, read-ahead. */
 const OWN_PROCESSES = 96;
 
 export const postgres: Engine<PostgresSpec> & { program: ForeignProgram } = {
@@ -49,7 +49,7 @@ export const postgres: Engine<PostgresSpec> & { program: ForeignProgram } = {
   env: ({ spec }) => (isStore(spec) ? {} : SESSIONS_FIRST),
   fitsProcessLimit: true,
   oomScore: (spec) => (isStore(spec) ? OWN_OOM_SCORE : 0),
-  // SIGINT is Postgres' fast shutdown: sessions are ended, everything is written.
+  // SIGINT is Postgres' fast shutdown: it ends the sessions and writes everything.
   stopSignal: "SIGINT",
   stopTimeoutMs: 60_000,
   explain,
@@ -65,7 +65,7 @@ function limits({ memoryBytes, cpus, maxConnections }: PostgresSpec, machineByte
   };
 }
 
-/** The store is Pilvi's own, and serves no port. */
+/** The store is Pilvi's own, and has no port. */
 function isStore({ exposure }: PostgresSpec): boolean {
   return exposure.port === null;
 }

@@ -5,22 +5,22 @@ import type { Builder, FirstData } from "../engine.ts";
 import type { InstalledEngine } from "../installed-engine.ts";
 import { ADMIN_NAME } from "./config.ts";
 
-/** The role that a customer logs in as, and the database that a new cluster begins with. */
+/** The role of a customer, and the first database of a new cluster. */
 export const CUSTOMER_NAME = "app";
 export const FIRST_DATABASE = "main";
 
-/** From here on a role that may create roles cannot make itself more powerful by it. */
+/** From this version on, a role that may create roles cannot make itself more powerful by it. */
 const FIRST_MAJOR_WITH_SAFE_CREATEROLE = 16;
 
-/** From here on a database's owner owns its schema `public`, and nobody else may put anything there. */
+/** From this version on, a database's owner owns its schema `public`, and no other role may create anything there. */
 const FIRST_MAJOR_WITH_OWNED_PUBLIC = 15;
 
-/** A fresh cluster of databases with the customer's role, which cannot log in yet, and its first database. */
+/** A fresh cluster with the customer's role, which cannot log in yet, and its first database. */
 export const firstData: FirstData = { mark: "PG_VERSION", recipe: "3", build };
 
 /**
- * Builds a data directory that nobody can log into: the administrator is known by the kernel only, the customer's role
- * exists without a login.
+ * Builds a data directory that accepts no login: only the kernel can prove the administrator, and the customer's role
+ * has no login.
  */
 async function build(installed: InstalledEngine, folder: string, builder: Builder): Promise<void> {
   const data = join(folder, "data");
@@ -38,12 +38,12 @@ async function build(installed: InstalledEngine, folder: string, builder: Builde
     await builder.run([...singleUser(installed, data), database], `${statements.join(";\n")};\n`);
   const major = majorOf(installed);
   const changes = major < FIRST_MAJOR_WITH_OWNED_PUBLIC ? [...OWNED_PUBLIC, STATISTICS] : [STATISTICS];
-  // A restore that creates its database takes the first of these templates, all else takes the second.
+  // A restore that creates its database uses the first of these templates, every other creation the second.
   for (const template of ["template0", "template1"]) await runIn(template, changes);
   await runIn("postgres", firstStatements(major));
 }
 
-/** The engine without a server, where `-O` allows to add to the schema of the system. */
+/** The engine in single-user mode, where `-O` allows changes to the schema of the system. */
 function singleUser({ program }: InstalledEngine, data: string): string[] {
   return [program, "--single", "-O", "-D", data, "-c", "shared_preload_libraries=pg_stat_statements"];
 }
@@ -55,14 +55,15 @@ function majorOf({ version }: InstalledEngine): number {
 }
 
 /**
- * No customer can create this extension, so it must survive whatever a customer drops before a restore: it is not in `public`,
- * and what is made without a server counts as the engine's own, which dumps leave out.
+ * No customer can create this extension, so it must survive all that a customer drops before a restore. It is not in
+ * `public`, and objects that were made without a server count as the engine's own, which dumps leave out.
  */
 const STATISTICS = "create extension pg_stat_statements schema pg_catalog";
 
 /**
- * The schema `public` of newer versions. With the old one, a dump by a newer `pg_dump` gives `public` to the administrator,
- * which a customer who restores it may not do. The last statement has an old `pg_dump` take this for the way it always was.
+ * Gives `public` the owner that it has in newer versions. Otherwise a dump by a newer `pg_dump` gives `public` to the
+ * administrator, which a customer may not do in a restore. The last statement makes an old `pg_dump` take the change
+ * for the original state.
  */
 const OWNED_PUBLIC = [
   "alter schema public owner to pg_database_owner",
@@ -73,9 +74,9 @@ const OWNED_PUBLIC = [
 function firstStatements(major: number): string[] {
   const attributes = major >= FIRST_MAJOR_WITH_SAFE_CREATEROLE ? "createdb createrole" : "createdb";
   return [
-    // What the host says holds verifiers of passwords, and a customer may read what is collected of statements.
+    // The host's statements hold password verifiers, and a customer may read the collected statements.
     `alter role ${ADMIN_NAME} set pg_stat_statements.track = 'none'`,
-    // The host logs into this database, so nobody else may put anything there for it to stumble over; before 15 all may.
+    // The host logs into this database, so no other role may create objects there; before version 15 every role may.
     "revoke create on schema public from public",
     `create role ${CUSTOMER_NAME} nologin ${attributes}`,
     `grant pg_monitor, pg_signal_backend to ${CUSTOMER_NAME}`,

@@ -1,7 +1,7 @@
 // The program of a Postgres: how it is recognised, where it comes from, until when its versions are safe.
 import type { ForeignProgram } from "../foreign-program.ts";
 
-/** Minors of all majors are released on one day: 18.7 with 17.12, as 18.6 with 17.11 and 14.24. */
+/** Minor versions of all majors are released on one day: 18.7 with 17.12, as 18.6 with 17.11 and 14.24. */
 const CHANGELOGS = "Debian's changelogs of 15.20 and 17.12: CVE-2026-116303 and others";
 
 export const program: ForeignProgram = {

@@ -1,4 +1,4 @@
-// What the host asks of a running Postgres before it sleeps: who must not be parted from it, and who may log in.
+// What the host asks of a running Postgres before it sleeps: which activity forbids a stop, and which users may log in.
 import type { InstanceUser, PostgresSpec } from "../../drivers/driver.ts";
 import { presentable } from "../../lib/presentable.ts";
 import type { EngineContext } from "../engine.ts";
@@ -10,21 +10,21 @@ interface Activity {
   kind: string;
   user: string | null;
   application: string | null;
-  /** Null for one that came through the unix socket. */
+  /** Null for a client at the unix socket. */
   address: string | null;
   state: string | null;
 }
 
-/** What sessions do that cannot be stopped, by the kind of their process (pg_stat_activity). */
+/** Tasks of processes that must not be stopped, by the kind of the process (pg_stat_activity). */
 const TASKS: Record<string, string> = {
   walsender: "A replica or a backup reads the cluster's log.",
   "autovacuum worker": "The cluster vacuums its tables.",
 };
 
-/** Settings of a published user that take more on the disk are not searched for what breaks its login. */
+/** Larger settings of a published user are not searched for a login breaker. */
 const MAX_SETTINGS_BYTES = 64 * 1024;
 
-/** See `Engine.blockingActivity`. @throws when it does not answer. */
+/** See `Engine.blockingActivity`. @throws when the engine does not answer. */
 export async function blockingActivity(context: EngineContext<PostgresSpec>): Promise<string | null> {
   return await asAdmin(context, OWN_DATABASE, async (db) => {
     const [session] = await db<Activity[]>`
@@ -45,9 +45,9 @@ export async function blockingActivity(context: EngineContext<PostgresSpec>): Pr
 }
 
 /**
- * The roles that can prove a password with SCRAM and are let in, those of the spec first, then the oldest. Before version 18 a
- * verifier may have any size; the size of one is known without reading it, and a long one is not read.
- * @throws when it does not answer.
+ * The roles that can prove a password with SCRAM and may log in: those of the spec first, then the oldest. Before
+ * version 18 a verifier may have any size; the query reads that size without the verifier, and skips a long verifier.
+ * @throws when the engine does not answer.
  */
 export async function users(context: EngineContext<PostgresSpec>): Promise<UserList> {
   const own = JSON.stringify(context.spec.users.map(({ name }) => name));

@@ -1,4 +1,4 @@
-// What the host asks of a realtime server, and how its answers are understood.
+// What the host asks of a realtime server, and how it reads the answers.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,38 +39,38 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("a wish is told whole", async () => {
+test("a configuration is sent whole, with the limit in force", async () => {
   answer = () => new Response(null, { status: 204 });
   await applySpec(context);
   expect(asked).toEqual(['PUT /v1/config {"maxConnections":90,"applications":[]}']);
 });
 
-test("clients are sent away by a wish without applications", async () => {
+test("clients are dismissed by a configuration without applications", async () => {
   answer = () => new Response(null, { status: 204 });
   const spec = { ...context.spec, applications: [{ id: "wsa-1" }] } as unknown as RealtimeSpec;
   await dismiss({ ...context, spec });
   expect(asked).toEqual(['PUT /v1/config {"maxConnections":90,"applications":[]}']);
 });
 
-test("a server of another version is told so, and nothing is taken for what it is not", async () => {
+test("a server of another version is refused as such", async () => {
   answer = () => Response.json({ message: "There is nothing here." }, { status: 404 });
   await expect(applySpec(context)).rejects.toThrow("is of another version than what asks it");
 });
 
-test("what it says about a refusal may be shown to anyone", async () => {
+test("a refusal carries the server's own message, or a general sentence when there is none", async () => {
   answer = () => Response.json({ message: "Port 20002 is in use." }, { status: 500 });
   await expect(applySpec(context)).rejects.toThrow("Port 20002 is in use.");
   answer = () => new Response("<html>", { status: 502 });
   await expect(applySpec(context)).rejects.toThrow("refused an order");
 });
 
-test("no more connections are let in than there may be open files", () => {
+test("the limit of connections stays below the limit of open files", () => {
   expect(connectionsWithin(20_000, 10_000)).toBe(10_000);
   expect(connectionsWithin(1_024, 2_000)).toBe(896);
   expect(connectionsWithin(100, 2_000)).toBe(1);
 });
 
-test("it is ready when it answers", async () => {
+test("a server is ready when it answers", async () => {
   answer = () => new Response("ok");
   expect(await isReady(context)).toBe(true);
   answer = () => Response.json({ message: "Not now." }, { status: 503 });
@@ -80,7 +80,7 @@ test("it is ready when it answers", async () => {
   await expect(applySpec(context)).rejects.toThrow("does not answer");
 });
 
-test("series are those of the cluster or of one application", async () => {
+test("metrics are of the cluster or of one application, and a malformed answer is refused", async () => {
   const series = { connectionCount: [{ at: "2026-03-15T08:00:00.000Z", value: 1 }], messageRate: [] };
   answer = () => Response.json(series);
   expect(await metrics(context, { periodSeconds: 60 })).toEqual(series);
@@ -90,7 +90,7 @@ test("series are those of the cluster or of one application", async () => {
   await expect(metrics(context, { periodSeconds: 60 })).rejects.toThrow();
 });
 
-test("figures are all numbers there are, those within others too", async () => {
+test("figures are all numbers in the answer, nested numbers included", async () => {
   const webhooks = { delivered: 2, failed: 1, dropped: 0 };
   const counters = { connections: 3, messagesReceived: 5, messagesSent: 6, slowConsumers: 0 };
   const application = { id: "wsa-1", ...counters, webhooks };

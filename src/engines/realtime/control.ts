@@ -1,4 +1,4 @@
-// What the host tells a running realtime server and asks it, over its unix socket.
+// The host's orders and questions to a running realtime server, over its unix socket.
 import * as z from "zod/mini";
 import type { Figures, MetricsQuery, RealtimeSpec, Series } from "../../drivers/driver.ts";
 import { refusalSchema, seriesSchema } from "../../contracts/host-answers.ts";
@@ -11,12 +11,12 @@ import type { EngineContext } from "../engine.ts";
 
 type Context = EngineContext<RealtimeSpec>;
 
-/** The server answers from memory; one that takes so long is busy beyond use. */
+/** The server answers from memory; a server that takes longer is too busy to be of use. */
 const TIMEOUT_MS = 5_000;
 
 const ANSWER = "The answer of the realtime server";
 
-/** Has the server take over applications, limits, origins and secrets; the first time, it begins to listen for clients. */
+/** Sends the server its applications, limits, origins and secrets; the first time, it begins to listen for clients. */
 export async function applySpec(context: Context): Promise<void> {
   const { spec, limits } = context;
   const { maxConnections = spec.maxConnections } = limits;
@@ -25,7 +25,7 @@ export async function applySpec(context: Context): Promise<void> {
   await ask(context, "/config", { method: "PUT", body: JSON.stringify(config) });
 }
 
-/** Has the server send all clients away as those of applications that are no longer there, which none comes back to. */
+/** Has the server send all clients away as if their applications were deleted, so that none of them reconnects. */
 export async function dismiss({ spec, ...context }: Context): Promise<void> {
   await applySpec({ ...context, spec: { ...spec, applications: [] } });
 }
@@ -41,13 +41,13 @@ export async function isReady(context: Context): Promise<boolean> {
   }
 }
 
-/** Connections and messages over time, of the cluster or of one application. */
+/** Time series of connections and messages, of the cluster or of one application. */
 export async function metrics(context: Context, { part, periodSeconds }: MetricsQuery): Promise<Series> {
   const query = new URLSearchParams({ id: part ?? context.spec.id, period: String(periodSeconds) });
   return readAs(seriesSchema, await (await ask(context, `/metrics?${query}`)).json(), ANSWER);
 }
 
-/** What the server counts at the moment. */
+/** The counters of the server at this moment. */
 export async function figures(context: Context): Promise<Figures> {
   const { applications, ...whole } = readAs(
     realtimeStatsSchema,

@@ -15,23 +15,26 @@ import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
 const CONFIG_FILE = "realtime.json";
 const versioned = z.looseObject({ version: z.literal(REALTIME_VERSION) });
 
-/** What the server opens beside clients' connections: its own files, requests to publish, webhooks. */
+/** Open files of the server beside clients' connections: its own files, requests to publish, webhooks. */
 const OWN_OPEN_FILES = 128;
 
-/** The server itself with its compiled code, what may wait for slow clients and webhooks, and bursts between two collections of garbage. */
+/**
+ * Memory of the server with its compiled code, of queues for slow clients and webhooks, and of bursts between two
+ * garbage collections.
+ */
 const OWN_MEMORY_BYTES = 768 * 1024 ** 2;
 /** A connection with its subscriptions, of which most clients have a few. */
 const CONNECTION_BYTES = 64 * 1024;
 
-/** Threads of Bun: some for any machine, and more for each processor. */
+/** Threads of Bun: a fixed number, and more for each processor. */
 const OWN_THREADS = 96;
 const THREADS_PER_CPU = 8;
 
 /** The environment of the process. */
 export const REALTIME_ENV = {
-  // There is no home folder in which Bun could keep anything.
+  // The process has no home folder in which Bun could keep a cache.
   BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0",
-  // The last stage of compilation saves less on the first hundred thousand connections than it costs them.
+  // The last stage of compilation costs the first hundred thousand connections more than it saves them.
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
 };
 
@@ -39,7 +42,7 @@ export const realtime: Engine<RealtimeSpec> = {
   name: "realtime",
   kind: "realtime",
   protocol: null,
-  // It is replaced with Pilvi, and every version reads what an earlier one kept.
+  // The server is replaced together with Pilvi, and every version reads the data of an earlier version.
   majorOf: () => "any",
   limits,
   files: (context) => ({ [CONFIG_FILE]: `${JSON.stringify(processConfig(context))}\n` }),
@@ -58,7 +61,7 @@ export const realtime: Engine<RealtimeSpec> = {
   dismiss,
   env: () => REALTIME_ENV,
   stopSignal: "SIGTERM",
-  // Clients are sent away over some seconds, so that they do not all come back at once.
+  // The server sends clients away over some seconds, so that they do not all come back at once.
   stopTimeoutMs: 20_000,
   explain,
 };
@@ -75,14 +78,16 @@ function limits({ maxConnections, applications }: RealtimeSpec, machineBytes: nu
 }
 
 /**
- * As many connections as the limit of open files has room for. A server that reached that limit could neither refuse a client nor be
- * told of a change, and would try to take what waits without a pause.
+ * The connections that the limit of open files has room for. A server at that limit could neither refuse a client nor
+ * receive a change, and would retry waiting connections without a pause.
  */
 export function connectionsWithin(openFiles: number, wanted: number): number {
   return Math.max(1, Math.min(wanted, openFiles - OWN_OPEN_FILES));
 }
 
-/** What is read once, at the start. All else is told to the running server, so that no change ends it. */
+/**
+ * Settings that the server reads once, at its start. All else is sent to the running server, so that no change ends it.
+ */
 function processConfig({
   spec,
   paths,
@@ -104,7 +109,7 @@ function processConfig({
   };
 }
 
-/** A server of another version could be told nothing. */
+/** A server of another version would understand no message of this version. */
 function isOutdated({ paths }: EngineContext<RealtimeSpec>): boolean {
   const path = join(paths.confDir, CONFIG_FILE);
   return existsSync(path) && !z.safeParse(versioned, JSON.parse(readFileSync(path, "utf8"))).success;

@@ -1,4 +1,5 @@
-// What the host asks of a running Redis or Valkey: whether it answers, who uses it, and what it must not be stopped in.
+// What the host asks of a running Redis or Valkey: whether it answers, how it is used, and which activity forbids a
+// stop.
 import type { CacheSpec } from "../../drivers/driver.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
@@ -6,7 +7,10 @@ import { PersistenceError, type EngineContext, type Usage } from "../engine.ts";
 import { eachClient, fieldsOf, type Client } from "./client-list.ts";
 import { ADMIN_NAME, customerRules, hasRules } from "./config.ts";
 
-/** What keeps a client from being parted, in the order in which it is told; what a client waits for comes first. */
+/**
+ * Activities of a client that forbid to disconnect it, in the order of the report; those that a client waits for come
+ * first.
+ */
 const TIES: [does: string, isSo: (client: Client) => boolean][] = [
   ["waits in a blocking command", ({ flags = "" }) => flags.includes("b")],
   [
@@ -22,7 +26,7 @@ const TIES: [does: string, isSo: (client: Client) => boolean][] = [
   ["has not read all its answers", (client) => isPositive(client.obl) || isPositive(client.oll)],
 ];
 
-/** What is written in the background and would be cut short, by the field of `INFO persistence` that tells of it. */
+/** Background writes that a stop would cut short, by the field of `INFO persistence` that reports them. */
 const WRITES: [field: string, reason: string][] = [
   ["loading", "The cache still loads its data."],
   ["rdb_bgsave_in_progress", "The cache saves its data."],
@@ -41,8 +45,9 @@ export async function isReady(context: EngineContext<CacheSpec>): Promise<boolea
 }
 
 /**
- * Gives customers of a running engine the rights that they would get at its start now: an earlier Pilvi may have started it with others.
- * @throws when it does not answer.
+ * Gives the customers of a running engine the rights that a start would give them now: an earlier Pilvi may have
+ * started it with others.
+ * @throws when the engine does not answer.
  */
 export async function renewRules(context: EngineContext<CacheSpec>): Promise<void> {
   if (hasRules(context)) return;
@@ -52,10 +57,11 @@ export async function renewRules(context: EngineContext<CacheSpec>): Promise<voi
   });
 }
 
-/** See `Engine.blockingActivity`. @throws when it does not answer. */
+/** See `Engine.blockingActivity`. @throws when the engine does not answer. */
 export async function blockingActivity(context: EngineContext<CacheSpec>): Promise<string | null> {
   const info = await infoOf(context, "persistence");
-  // It would end all the same, without a word. One that keeps snapshots refuses to, so how its last one went is no matter.
+  // An engine with a log would end all the same, without a word. An engine with snapshots refuses to end, so the result
+  // of its last snapshot does not matter.
   if (info.aof_last_write_status === "err")
     throw new PersistenceError("The cache cannot write its keys to the disk.");
   let reason: string | null = null;
@@ -67,7 +73,7 @@ export async function blockingActivity(context: EngineContext<CacheSpec>): Promi
   return reason ?? WRITES.find(([field]) => info[field] === "1")?.[1] ?? null;
 }
 
-/** See `Engine.usage`. @throws when it does not answer. */
+/** See `Engine.usage`. @throws when the engine does not answer. */
 export async function usage(context: EngineContext<CacheSpec>): Promise<Usage> {
   let idleSeconds: number | null = null;
   await eachClient(context, ({ idle }) => {
@@ -84,7 +90,7 @@ async function infoOf(context: EngineContext<CacheSpec>, section: string): Promi
   );
 }
 
-/** Who comes through the unix socket has no address of its own. */
+/** A client at the unix socket has no address of its own. */
 function nameOf({ user, name, addr = "" }: Client): string {
   const from = addr.startsWith("/") ? "" : ` at ${addr}`;
   const client = name === undefined || name === "" ? "" : `"${presentable(name)}" `;
@@ -99,7 +105,7 @@ async function asAdmin<T>(
   { paths, adminPassword }: EngineContext<CacheSpec>,
   work: (client: Bun.RedisClient) => Promise<T>,
 ): Promise<T> {
-  // Bun's client takes no path with a character that a URL would escape, nor a long one; this one has neither.
+  // Bun's client takes no long path and no path with characters that a URL escapes; this address has neither.
   return await withSocket(paths.socket, async (address) => {
     const client = new Bun.RedisClient(`redis+unix://${ADMIN_NAME}:${adminPassword}@localhost${address}`, {
       autoReconnect: false,

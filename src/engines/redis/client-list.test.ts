@@ -8,7 +8,7 @@ function answerOf(...lines: string[]): Buffer {
   return Buffer.from(`+OK\r\n$${list.length}\r\n${list}\r\n`, "latin1");
 }
 
-test("each client is told, wherever the answer is cut", () => {
+test("each client is reported, wherever the answer is cut", () => {
   const answer = answerOf("id=1 name=a", "id=2 name=b", "id=3 name=");
   for (let size = 1; size <= answer.length; size++) {
     const lines: string[] = [];
@@ -20,7 +20,7 @@ test("each client is told, wherever the answer is cut", () => {
   }
 });
 
-test("no more is read than is needed", () => {
+test("no client is reported after the last that was needed", () => {
   const lines: string[] = [];
   const list = new ClientList((line) => lines.push(line) === 2);
   expect(list.take(answerOf("1", "2", "3"))).toBe(true);
@@ -32,7 +32,7 @@ test("a list that is too long is refused before any of it was read", () => {
   expect(() => list.take(Buffer.from("+OK\r\n$100000000\r\n"))).toThrow(BeyondBounds);
 });
 
-test("a client whose line is too long is not waited for", () => {
+test("a client whose line is too long is refused before its line ends", () => {
   const list = new ClientList(() => false);
   list.take(Buffer.from("+OK\r\n$16000000\r\n"));
   expect(() => list.take(Buffer.alloc(100_000, "x"))).toThrow(BeyondBounds);

@@ -1,27 +1,27 @@
-// The clients of a running Redis or Valkey, read one by one: together with their names they may be as long as customers like.
+// Reads the clients of a running Redis or Valkey one by one, since their names make the list as long as customers like.
 import type { Socket } from "bun";
 import type { CacheSpec } from "../../drivers/driver.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { BeyondBounds, type EngineContext } from "../engine.ts";
 import { ADMIN_NAME } from "./config.ts";
 
-/** What all clients together may be told with: ten thousand of them, with names of more than a thousand characters. */
+/** The longest list: ten thousand clients, with names of more than a thousand characters. */
 const MAX_LIST_BYTES = 16 * 1024 ** 2;
 
-/** What one client may be told with. */
+/** The longest line about one client. */
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** An answer before the list, or how long the list is. */
+/** The longest line before the list: the answer to the login, or the length of the list. */
 const MAX_HEAD_BYTES = 1_024;
 
 const TIMEOUT_MS = 10_000;
 
-/** The fields of a client, by their names. */
+/** The fields of a client, by name. */
 export type Client = Record<string, string>;
 
 /**
- * Calls back with each client but the host itself, until it returns true or there are no more.
- * @throws BeyondBounds when the list is too long, of which nothing is read then; Error when the engine does not answer.
+ * Calls back with each client except the host itself, until it returns true or the list ends.
+ * @throws BeyondBounds when the list is too long, before any of it is read; Error when the engine does not answer.
  */
 export async function eachClient(
   { paths, adminPassword }: EngineContext<CacheSpec>,
@@ -40,7 +40,7 @@ export async function eachClient(
             if (list.take(bytes)) end.resolve();
             if (list.isLoggedIn && !isAsked) isAsked = from.write("CLIENT LIST\r\n") > 0;
           }),
-        // An engine closes the connection of whoever is owed more than it holds for all its clients.
+        // An engine closes the connection when the answers that its clients have not read exceed their memory.
         close: () => end.reject(list.isLoggedIn ? tooLong() : new Error("the cache closed the connection")),
         error: (_, error) => end.reject(error),
       },
@@ -67,7 +67,7 @@ function isTaken(line: string, take: (client: Client) => boolean): boolean {
   return client.user !== ADMIN_NAME && take(client);
 }
 
-/** The parts of a text that each have a name, a sign and a value. */
+/** The pairs of a text, each of a name, a sign and a value. */
 export function fieldsOf(text: string, between: string, sign: string): Record<string, string> {
   const pairs = text.split(between).map((pair): [string, string] => {
     const end = pair.indexOf(sign);
@@ -76,26 +76,28 @@ export function fieldsOf(text: string, between: string, sign: string): Record<st
   return Object.fromEntries(pairs);
 }
 
-/** The answers to a login and to `CLIENT LIST`, however they are cut. */
+/** The answers to a login and to `CLIENT LIST`, wherever they are cut. */
 export class ClientList {
   readonly #onLine: (line: string) => boolean;
   #isLoggedIn = false;
-  /** How much of the list is to come; null as long as that is not known. */
+  /** How many bytes of the list are still to come; null until that is known. */
   #bytesLeft: number | null = null;
-  /** What has come of a line whose end has not. */
+  /** The beginning of a line whose end has not arrived. */
   #partial: Buffer<ArrayBufferLike> = Buffer.alloc(0);
 
-  /** Whether the list is what is waited for. */
+  /** Whether the login has succeeded, so that the list comes next. */
   get isLoggedIn(): boolean {
     return this.#isLoggedIn;
   }
 
-  /** @param onLine returns true when no more need be read. */
+  /** @param onLine returns true when the rest need not be read. */
   constructor(onLine: (line: string) => boolean) {
     this.#onLine = onLine;
   }
 
-  /** @returns whether all that is needed was read. @throws BeyondBounds; Error when it is not what was asked for. */
+  /**
+   * @returns whether all that is needed was read. @throws BeyondBounds; Error when the answer is not a list of clients.
+   */
   take(bytes: Uint8Array): boolean {
     let rest: Buffer<ArrayBufferLike> =
       this.#partial.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#partial, bytes]);
@@ -107,7 +109,7 @@ export class ClientList {
     }
     if (this.#bytesLeft === null && rest.length > MAX_HEAD_BYTES) throw new Error("the answer is too long");
     if (rest.length > MAX_LINE_BYTES) throw tooLong();
-    // The bytes that came are the runtime's, to be used again.
+    // The runtime uses the memory of the bytes again.
     this.#partial = Buffer.from(rest);
     return this.#bytesLeft === 0;
   }
@@ -121,7 +123,7 @@ export class ClientList {
     if (this.#bytesLeft > MAX_LIST_BYTES) throw tooLong();
   }
 
-  /** The list has a line for each client; an empty one closes the answer. */
+  /** Each client has a line; an empty line closes the answer. */
   #takeClient(line: string): boolean {
     this.#bytesLeft = Math.max(0, (this.#bytesLeft ?? 0) - line.length - 1);
     return (line !== "" && this.#onLine(line)) || this.#bytesLeft === 0;

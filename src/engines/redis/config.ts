@@ -13,8 +13,8 @@ import { persistence } from "./persistence.ts";
 export const ADMIN_NAME = "pilvi";
 
 /**
- * What a customer may do: everything on keys, but nothing that reaches beyond the cache, reads its settings, or stops it.
- * The named commands are of the dangerous category and are what clients and frameworks need all the same.
+ * The rights of a customer: everything on keys, but nothing that reaches beyond the cache, reads its settings, or stops
+ * it. The named commands are of the dangerous category, and clients and frameworks need them all the same.
  */
 const CUSTOMER_RULES = [
   "~*",
@@ -31,12 +31,15 @@ const CUSTOMER_RULES = [
   "+role",
 ];
 
-/** Connections that an engine takes. */
+/** The most connections that an engine takes. */
 export const MAX_CLIENTS = 10_000;
 
-/** Of no category that is dangerous, and yet they fork a process for each client, or stop the engine for all of its memory. */
+/**
+ * They are of no dangerous category, yet fork a process for each client or block the engine for the length of its
+ * memory.
+ */
 const DENIED_SUBCOMMANDS = ["-script|debug", "-memory|malloc-stats", "-memory|purge"];
-/** Redis 6 can allow a subcommand and not deny it. */
+/** Redis 6 can allow a subcommand but cannot deny it. */
 const DENIED_SUBCOMMANDS_BEFORE_7 = [
   "-script",
   ...["exists", "flush", "help", "kill", "load"].map((name) => `+script|${name}`),
@@ -44,7 +47,7 @@ const DENIED_SUBCOMMANDS_BEFORE_7 = [
   ...["doctor", "help", "stats", "usage"].map((name) => `+memory|${name}`),
 ];
 
-/** Above that of anything else that serves customers. */
+/** Above the score of every other process that serves customers. */
 const SAVING_OOM_SCORE = 800;
 
 const USERS_FILE = "users.acl";
@@ -69,7 +72,7 @@ function settings(context: EngineContext<CacheSpec>): string[] {
   const { spec, limits, paths } = context;
   return [
     ...listening(context),
-    // As seen from the data folder: a socket's path may be short only.
+    // Relative to the data folder, since the path of a socket must be short.
     `unixsocket ../run/${SOCKET_NAME}`,
     "unixsocketperm 770",
     `dir ${quoted(paths.dataDir)}`,
@@ -78,7 +81,7 @@ function settings(context: EngineContext<CacheSpec>): string[] {
     `maxmemory-policy ${spec.evictionPolicy}`,
     ...(isBefore7(context.installed) ? [] : [`maxmemory-clients ${clientMemory(limits.memoryBytes)}`]),
     `maxclients ${MAX_CLIENTS}`,
-    // Out of memory, a child that saves goes before the cache itself, which tries again later.
+    // Out of memory, the kernel ends a child that saves before the cache itself, which tries again later.
     "oom-score-adj absolute",
     `oom-score-adj-values ${CUSTOMER_OOM_SCORE} ${CUSTOMER_OOM_SCORE} ${SAVING_OOM_SCORE}`,
     ...persistence(context),
@@ -110,7 +113,7 @@ function listening({ spec, address, certificate, paths }: EngineContext<CacheSpe
   ];
 }
 
-/** Whether the engine was started with the rights that customers would get now. */
+/** Whether the engine was started with the rights that a start would give customers now. */
 export function hasRules(context: EngineContext<CacheSpec>): boolean {
   return readFileSync(join(context.paths.confDir, USERS_FILE), "utf8").includes(
     customerRules(context).join(" "),
@@ -126,7 +129,7 @@ function aclLines(context: EngineContext<CacheSpec>): string[] {
   ];
 }
 
-/** What every user of a customer may do, in the words of the engine. */
+/** The rights of every user of a customer, as rules of the engine. */
 export function customerRules({ installed }: Pick<EngineContext<CacheSpec>, "installed">): string[] {
   return [...CUSTOMER_RULES, ...(isBefore7(installed) ? DENIED_SUBCOMMANDS_BEFORE_7 : DENIED_SUBCOMMANDS)];
 }

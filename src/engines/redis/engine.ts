@@ -1,4 +1,4 @@
-// How the host runs a Redis or a Valkey, which differ in nothing that matters here but their name.
+// How the host runs a Redis or a Valkey, which differ here only in their names.
 import { join } from "node:path";
 import type { CacheSpec, Limits } from "../../drivers/driver.ts";
 import type { ForeignProgram } from "../foreign-program.ts";
@@ -10,10 +10,10 @@ import { configFiles, SOCKET_NAME } from "./config.ts";
 import { totalMemory } from "./memory.ts";
 import { adoptSnapshot } from "./persistence.ts";
 
-/** The engine, the threads that free and write for it, and a child that saves. */
+/** The engine, its threads that free and write, and a child that saves. */
 const MAX_PROCESSES = 64;
 
-/** Builds the engine under the name of the program that runs. */
+/** Builds the engine of a program that is a Redis or a Valkey. */
 export function redisLike(
   name: "redis" | "valkey",
   program: ForeignProgram,
@@ -29,7 +29,7 @@ export function redisLike(
     prepare: adoptSnapshot,
     args: ({ paths }) => [join(paths.confDir, "engine.conf")],
     socketName: () => SOCKET_NAME,
-    // One that only has a unix socket says it in other words up to Redis 7.0: "The server is now ready to …".
+    // Up to Redis 7.0 an engine with only a unix socket says it in other words: "The server is now ready to …".
     readyLine: /[Rr]eady to accept connections/,
     fitsProcessLimit: true,
     apply: async (context) => {
@@ -41,7 +41,7 @@ export function redisLike(
     usage,
     shutdownRefusedPattern: /can't exit|Errors trying to shut down/i,
     stopSignal: "SIGTERM",
-    // All keys may have to be written first. `pilvi up` waits some longer than this for a host that ends.
+    // The engine may first have to write all keys. `pilvi up` waits some longer than this for a host that ends.
     stopTimeoutMs: 80_000,
     explain,
   };

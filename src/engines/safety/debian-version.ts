@@ -1,4 +1,5 @@
-// Orders versions of Debian packages as dpkg does, which patches in place: 7.0.15-1~deb12u10 is newer than 7.0.15-1~deb12u9.
+// Orders versions of Debian packages as dpkg does. Debian patches in place: 7.0.15-1~deb12u10 is newer than
+// 7.0.15-1~deb12u9.
 
 /** Orders two versions of a package: negative when `a` is the older one. A `~` is older than nothing at all. */
 export function compareDebianVersions(a: string, b: string): number {
@@ -10,7 +11,7 @@ export function compareDebianVersions(a: string, b: string): number {
   );
 }
 
-/** `EPOCH:UPSTREAM-REVISION`, of which only the middle is always there. */
+/** `EPOCH:UPSTREAM-REVISION`, in which only the middle is always present. */
 function partsOf(version: string): { epoch: number; upstream: string; revision: string } {
   const [, epoch = "0", rest = ""] = /^(?:(\d+):)?(.*)$/s.exec(version) ?? [];
   const dash = rest.lastIndexOf("-");

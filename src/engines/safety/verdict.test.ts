@@ -53,12 +53,12 @@ test("a version gets fixes until the last day of its support", () => {
   });
 });
 
-test("a line that is newer than all known ones is fine, and one in between was given up", () => {
+test("a release line newer than all known lines is fine, and an unknown line in between has lost its support", () => {
   expect(verdict({ name: "valkey", version: "10.0.0" })).toEqual(FINE);
   expect(verdict({ name: "redis", version: "6.0.16" }).isUnsafe).toBe(true);
 });
 
-test("the newest line of each engine comes first in the table, and each floor is of its own line", () => {
+test("the floors of each engine begin with the newest line, and each lowest version belongs to its line", () => {
   const byNumber = new Intl.Collator("en", { numeric: true });
   for (const { floors, oldestVersion } of foreignEngines.map(programOf)) {
     expect(floors.at(-1)?.line).toBe(oldestVersion);

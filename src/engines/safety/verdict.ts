@@ -1,4 +1,4 @@
-// Says whether an engine is known to have holes, or gets no fixes any more, from the floors of its program.
+// Judges by a program's floors whether an engine has known holes or gets no fixes any more.
 import type { EngineName } from "../../drivers/driver.ts";
 import type { Floor } from "../foreign-program.ts";
 import type { DistributionPackage } from "../installed-engine.ts";
@@ -7,26 +7,26 @@ import { compareDebianVersions } from "./debian-version.ts";
 import { engineNamed } from "../registry.ts";
 import { RELEASE_ENDS } from "./release-ends.ts";
 
-/** What an engine is judged by. */
+/** The facts that an engine is judged by. */
 export interface JudgedEngine {
   name: EngineName;
   version: string;
   origin: "store" | "system" | "pilvi";
-  /** Where it came out of a package that Pilvi knows of. */
+  /** Only for an engine from a package that Pilvi knows. */
   package?: DistributionPackage;
 }
 
-/** What is to be said of an engine's safety. */
+/** The verdict on an engine's safety. */
 export interface Verdict {
   /** A sentence for anyone to read; null when nothing is amiss. */
   warning: string | null;
-  /** Known to have holes, so that any other engine that will do is to be preferred. */
+  /** Whether it has known holes, so that any other suitable engine is preferred. */
   isUnsafe: boolean;
 }
 
 const FINE: Verdict = { warning: null, isUnsafe: false };
 
-/** @param today the day that support is judged by. */
+/** @param today the day for which support is judged. */
 export function verdictOn(engine: JudgedEngine, today = new Date()): Verdict {
   const lines = engineNamed(engine.name).program?.floors ?? [];
   const floor = lines.find(({ line }) => engine.version === line || engine.version.startsWith(`${line}.`));
@@ -65,14 +65,14 @@ function ofSupport(engine: JudgedEngine, until: string | null, today: Date): Ver
   return held(engine, `${textOf(engine)} gets no security fixes any more since ${until}`);
 }
 
-/** A line that is newer than all that are known is taken for a new one, any other for one that was given up. */
+/** A line newer than all known lines counts as new, any other unknown line as given up. */
 function ofUnknownLine(engine: JudgedEngine, lines: Floor[]): Verdict {
   const [newest] = lines;
   if (newest === undefined || compareVersions(engine.version, newest.line) > 0) return FINE;
   return held(engine, `${textOf(engine)} is of a version that gets no security fixes any more`);
 }
 
-/** Distributions patch in place, which the version of a program does not tell. */
+/** Distributions patch in place, which the version of a program does not show. */
 function held(engine: JudgedEngine, claim: string): Verdict {
   const isPatchable = engine.origin === "system" || engine.package !== undefined;
   if (!isPatchable) return { warning: `${claim}.`, isUnsafe: true };

@@ -1,4 +1,4 @@
-// Valkey, which takes the same configuration and speaks the same protocol as Redis.
+// Valkey, which shares its configuration and protocol with Redis.
 import { redisLike } from "../redis/engine.ts";
 import { program } from "./program.ts";
 
