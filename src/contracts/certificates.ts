@@ -1,13 +1,14 @@
-// Certificates that one process reads from files of its user's alone, for others that have given up the rights to read those.
+// Certificates that one process reads from files of its own user, for others that have given up the right to read those
+// files.
 import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import { replaceFile, signatureOf } from "../lib/files.ts";
 import { readJsonAs } from "./read.ts";
 
 const namedCertificateSchema = z.strictObject({
-  /** Server names that choose it, in lower case. */
+  /** Server names that choose the certificate, in lower case. */
   names: z.array(z.string()),
-  /** PEM: the certificate and those that lead to the root, if any. */
+  /** PEM: the certificate and its chain to the root, if any. */
   cert: z.string(),
   /** PEM: its private key, without a passphrase. */
   key: z.string(),
@@ -15,13 +16,13 @@ const namedCertificateSchema = z.strictObject({
 
 export type NamedCertificate = z.infer<typeof namedCertificateSchema>;
 
-/** The first is for clients that name no server, or one that no other is for. */
+/** The first certificate is for clients that name no server or an unknown server. */
 const publishedSchema = z.strictObject({
   version: z.literal(1),
   certificates: z.array(namedCertificateSchema).check(z.minLength(1)),
 });
 
-/** @param gid the group that may read the file; left out where all processes have one user. */
+/** @param gid the group that may read the file; left out where all processes have the same user. */
 export function publishCertificates(
   path: string,
   certificates: readonly NamedCertificate[],
@@ -31,18 +32,21 @@ export function publishCertificates(
   replaceFile(path, text, gid === undefined ? 0o600 : 0o440, gid);
 }
 
-/** A published file, followed by looking at it now and then. */
+/** A published file, checked for a change now and then. */
 export class PublishedCertificates {
   readonly #path: string;
   #known: string;
 
-  /** @param known the file's signature before the certificates were read in another way. */
+  /** @param known the file's signature from before the certificates were read in another way. */
   constructor(path: string, known: string) {
     this.#path = path;
     this.#known = known;
   }
 
-  /** The certificates when they were published anew, else null. @throws Error when they cannot be read; they count as known then. */
+  /**
+   * @returns the certificates when they were published anew, else null.
+   * @throws Error when they cannot be read; that publication counts as known then.
+   */
   changed(): NamedCertificate[] | null {
     const signature = signatureOf(this.#path);
     if (signature === this.#known) return null;

@@ -1,12 +1,12 @@
 // The engines that an instance can run with, by name.
 import * as z from "zod/mini";
 
-/** By name; `src/engines/registry.ts` has what is known of each. */
+/** By name; `src/engines/registry.ts` leads to the facts about each. */
 export const foreignEngines = ["valkey", "redis", "postgres", "mariadb"] as const;
 
 export const foreignEngineSchema = z.enum(foreignEngines);
 
-/** Engines that are programs of others, and have to be installed. */
+/** Engines that are programs of other projects, and have to be installed. */
 export type ForeignEngine = z.infer<typeof foreignEngineSchema>;
 
 export const engineNameSchema = z.enum([...foreignEngines, "realtime"]);

@@ -1,4 +1,4 @@
-// What the host and the gateway say to each other over the host's unix socket for gateways: one JSON object a line.
+// The messages between the host and the gateway over the host's unix socket for gateways: one JSON object a line.
 import * as z from "zod/mini";
 import { wakeReasonSchema, wakeSchema } from "./sleep.ts";
 import { instanceUserSchema } from "./users.ts";
@@ -8,12 +8,12 @@ const question = z.exactOptional(z.int());
 
 const protocolSchema = z.enum(["postgres", "mysql", "redis"]);
 
-/** What clients of an instance speak. */
+/** The protocol of an instance's clients. */
 export type Protocol = z.infer<typeof protocolSchema>;
 
 const entryStateSchema = z.enum(["running", "asleep", "starting", "draining", "failed"]);
 
-/** How an instance is, as far as its clients are concerned. */
+/** The state of an instance as far as its clients are concerned. */
 export type RouteState = z.infer<typeof entryStateSchema>;
 
 const milliseconds = z.number().check(z.nonnegative());
@@ -21,7 +21,7 @@ const milliseconds = z.number().check(z.nonnegative());
 export const entrySchema = z.strictObject({
   id,
   protocol: protocolSchema,
-  /** Where the gateway listens for it. */
+  /** Where the gateway listens for the instance. */
   address: z.string(),
   port: z.int(),
   /** The unix socket of its engine. */
@@ -30,21 +30,30 @@ export const entrySchema = z.strictObject({
   state: entryStateSchema,
   /** Why the last start failed, as a sentence that may be shown to anyone. */
   lastError: z.nullable(z.string()),
-  /** All who may log in, as they were when the engine was asked last. */
+  /** All users that may log in, as of the latest question to the engine. */
   users: z.array(instanceUserSchema),
-  /** How many clients may be logged in, or wait to be: what the engine takes, and for a database some who wait in line. */
+  /**
+   * How many clients may be logged in or wait for it: the engine's limit, and for a database some more that wait in
+   * line.
+   */
   maxConnections: z.int(),
-  /** Seconds without use after which it is to sleep; null is never. */
+  /** Idle seconds after which the instance is to sleep; null is never. */
   sleepAfterSeconds: z.nullable(z.number()),
-  /** How long the parts of its latest start took, in milliseconds: to a process, and from there to one that takes connections. */
+  /**
+   * How long the parts of the latest start took, in milliseconds: until there was a process, and from there until it
+   * took connections.
+   */
   latestStart: z.nullable(z.strictObject({ startMs: milliseconds, readyMs: milliseconds })),
 });
 
-/** An instance that the gateway is the address of. */
+/** An instance whose clients arrive at the gateway. */
 export type Route = z.infer<typeof entrySchema>;
 
 export const hostMessageSchema = z.discriminatedUnion("type", [
-  /** The ids of all instances behind the gateway; an instance that is not named is not behind it any more. The first message of a link. */
+  /**
+   * The ids of all instances behind the gateway; an instance that is not named is no longer behind it. The first
+   * message of a link.
+   */
   z.strictObject({ type: z.literal("entries"), ids: z.array(id) }),
   /** Follows the entries of those instances, each of which is a message of its own. */
   z.strictObject({ type: z.literal("synced") }),
@@ -54,19 +63,25 @@ export const hostMessageSchema = z.discriminatedUnion("type", [
     /** Whether it is the answer to `users`. */
     isAnswer: z.exactOptional(z.literal(true)),
   }),
-  /** The gateway is to give up the address, and to answer `released` when it does not listen there any more. */
+  /** The gateway must give up the address, and answer `released` when it no longer listens there. */
   z.strictObject({ type: z.literal("gone"), id }),
-  /** Hold whoever comes, let what is under way come to its end; to be answered with `drained` or `busy` in this time. */
+  /** Hold new clients and let what is under way end; the gateway answers `drained` or `busy` in this time. */
   z.strictObject({
     type: z.literal("drain"),
     id,
     withinMs: z.number(),
-    /** Whether a client that has something to say meanwhile comes first; a `detach` that follows is then answered with `busy` too. */
+    /**
+     * Whether a client that sends something meanwhile comes first; a `detach` that follows is then answered with `busy`
+     * too.
+     */
     isYielding: z.exactOptional(z.boolean()),
-    /** To be told with the answer, which may come so late that another question was asked meanwhile. */
+    /** Comes back with the answer, which may be so late that the host has asked another question meanwhile. */
     question,
   }),
-  /** Part the clients of a drained instance from its engine, which is about to be stopped; to be answered with `detached`. */
+  /**
+   * Disconnect the clients of a drained instance from its engine, which is about to be stopped; the gateway answers
+   * `detached`.
+   */
   z.strictObject({ type: z.literal("detach"), id, question }),
 ]);
 
@@ -75,15 +90,17 @@ export type HostMessage = z.infer<typeof hostMessageSchema>;
 
 export const gatewayMessageSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("released"), id }),
-  /** It has handed over the sockets that it listens at, and is to be handed those of all instances behind it. */
+  /** The gateway has handed over its listening sockets, and needs those of all instances behind it. */
   z.strictObject({ type: z.literal("holding") }),
   z.strictObject({ type: z.enum(["drained", "busy", "detached"]), id, question }),
-  /** Somebody who proved who it is waits for the engine. */
+  /** A client that proved its identity waits for the engine. */
   z.strictObject({ type: z.literal("wake"), id, reason: wakeReasonSchema }),
   z.strictObject({ type: z.literal("woken"), id, wake: wakeSchema }),
-  /** No client has used it for as long as `sleepAfterSeconds` says. It is told again from time to time while that is so. */
+  /**
+   * No client has used the instance for `sleepAfterSeconds`. The gateway repeats this from time to time while it is so.
+   */
   z.strictObject({ type: z.literal("quiet"), id }),
-  /** The users it knows may be out of date; to be answered with an `entry`. */
+  /** The gateway's users may be out of date; the host answers with an `entry`. */
   z.strictObject({ type: z.literal("users"), id }),
 ]);
 

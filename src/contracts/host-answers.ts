@@ -1,4 +1,4 @@
-// What the host answers its driver beside observations: offers, readings, metrics, errors, and the lines of a watch.
+// The host's answers to its driver beside observations: offers, readings, metrics, errors, and the lines of a watch.
 import * as z from "zod/mini";
 import { engineNameSchema } from "./engine-names.ts";
 import { observationSchema } from "./observation.ts";
@@ -8,34 +8,34 @@ const offeredEngineSchema = z.strictObject({
   version: z.string(),
   /** The part of the version that an instance keeps for life, such as `17` for Postgres, `10.11` for MariaDB. */
   major: z.string(),
-  /** What customers can create in it, for an engine that has extensions. */
+  /** The extensions that customers can create, for an engine that has any. */
   extensions: z.exactOptional(z.array(z.strictObject({ name: z.string(), version: z.string() }))),
 });
 
-/** An engine that new instances could get. */
+/** An engine that a new instance could get. */
 export type OfferedEngine = z.infer<typeof offeredEngineSchema>;
 
 export const offerSchema = z.strictObject({
-  /** Engines that are installed, the newest version of each major one, preferred ones first. */
+  /** Engines that are installed: the newest version of each major version, preferred engines first. */
   engines: z.array(offeredEngineSchema),
   /** Memory of the machine, in bytes. */
   memoryBytes: z.number(),
 });
 
-/** What a driver can run, and with how much. */
+/** The engines and the memory that a driver can offer. */
 export type Offer = z.infer<typeof offerSchema>;
 
 export const storageReadingSchema = z.strictObject({
-  /** Names this reading, for the next one to have only what changed since. */
+  /** Names this reading, so that the next reading has only what changed since. */
   cursor: z.string(),
-  /** Bytes by the id of each instance that was measured. */
+  /** Bytes by instance id, for each instance that was measured. */
   bytes: z.record(z.string(), z.number()),
 });
 
-/** What instances take on the disk. */
+/** The disk usage of instances. */
 export type StorageReading = z.infer<typeof storageReadingSchema>;
 
-/** Which of the ports that were asked about nothing listens on. */
+/** The ports of the question at which no program listens. */
 export const freePortsSchema = z.array(z.int());
 
 export const seriesSchema = z.record(
@@ -43,7 +43,7 @@ export const seriesSchema = z.record(
   z.array(z.strictObject({ at: z.string(), value: z.number() })),
 );
 
-/** Figures over time, by name; each with the oldest first. */
+/** Time series by name, each with the oldest value first. */
 export type Series = z.infer<typeof seriesSchema>;
 
 const valuesSchema = z.record(z.string(), z.number());
@@ -53,10 +53,10 @@ export const figuresSchema = z.strictObject({
   parts: z.array(z.strictObject({ id: z.string(), figures: valuesSchema })),
 });
 
-/** Figures of the moment, by name: of an instance, and of each of its parts. */
+/** Gauges by name: of an instance, and of each of its parts. */
 export type Figures = z.infer<typeof figuresSchema>;
 
-/** A line of a watch: an observation, or the ids of all instances there are once each has been told. */
+/** A line of a watch: an observation, or, after an observation of each instance, the ids of all. */
 export const watchLineSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("observation"), observation: observationSchema }),
   z.strictObject({ type: z.literal("synced"), ids: z.array(z.string()) }),

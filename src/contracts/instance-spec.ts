@@ -1,4 +1,4 @@
-// The instance spec: all that a driver needs to know to run one instance. It is data that can be stored and compared.
+// The instance spec: all that a driver needs to run one instance, as data that can be stored and compared.
 import * as z from "zod/mini";
 import { engineNameSchema } from "./engine-names.ts";
 import { instanceUserSchema } from "./users.ts";
@@ -9,9 +9,9 @@ const positive = z.int().check(z.positive());
 export const exposureSchema = z.strictObject({
   /** The TCP port, the instance's for life; null for an instance that is reached through its unix socket only. */
   port: z.nullable(z.int()),
-  /** `loopback` is reachable on this machine alone, `public` on the address that the operator chose. */
+  /** `loopback` is reachable on this machine only, `public` at the address that the operator chose. */
   scope: z.enum(["loopback", "public"]),
-  /** Who listens at the port: the engine itself, or the gateway, behind which the engine has a unix socket only. */
+  /** The listener at the port: the engine itself, or the gateway, behind which the engine has only a unix socket. */
   through: z.enum(["engine", "gateway"]),
 });
 
@@ -29,20 +29,20 @@ export const evictionPolicySchema = z.enum([
   "volatile-ttl",
 ]);
 
-/** What makes a cache drop keys when its memory is full. */
+/** How a cache evicts keys when its memory is full. */
 export type EvictionPolicy = z.infer<typeof evictionPolicySchema>;
 
 const common = {
   /** The resource's id. Every path and name of the instance derives from it, so it is a safe name of a folder. */
   id: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)),
-  /** Engines that will do, the preferred one first; the one taken at the first start is kept for life. */
+  /** Suitable engines, the preferred engine first; an instance keeps the engine of its first start for life. */
   engines: z.tuple([engineNameSchema], engineNameSchema),
   users: z.array(instanceUserSchema),
   exposure: exposureSchema,
 };
 
 const sleepy = {
-  /** Seconds without use after which the instance is to sleep; null is never. It takes effect behind the gateway only. */
+  /** Idle seconds after which the instance is to sleep; null is never. It takes effect behind the gateway only. */
   sleepAfterSeconds: z.nullable(positive),
 };
 
@@ -64,7 +64,7 @@ const databaseSchema = z.strictObject({
   wish: z.enum(["present", "absent"]),
 });
 
-/** A database that the cluster is to have, or to have no more; any others are the customer's own business. */
+/** A database that the cluster must have, or must not have; all other databases are the customer's own. */
 export type DatabaseWish = z.infer<typeof databaseSchema>;
 
 const cluster = {
@@ -93,9 +93,9 @@ export const realtimeSpecSchema = z.strictObject({
   kind: z.literal("realtime"),
   ...common,
   engines: z.tuple([z.literal("realtime")]),
-  /** Nobody logs in; requests and subscriptions are signed with an application's secret. */
+  /** Realtime servers have no users: an application's secret signs requests and subscriptions. */
   users: z.tuple([]),
-  /** Of all applications together. */
+  /** The connections of all applications together. */
   maxConnections: positive,
   applications: z.array(webSocketApplicationSchema),
 });

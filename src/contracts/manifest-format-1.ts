@@ -1,5 +1,5 @@
-// Manifests of releases before formats had a number. The earliest lack members that later ones added. Members have the names that
-// those releases wrote, whatever they are called today.
+// Manifests of releases before formats had a number. The earliest lack members that later releases added. Members have
+// the names that those releases wrote, whatever they are called today.
 import * as z from "zod/mini";
 import { readAs } from "./read.ts";
 import { neverAsleep } from "./sleep.ts";
@@ -14,7 +14,7 @@ const schema = z.looseObject({
   sleep: z.exactOptional(loose),
 });
 
-/** @returns the same manifest with the members that it lacks, as the releases that added them understood their absence. */
+/** @returns the same manifest with its missing members, which have the meaning that their absence had. */
 export function fromFormat1(value: unknown): unknown {
   const { spec, sleep, ...rest } = readAs(schema, value, "The manifest");
   return {

@@ -1,4 +1,4 @@
-// Formats of the manifest: the one of today, earlier ones, and those of a newer Pilvi.
+// Formats of the manifest: today's, earlier formats, and those of a newer Pilvi.
 import { describe, expect, test } from "bun:test";
 import { MANIFEST_FORMAT, manifestFrom, manifestText, NewerManifest, type Manifest } from "./manifest.ts";
 import { neverAsleep } from "./sleep.ts";
@@ -35,7 +35,7 @@ describe("a manifest of today's format", () => {
     expect(manifestFrom(manifestText(manifest))).toEqual(manifest);
   });
 
-  test("is refused with an unknown member, and without one that it should have", () => {
+  test("is refused with an unknown member, and without a required member", () => {
     expect(() => manifestFrom(withMembers({ colour: "blue" }))).toThrow("colour is unknown");
     expect(() => manifestFrom(withMembers({ isSettled: undefined }))).toThrow("isSettled is missing");
     const spec = { ...manifest.spec, memoryBytes: "much" };
@@ -52,7 +52,7 @@ test("a manifest of a newer format is refused with a sentence that says what to 
   );
 });
 
-test("a manifest with a format that is no number is refused", () => {
+test("a manifest whose format is not a number is refused", () => {
   for (const format of ["2", 0, 1.5, null])
     expect(() => manifestFrom(withMembers({ format }))).toThrow("format");
 });

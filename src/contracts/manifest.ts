@@ -1,4 +1,4 @@
-// The manifest: what the host keeps of an instance, as a file that is enough to start it without a control plane.
+// The manifest: the file that holds all that the host keeps of an instance, enough to start it without a control plane.
 import * as z from "zod/mini";
 import { engineNameSchema } from "./engine-names.ts";
 import { exposureSchema, instanceSpecSchema } from "./instance-spec.ts";
@@ -12,21 +12,24 @@ export const MANIFEST_FORMAT = 2;
 export const manifestSchema = z.strictObject({
   spec: instanceSpecSchema,
   wish: z.enum(["present", "removed"]),
-  /** The engine and the major version that the data was made with; others might not read it. */
+  /** The engine and the major version that made the data; others might not read it. */
   engine: z.strictObject({ name: engineNameSchema, major: z.string() }),
   adminPassword: z.string(),
   /**
-   * The user that the instance has for life where the host can give it one of its own; null where it cannot, and for instances of
-   * earlier releases, whose user follows from their port.
+   * The user that the instance keeps for life, where the host can give each instance its own; null where it cannot, and
+   * for instances of earlier releases, whose user derives from their port.
    */
   uid: z.nullable(z.int()),
-  /** The spec took the place of another, with which an engine was started that may still run. */
+  /** The spec replaced another spec, and an engine that was started with the other may still run. */
   isReplaced: z.boolean(),
-  /** Who listens at the port since the latest start; the wish for it takes effect at the next one. */
+  /** The listener at the port since the latest start; a change in the spec takes effect at the next start. */
   servedThrough: exposureSchema.shape.through,
-  /** Whether the users and databases of the spec are in the data as it was left by a clean stop, so that the next start need not bring them there. */
+  /**
+   * Whether a clean stop left the data with the users and databases of the spec, so that the next start need not apply
+   * them.
+   */
   isSettled: z.boolean(),
-  /** Names of the databases that the API made; null of a Pilvi that kept no record of them. */
+  /** Names of the databases that the API made; null when an earlier Pilvi kept no record of them. */
   madeDatabases: z.nullable(z.array(z.string())),
   sleep: sleepRecordSchema,
 });
@@ -34,12 +37,12 @@ export const manifestSchema = z.strictObject({
 /** What the host keeps of an instance. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** A newer Pilvi wrote the manifest, in a format that this one does not know. */
+/** A newer Pilvi wrote the manifest, in an unknown format. */
 export class NewerManifest extends ContractError {
   override name = "NewerManifest";
 }
 
-/** A manifest as a file has it; without a format it is of format 1. */
+/** A manifest in its file; a file without a format is of format 1. */
 const fileSchema = z.looseObject({ format: z._default(z.int().check(z.positive()), 1) });
 
 /** The text of the file. */

@@ -1,4 +1,4 @@
-// How a value that breaks its contract is told.
+// Refusals of values that break their contract.
 import { describe, expect, test } from "bun:test";
 import * as z from "zod/mini";
 import { gatewayMessageSchema, hostMessageSchema } from "./gateway-link.ts";
@@ -75,7 +75,7 @@ describe("a spec", () => {
     }
   });
 
-  test("with many faults is refused with the first of them, and with no value of any member", () => {
+  test("with many faults is refused with the first faults, and without the value of any member", () => {
     const secrets = [{ secret: ["hunter2"], expiresAt: null }];
     const odd = { ...spec, id: 5, maxConnections: "hunter2", applications: [{ ...application, secrets }] };
     const fault = faultOf(instanceSpecSchema, { ...odd, engines: ["hunter2"], users: ["hunter2"] });
@@ -98,11 +98,11 @@ test("an observation with an unknown member is refused", () => {
   );
 });
 
-test("a configuration of a realtime server is refused when it is none", () => {
+test("a configuration of a realtime server that is not an object is refused", () => {
   expect(faultOf(clusterConfigSchema, [])).toBe("The value is not as agreed: it must be of type object.");
 });
 
-test("a message that neither side knows is refused, also when it names an instance", () => {
+test("a message of an unknown type is refused, even when it names an instance", () => {
   for (const schema of [hostMessageSchema, gatewayMessageSchema]) {
     expect(faultOf(schema, { type: "explode", id: "cache-1" })).toBe(
       "The value is not as agreed: type has an unknown value.",
@@ -114,6 +114,6 @@ test("an unknown member is named with a hundred characters at most", () => {
   expect(faultOf(z.strictObject({}), { ["x".repeat(10_000)]: 1 }).length).toBeLessThan(200);
 });
 
-test("what is no JSON is refused", () => {
+test("a text that is not JSON is refused", () => {
   expect(() => readJsonAs(z.string(), "{", "The line")).toThrow("The line is no JSON.");
 });

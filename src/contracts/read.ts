@@ -1,18 +1,19 @@
-// Reads what came over a socket or out of a file as what its contract says, or tells which member is not so.
+// Reads values from sockets and files by their contract, or names the members that break it.
 import * as z from "zod/mini";
 import { PublicError } from "../lib/errors.ts";
 
-/** A refusal names so many members at most, and each with so many characters. */
+/** The most members that a refusal names, and the most characters of each name. */
 const [MAX_FAULTS, MAX_NAME_LENGTH] = [4, 100];
 
-/** A value breaks its contract. The message names members and never tells what they hold. */
+/** A value breaks its contract. The message names members and never shows their values. */
 export class ContractError extends PublicError {
   override name = "ContractError";
 }
 
 /**
+ * Reads a value by its schema.
  * @param what the value, as the subject of a sentence.
- * @throws ContractError naming each member that is unknown, missing or malformed.
+ * @throws ContractError that names each member that is unknown, missing or malformed.
  */
 export function readAs<T>(schema: z.core.$ZodType<T>, value: unknown, what: string): T {
   const result = z.safeParse(schema, value, { reportInput: true });
@@ -25,7 +26,7 @@ export function readAs<T>(schema: z.core.$ZodType<T>, value: unknown, what: stri
   );
 }
 
-/** As `readAs`, of JSON. */
+/** As `readAs`, from JSON. */
 export function readJsonAs<T>(schema: z.core.$ZodType<T>, text: string, what: string): T {
   return readAs(schema, parsed(text, what), what);
 }

@@ -1,4 +1,4 @@
-// What a realtime server is told: at its start by a file, and while it runs by its control socket.
+// The configuration of a realtime server: from a file at its start, and from its control socket while it runs.
 import * as z from "zod/mini";
 import { REALTIME_VERSION } from "./versions.ts";
 import { webSocketApplicationSchema } from "./websocket-application.ts";
@@ -12,7 +12,7 @@ export const processConfigSchema = z.strictObject({
   port: z.int(),
   /** The unix socket on which the host gives orders. */
   controlSocket: z.string(),
-  /** The process's own folder, for what must outlive it. */
+  /** The process's own folder, for data that outlives it. */
   dataDir: z.string(),
   /** Given when clients must speak TLS, as file contents. */
   certificate: z.nullable(z.strictObject({ cert: z.string(), key: z.string() })),
@@ -20,7 +20,7 @@ export const processConfigSchema = z.strictObject({
   allowPrivateWebhooks: z.boolean(),
 });
 
-/** Read once from the file that the process is started with. */
+/** Read once, from the file that the process is started with. */
 export type ProcessConfig = z.infer<typeof processConfigSchema>;
 
 export const clusterConfigSchema = z.strictObject({
@@ -29,7 +29,7 @@ export const clusterConfigSchema = z.strictObject({
   applications: z.array(webSocketApplicationSchema),
 });
 
-/** The desired state; a new one takes the place of the former without a reconnect of any client whom it does not concern. */
+/** The desired state; a new state replaces it, and no client reconnects that the change does not concern. */
 export type ClusterConfig = z.infer<typeof clusterConfigSchema>;
 
 const count = z.number();
@@ -48,5 +48,5 @@ export const realtimeStatsSchema = z.strictObject({
   ),
 });
 
-/** What a server counts at the moment. */
+/** The counters of a server at this moment. */
 export type RealtimeStats = z.infer<typeof realtimeStatsSchema>;

@@ -1,4 +1,4 @@
-// Manifests that releases wrote are read with all that they say.
+// Manifests that releases wrote are read completely.
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -36,7 +36,7 @@ describe.each(releases.map(({ name }) => name))("%s", (release) => {
   });
 });
 
-/** All values, whatever their members are called today. */
+/** All values, whatever the names of their members are today. */
 function leavesOf(value: unknown): unknown[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
 }

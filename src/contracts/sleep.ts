@@ -1,15 +1,15 @@
-// The sleep of an instance: how it is now, who woke it last, and what the host keeps of it.
+// The sleep of an instance: its present state, its latest wake, and the record that the host keeps.
 import * as z from "zod/mini";
 import { instanceUserSchema } from "./users.ts";
 
-/** As long as names of any engine, and of any client, need to be. */
+/** Long enough for the names of any engine and of any client. */
 const name = z.string().check(z.maxLength(1_024));
 
 const milliseconds = z.number().check(z.nonnegative());
 
 const sleepStateSchema = z.enum(["awake", "asleep", "waking", "draining"]);
 
-/** `waking` is asleep no more and not ready yet; `draining` lets what is under way come to its end before it sleeps. */
+/** `waking`: no longer asleep and not ready yet. `draining`: what is under way ends before the instance sleeps. */
 export type SleepState = z.infer<typeof sleepStateSchema>;
 
 export const wakeReasonSchema = z.strictObject({
@@ -20,23 +20,26 @@ export const wakeReasonSchema = z.strictObject({
   address: name,
 });
 
-/** Who woke an instance. What a client did not tell, or its protocol does not know, is left out. */
+/**
+ * The client that woke an instance. Facts that the client did not send, or that its protocol does not know, are left
+ * out.
+ */
 export type WakeReason = z.infer<typeof wakeReasonSchema>;
 
 const wakeSpansSchema = z.strictObject({
   /** From the connection to the first whole message, TLS included. */
   accept: milliseconds,
-  /** Until the client had proved who it is. */
+  /** Until the client had proved its identity. */
   auth: milliseconds,
   /** Until the host had a process. */
   start: milliseconds,
   /** Until the engine took connections. */
   ready: milliseconds,
-  /** Until the client was logged in there. */
+  /** Until the client was logged in to the engine. */
   login: milliseconds,
 });
 
-/** How long the parts of a wake took, in milliseconds, for the client that caused it. */
+/** How long the parts of a wake took for the client that caused it, in milliseconds. */
 export type WakeSpans = z.infer<typeof wakeSpansSchema>;
 
 export const wakeSchema = z.strictObject({
@@ -46,30 +49,30 @@ export const wakeSchema = z.strictObject({
   spansMs: wakeSpansSchema,
 });
 
-/** A wake that came to its end. */
+/** A wake that is complete. */
 export type Wake = z.infer<typeof wakeSchema>;
 
 export const sleepSchema = z.strictObject({
   state: sleepStateSchema,
   /** When the state was reached, ISO 8601. */
   since: z.string(),
-  /** Null as long as nobody has woken it. */
+  /** Null until the first wake. */
   lastWake: z.nullable(wakeSchema),
-  /** How often it was woken. */
+  /** How often the instance was woken. */
   wakes: z.int(),
 });
 
-/** How an instance sleeps. */
+/** The sleep of an instance as a driver sees it. */
 export type Sleep = z.infer<typeof sleepSchema>;
 
 export const sleepRecordSchema = z.strictObject({
-  /** Sleeping, it is started by nobody but a client, or by a wish that needs its engine. */
+  /** While it is true, only a client or a spec that needs the engine starts the instance. */
   isAsleep: z.boolean(),
-  /** When it fell asleep or was woken, ISO 8601. */
+  /** When the instance fell asleep or was woken, ISO 8601. */
   since: z.string(),
-  /** All who may log in, as the engine said when it fell asleep; null when it never did. */
+  /** All users that may log in, as the engine reported them when it fell asleep; null when it never did. */
   users: z.nullable(z.array(instanceUserSchema)),
-  /** How many more there were than are kept. */
+  /** How many more users there were than the host keeps. */
   usersLeftOut: z.int(),
   lastWake: z.nullable(wakeSchema),
   wakes: z.int(),
@@ -78,7 +81,7 @@ export const sleepRecordSchema = z.strictObject({
 /** What the host keeps of an instance's sleep. */
 export type SleepRecord = z.infer<typeof sleepRecordSchema>;
 
-/** That of an instance that never slept. */
+/** The record of an instance that never slept. */
 export function neverAsleep(): SleepRecord {
   return {
     isAsleep: false,

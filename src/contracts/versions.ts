@@ -1,18 +1,19 @@
-// Versions of what two processes of Pilvi say to each other: they may be of different releases, and then say nothing else.
+// Versions of the interfaces between processes of Pilvi. Processes of different releases may meet, and then exchange
+// nothing else.
 import * as z from "zod/mini";
 import { ContractError, readJsonAs } from "./read.ts";
 
-/** The interface of the host for the control plane. Its paths begin with it, so that another version has none of them. */
+/** The interface of the host for the control plane. Its paths begin with the version, so no other version has them. */
 const HOST_API = "/v1";
 
-/** What the host and the gateway say to each other. */
+/** The link between the host and the gateway. */
 export const GATEWAY_LINK_VERSION = 1;
 
 /** The interface of a realtime server for the host, and the file that the server is started with. */
 export const REALTIME_VERSION = 1;
 const REALTIME_API = `/v${REALTIME_VERSION}` as const;
 
-/** How long to wait before a peer of another version is tried again; it has to be restarted first. */
+/** How long to wait before the next attempt at a peer of another version, which must be restarted first. */
 export const MISMATCH_RETRY_MS = 1_000;
 
 /** Two processes speak different versions. */
@@ -20,7 +21,7 @@ export class VersionMismatch extends ContractError {
   override name = "VersionMismatch";
 }
 
-/** The first line of either side of a link; every version understands it, whatever else stands in it. */
+/** The first line of each side of a link; every version understands it, whatever other members it has. */
 const helloSchema = z.looseObject({ type: z.literal("hello"), version: z.int() });
 
 /** The first line of a link that is one JSON object a line. */
@@ -31,7 +32,7 @@ export function helloLine(version: number): string {
 /**
  * Reads the first line of the other side.
  * @param peer its name, as the subject of a sentence.
- * @throws VersionMismatch when it speaks another version, or is of a release that named none.
+ * @throws VersionMismatch when the peer speaks another version, or is of a release without versions.
  */
 export function checkHello(line: string, version: number, peer: string): void {
   const theirs = versionIn(line);
@@ -51,7 +52,7 @@ function versionIn(line: string): number | null {
   try {
     return readJsonAs(helloSchema, line, "The greeting").version;
   } catch {
-    // Any other line, such as the first one of a release that greeted nobody.
+    // Any other line, such as the first line of a release without versions.
     return null;
   }
 }
@@ -67,7 +68,8 @@ export function realtimePath<Path extends string>(path: Path): `${typeof REALTIM
 }
 
 /**
- * What a server answers for a path that it does not have, which only another version asks for: 404, with a sentence that says so.
+ * The answer for a path that a server does not have, which only another version asks for: 404, with a sentence that
+ * says so.
  * @param server its name, as the subject of a sentence.
  * @param complain called with that sentence the first time.
  */

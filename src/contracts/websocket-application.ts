@@ -1,4 +1,4 @@
-// A WebSocket application, as the spec of its cluster has it and as the realtime server is told it.
+// A WebSocket application, in the spec of its cluster and in the configuration of the realtime server.
 import * as z from "zod/mini";
 
 const positive = z.int().check(z.positive());
@@ -13,7 +13,7 @@ export const webhookEventTypeSchema = z.enum([
   "subscription_count",
 ]);
 
-/** What a webhook can report. */
+/** The events that a webhook can report. */
 export type WebhookEventType = z.infer<typeof webhookEventTypeSchema>;
 
 export const webhookSchema = z.strictObject({
@@ -29,34 +29,34 @@ export const webhookSchema = z.strictObject({
   ),
 });
 
-/** An address that a realtime server reports events to. */
+/** An address to which a realtime server reports events. */
 export type Webhook = z.infer<typeof webhookSchema>;
 
 const secretSchema = z.strictObject({
   secret: z.string(),
-  /** ISO 8601; null is good for ever. */
+  /** ISO 8601; null never expires. */
   expiresAt: z.nullable(z.string()),
 });
 
-/** A secret that signs, in clear. */
+/** A signing secret, in clear. */
 export type ApplicationSecret = z.infer<typeof secretSchema>;
 
 export const webSocketApplicationSchema = z.strictObject({
   /** The resource's id. */
   id: z.string(),
-  /** Digits, as the URLs of the protocol have it. */
+  /** Digits, as in the URLs of the protocol. */
   appId: z.string(),
   key: z.string(),
   /**
-   * The first secret signs; the others were rotated out and are good until they expire. They are in clear, since a signature cannot be
-   * checked without them; whatever keeps an application must be readable by its own user alone.
+   * The first secret signs; the others were rotated out and are valid until they expire. They are in clear, since the
+   * check of a signature needs them, so only its own user may read a file that has an application.
    */
   secrets: z.array(secretSchema),
   /** Empty allows every origin. */
   allowedOrigins: z.array(z.string()),
-  /** How long a connection may be silent before the server asks whether it is alive. */
+  /** How long a connection may be silent before the server pings it. */
   pingIntervalSeconds: positive,
-  /** How long a client waits in silence before it asks the server. */
+  /** How long a client stays silent before it pings the server. */
   activityTimeoutSeconds: positive,
   maxMessageBytes: positive,
   maxConnections: z.int().check(z.nonnegative()),
@@ -65,5 +65,5 @@ export const webSocketApplicationSchema = z.strictObject({
   webhooks: z.array(webhookSchema),
 });
 
-/** An application of a realtime server, which takes changes over while it runs. */
+/** An application of a realtime server, whose changes take effect while the server runs. */
 export type WebSocketApplication = z.infer<typeof webSocketApplicationSchema>;

@@ -1,4 +1,4 @@
-// The contract that every driver keeps, as tests: the same ones for processes on this machine and for pods of a cluster.
+// The contract of every driver, as tests: the same tests for processes on this machine and for pods of a cluster.
 import { describe, expect, test } from "bun:test";
 import type { CacheSpec, Driver, Observation, StorageReading } from "./driver.ts";
 import { cacheSpec, specsOf } from "./test-support.ts";
@@ -6,9 +6,9 @@ import { cacheSpec, specsOf } from "./test-support.ts";
 /** What a driver's tests provide. */
 export interface ContractOptions {
   driver(): Driver;
-  /** A port that nothing listens on. */
+  /** A port at which no program listens. */
   freePort(): number;
-  /** Ends the engine of an instance from outside, as a crash would. */
+  /** Ends the engine of an instance from outside, like a crash. */
   crash(id: string): void;
   /** Whether a login at the port with this password works. */
   canLogIn(port: number, password: string): Promise<boolean>;

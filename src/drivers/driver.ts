@@ -1,4 +1,4 @@
-// What a driver is asked for and what it tells: instances as data, with no word of how they are run.
+// The interface of a driver: instances as data, without a word on how they are run.
 import type { Figures, Offer, Series, StorageReading } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
@@ -24,56 +24,59 @@ export type {
   WebSocketApplication as RealtimeApplication,
 } from "../contracts/websocket-application.ts";
 
-/** Which figures of an instance are wanted. */
+/** Selects metrics of an instance. */
 export interface MetricsQuery {
   /** A part of the instance, such as an application; the whole instance when left out. */
   part?: string;
-  /** How far back they go. */
+  /** How far back the metrics go. */
   periodSeconds: number;
 }
 
 /** Runs instances somewhere: processes on this machine today, pods of a cluster later. */
 export interface Driver {
-  /** What new instances could get. */
+  /** The engines and the memory for new instances. */
   offer(): Promise<Offer>;
   /**
-   * Makes the instance as the spec says and resolves when it runs or has failed to. Can be called again at any time.
+   * Makes the instance as the spec says; resolves when it runs or has failed to start. Can be called again at any time.
    * @throws PublicError when the driver cannot be reached or refuses the spec.
    */
   ensure(spec: InstanceSpec, signal?: AbortSignal): Promise<Observation>;
   /**
-   * Puts the instance to sleep without waiting for it to be unused, and resolves when it sleeps, or did already.
-   * @throws PublicError when it cannot sleep now, with a sentence that says what keeps it awake; it then runs as before.
+   * Puts the instance to sleep without waiting until it is idle; resolves when it sleeps, at once when it slept before.
+   * @throws PublicError when it cannot sleep now, with a sentence that says what keeps it awake; it then runs as
+   *   before.
    */
   suspend(id: string, signal?: AbortSignal): Promise<Observation>;
-  /** Stops the instance, deletes all that belongs to it, and resolves when nothing is left. Absent is fine. */
+  /**
+   * Stops the instance, deletes all that belongs to it, and resolves when nothing is left. The instance may be absent.
+   */
   remove(id: string): Promise<void>;
-  /** Tells how the instance is now; an unknown id is `absent`. */
+  /** The instance as it is now; an unknown id is `absent`. */
   observe(id: string): Promise<Observation>;
   /**
-   * Tells figures of an instance over time; none for one that keeps none.
+   * Time series of an instance; empty for an instance that keeps none.
    * @throws PublicError when the driver or the instance cannot be reached.
    */
   metrics(id: string, query: MetricsQuery): Promise<Series>;
   /**
-   * Tells the figures of an instance at this moment; none for one that has none.
+   * Gauges of an instance at this moment; empty for an instance that has none.
    * @throws PublicError when the driver or the instance cannot be reached.
    */
   figures(id: string, signal?: AbortSignal): Promise<Figures>;
   /**
-   * Tells what instances take on the disk, as it was measured last.
-   * @param cursor of an earlier reading, to be told only what changed since; all when left out or no longer known.
+   * The disk usage of instances, as measured last.
+   * @param cursor of an earlier reading, for only the changes since; everything when left out or no longer known.
    * @throws PublicError when the driver cannot be reached.
    */
   storage(cursor?: string): Promise<StorageReading>;
   /**
-   * Which of these ports nothing listens on where the driver's instances would.
+   * The free ports of these, at the address where the driver's instances would listen.
    * @throws PublicError when the driver cannot be reached.
    */
   freePorts(ports: number[], signal?: AbortSignal): Promise<number[]>;
   /**
    * Calls back with every instance's observation first, then with `synced`, then with every change as it happens.
-   * Reconnects by itself, and begins anew when it does, until the signal is aborted.
+   * Reconnects by itself, and then begins anew, until the signal is aborted.
    */
   watch(events: WatchEvents, signal: AbortSignal): void;
 }
@@ -81,6 +84,6 @@ export interface Driver {
 /** What a watch calls. */
 export interface WatchEvents {
   changed(observation: Observation): void;
-  /** All instances have been told; whatever was not named is absent. */
+  /** Every instance was observed; an instance that is not named is absent. */
   synced(ids: string[]): void;
 }

@@ -7,7 +7,10 @@ export const MAX_USERS = 2_000;
 /** The longest name that is kept, in bytes; no engine takes a longer one. */
 const MAX_NAME_BYTES = 512;
 
-/** The longest verifier that is kept, in bytes: the limit of Postgres itself from version 18 on. A usual one has 133. */
+/**
+ * The longest verifier that is kept, in bytes: the limit of Postgres itself from version 18 on. A usual verifier has
+ * 133.
+ */
 export const MAX_VERIFIER_BYTES = 512;
 
 /** The most that all users of one instance may take as JSON, in bytes: the usual 2,000, or fewer with longer names. */

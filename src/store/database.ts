@@ -1,4 +1,4 @@
-// The connection pool to the store, the Postgres that keeps all wishes and their state.
+// The connection pool to the store, the Postgres that keeps the state of the control plane.
 import { SQL, type TransactionSQL } from "bun";
 
 /** The pool; one statement on it is one transaction. */
@@ -7,7 +7,7 @@ export type Database = SQL;
 /** Statements that are committed together; made by `database.begin`. */
 export type Transaction = TransactionSQL;
 
-/** A pool or a transaction, for what works in both. */
+/** A pool or a transaction, for functions that work in both. */
 export type Queryable = SQL | TransactionSQL;
 
 /** How the store is reached. */
@@ -15,7 +15,7 @@ export type DatabaseAddress =
   | { url: string }
   | { socketPath: string; username: string; password: string; database: string };
 
-/** Connections of one process; Postgres allows 100 by default and several processes share it. */
+/** Connections of one process; Postgres allows 100 by default, and several processes share them. */
 const MAX_CONNECTIONS = 10;
 
 /**

@@ -9,11 +9,11 @@ export interface Migration {
   sql: string;
 }
 
-/** Any number will do, as long as nothing else in the store takes the same advisory lock. */
+/** An arbitrary number, as long as nothing else in the store takes the same advisory lock. */
 const MIGRATION_LOCK = 7_458_001;
 
 /**
- * Runs the migrations that the store has not seen. Several processes may call it at once.
+ * Runs the migrations that the store lacks. Several processes may call it at once.
  * @throws Refusal when the store was made by a newer Pilvi.
  */
 export async function migrate(db: Database, migrations: Migration[]): Promise<void> {

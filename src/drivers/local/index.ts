@@ -18,17 +18,17 @@ import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Driver, WatchEvents } from "../driver.ts";
 import { readLines } from "./lines.ts";
 
-/** How soon a lost watch is tried again; a host that is being restarted is back within a few of these. */
+/** How soon a lost watch is tried again; a restarted host is back within a few of these. */
 const RECONNECT_MS = 50;
 
-/** How long the host may take to tell what an engine that runs has measured, which it does from memory. */
+/** How long the host may take to return what a running engine has measured, which it does from memory. */
 const METRICS_TIMEOUT_MS = 10_000;
 
 const ANSWER = "The answer of the host";
 
-/** How a host is asked. */
+/** Options of the driver. */
 export interface LocalDriverOptions {
-  /** Hears, once, of a host whose watch cannot be understood. */
+  /** Receives, once, the error of a host whose watch cannot be understood. */
   log?: { error(said: object, message: string): void };
   /** For tests. */
   metricsTimeoutMs?: number;
@@ -44,7 +44,7 @@ export function localDriver(
       ...init,
       method,
       unix: socketAddress(socketPath),
-      // An engine that recovers takes the time it needs; the caller's signal ends the wait.
+      // An engine that recovers takes its time; the caller's signal ends the wait.
       timeout: false,
     }).catch((error: unknown) => {
       throw new PublicError("The host of this machine does not answer.", error);
@@ -53,7 +53,7 @@ export function localDriver(
     checkPath(response, "The host of this machine");
     throw new PublicError(readAs(refusalSchema, await response.json(), ANSWER).message);
   };
-  /** Asks for what is of this shape. */
+  /** Asks for an answer of this shape. */
   const askFor = async <T>(
     schema: z.core.$ZodType<T>,
     method: string,
@@ -112,7 +112,8 @@ async function follow(
         complaint = "";
       }
     } catch (error) {
-      // The host is being restarted or was killed, and what changed meanwhile is told anew by the next watch; or it is another version.
+      // The host was restarted or killed, and the next watch reports all changes since; or the host is of another
+      // version.
       if (error instanceof ContractError) {
         if (error.message !== complaint) log?.error({ error }, "the host cannot be understood");
         complaint = error.message;

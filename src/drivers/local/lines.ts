@@ -1,6 +1,6 @@
 // Splits a stream of bytes into its lines.
 
-/** Yields each complete line, without its end; a last line that was cut off is dropped. */
+/** Yields each complete line, without its end; an incomplete last line is dropped. */
 export async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

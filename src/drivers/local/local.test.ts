@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-test("metrics of a host that hangs are not waited for", async () => {
+test("a request for metrics to a hanging host times out", async () => {
   const unix = join(dataDir, "hanging.sock");
   const hanging = Bun.serve({ unix, fetch: () => new Promise<Response>(() => {}) });
   try {
@@ -57,7 +57,7 @@ test("metrics of a host that hangs are not waited for", async () => {
   }
 });
 
-test("an error of the host reaches nobody but its log", async () => {
+test("the cause of a host's error is in its log and not in its answer", async () => {
   const unix = join(dataDir, "failing.sock");
   const logged: unknown[] = [];
   const failing = Object.assign(Object.create(host) as Host, {
@@ -77,7 +77,7 @@ test("an error of the host reaches nobody but its log", async () => {
   }
 });
 
-test("a host of another version is told of once, and asked again until it is of this one", async () => {
+test("a host of another version is logged once, and asked again until it has the right version", async () => {
   const unix = join(dataDir, "other.sock");
   let requests = 0;
   const options = {
@@ -105,7 +105,7 @@ test("a host of another version is told of once, and asked again until it is of 
   await stop();
 });
 
-test("a spec with an unknown member is refused with its name, and so is an order in another version", async () => {
+test("an unknown member of a spec is named in the refusal, and a request in another version is refused", async () => {
   const complaints = spyOn(log, "error").mockClear();
   const spec = { ...cacheSpec(freePort(), "moi"), colour: "blue" };
   await expect(localDriver(hostSocket(dataDir)).ensure(spec)).rejects.toThrow("colour is unknown");

@@ -8,7 +8,7 @@ export interface AptSource {
   uris: string[];
   suites: string[];
   components: string[];
-  /** The keyrings, or a key itself, exactly as a deb822 file has them; undefined means all keys that the system trusts. */
+  /** The keyrings, or a key itself, exactly as in a deb822 file; undefined means all keys that the system trusts. */
   signedBy: string | undefined;
 }
 
