@@ -26,7 +26,7 @@ export const wakeReasonSchema = z.strictObject({
  */
 export type WakeReason = z.infer<typeof wakeReasonSchema>;
 
-const wakeSpansSchema = z.strictObject({
+export const wakeSpansSchema = z.strictObject({
   /** From the connection to the first whole message, TLS included. */
   accept: milliseconds,
   /** Until the client had proved its identity. */

@@ -1,5 +1,6 @@
 // The interface of a driver: instances as data, without a word on how they are run.
 import type { Figures, Offer, Series, StorageReading } from "../contracts/host-answers.ts";
+import type { JournalRecord } from "../contracts/journal.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
 
@@ -17,6 +18,7 @@ export type {
 } from "../contracts/instance-spec.ts";
 export type { Limits, Observation, ObservedEngine } from "../contracts/observation.ts";
 export type { Sleep, SleepState, Wake, WakeReason } from "../contracts/sleep.ts";
+export type { JournalRecord } from "../contracts/journal.ts";
 export type { InstanceUser } from "../contracts/users.ts";
 export type {
   Webhook as RealtimeWebhook,
@@ -74,6 +76,12 @@ export interface Driver {
    * @throws PublicError when the driver cannot be reached.
    */
   freePorts(ports: number[], signal?: AbortSignal): Promise<number[]>;
+  /**
+   * Tells what happened to instances after a record, the oldest first, as soon as there is something, or nothing after some seconds.
+   * @param after the sequence of the last record that was taken, which the driver then need not keep; 0 for all.
+   * @throws PublicError when the driver cannot be reached.
+   */
+  journal(after: number, signal: AbortSignal): Promise<JournalRecord[]>;
   /**
    * Calls back with every instance's observation first, then with `synced`, then with every change as it happens.
    * Reconnects by itself, and then begins anew, until the signal is aborted.

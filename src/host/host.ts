@@ -14,7 +14,6 @@ import { runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
-import { trimLog } from "../lib/trim-log.ts";
 import { allotUid, canSwitchUsers } from "./os/accounts.ts";
 import { Addresses } from "./os/addresses.ts";
 import { newestOfEachMajor, offered, type HostSettings } from "./engine/context.ts";
@@ -23,7 +22,16 @@ import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
 import { Instance } from "./instance/instance.ts";
-import { addressSocket, gatewaySocket, instanceFolder, instanceIds, instancesDir } from "./os/layout.ts";
+import { HostJournal } from "./journal/host-journal.ts";
+import {
+  addressSocket,
+  gatewaySocket,
+  instanceFolder,
+  instanceIds,
+  instancesDir,
+  journalFile,
+} from "./os/layout.ts";
+import { trimLogs } from "./os/engine-logs.ts";
 import { lockHolders } from "./os/locks.ts";
 import { OomCounter } from "./engine/out-of-memory.ts";
 import { Runner } from "./engine/runner.ts";
@@ -60,11 +68,10 @@ export class Host {
   readonly #addresses: Addresses;
   readonly #deps: InstanceDependencies;
   readonly #storage: StorageMeter;
-  #logTimer: ReturnType<typeof setInterval> | undefined;
-  #useTimer: ReturnType<typeof setInterval> | undefined;
-  #memoryTimer: ReturnType<typeof setInterval> | undefined;
+  #timers: ReturnType<typeof setInterval>[] = [];
   readonly #oomKills = new OomCounter();
   readonly #instances = new Map<string, Instance>();
+  readonly journal: HostJournal;
   readonly #listeners = new Set<Listener>();
   /** Ids are never given twice, so an order for one of these was late. */
   readonly #removed = new Set<string>();
@@ -73,6 +80,7 @@ export class Host {
   constructor(settings: HostSettings, log: Log, keeper: KeeperLink | null = null) {
     this.#settings = settings;
     this.#log = log;
+    this.journal = new HostJournal(journalFile(settings.dataDir), log);
     this.#slots = new WarmPool(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
     this.#addresses = new Addresses(log, keeper);
@@ -84,7 +92,7 @@ export class Host {
       addresses: this.#addresses,
       allotUid: (spec) => (canSwitchUsers() ? allotUid(spec, this.#takenUids()) : null),
       log,
-      runner: (parts) => new Runner(parts),
+      runner: (parts) => new Runner(parts, this.journal.of(parts.id)),
       onChange: (observation) => this.#changed(observation),
     };
     this.#storage = new StorageMeter(
@@ -105,9 +113,12 @@ export class Host {
     const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>
       instance.hasProcess ? "running" : "others",
     );
-    this.#logTimer = setInterval(() => this.#trimLogs(), LOG_CHECK_INTERVAL_MS);
-    this.#useTimer = setInterval(() => this.#checkUse(), USE_CHECK_INTERVAL_MS);
-    this.#memoryTimer = setInterval(() => this.#checkMemory(), MEMORY_CHECK_INTERVAL_MS);
+    const trim = () => trimLogs(this.#instances.keys(), this.#settings.dataDir, this.#log);
+    this.#timers = [
+      setInterval(trim, LOG_CHECK_INTERVAL_MS),
+      setInterval(() => this.#checkUse(), USE_CHECK_INTERVAL_MS),
+      setInterval(() => this.#checkMemory(), MEMORY_CHECK_INTERVAL_MS),
+    ];
     await this.#listenForGateway();
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     const started = forEachLimited(others, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
@@ -186,6 +197,7 @@ export class Host {
     this.#stopTimers();
     await this.#slots.stop();
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
+    this.journal.close();
     this.#gateway.close();
     this.#addresses.close();
   }
@@ -197,6 +209,7 @@ export class Host {
     this.#addresses.close();
     void this.#slots.stop();
     for (const instance of this.#instances.values()) instance.release();
+    this.journal.close();
   }
 
   /** As far as that is possible: a removal waits for no engine that does not run or does not answer. */
@@ -234,9 +247,7 @@ export class Host {
   }
 
   #stopTimers(): void {
-    clearInterval(this.#logTimer);
-    clearInterval(this.#useTimer);
-    clearInterval(this.#memoryTimer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#storage.stop();
   }
 
@@ -269,17 +280,6 @@ export class Host {
     for (const instance of this.#instances.values()) instance.failures.checkMemory();
   }
 
-  /** An engine may run for years and write a line a second. */
-  #trimLogs(): void {
-    for (const id of this.#instances.keys()) {
-      try {
-        trimLog(instanceFolder(this.#settings.dataDir, id).log);
-      } catch (error) {
-        this.#log.error({ error, instance: id }, "a log could not be trimmed");
-      }
-    }
-  }
-
   /** New clusters get the newest version of an engine unless they ask for another, so slots are kept of that one. */
   async #warmUp(): Promise<void> {
     this.#slots.start(slotKindsOf(await runnableEngines(this.#settings)));
@@ -287,6 +287,7 @@ export class Host {
 
   #changed(observation: Observation): void {
     this.#log.info({ instance: observation.id, state: observation.state }, "instance changed");
+    this.journal.observed(observation);
     for (const listener of this.#listeners) {
       try {
         listener(observation);

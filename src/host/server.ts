@@ -6,7 +6,7 @@ import { instanceSpecSchema } from "../contracts/instance-spec.ts";
 import { readAs } from "../contracts/read.ts";
 import { hostPath, refuseOtherVersions } from "../contracts/versions.ts";
 import type { MetricsQuery, Observation } from "../drivers/driver.ts";
-import { publicMessageOf } from "../lib/errors.ts";
+import { PublicError, publicMessageOf } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
@@ -17,6 +17,9 @@ const RESYNC_INTERVAL_MS = 30_000;
 
 /** Between so many instances of a resync the host sees to everything else. */
 const RESYNC_SLICE = 200;
+
+/** How long an answer is held when nothing has happened. */
+const JOURNAL_WAIT_MS = 20_000;
 
 /** Engines take the time they need, and a watch has no end. Bun heeds this for unix sockets, but its types do not say so. */
 const NO_IDLE_TIMEOUT: object = { idleTimeout: 0 };
@@ -37,10 +40,10 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
         },
       },
       [hostPath("/free-ports")]: {
-        GET: (request) => {
-          const ports = new URL(request.url).searchParams.get("ports") ?? "";
-          return Response.json(host.freePorts(ports.split(",").filter(Boolean).map(Number)));
-        },
+        GET: (request) => freePortsResponse(host, new URL(request.url)),
+      },
+      [hostPath("/journal")]: {
+        GET: (request) => journalResponse(host, request),
       },
       [hostPath("/watch")]: {
         GET: (request) => watchResponse(host, request.signal),
@@ -82,9 +85,23 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
   return () => server.stop(true);
 }
 
+function freePortsResponse(host: Host, { searchParams }: URL): Response {
+  const ports = searchParams.get("ports") ?? "";
+  return Response.json(host.freePorts(ports.split(",").filter(Boolean).map(Number)));
+}
+
 function metricsQuery(query: URLSearchParams): MetricsQuery {
   const part = query.get("part");
   return { periodSeconds: Number(query.get("period")), ...(part !== null && { part }) };
+}
+
+/** What happened since a record, at once or as soon as something does. */
+async function journalResponse(host: Host, request: Request): Promise<Response> {
+  const after = Number(new URL(request.url).searchParams.get("after"));
+  if (!Number.isSafeInteger(after))
+    throw new PublicError("The record to go on after must be a whole number.");
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(JOURNAL_WAIT_MS)]);
+  return Response.json({ version: 1, records: await host.journal.after(after, signal) });
 }
 
 /** One JSON object a line: every observation, then the ids of all, then each change; all of it again from time to time. */

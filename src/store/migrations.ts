@@ -7,6 +7,7 @@ import events from "../../migrations/0005_events.sql" with { type: "text" };
 import lists from "../../migrations/0006_lists.sql" with { type: "text" };
 import instances from "../../migrations/0007_instances.sql" with { type: "text" };
 import actions from "../../migrations/0008_actions.sql" with { type: "text" };
+import journals from "../../migrations/0009_journals.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: Migration[] = [
   { name: "0006_lists", sql: lists },
   { name: "0007_instances", sql: instances },
   { name: "0008_actions", sql: actions },
+  { name: "0009_journals", sql: journals },
 ];

@@ -10,6 +10,7 @@ import {
   watchLineSchema,
   type WatchLine,
 } from "../../contracts/host-answers.ts";
+import { journalAnswerSchema } from "../../contracts/journal.ts";
 import { observationSchema } from "../../contracts/observation.ts";
 import { ContractError, readAs, readJsonAs } from "../../contracts/read.ts";
 import { checkPath, hostPath, MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
@@ -92,6 +93,8 @@ export function localDriver(
       const query = new URLSearchParams({ ports: ports.join(",") });
       return askFor(freePortsSchema, "GET", `/free-ports?${query}`, { signal: signal ?? null });
     },
+    journal: async (after, signal) =>
+      (await askFor(journalAnswerSchema, "GET", `/journal?after=${after}`, { signal })).records,
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal, log),
   };
 }

@@ -2,6 +2,7 @@
 import { LockTimeout } from "../../engines/engine.ts";
 import { codeOf, PublicError, publicMessageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
+import { DISK_IS_FULL } from "../journal/instance-journal.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import type { InstanceAddress } from "./instance-address.ts";
 import { OutOfMemoryWatch, type OutOfMemoryParts } from "./out-of-memory.ts";
@@ -19,7 +20,7 @@ export class UnsavedDataError extends PublicError {
 
 /** What went wrong, for anyone to read. @param otherwise what is said of what only the log may tell. */
 export function reasonOf(error: unknown, otherwise: string): string {
-  return publicMessageOf(error, codeOf(error) === "ENOSPC" ? "The disk of the host is full." : otherwise);
+  return publicMessageOf(error, codeOf(error) === "ENOSPC" ? DISK_IS_FULL : otherwise);
 }
 
 /** Where failures are reported, and what they are recovered with. */

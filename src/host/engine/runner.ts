@@ -2,8 +2,8 @@
 import { statSync } from "node:fs";
 import type { InstanceSpec } from "../../drivers/driver.ts";
 import { engineFor } from "../../engines/index.ts";
+import type { RunnerJournal } from "../journal/instance-journal.ts";
 import {
-  PersistenceError,
   type DatabaseFault,
   type Engine,
   type EngineContext,
@@ -31,6 +31,7 @@ import { holdersOf } from "../os/locks.ts";
 import { lineAppears, readTail } from "./log-follower.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { untilReady } from "./readiness.ts";
+import { cannotSave } from "./saving.ts";
 import { UnsavedDataError } from "./failure-handler.ts";
 import type { WarmPool } from "../provisioning/warm-pool.ts";
 
@@ -57,6 +58,7 @@ export type EngineRunner = Pick<Runner, keyof Runner>;
 
 export class Runner {
   readonly #parts: RunnerParts;
+  readonly #journal: RunnerJournal;
   #runnable: Runnable | null = null;
   /** What the runnable was chosen for. */
   #chosenFor: Pick<Manifest, "spec" | "servedThrough"> | null = null;
@@ -68,8 +70,9 @@ export class Runner {
   /** Whether the data was made for the engine that runs, and nobody, not even we, has changed anything in it. */
   #isDataNew = false;
 
-  constructor(parts: RunnerParts) {
+  constructor(parts: RunnerParts, journal: RunnerJournal) {
     this.#parts = parts;
+    this.#journal = journal;
   }
 
   /** The process that runs, when one is known. */
@@ -107,7 +110,9 @@ export class Runner {
 
   /** Takes up the engine that an earlier host started. */
   find(holders: Map<string, number[]>): void {
-    this.#process = this.#watch(findEngine(this.#parts.folder, holders));
+    const found = findEngine(this.#parts.folder, holders);
+    this.#journal.found(found);
+    this.#process = this.#watch(found);
   }
 
   /** Starts the engine, with all that has to be there before. */
@@ -126,6 +131,7 @@ export class Runner {
     }
     const started = await startEngine(engine, context, folder);
     this.#prepared = context;
+    this.#journal.started(started);
     this.#process = this.#watch(started);
     confine(settings.cgroups, id, [started.pid], context.limits);
     await failpoint("host.start.spawned");
@@ -181,7 +187,7 @@ export class Runner {
   /** How many of its processes the kernel has ended for want of memory since it was last stopped. */
   oomKills(): number {
     const { id, settings } = this.#parts;
-    return oomKills(settings.cgroups, id);
+    return this.#journal.noteOomKills(oomKills(settings.cgroups, id));
   }
 
   /** Nothing of the instance is left. */
@@ -213,6 +219,7 @@ export class Runner {
     this.#process = null;
     const { stopSignal = "SIGTERM", stopTimeoutMs: timeoutMs = 20_000 } = this.#runnable?.engine ?? {};
     await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs }, folder);
+    if (running !== null) this.#journal.ended("stopped");
     await dissolve(settings.cgroups, id);
     return running !== null;
   }
@@ -264,6 +271,7 @@ export class Runner {
       over.abort();
       leaving.removeEventListener("abort", giveUp);
     });
+    if (hasEnded) this.#journal.ended("stopped");
     if (hasEnded) await dissolve(settings.cgroups, id);
     else this.#process = running;
     if (!hasEnded && leaving.aborted) throw new PublicError("The engine is being stopped.");
@@ -279,6 +287,7 @@ export class Runner {
   #ended(ended: EngineProcess): void {
     if (this.#process !== ended) return;
     this.#process = null;
+    this.#journal.ended("crashed");
     this.#parts.onEnded(ended);
   }
 
@@ -286,15 +295,5 @@ export class Runner {
   #watch<Found extends EngineProcess | null>(found: Found): Found {
     void found?.exited.then(() => this.#ended(found));
     return found;
-  }
-}
-
-/** Whether it would end all the same, and lose what it holds. One that does not answer has nothing to say of that. */
-async function cannotSave({ engine, context }: Runnable): Promise<boolean> {
-  try {
-    await engine.blockingActivity?.(context);
-    return false;
-  } catch (error) {
-    return error instanceof PersistenceError;
   }
 }

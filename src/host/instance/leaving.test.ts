@@ -38,14 +38,16 @@ test("an engine is not asked to end for a sleep any more", async () => {
   const folder = instanceFolder(hosts.dataDir, spec.id);
   const manifest = readManifest(folder.manifest);
   if (manifest === null) throw new Error("there is no manifest");
-  const runner = new Runner({
+  const journal = { started() {}, ended() {}, found() {}, noteOomKills: (kills: number) => kills };
+  const parts = {
     id: spec.id,
     settings: hosts.settings,
     slots: new WarmPool(hosts.dataDir, 0, createLog("host", "silent")),
     folder,
     leaving: AbortSignal.abort(),
     onEnded: () => {},
-  });
+  };
+  const runner = new Runner(parts, journal);
   runner.find(lockHolders());
   const { process } = runner;
   if (process === null) throw new Error("there is no engine");

@@ -45,6 +45,11 @@ export function certificatesFile(dataDir: string, reader: "gateway" | "control")
   return join(dataDir, "run", `${reader}-certificates.json`);
 }
 
+/** What happened to instances and was not taken by the control plane yet. */
+export function journalFile(dataDir: string): string {
+  return join(dataDir, "host-journal.jsonl");
+}
+
 /** Whether a name can be an instance's; others could lead out of the folder, or are no business of ours. */
 function isInstanceId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);

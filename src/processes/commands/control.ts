@@ -18,6 +18,7 @@ import { requeue, requeueMissing, type Convergence } from "../../reconciler/queu
 import { RequeueBatches } from "../../reconciler/requeue-batches.ts";
 import { allOperations, allReconcilers, kinds, recordUnknownAllocations } from "../../resources/index.ts";
 import type { KindContext, ServedHost } from "../../resources/kind.ts";
+import { followJournal } from "../../resources/shared/events/intake.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
 import { ACTIONS } from "../../resources/shared/actions/store.ts";
 import { hostDirectory, servedHost } from "../../resources/shared/hosts.ts";
@@ -135,6 +136,7 @@ async function startControl(
   const watching = new AbortController();
   watchInstances(db, host, watching.signal, log);
   void followStorage({ db, driver }, watching.signal, log);
+  void followJournal({ db, host }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
   const server = new ApiServer(config, startupSecrets.certificates, app);
   const unfollow = followCertificates(config, startupSecrets, server, log);

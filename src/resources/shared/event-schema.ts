@@ -3,7 +3,24 @@ import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 
 /** Everything that can happen to a resource. */
-export const eventTypes = ["created", "changed", "available", "unavailable", "deleting", "deleted"] as const;
+export const eventTypes = [
+  "created",
+  "changed",
+  "available",
+  "unavailable",
+  "deleting",
+  "deleted",
+  "started",
+  "restarted",
+  "stopped",
+  "crashed",
+  "asleep",
+  "awake",
+  "failed",
+  "out_of_memory",
+  "disk_full",
+  "gap",
+] as const;
 
 export type EventType = (typeof eventTypes)[number];
 
@@ -27,7 +44,7 @@ const attributes = z
     type: z.enum(eventTypes).meta({
       id: "EventType",
       description:
-        "`unavailable` has the reason in `details.reason`; `deleting` is the request, `deleted` that nothing is left.",
+        "`unavailable` has the reason in `details.reason`; `deleting` is the request, `deleted` that nothing is left. `started`, `restarted`, `stopped` and `crashed` are the life of the engine's process.",
       example: "available",
     }),
     occurred_at: z.iso.datetime().meta({

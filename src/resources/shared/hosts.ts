@@ -40,6 +40,7 @@ function unserved(id: string, like: ServedHost): ServedHost {
     figures: refuse,
     storage: refuse,
     freePorts: refuse,
+    journal: refuse,
     watch: () => {},
   };
   return servedHost({ ...like, id, driver }, new WatchedStates());

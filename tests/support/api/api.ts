@@ -148,6 +148,7 @@ function offeringDriver(offer: Offer): Driver {
     figures: notUsed,
     storage: notUsed,
     freePorts: async (ports) => ports,
+    journal: notUsed,
     watch: notUsed,
   };
 }

@@ -28,7 +28,8 @@ export function renderEvent(row: EventRow): EventResource {
   };
 }
 
-function predicateOf({ type, details }: EventRow): string {
+function predicateOf(row: EventRow): string {
+  const { type, details } = row;
   switch (type) {
     case "created":
       return "was created.";
@@ -42,7 +43,33 @@ function predicateOf({ type, details }: EventRow): string {
       return "is being deleted.";
     case "deleted":
       return "is deleted.";
+    default:
+      return processPredicateOf(row);
   }
+}
+
+/** What its host has seen. */
+function processPredicateOf({ type, details }: EventRow): string {
+  const reason = textsIn([details.reason]).map((text) => ` ${text}`);
+  const texts: Partial<Record<EventRow["type"], string>> = {
+    started: "was started.",
+    restarted: "was started again.",
+    stopped: `was stopped.${reason.join("")}`,
+    crashed: "ended unexpectedly.",
+    asleep: "fell asleep.",
+    awake: `was woken by ${wakerIn(details)}.`,
+    failed: `could not be started.${reason.join("")}`,
+    out_of_memory: "ran out of memory: what took most was ended.",
+    disk_full: "could not be started: the disk of the host is full.",
+    gap: "had more events than its host could keep; some are missing here.",
+  };
+  return texts[type] ?? `had an event of the type ${type}.`;
+}
+
+/** A client without an address is Pilvi itself. */
+function wakerIn({ user, address }: Record<string, unknown>): string {
+  const from = typeof address === "string" ? ` from ${address}` : "";
+  return `${textsIn([user]).join("")}${from}`;
 }
 
 /** The texts of a member that a later release may have written in another way. */

@@ -1,0 +1,159 @@
+// The journal of a host: records survive kills, are told once taken no more, and one instance never takes the room of others.
+import { afterAll, describe, expect, test } from "bun:test";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "../../lib/log.ts";
+import { ProcessJournal, StateJournal } from "./instance-journal.ts";
+import { Journal, MAX_WAITING } from "./journal.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "pilvi-journal-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+const newPath = () => join(folder, `journal-${(files += 1)}.jsonl`);
+const open = (path: string) => new Journal(path, createLog("host", "silent"));
+const typesOf = (journal: Journal, after = 0) => journal.after(after).map(({ type }) => type);
+
+const ended = (pid: number) => ({ pid, exited: Promise.resolve(), wasFound: false });
+
+describe("a journal", () => {
+  test("tells its records in order, and forgets those that were taken", () => {
+    const journal = open(newPath());
+    journal.append("cache-1", "started", { pid: 1 });
+    journal.append("cache-2", "failed", { reason: "No room." });
+    const [first, second] = journal.after(0);
+    expect(journal.after(first?.sequence ?? 0)).toEqual([second ?? expect.unreachable()]);
+    expect(journal.after(second?.sequence ?? 0)).toEqual([]);
+    expect(journal.after(0)).toEqual([]);
+  });
+
+  test("is taken up by the next host after a kill, with rising sequences", () => {
+    const path = newPath();
+    const killed = open(path);
+    killed.append("cache-1", "started", { pid: 1 });
+    killed.append("cache-1", "crashed");
+    appendFileSync(path, '{"sequence":99,"id":"cache-1","at":"20');
+    const next = open(path);
+    expect(next.after(0)).toEqual(killed.after(0));
+    next.append("cache-1", "restarted", { pid: 2 });
+    const sequences = next.after(0).map(({ sequence }) => sequence);
+    expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+    expect(open(path).openRun("cache-1")?.pid).toBe(2);
+  });
+
+  test("never gives a sequence again that was taken, although the disk has lost the latest records", () => {
+    const path = newPath();
+    const taken = Date.now() * 1_000 + 1_000_000_000;
+    const journal = open(path);
+    expect(journal.after(taken)).toEqual([]);
+    journal.append("cache-1", "asleep");
+    expect(journal.after(taken).map(({ type }) => type)).toEqual(["asleep"]);
+  });
+
+  test("keeps a number of records of each instance, and tells the rest as a gap of that instance alone", () => {
+    const journal = open(newPath());
+    for (let count = 0; count < MAX_WAITING + 10; count++) journal.append("cache-1", "crashed");
+    journal.append("cache-2", "started", { pid: 2 });
+    const records = journal.after(0);
+    expect(records.filter(({ id }) => id === "cache-1")).toHaveLength(MAX_WAITING);
+    expect(records.find(({ type }) => type === "gap")).toMatchObject({
+      id: "cache-1",
+      details: { lost: 11 },
+    });
+    expect(records.at(-1)).toMatchObject({ id: "cache-2", type: "started" });
+    const last = records.at(-1)?.sequence ?? 0;
+    journal.after(last);
+    journal.append("cache-1", "asleep");
+    expect(typesOf(journal, last)).toEqual(["asleep"]);
+  });
+
+  test("does not grow with what was taken, and keeps the processes that run", () => {
+    const path = newPath();
+    const journal = open(path);
+    journal.append("cache-9", "started", { pid: 9 });
+    for (let round = 0; round < 4_000; round++) {
+      journal.append("cache-1", "failed", { reason: "x".repeat(200) });
+      journal.after(journal.after(0).at(-1)?.sequence ?? 0);
+    }
+    expect(statSync(path).size).toBeLessThan(400_000);
+    expect(open(path).openRun("cache-9")?.pid).toBe(9);
+  });
+
+  test("wakes who waits for a record", async () => {
+    const journal = open(newPath());
+    const waiting = journal.untilSome(new AbortController().signal);
+    journal.append("cache-1", "asleep");
+    await waiting;
+    await open(newPath()).untilSome(AbortSignal.abort());
+  });
+
+  test("writes nothing once it is closed, since the next host does", () => {
+    const path = newPath();
+    const journal = open(path);
+    journal.close();
+    const before = readFileSync(path, "utf8");
+    journal.append("cache-1", "crashed");
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+});
+
+describe("a process", () => {
+  const own = { pid: process.pid, exited: new Promise<void>(() => {}), wasFound: true };
+
+  test("that was started after a crash is told as restarted", () => {
+    const journal = open(newPath());
+    const life = new ProcessJournal(journal, "cache-1");
+    life.started(ended(1));
+    life.ended("crashed");
+    life.started(ended(2));
+    life.ended("stopped");
+    life.ended("stopped");
+    life.started(ended(3));
+    expect(typesOf(journal)).toEqual(["started", "crashed", "restarted", "stopped", "started"]);
+  });
+
+  test("that is found again by the next host needs no word", () => {
+    const path = newPath();
+    new ProcessJournal(open(path), "cache-1").found(own);
+    const next = open(path);
+    new ProcessJournal(next, "cache-1").found(own);
+    expect(typesOf(next)).toEqual(["started"]);
+  });
+
+  test("that ended while there was no host is told as stopped, with how early it may have been", () => {
+    const path = newPath();
+    const killed = open(path);
+    new ProcessJournal(killed, "cache-1").started(own);
+    killed.close();
+    const next = open(path);
+    new ProcessJournal(next, "cache-1").found(null);
+    const [, stopped] = next.after(0);
+    expect(stopped?.type).toBe("stopped");
+    expect(Date.parse(stopped?.details.not_before ?? "")).toBeLessThanOrEqual(Date.parse(stopped?.at ?? ""));
+    expect(next.openRun("cache-1")).toBeUndefined();
+  });
+});
+
+describe("a state", () => {
+  const seen = { id: "cache-1", since: "", engine: null, limits: null, crashes: 0, sleep: null };
+
+  test("is told when it falls asleep, is woken, or fails for another reason", () => {
+    const journal = open(newPath());
+    const states = new StateJournal(journal, "cache-1");
+    const wake = {
+      at: "2026-03-15T08:18:53.204Z",
+      reason: { user: "app", address: "127.0.0.1:5000" },
+      spansMs: { accept: 1, auth: 1, start: 1, ready: 1, login: 1 },
+    };
+    const sleep = { state: "awake" as const, since: "", lastWake: null, wakes: 0 };
+    states.observed({ ...seen, state: "running", lastError: null, sleep });
+    states.observed({ ...seen, state: "asleep", lastError: null, sleep });
+    for (let count = 0; count < 2; count++)
+      states.observed({ ...seen, state: "running", lastError: null, sleep: { ...sleep, lastWake: wake } });
+    for (let count = 0; count < 3; count++)
+      states.observed({ ...seen, state: "failed", lastError: "No memory." });
+    states.observed({ ...seen, state: "failed", lastError: "The disk of the host is full." });
+    expect(typesOf(journal)).toEqual(["asleep", "awake", "failed", "disk_full"]);
+  });
+});

@@ -1,0 +1,266 @@
+// Keeps what happens to instances until the control plane has taken it, over kills of the host and while no control plane runs.
+import {
+  closeSync,
+  fsync,
+  openSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import {
+  journalHeadSchema,
+  journalRecordSchema,
+  MAX_REASON_LENGTH,
+  type JournalRecord,
+  type OpenRun,
+} from "../../contracts/journal.ts";
+import { readJsonAs } from "../../contracts/read.ts";
+import { codeOf } from "../../lib/errors.ts";
+import { replaceFile } from "../../lib/files.ts";
+import type { Log } from "../../lib/log.ts";
+import { presentableSentence } from "../../lib/presentable.ts";
+
+/** How many records of one instance wait for the control plane; what is more is lost, of this instance alone. */
+export const MAX_WAITING = 200;
+/** From this size on the file is written anew without what was taken. */
+const COMPACT_BYTES = 256 * 1_024;
+/** How many records one answer has. */
+const BATCH = 500;
+const ALIVE_INTERVAL_MS = 1_000;
+
+type Details = JournalRecord["details"];
+
+/** What is in memory of the file. */
+interface Content {
+  sequence: number;
+  open: Map<string, OpenRun>;
+  waiting: JournalRecord[];
+}
+
+export class Journal {
+  readonly #path: string;
+  readonly #log: Log;
+  readonly #open: Map<string, OpenRun>;
+  #waiting: JournalRecord[];
+  #counts = new Map<string, number>();
+  #sequence: number;
+  #fd: number;
+  #bytes = 0;
+  #taken = 0;
+  #isSyncing = false;
+  #isClosed = false;
+  #listeners = new Set<() => void>();
+  readonly #aliveTimer: ReturnType<typeof setInterval>;
+  /** Until when a former host has certainly lived, ISO 8601; null when there was none. */
+  readonly formerAliveAt: string | null;
+
+  /** @param path the file; what an earlier host left there is taken up. */
+  constructor(path: string, log: Log) {
+    this.#path = path;
+    this.#log = log;
+    const content = readContent(path, log);
+    this.#open = content.open;
+    this.#waiting = content.waiting;
+    // A power cut may have taken the latest records along, whose sequences must never be given again.
+    this.#sequence = Math.max(content.sequence, Date.now() * 1_000);
+    this.formerAliveAt = aliveAt(path);
+    for (const { id } of this.#waiting) this.#count(id, 1);
+    this.#fd = this.#compact();
+    this.#beAlive();
+    this.#aliveTimer = setInterval(() => this.#beAlive(), ALIVE_INTERVAL_MS);
+    this.#aliveTimer.unref();
+  }
+
+  /** The process of an instance whose end has not been recorded. */
+  openRun(id: string): OpenRun | undefined {
+    return this.#open.get(id);
+  }
+
+  /**
+   * Adds a record. It survives a kill of this process from here on, and a power cut a moment later. Never throws: a disk that does
+   * not take it costs the record, and no instance.
+   */
+  append(id: string, type: JournalRecord["type"], details: Details = {}, at = new Date()): void {
+    if (this.#isClosed) return;
+    this.#follow(id, type, details, at);
+    const waiting = this.#counts.get(id) ?? 0;
+    if (waiting >= MAX_WAITING) return this.#lose(id);
+    const isLast = waiting === MAX_WAITING - 1;
+    this.#write({
+      sequence: this.#next(),
+      id,
+      at: at.toISOString(),
+      ...(isLast ? { type: "gap", details: { lost: 1 } } : { type, details: shortened(details) }),
+    });
+  }
+
+  /** The records after a sequence, the oldest first; all up to it are taken and need not be kept. */
+  after(sequence: number): JournalRecord[] {
+    // It has seen records that a power cut took from this disk.
+    this.#sequence = Math.max(this.#sequence, sequence);
+    this.#acknowledge(sequence);
+    return this.#waiting.slice(0, BATCH);
+  }
+
+  /** Resolves when there is a record that was not taken, or the signal is aborted. */
+  async untilSome(signal: AbortSignal): Promise<void> {
+    if (this.#waiting.length > 0 || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const listener = () => resolve();
+    this.#listeners.add(listener);
+    signal.addEventListener("abort", listener);
+    await promise;
+    this.#listeners.delete(listener);
+    signal.removeEventListener("abort", listener);
+  }
+
+  /** Nothing is written from here on. */
+  close(): void {
+    if (this.#isClosed) return;
+    clearInterval(this.#aliveTimer);
+    this.#beAlive();
+    this.#isClosed = true;
+    closeSync(this.#fd);
+  }
+
+  #next(): number {
+    return (this.#sequence += 1);
+  }
+
+  #follow(id: string, type: JournalRecord["type"], { pid }: Details, at: Date): void {
+    if ((type === "started" || type === "restarted") && pid !== undefined) {
+      this.#open.set(id, { pid, at: at.toISOString() });
+    }
+    if (type === "stopped" || type === "crashed") this.#open.delete(id);
+  }
+
+  /** The gap, which is the last record of the instance that is kept, counts what is lost. */
+  #lose(id: string): void {
+    const gap = this.#waiting.findLast((record) => record.id === id);
+    if (gap?.type === "gap") gap.details.lost = (gap.details.lost ?? 0) + 1;
+  }
+
+  #write(record: JournalRecord): void {
+    this.#waiting.push(record);
+    this.#count(record.id, 1);
+    try {
+      const line = `${JSON.stringify(record)}\n`;
+      writeSync(this.#fd, line);
+      this.#bytes += line.length;
+      this.#sync();
+    } catch (error) {
+      this.#log.warn({ error }, "the journal could not be written");
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  #acknowledge(sequence: number): void {
+    if (sequence <= this.#taken) return;
+    this.#taken = sequence;
+    for (const { id, sequence: own } of this.#waiting) if (own <= sequence) this.#count(id, -1);
+    this.#waiting = this.#waiting.filter(({ sequence: own }) => own > sequence);
+    if (this.#bytes < COMPACT_BYTES) return;
+    try {
+      closeSync(this.#fd);
+      this.#fd = this.#compact();
+    } catch (error) {
+      this.#log.warn({ error }, "the journal could not be written");
+    }
+  }
+
+  #count(id: string, difference: number): void {
+    const count = (this.#counts.get(id) ?? 0) + difference;
+    if (count === 0) this.#counts.delete(id);
+    else this.#counts.set(id, count);
+  }
+
+  /** Writes the file anew. @returns it, open for more. */
+  #compact(): number {
+    const head = { version: 1, sequence: this.#sequence, open: Object.fromEntries(this.#open) };
+    const text = [head, ...this.#waiting].map((line) => `${JSON.stringify(line)}\n`).join("");
+    replaceFile(this.#path, text, 0o600);
+    this.#bytes = 0;
+    return openSync(this.#path, "a");
+  }
+
+  /** Nobody waits for the disk; what comes meanwhile is synced by the next one. */
+  #sync(): void {
+    if (this.#isSyncing) return;
+    this.#isSyncing = true;
+    fsync(this.#fd, () => {
+      this.#isSyncing = false;
+    });
+  }
+
+  #beAlive(): void {
+    try {
+      writeFileSync(alivePath(this.#path), "", { mode: 0o600 });
+      const now = new Date();
+      utimesSync(alivePath(this.#path), now, now);
+    } catch (error) {
+      this.#log.warn({ error }, "the journal could not be written");
+    }
+  }
+}
+
+function shortened({ reason, ...details }: Details): Details {
+  if (reason === undefined) return details;
+  return { ...details, reason: presentableSentence(reason).slice(0, MAX_REASON_LENGTH) };
+}
+
+function alivePath(path: string): string {
+  return `${path}.alive`;
+}
+
+function aliveAt(path: string): string | null {
+  try {
+    return statSync(alivePath(path)).mtime.toISOString();
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return null;
+  }
+}
+
+/** A kill leaves at most the last line half written; any other that cannot be read is left out as well, with a line in the log. */
+function readContent(path: string, log: Log): Content {
+  const content: Content = { sequence: 0, open: new Map(), waiting: [] };
+  const lines = textOf(path)
+    .split("\n")
+    .filter((line) => line !== "");
+  for (const [index, line] of lines.entries()) {
+    try {
+      if (index === 0) readHead(content, line);
+      else readRecord(content, line);
+    } catch (error) {
+      log.warn({ error, line: index + 1 }, "a line of the journal cannot be understood");
+    }
+  }
+  return content;
+}
+
+function readHead(content: Content, line: string): void {
+  const head = readJsonAs(journalHeadSchema, line, "The head of the journal");
+  content.sequence = head.sequence;
+  content.open = new Map(Object.entries(head.open));
+}
+
+function readRecord(content: Content, line: string): void {
+  const record = readJsonAs(journalRecordSchema, line, "The record");
+  const { open, waiting } = content;
+  waiting.push(record);
+  content.sequence = Math.max(content.sequence, record.sequence);
+  const { pid } = record.details;
+  if (pid !== undefined) open.set(record.id, { pid, at: record.at });
+  if (record.type === "stopped" || record.type === "crashed") open.delete(record.id);
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return "";
+  }
+}

@@ -1,0 +1,16 @@
+// Keeps the logs of engines from growing without an end.
+import { messageOf } from "../../lib/errors.ts";
+import type { Log } from "../../lib/log.ts";
+import { trimLog } from "../../lib/trim-log.ts";
+import { instanceFolder } from "./layout.ts";
+
+/** An engine may run for years and write a line a second. */
+export function trimLogs(ids: Iterable<string>, dataDir: string, log: Log): void {
+  for (const id of ids) {
+    try {
+      trimLog(instanceFolder(dataDir, id).log);
+    } catch (error) {
+      log.error({ error: messageOf(error), instance: id }, "a log could not be trimmed");
+    }
+  }
+}

@@ -1,0 +1,20 @@
+// When processes started, as the kernel knows.
+import { readFileSync } from "node:fs";
+
+/** The kernel counts in hundredths of a second for all programs. */
+const TICKS_PER_SECOND = 100;
+/** Where the start stands among the fields after the name. */
+const START_FIELD = 19;
+
+/** When a process started; null for one that is gone. */
+export function startedAt(pid: number): Date | null {
+  try {
+    // The name in parentheses may hold anything, so the fields are counted from its end.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const ticks = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[START_FIELD]);
+    const upSeconds = Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]);
+    return new Date(Date.now() - (upSeconds - ticks / TICKS_PER_SECOND) * 1_000);
+  } catch {
+    return null;
+  }
+}

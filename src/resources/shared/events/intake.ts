@@ -1,0 +1,85 @@
+// Takes what happened on a host into the events: each record of its journal once, also what no control plane was there for.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JournalRecord } from "../../../drivers/driver.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { Database, Transaction } from "../../../store/database.ts";
+import type { ServedHost } from "../../kind.ts";
+
+const RETRY_MS = 500;
+
+/** Asks the host again and again until the signal is aborted; the host holds its answer until something has happened. */
+export async function followJournal(
+  { db, host }: { db: Database; host: Pick<ServedHost, "id" | "driver"> },
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const records = await host.driver.journal(await takenOf(db, host.id), signal);
+      if (records.length > 0) await takeRecords(db, host.id, records);
+    } catch (error) {
+      // What was not taken is told again.
+      if (!signal.aborted) log.debug({ error }, "the journal of a host could not be taken");
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/** The sequence of the last record that was taken of a host. */
+async function takenOf(db: Database, hostId: string): Promise<number> {
+  const [row] = await db<{ taken: number }[]>`
+    select taken::float8 as taken from host_journals where host_id = ${hostId}`;
+  return row?.taken ?? 0;
+}
+
+/**
+ * Adds the records that were not taken before, in the transaction that says that they are.
+ * @returns how many they were.
+ */
+export async function takeRecords(db: Database, hostId: string, records: JournalRecord[]): Promise<number> {
+  return await db.begin(async (tx) => {
+    await tx`insert into host_journals (host_id) values (${hostId}) on conflict do nothing`;
+    const [row] = await tx<{ taken: number }[]>`
+      select taken::float8 as taken from host_journals where host_id = ${hostId} for update`;
+    const taken = row?.taken ?? 0;
+    const fresh = records.filter(({ sequence }) => sequence > taken);
+    const last = fresh.at(-1);
+    if (last === undefined) return 0;
+    await tx`update host_journals set taken = ${last.sequence} where host_id = ${hostId}`;
+    await insertRecords(tx, fresh);
+    return fresh.length;
+  });
+}
+
+/**
+ * Records of what is no resource, such as the store, are passed over. Organizations come one after the other, so that no two
+ * transactions wait for each other's.
+ */
+async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise<void> {
+  const rows = records.map((record) => ({ ...record, details: detailsOf(record) }));
+  const ids = tx.array([...new Set(records.map(({ id }) => id))], "text");
+  await tx`
+    with resources as (
+      select 'caches' as type, id, organization_id, name from caches where id = any(${ids})
+      union all select 'databases', id, organization_id, name from databases where id = any(${ids})
+      union all select 'websocketServers', id, organization_id, name from websocket_servers where id = any(${ids})
+    ), deleted as (
+      select distinct on (resource_id) resource_type as type, resource_id as id, organization_id, resource_name as name
+      from events
+      where resource_id = any(${ids}) and resource_id not in (select id from resources)
+      order by resource_id, at desc
+    )
+    insert into events (organization_id, at, type, resource_type, resource_id, resource_name, details)
+    select r.organization_id, record.at, record.type, r.type, r.id, r.name, record.details
+    from json_to_recordset(${rows}::json) as record (sequence bigint, id text, at timestamptz, type text, details jsonb)
+    join (select * from resources union all select * from deleted) r on r.id = record.id
+    order by hashtext(r.organization_id), record.sequence`;
+}
+
+/** What is public of a record. */
+function detailsOf({ details }: JournalRecord): Record<string, unknown> {
+  const { pid: _pid, wake, ...others } = details;
+  if (wake === undefined) return others;
+  const { address, ...reason } = wake.reason;
+  return { ...others, ...reason, ...(address !== "" && { address }), spans_ms: wake.spansMs };
+}

@@ -1,0 +1,101 @@
+// What a host has seen comes into the events once, at its own time, whatever is repeated.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { JournalRecord } from "../../src/drivers/driver.ts";
+import type { EventResource } from "../../src/resources/shared/event-schema.ts";
+import { followJournal, takeRecords } from "../../src/resources/shared/events/intake.ts";
+import { eraseRow } from "../../src/resources/shared/rows.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
+import { until } from "../support/pilvi/pilvi.ts";
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+let sequence = 0;
+function record(
+  id: string,
+  type: JournalRecord["type"],
+  details: JournalRecord["details"] = {},
+): JournalRecord {
+  sequence += 1;
+  return {
+    sequence,
+    id,
+    at: `2026-03-15T08:00:${String(sequence % 60).padStart(2, "0")}.000Z`,
+    type,
+    details,
+  };
+}
+
+async function newCache(token?: string): Promise<string> {
+  const response = await api.request("/api/caches", {
+    json: validCache,
+    ...(token !== undefined && { token }),
+  });
+  return ((await response.json()) as { data: { id: string } }).data.id;
+}
+
+async function eventsOf(id: string, token?: string): Promise<EventResource[]> {
+  const response = await api.request(
+    `/api/events?filter[resource]=${id}`,
+    token === undefined ? {} : { token },
+  );
+  return ((await response.json()) as { data: EventResource[] }).data;
+}
+
+test("a record comes in once, with the time of the host and without what is the host's own", async () => {
+  const id = await newCache();
+  const wake = {
+    reason: { user: "app", address: "127.0.0.1:5000" },
+    spansMs: { accept: 1, auth: 2, start: 3, ready: 4, login: 5 },
+  };
+  const records = [
+    record(id, "started", { pid: 77 }),
+    record(id, "awake", { wake }),
+    record("store", "started", { pid: 1 }),
+  ];
+  const taken = await Promise.all([1, 2, 3].map(() => takeRecords(api.db, "host-1", records)));
+  expect(taken.toSorted()).toEqual([0, 0, 3]);
+  const [, awake, started] = await eventsOf(id);
+  expect([awake?.attributes.occurred_at, awake?.attributes.message]).toEqual([
+    records[1]?.at.replace(".000Z", ".000000Z") ?? "",
+    "The cache sessions was woken by app from 127.0.0.1:5000.",
+  ]);
+  expect(awake?.attributes.details.spans_ms).toEqual(wake.spansMs);
+  expect(started?.attributes).toMatchObject({ type: "started", details: {} });
+});
+
+test("a record of a resource that is deleted belongs to its organization", async () => {
+  const stranger = await api.newToken(["*"], "strangers");
+  const id = await newCache(stranger);
+  await api.db.begin((tx) => eraseRow(tx, "caches", id));
+  await takeRecords(api.db, "host-1", [record(id, "stopped")]);
+  expect((await eventsOf(id, stranger)).map(({ attributes }) => attributes.type)).toContain("stopped");
+  expect(await eventsOf(id)).toEqual([]);
+});
+
+test("the control plane goes on where it was, and takes again what it could not write", async () => {
+  const id = await newCache();
+  const records = [record(id, "started"), record(id, "crashed"), record(id, "restarted")];
+  const asked: number[] = [];
+  let failures = 1;
+  const journal = async (after: number, signal: AbortSignal) => {
+    asked.push(after);
+    if (failures-- > 0) throw new Error("the host is away");
+    const fresh = records.filter((each) => each.sequence > after).slice(0, 2);
+    if (fresh.length === 0) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return fresh;
+  };
+  const host = { id: "host-1", driver: { ...api.host.driver, journal } };
+  const end = new AbortController();
+  const following = followJournal({ db: api.db, host }, end.signal, createLog("test", "silent"));
+  await until("all has come in, and more is asked for", () => asked.length === 4);
+  expect(await eventsOf(id)).toHaveLength(4);
+  end.abort();
+  await following;
+  const [first = 0, ...later] = asked;
+  expect(later).toEqual([first, records[1]?.sequence ?? 0, records[2]?.sequence ?? 0]);
+});
