@@ -1,4 +1,5 @@
-// Measures how long the API takes to answer, beside a bare server that answers as many bytes and a bare transaction on the store.
+// Measures how long the API takes to answer, beside a bare server that answers as many bytes and a bare transaction on
+// the store.
 import type { SQL } from "bun";
 import { cacheBody, TOKEN, type CacheDocument, type TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { constantServer, storeOf, vaultOf } from "./support/baselines.ts";

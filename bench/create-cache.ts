@@ -1,5 +1,5 @@
-// Measures how long a new cache takes from the create to the first PONG with the returned credentials, beside a bare start of
-// the same engine with the same files.
+// Measures how long a new cache takes from the create to the first PONG with the returned credentials, beside a bare
+// start of the same engine with the same files.
 import { BareEngine } from "./support/bare-engine.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { addressOf, orderCache } from "./support/caches.ts";

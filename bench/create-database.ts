@@ -1,5 +1,5 @@
-// Measures how long a new database cluster takes from the create to the first query with the returned credentials, beside a bare
-// start of the same engine on a prepared copy of such a cluster's files.
+// Measures how long a new database cluster takes from the create to the first query with the returned credentials,
+// beside a bare start of the same engine on a prepared copy of such a cluster's files.
 import type { DatabaseClusterResource } from "../src/resources/databases/schema.ts";
 import { createCluster, deleteCluster, untilCluster } from "../tests/support/pilvi/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";

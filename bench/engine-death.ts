@@ -1,5 +1,5 @@
-// Measures what happens when an engine is killed: when its status is taken back, and when the cache answers again, beside a bare
-// engine that is started again as soon as its parent hears of its end.
+// Measures what happens when an engine is killed: when its status is taken back, and when the cache answers again,
+// beside a bare engine that is started again as soon as its parent hears of its end.
 import type { CacheResource } from "../src/resources/caches/schema.ts";
 import type { CacheDocument, TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { BareEngine } from "./support/bare-engine.ts";
@@ -69,7 +69,10 @@ async function killEngine(pilvi: TestPilvi, cache: CacheResource): Promise<Death
   return { ...told, answering: answeringAt - startedAt };
 }
 
-/** Asks until the status was taken back and given again; gives up when it was not taken back for so long that it never will be. */
+/**
+ * Asks until the status was taken back and given again; gives up when it was not taken back for so long that it never
+ * will be.
+ */
 async function watchStatus(
   pilvi: TestPilvi,
   id: string,

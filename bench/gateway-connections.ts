@@ -1,4 +1,5 @@
-// Measures the memory that the gateway takes for each connection that is open and idle, beside HAProxy and PgBouncer with as many.
+// Measures the memory that the gateway takes for each connection that is open and idle, beside HAProxy and PgBouncer
+// with as many.
 import { forEachLimited } from "../src/lib/for-each-limited.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { ask } from "./support/clients.ts";

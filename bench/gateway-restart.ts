@@ -1,5 +1,5 @@
-// Measures how long nobody is let in when the gateway is killed, beside an HAProxy in front of the same engine that is started again
-// as soon as its parent hears of its end. The engine runs on meanwhile.
+// Measures how long nobody is let in when the gateway is killed, beside an HAProxy in front of the same engine that is
+// started again as soon as its parent hears of its end. The engine runs on meanwhile.
 import { isAlive } from "../tests/support/pilvi/processes.ts";
 import { runBench } from "./support/bench.ts";
 import { firstAnswer } from "./support/clients.ts";

@@ -1,5 +1,6 @@
-// Measures how much gets through the gateway in a second, beside the same engine without anything in between, and beside PgBouncer
-// and HAProxy in front of it. All of them share the processors with the engine and the load, as they do on a real machine.
+// Measures how much gets through the gateway in a second, beside the same engine without anything in between, and
+// beside PgBouncer and HAProxy in front of it. All of them share the processors with the engine and the load, as they
+// do on a real machine.
 import { freePort } from "../tests/support/pilvi/ports.ts";
 import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
@@ -102,7 +103,10 @@ async function measureValkey(bench: Bench): Promise<void> {
 
 type RateOf = (target: Target) => Promise<number>;
 
-/** A copy of the engine with the same settings, which listens on a port by itself, as its clients would reach it otherwise. */
+/**
+ * A copy of the engine with the same settings, which listens on a port by itself, as its clients would reach it
+ * otherwise.
+ */
 async function startBarePostgres(bench: Bench, { id, login }: Sleepy): Promise<Side> {
   const model = (await takeModels(bench.pilvi, [{ id }])).get(id);
   if (model === undefined) throw new Error("there is no model");
@@ -141,7 +145,10 @@ async function compareTls({ login, place }: Sleepy, proxy: Proxy, rateOf: RateOf
   return comparison;
 }
 
-/** The first round warms all sides up and does not count. Every other round goes backwards, so that none always comes first. */
+/**
+ * The first round warms all sides up and does not count. Every other round goes backwards, so that none always comes
+ * first.
+ */
 async function alternate(sides: readonly Side[], rateOf: RateOf): Promise<void> {
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {

@@ -1,5 +1,5 @@
-// Measures how a herd of clients at one sleeping Postgres ends, beside a bare start of the same engine whose clients try again and
-// again until they are let in or told that all connections are taken.
+// Measures how a herd of clients at one sleeping Postgres ends, beside a bare start of the same engine whose clients
+// try again and again until they are let in or told that all connections are taken.
 import { POSTGRES } from "../tests/support/pilvi/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";

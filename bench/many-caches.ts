@@ -1,4 +1,5 @@
-// Measures how long 50 caches take that are created all at once, beside 50 bare engines with the same files started at once.
+// Measures how long 50 caches take that are created all at once, beside 50 bare engines with the same files started at
+// once.
 import type { CacheResource } from "../src/resources/caches/schema.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";
 import { BareEngine } from "./support/bare-engine.ts";
@@ -63,7 +64,10 @@ async function startAll(engines: BareEngine[]): Promise<Arrivals> {
   return arrivals;
 }
 
-/** Creates all of them, has each awaited, sees whether it becomes available, and deletes it when all others are there too. */
+/**
+ * Creates all of them, has each awaited, sees whether it becomes available, and deletes it when all others are there
+ * too.
+ */
 async function createAll(
   pilvi: Bench["pilvi"],
   arrive: (cache: CacheResource) => Promise<void>,

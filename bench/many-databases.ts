@@ -1,5 +1,5 @@
-// Measures how long 20 Postgres and 20 MySQL clusters take that are created all at once, and the memory of each when it is idle,
-// beside as many bare engines started at once on prepared copies of such clusters' files.
+// Measures how long 20 Postgres and 20 MySQL clusters take that are created all at once, and the memory of each when it
+// is idle, beside as many bare engines started at once on prepared copies of such clusters' files.
 import type { DatabaseClusterResource } from "../src/resources/databases/schema.ts";
 import { createCluster, deleteCluster, processesOf, untilCluster } from "../tests/support/pilvi/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
@@ -111,7 +111,9 @@ async function createAll(
   return { ids, arrivals, failures };
 }
 
-/** A held GET is answered after a while even when nothing came of it; building so many at once takes longer than one. */
+/**
+ * A held GET is answered after a while even when nothing came of it; building so many at once takes longer than one.
+ */
 async function untilAvailable(
   pilvi: TestPilvi,
   { id }: DatabaseClusterResource,

@@ -1,5 +1,5 @@
-// Measures how long many sleeping databases take that are woken at once, beside as many bare engines started at once on copies of the
-// files of one of them.
+// Measures how long many sleeping databases take that are woken at once, beside as many bare engines started at once on
+// copies of the files of one of them.
 import { forEachLimited } from "../src/lib/for-each-limited.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";
 import { BareInstance, takeModels, type Model } from "./support/bare-instance.ts";

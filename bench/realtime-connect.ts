@@ -1,5 +1,5 @@
-// Measures what a connection costs the realtime server: processor time to connect and subscribe, and memory while it is idle,
-// beside a C server that keeps as little as it can.
+// Measures what a connection costs the realtime server: processor time to connect and subscribe, and memory while it is
+// idle, beside a C server that keeps as little as it can.
 import { holdIdle, load, type LoadResult } from "./support/realtime-load.ts";
 import { runRealtimeBench, type RealtimeBench } from "./support/realtime-tools.ts";
 import { startBaseline, startRealtime, untilQuiet, type RealtimeServer } from "./support/realtime.ts";

@@ -6,7 +6,10 @@ import { microseconds, milliseconds, printColumns, printRow, printTarget, times 
 import { median } from "./support/statistics.ts";
 
 const ROUNDS = 3;
-/** With more than one publish outstanding, several events are pending for a socket, and both sides may write them at once. */
+/**
+ * With more than one publish outstanding, several events are pending for a socket, and both sides may write them at
+ * once.
+ */
 const CASES = [
   { subscribers: 1_000, outstanding: 1, publishes: 400, targetRatio: 1.15 },
   { subscribers: 10_000, outstanding: 1, publishes: 60, targetRatio: 1.4 },

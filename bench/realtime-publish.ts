@@ -1,5 +1,5 @@
-// Measures how many signed HTTP publishes a second the realtime server takes, and how long a publish takes to its subscribers,
-// beside a C server that checks no signature.
+// Measures how many signed HTTP publishes a second the realtime server takes, and how long a publish takes to its
+// subscribers, beside a C server that checks no signature.
 import { load, type LoadOptions, type LoadResult } from "./support/realtime-load.ts";
 import { runRealtimeBench, type RealtimeBench } from "./support/realtime-tools.ts";
 import { startBaseline, startRealtime, type RealtimeServer } from "./support/realtime.ts";

@@ -1,5 +1,5 @@
-// Measures how long nobody is let in when the process of a WebSocket cluster is killed, beside a bare WebSocket server on the same
-// runtime that is started again as soon as its parent hears of its end.
+// Measures how long nobody is let in when the process of a WebSocket cluster is killed, beside a bare WebSocket server
+// on the same runtime that is started again as soon as its parent hears of its end.
 import { join } from "node:path";
 import { handshakeOf } from "../tests/support/wire/raw-websocket.ts";
 import { isAlive } from "../tests/support/pilvi/processes.ts";

@@ -1,5 +1,5 @@
-// Measures what sleeping instances take in Pilvi's own processes, while it runs on and after a restart, beside what one takes that
-// is awake. None of them has a process.
+// Measures what sleeping instances take in Pilvi's own processes, while it runs on and after a restart, beside what one
+// takes that is awake. None of them has a process.
 import { forEachLimited } from "../src/lib/for-each-limited.ts";
 import { processesOf } from "../tests/support/pilvi/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";

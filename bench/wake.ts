@@ -1,5 +1,6 @@
-// Measures how long a sleeping instance takes from the connection of its first client to the first answer, beside a bare start of
-// the same engine on a copy of the same files. The client is the same on both sides, and as small as can be.
+// Measures how long a sleeping instance takes from the connection of its first client to the first answer, beside a
+// bare start of the same engine on a copy of the same files. The client is the same on both sides, and as small as can
+// be.
 import { ask, firstAnswer } from "./support/clients.ts";
 import { BareInstance, takeModels, type Model } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
@@ -79,7 +80,9 @@ async function measure(bench: Bench, sleeper: Sleeper, sleepy: Sleepy, model: Mo
   return samples;
 }
 
-/** The client tries again and again, because nobody holds it. @returns milliseconds from the spawn to the first answer. */
+/**
+ * The client tries again and again, because nobody holds it. @returns milliseconds from the spawn to the first answer.
+ */
 async function startBare(bare: BareInstance, sleepy: Sleepy): Promise<number> {
   const startedAt = performance.now();
   bare.spawn();

@@ -1,6 +1,6 @@
-// Runs the measurements of bench/, all of them or the named ones, one after the other, and leaves nothing behind.
-// `npm run bench -- create-cache api-latency` runs two, and `wake=20` gives one a number of its own, such as how many rounds.
-// Ends with 1 when one could not measure, never because of a figure.
+// Runs the measurements of bench/, all of them or the named ones, one after the other, and leaves nothing behind. `npm
+// run bench -- create-cache api-latency` runs two, and `wake=20` gives a measurement a number of its own, such as its
+// rounds. Ends with 1 when a measurement failed, never because of a figure.
 import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,10 +10,10 @@ import { processesAt } from "./processes-at.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript } from "./setup.mjs";
 
 const benchDir = join(checkoutDir, "bench");
-/** How long a Pilvi that was told to stop may take with all its engines. */
+/** How long a stopped Pilvi may take to end with all its engines. */
 const STOP_MS = 30_000;
 
-/** The program that runs now; a signal is passed on to it. */
+/** The running program; a signal is passed on to it. */
 let running;
 let wasStopped = false;
 
@@ -30,7 +30,7 @@ async function main() {
   }
 }
 
-/** The measurements that were asked for with their options, or undefined after a complaint about one that there is not. */
+/** The requested measurements with their options, or undefined after an error about an unknown name. */
 function chosenMeasurements(words) {
   const known = readdirSync(benchDir)
     .filter((file) => file.endsWith(".ts"))
@@ -49,12 +49,12 @@ function chosenMeasurements(words) {
 
 async function measure(bun, name, options) {
   const root = mkdtempSync(join(tmpdir(), "pilvi-bench-"));
-  // Engines run under users of their own, who must be able to get to their folders below this one.
+  // Engines run under users of their own, who must be able to reach their folders below this one.
   chmodSync(root, 0o711);
   try {
     return await run(bun, [join("bench", `${name}.ts`), ...options], { PILVI_TEST_ROOT: root });
   } finally {
-    // A measurement ends what it started; this is for one that was killed.
+    // A measurement ends all that it started; this is for a measurement that was killed.
     for (const { pid } of processesAt(root)) killIfThere(pid);
     while (processesAt(root).length > 0) await sleep(20);
     rmSync(root, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Checks types, lint rules and formatting, all of them even if the first one finds something.
+// Checks types, lint rules and formatting, all of them even if the first check finds a fault.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { checkoutDir, ensureDependencies, runScript } from "./setup.mjs";

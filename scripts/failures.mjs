@@ -1,6 +1,7 @@
-// Finds what failed in the output of a test runner, so that it can be shown again where a reader of a long log looks first.
+// Finds the failures in the output of a test runner, so that they can be shown again where a reader of a long log looks
+// first.
 
-/** Lines of one failure that are shown again; its beginning tells less than its end. */
+/** Lines of a failure that are shown again; its beginning says less than its end. */
 const MAX_LINES = 60;
 
 /** Output without the control characters of colours. */
@@ -9,7 +10,9 @@ export function withoutColors(output) {
   return output.replaceAll(/\u001B\[[\d;]*m/g, "");
 }
 
-/** Every failed test with what was printed since the test before it; the end of the output when no test tells of the failure. */
+/**
+ * Every failed test with the output since the test before it; the end of the output when no test reports the failure.
+ */
 export function failuresOf(output) {
   const failures = [];
   let lines = [];

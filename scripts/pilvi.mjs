@@ -7,7 +7,7 @@ import { checkoutDir, ensureDependencies, findBun, runScript, STOP_SIGNALS } fro
 
 const PARENT_CHECK_MS = 500;
 
-/** Lends the name that every Linux has to a user without one; to all others its files stay those of its own number. */
+/** Gives a user without a name the name that every Linux has; other users still see the files under the number. */
 const AS_NOBODY = ["unshare", "--user", "--map-user=65534", "--map-group=65534"];
 
 async function main() {
@@ -15,7 +15,7 @@ async function main() {
   await ensureDependencies();
   const command = [await findBun(), join(checkoutDir, "src", "main.ts"), ...process.argv.slice(2)];
   const [program, ...args] = process.argv[2] === "up" && !hasName() ? [...AS_NOBODY, ...command] : command;
-  // The channel tells the program when this script is killed.
+  // The channel shows the program when this script is killed.
   const child = spawn(program, args, {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     // Bun's own cache belongs to the checkout, not to the home folder.
@@ -24,7 +24,8 @@ async function main() {
       ...process.env,
     },
   });
-  // The child decides what a signal means. A terminal's Ctrl-C reaches it directly too, and it must bear the second one.
+  // The child decides about a signal. A terminal's Ctrl-C reaches the child directly as well, so the child must bear a
+  // second signal.
   for (const signal of STOP_SIGNALS) process.on(signal, () => child.kill(signal));
   process.exitCode = await new Promise((resolve, reject) => {
     child.on("error", reject);
@@ -32,7 +33,9 @@ async function main() {
   });
 }
 
-/** Engines refuse to run for a user without a name, as in a container; where no name can be lent they say so. */
+/**
+ * Engines refuse to run for a user without a name, as in a container; where no name can be lent, their message says so.
+ */
 function hasName() {
   try {
     return userInfo().username !== "";
@@ -42,7 +45,7 @@ function hasName() {
   }
 }
 
-/** An npm that is killed cannot pass a signal on, and what it ran would be in the way of the next start. */
+/** An npm that is killed cannot pass a signal on, and its child would be in the way of the next start. */
 function endWithNpm() {
   const npm = process.ppid;
   const check = () => process.ppid !== npm && process.kill(process.pid, "SIGTERM");

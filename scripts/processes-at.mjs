@@ -1,4 +1,4 @@
-// Finds the processes that have to do with a folder, from what Linux tells in /proc.
+// Finds the processes that use a folder, from /proc.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** The processes whose command line, working directory or open files point into the folder, as `{ pid, command }`. */
@@ -9,7 +9,7 @@ export function processesAt(folder) {
     .filter(({ pid, command }) => command.includes(folder) || opens(pid, folder));
 }
 
-/** Empty for a zombie, which is dead already. */
+/** Empty for a zombie, which has ended already. */
 function commandOf(pid) {
   return orElse("", () => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim());
 }
@@ -22,7 +22,7 @@ function opens(pid, folder) {
   });
 }
 
-/** Processes end while one looks, and those of other users show nothing. */
+/** Processes end during the search, and processes of other users hide their files. */
 function orElse(fallback, read) {
   try {
     return read();

@@ -1,5 +1,5 @@
-// Makes a fresh checkout ready to run: installs the packages of package-lock.json and finds the Bun that runs Pilvi.
-// It runs before anything is installed, so it uses nothing but Node 18 and npm.
+// Makes a fresh checkout ready to run: installs the packages of package-lock.json and finds the Bun that runs Pilvi. It
+// runs before anything is installed, so it needs only Node 18 and npm.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,20 +11,20 @@ import { fileURLToPath } from "node:url";
 export const checkoutDir = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const modulesDir = join(checkoutDir, "node_modules");
-/** What this script installed, or that it has not come to the end of it. */
+/** The stamp of a finished installation by this script, or the mark of an unfinished one. */
 const stampFile = join(modulesDir, ".pilvi-lock");
 const UNFINISHED = "unfinished\n";
-/** What npm notes after an installation. */
+/** npm's own record of an installation. */
 const notedFile = join(modulesDir, ".package-lock.json");
 const thisFile = fileURLToPath(import.meta.url);
 const MIN_NODE_MAJOR = 18;
 const BUN_PACKAGES = { x64: "@oven/bun-linux-x64", arm64: "@oven/bun-linux-aarch64" };
 const BASELINE_PACKAGE = "@oven/bun-linux-x64-baseline";
 
-/** What asks a program to end. */
+/** The signals that ask a program to end. */
 export const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** A reason not to go on that is told to the user as one sentence. */
+/** A reason to stop that is shown to the user as one sentence. */
 export class SetupError extends Error {
   constructor(message, exitCode = 1) {
     super(message);
@@ -44,10 +44,10 @@ export async function runScript(main) {
 }
 
 /**
- * Installs the packages when they are missing or are not those of package-lock.json.
+ * Installs the packages when they are missing or differ from package-lock.json.
  *
- * Two at once in one checkout wait for each other: `flock` holds the checkout's folder while npm works, and the kernel lets go of
- * it however npm ends.
+ * Two starts in one checkout wait for each other: `flock` holds the checkout's folder while npm works, and the kernel
+ * releases it however npm ends.
  */
 export async function ensureDependencies() {
   checkPlatform();
@@ -57,12 +57,12 @@ export async function ensureDependencies() {
   if (code !== 0) throw new SetupError("The packages that Pilvi needs could not be installed.");
 }
 
-/** The absolute path of a Bun of the pinned version, or one of the same minor; call `ensureDependencies` first. */
+/** The absolute path of a Bun of the pinned version, or of the same minor version; call `ensureDependencies` first. */
 export async function findBun() {
   const wanted = pinnedBunVersion();
   const pinned = programOf(BUN_PACKAGES[process.arch]);
   if (runsBun(pinned, wanted)) return pinned;
-  // A processor without AVX2 cannot run the usual build, only the one for older processors.
+  // A processor without AVX2 cannot run the usual build, only the build for older processors.
   if (process.arch === "x64" && existsSync(pinned)) {
     const baseline = programOf(BASELINE_PACKAGE);
     if (!runsBun(baseline, wanted)) await runLocked("install-baseline");
@@ -110,7 +110,7 @@ function stampOfLockFile() {
   return `${hash} ${process.platform}-${process.arch}\n`;
 }
 
-/** Whether somebody ran `npm ci` by hand: npm notes what it installed, and that must be what the lock file asks for. */
+/** Whether npm's record matches the lock file, as after an `npm ci` by hand. */
 function matchesLockFile() {
   const noted = readIfThere(notedFile);
   if (noted === undefined) return false;
@@ -129,12 +129,12 @@ function matchesLockFile() {
 }
 
 async function install() {
-  // Another start may have installed everything while this one waited for its turn.
+  // Another start may have installed everything while this one waited for the lock.
   if (isInstalled()) return;
   process.stderr.write("installing packages ... ");
   const startedMs = Date.now();
-  // A killed npm leaves half of a package, and nothing is built upon that. What is whole is only brought up to date, because a
-  // Pilvi may be running from it.
+  // A killed npm leaves half of a package, so an unfinished folder is removed. A whole folder is only updated, because
+  // a Pilvi may be running from it.
   const isWhole = existsSync(notedFile) && readIfThere(stampFile) !== UNFINISHED;
   if (!isWhole) rmSync(modulesDir, { recursive: true, force: true });
   mkdirSync(modulesDir, { recursive: true });
@@ -172,8 +172,9 @@ async function npm(args) {
 }
 
 /**
- * Runs a step of this script while holding the checkout; without `flock` on this machine two starts at once are not kept apart.
- * The step is in a process group of its own, and ends itself with all that it runs when its standard input ends.
+ * Runs a step of this script while holding the checkout; without `flock` on this machine, two starts at the same time
+ * are not kept apart. The step is in a process group of its own, and ends itself with all its children when its
+ * standard input ends.
  */
 async function runLocked(step) {
   const lock = spawnSync("flock", ["--version"], { stdio: "ignore" }).error ? [] : ["flock", checkoutDir];
@@ -191,7 +192,7 @@ async function runLocked(step) {
   throw new SetupError("interrupted", 128 + constants.signals[interruption]);
 }
 
-/** Whoever started this step may be killed, and nothing of it must live on then. */
+/** The parent of this step may be killed, and no process of the step must live on then. */
 function endWithParent() {
   process.stdin.on("end", () => process.kill(0, "SIGKILL")).resume();
 }

@@ -1,5 +1,5 @@
-// Runs the tests and makes sure that they leave nothing behind, neither processes nor files.
-// `--full` adds the slow tests of tests/full and tests/attack, `--only-full` and `--attack` run one of these folders alone.
+// Runs the tests and makes sure that they leave neither processes nor files behind. `--full` adds the slow tests of
+// tests/full and tests/attack, `--only-full` and `--attack` run one of these folders alone.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -11,24 +11,24 @@ import { processesAt } from "./processes-at.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript, SetupError } from "./setup.mjs";
 
 const TEST_TIMEOUT_MS = 120_000;
-/** How long the pipes of a program that has ended are read on. */
+/** How long the pipes of a program that has ended are still read. */
 const SETTLE_MS = 2000;
-/** How long a process that was told to stop, or cleans up, may take on a busy machine before it counts as left behind. */
+/** How long a stopped process or its cleanup may take on a busy machine before the process counts as left behind. */
 const LEFT_BEHIND_MS = 20_000;
 const STOP_MS = 5000;
 
-/** Each has ports of its own; see tests/support/pilvi/ports.ts. */
+/** Each worker has ports of its own; see tests/support/pilvi/ports.ts. */
 const MAX_WORKERS = 4;
 
-/** The folders whose tests are slow, by the option that runs nothing else. */
+/** The folders of slow tests, by the option that runs nothing else. */
 const SLOW_FOLDERS = { "--only-full": join("tests", "full"), "--attack": join("tests", "attack") };
 
 const [mode] = process.argv.slice(2);
 
-/** The programs that run now; a signal is passed on to them. */
+/** The running programs; a signal is passed on to them. */
 const running = new Set();
 const stopping = new AbortController();
-/** What failed, to be shown again at the end. */
+/** The failures, to be shown again at the end. */
 const failures = [];
 
 async function main() {
@@ -50,7 +50,7 @@ async function main() {
   if (programs.output !== "") process.env.PATH = `${process.env.PATH}:${programs.output}`;
 
   const root = mkdtempSync(join(tmpdir(), "pilvi-test-"));
-  // Engines run under users of their own, who must be able to get to their folders below this one.
+  // Engines run under users of their own, who must be able to reach their folders below this one.
   chmodSync(root, 0o711);
   try {
     const { passed, failed } = await runTests(bun, root);
@@ -69,7 +69,7 @@ function stop() {
   }
 }
 
-/** Runs several jobs at a time; one that has ended makes room for the next one. */
+/** Runs several jobs at a time; a job that has ended makes room for the next. */
 async function runTests(bun, root) {
   const jobs = jobsOf(testFiles());
   if (jobs.length === 0 || stopping.signal.aborted) return { passed: 0, failed: 1 };
@@ -85,13 +85,16 @@ async function runTests(bun, root) {
   return stopping.signal.aborted ? { ...total, failed: total.failed + 1 } : total;
 }
 
-/** Most tests wait more than they work; those of tests/full load the machine, and those of tests/attack compare times on it. */
+/** Most tests wait more than they work; tests/full loads the machine, and tests/attack compares times on it. */
 function workerCount() {
   if (mode === "--attack") return 1;
   return cpus().length + (mode === undefined ? 1 : 0);
 }
 
-/** Files of one folder of `src/` are quick and run together, every file of `tests/` by itself; no job that takes long is begun last. */
+/**
+ * Files of one folder of `src/` are quick and run together, every file of `tests/` by itself; a long job is never begun
+ * last.
+ */
 function jobsOf(files) {
   const { src = [], tests = [] } = groupBy(files, (file) => file.split(sep)[1]);
   const folders = groupBy(src, (file) => file.split(sep)[2]);
@@ -105,7 +108,7 @@ function groupBy(items, keyOf) {
   return groups;
 }
 
-/** Shows what a job printed when it has ended, so that jobs that run at the same time can be told apart. */
+/** Shows the output of a job when it has ended, so that the outputs of simultaneous jobs do not mix. */
 async function runJob(bun, root, files, worker) {
   const startedMs = Date.now();
   const colors = process.stderr.isTTY ? { FORCE_COLOR: "1" } : {};
@@ -169,7 +172,7 @@ function run(program, args, options) {
     }
     child.on("error", reject);
     child.on("exit", async (code) => {
-      // A process that was left behind may hold the pipes open for ever, so their end is not waited for without a limit.
+      // A process that was left behind may hold the pipes open for ever, so the wait for their end is bounded.
       await Promise.race([once(child, "close"), sleep(SETTLE_MS)]);
       child.stdout?.destroy();
       child.stderr?.destroy();

@@ -23,35 +23,35 @@ export interface Config {
   port: number;
   /** Everything that Pilvi writes is under this folder. */
   dataDir: string;
-  /** Where engines are installed. */
+  /** The folder where engines are installed. */
   enginesDir: string;
   /** The 32-byte key that seals credentials, in base64. */
   keyFile: string;
   /** A full-access token of the default organization. */
   bootstrapToken: string | undefined;
-  /** Another Postgres for the store; Pilvi runs one itself when it is undefined. */
+  /** Another Postgres for the store; undefined when Pilvi runs the store itself. */
   databaseUrl: string | undefined;
   /** The address that public instances listen on. */
   bind: string;
   /** The name that answers carry for public instances. */
   publicHost: string;
-  /** Requests a minute and token; 0 is no limit. */
+  /** Requests a minute and token; 0 means no limit. */
   rateLimitPerMinute: number;
   portRange: { first: number; last: number };
   /** HTTPS for the API and TLS for public instances. */
   tls: { certFile: string; keyFile: string } | undefined;
-  /** A folder with certificates that clients choose by the server name they ask for. */
+  /** A folder with further certificates, chosen by the server name that a client sends. */
   tlsDir: string | undefined;
-  /** Whether clients on other machines may speak in clear. */
+  /** Whether clients on other machines may connect without TLS. */
   isInsecure: boolean;
   /** How long events are kept. */
   eventsDays: number;
   logLevel: string;
-  /** How many data directories of each database engine are kept ready for new clusters; 0 keeps none. */
+  /** How many data directories of each database engine are kept ready for new clusters; 0 turns that off. */
   warmSlots: number;
   /** Whether webhooks may go to addresses that are not public, such as those of this machine. */
   allowPrivateWebhooks: boolean;
-  /** What one organization may have at most; 0 is no limit. */
+  /** The most that an organization may have; 0 means no limit. */
   quotas: {
     resources: number;
     caches: number;
@@ -63,16 +63,16 @@ export interface Config {
   };
 }
 
-/** What a client on the command line needs to know. */
+/** The settings of a client on the command line. */
 export interface ClientConfig {
-  /** The Pilvi to talk to, without `/api` and without a slash at the end. */
+  /** The URL of Pilvi, without `/api` and without a slash at the end. */
   url: string;
   token: string | undefined;
-  /** Where the local Pilvi keeps the token that it made for the command line. */
+  /** The folder where the local Pilvi keeps the token that it made for the command line. */
   dataDir: string;
-  /** Where the local Pilvi installs engines, which bring clients along. */
+  /** The folder where the local Pilvi installs engines, which bring clients along. */
   enginesDir: string;
-  /** Whether the URL is one of this machine; the stored token is meant for no other. */
+  /** Whether the URL is an address of this machine; the stored token is for this machine only. */
   isLocal: boolean;
 }
 
@@ -120,7 +120,7 @@ const environment = z.object({
 
 type Environment = z.infer<typeof environment>;
 
-/** A client must not fail over settings that only matter to a server. */
+/** A client must not fail because of settings that only matter to a server. */
 const clientEnvironment = environment
   .pick({
     PILVI_HOST: true,
@@ -132,13 +132,13 @@ const clientEnvironment = environment
   .extend({ PILVI_URL: clientUrl.optional(), PILVI_TOKEN: bearerToken.optional() });
 
 /**
- * Reads the settings. A variable that is set to nothing counts as absent.
+ * Reads the settings. An empty variable counts as absent.
  * @throws Refusal naming every setting that is wrong.
  */
 export function loadConfig(env: Record<string, string | undefined>): Config {
   const given = givenIn(env);
   const issues = environment.safeParse(given).error?.issues ?? [];
-  // A setting that is wrong by itself counts as absent for the question whether the others fit each other.
+  // A wrong setting counts as absent in the checks between settings.
   for (const { path } of issues) delete given[String(path[0])];
   const settings = environment.parse(given);
   const faults = [...issues.map(faultOf), ...faultsBetween(settings)];
@@ -147,7 +147,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 }
 
 /**
- * Reads what a client needs; without `PILVI_URL` that is the way to the Pilvi which these settings start.
+ * Reads the settings of a client; without `PILVI_URL` the URL is that of the Pilvi which these settings start.
  * @throws Refusal naming every setting that is wrong.
  */
 export function loadClientConfig(env: Record<string, string | undefined>): ClientConfig {
@@ -167,12 +167,12 @@ export function loadClientConfig(env: Record<string, string | undefined>): Clien
   };
 }
 
-/** The folder for everything when `PILVI_DATA_DIR` is not set. Other users must get to the one of root. */
+/** The folder for everything when `PILVI_DATA_DIR` is not set. Other users must be able to reach the folder of root. */
 export function defaultDataDir(): string {
   return process.getuid?.() === 0 ? "/var/lib/pilvi" : join(homedir(), ".pilvi");
 }
 
-/** Where a client on this machine reaches the API, without `/api` and without a slash at the end. */
+/** The URL of the API for a client on this machine, without `/api` and without a slash at the end. */
 export function baseUrl({ host, port: apiPort, tls }: Config): string {
   return urlOf(host, apiPort, tls !== undefined);
 }
@@ -205,7 +205,7 @@ function faultsBetween(env: Environment): string[] {
   }
   for (const name of ["PILVI_DATA_DIR", "PILVI_ENGINES_DIR", "PILVI_KEY_FILE"] as const) {
     if (env[name]?.includes("\n")) faults.push(`${name} has a line break in it`);
-    // Bun takes what follows it in a program's path for a query.
+    // Bun takes the text after a question mark in a program's path for a query.
     if (env[name]?.includes("?")) faults.push(`${name} has a question mark in it`);
   }
   return faults;
@@ -248,7 +248,7 @@ function configOf(env: Environment): Config {
   };
 }
 
-/** Whether the address is that of all interfaces. */
+/** Whether the address stands for all interfaces. */
 export function isWildcard(ip: string): boolean {
   return ip === "0.0.0.0" || ip === "::";
 }
@@ -257,7 +257,7 @@ function urlOf(host: string, apiPort: number, isTls: boolean): string {
   return `${isTls ? "https" : "http"}://${inUrl(reachable(host))}:${apiPort}`;
 }
 
-/** An address to connect to for one to listen on. */
+/** The address to connect to for an address to listen on. */
 function reachable(ip: string): string {
   if (ip === "0.0.0.0") return "127.0.0.1";
   return ip === "::" ? "::1" : ip;

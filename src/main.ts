@@ -1,4 +1,4 @@
-// The `pilvi` program: the processes of a Pilvi, its tools, and the commands that talk to a running one.
+// The `pilvi` program: the processes of a Pilvi, its tools, and the commands that use a running Pilvi.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
@@ -29,7 +29,7 @@ interface TokenOptions {
   json?: true;
 }
 
-// What only some commands need is imported by them, so that a short command does not load a whole server.
+// Each command imports what it alone needs, so that a short command does not load a whole server.
 
 function addProcesses(pilvi: Command): void {
   const up = pilvi
@@ -172,7 +172,7 @@ async function settings(): Promise<Config> {
   return loadConfig(process.env);
 }
 
-/** The Pilvi that commands talk to, with a token for it. */
+/** The address of the Pilvi that commands use, with a token for it. */
 async function connect(): Promise<{ url: string; token: string }> {
   const { loadClientConfig } = await import("./config.ts");
   const { url, token, dataDir, isLocal } = loadClientConfig(process.env);
@@ -208,12 +208,12 @@ async function storedToken(file: string): Promise<string> {
   }
 }
 
-/** Tells about an error. @returns the exit code. */
+/** Prints an error. @returns the exit code. */
 function endWith(error: unknown): number {
-  // The library has told already what was wrong; its own codes do not tell wrong usage from failure.
+  // The library has printed its error already; its own codes do not distinguish wrong usage from failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const ending = endingOf(error);
-  // Bun's console would write this in red.
+  // Bun's console would write this text in red.
   process.stderr.write(printable(`${ending?.text ?? messageOf(error)}\n`));
   if (process.env["PILVI_LOG_LEVEL"] === "debug") console.error(error);
   return ending?.exitCode ?? 1;
@@ -224,7 +224,7 @@ async function run(args: string[]): Promise<void> {
     .description("A cloud of your own: databases, caches and WebSocket clusters in milliseconds.")
     .version(packageJson.version)
     .showHelpAfterError("Add --help to see what is possible.")
-    // So that a command may have an option `--version` that means something else.
+    // So that a command may have an option `--version` of its own.
     .enablePositionalOptions()
     .exitOverride();
   addProcesses(pilvi);
@@ -237,10 +237,11 @@ async function run(args: string[]): Promise<void> {
   await pilvi.parseAsync(first === "help" ? [...rest, "--help"] : [first, ...rest], { from: "user" });
 }
 
-// Files get the modes that the code names; the caller's own habit could close folders to the users that engines run as.
+// Files get the modes that the code names; the umask of the caller could close folders to the users that engines run
+// as.
 process.umask(0o022);
 
-// A reader that has seen enough, such as `head`, is no reason to complain.
+// A reader that leaves early, such as `head`, is not an error.
 process.stdout.on("error", (error) => process.exit(codeOf(error) === "EPIPE" ? 0 : 1));
 
 try {
@@ -248,5 +249,5 @@ try {
 } catch (error) {
   process.exitCode = endWith(error);
 }
-// The channel to whoever started this process would keep it from ending.
+// The channel to the parent process would keep this process from ending.
 if (process.connected) process.disconnect?.();

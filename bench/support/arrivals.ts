@@ -5,7 +5,9 @@ import { median } from "./statistics.ts";
 /** When each of them was there, in milliseconds since the first was asked for. */
 export type Arrivals = number[];
 
-/** Medians over the rounds of the first, the middle and the last arrival, and how many times the baseline's the last is. */
+/**
+ * Medians over the rounds of the first, the middle and the last arrival, and how many times the baseline's the last is.
+ */
 export function printArrivals(label: string, rounds: Arrivals[], baseline?: Arrivals[]): void {
   printRow(
     label,

@@ -1,4 +1,5 @@
-// An engine without Pilvi around it, on a copy of the files of one of Pilvi's finished instances, reached at its unix socket.
+// An engine without Pilvi around it, on a copy of the files of one of Pilvi's finished instances, reached at its unix
+// socket.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -104,7 +105,9 @@ export class BareInstance {
     );
   }
 
-  /** Ends it in good order, so that `spawn` may follow without `prepare`. @param signal what its engine takes for that. */
+  /**
+   * Ends it in good order, so that `spawn` may follow without `prepare`. @param signal what its engine takes for that.
+   */
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.#process?.kill(signal);
     await this.#process?.exited;

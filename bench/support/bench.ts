@@ -24,8 +24,8 @@ export interface Bench extends Endings {
 export class CannotMeasure extends Error {}
 
 /**
- * Runs a measurement and ends the process: with 0 when it measured something, and with 1 when it could not or was stopped.
- * A figure that misses its target is a result like any other.
+ * Runs a measurement and ends the process: with 0 when it measured something, and with 1 when it could not or was
+ * stopped. A figure that misses its target is a result like any other.
  * @param env settings of the Pilvi that differ from those of tests.
  */
 export async function runBench(
@@ -74,8 +74,8 @@ async function runFrame(
 }
 
 /**
- * Starts a Pilvi whose instances get ports from another thousand than those of most others on this machine: tests of two
- * Pilvis that run at once may take the same port in the moment before either listens there.
+ * Starts a Pilvi whose instances get ports from another thousand than those of most others on this machine: tests of
+ * two Pilvis that run at once may take the same port in the moment before either listens there.
  */
 export async function startMeasured(env: Record<string, string>): Promise<TestPilvi> {
   const first = FIRST_PORT + (process.pid % THOUSANDS) * 1_000;

@@ -26,7 +26,9 @@ const CLIENTS: Record<Protocol, (place: Place, login: Login) => Promise<Wire>> =
   redis: askRedis,
 };
 
-/** A try that came to nothing is repeated after this. Without a pause the client would take one of few cores for itself. */
+/**
+ * A try that came to nothing is repeated after this. Without a pause the client would take one of few cores for itself.
+ */
 const RETRY_MS = 1;
 const GIVE_UP_MS = 120_000;
 /** A client that has heard nothing for so long was forgotten. */

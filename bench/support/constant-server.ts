@@ -1,5 +1,5 @@
-// A bare `Bun.serve` in a process of its own, which answers everything with a constant: the limit of what an API can reach.
-// Arguments: the status and the size of the answer in bytes. Prints its port.
+// A bare `Bun.serve` in a process of its own, which answers everything with a constant: the limit of what an API can
+// reach. Arguments: the status and the size of the answer in bytes. Prints its port.
 const [status, size] = process.argv.slice(2).map(Number);
 const body = "x".repeat(size ?? 0);
 const server = Bun.serve({

@@ -12,7 +12,9 @@ export interface ClientTimes {
   firstAnswerAt: number;
 }
 
-/** A line of the host's log says when it was written in whole milliseconds, cut off; on average it was this much later. */
+/**
+ * A line of the host's log says when it was written in whole milliseconds, cut off; on average it was this much later.
+ */
 const CUT_OFF_MS = 0.5;
 
 export class StageClock {
@@ -28,7 +30,10 @@ export class StageClock {
     this.#creates.push({ id, seen });
   }
 
-  /** The lengths of each stage in milliseconds, of the last so many creates. Only their means tell more than the log's ms. */
+  /**
+   * The lengths of each stage in milliseconds, of the last so many creates. Only their means tell more than the log's
+   * ms.
+   */
   read(count: number): Map<string, number[]> {
     const changes = firstChanges(readFileSync(this.#logFile, "utf8"));
     const stages = new Map<string, number[]>();

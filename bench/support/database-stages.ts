@@ -5,7 +5,9 @@ import type { DatabaseClusterResource } from "../../src/resources/databases/sche
 import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { firstChanges, type ClientTimes } from "./create-stages.ts";
 
-/** The kernel stamps files with a clock that goes in steps of 4 ms; on average it was this much later, in milliseconds. */
+/**
+ * The kernel stamps files with a clock that goes in steps of 4 ms; on average it was this much later, in milliseconds.
+ */
 const STEP_MS = 2;
 
 /** Milliseconds of `performance.now()` of this process. Only their means tell more than the kernel's step. */

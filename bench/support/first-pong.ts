@@ -1,6 +1,8 @@
 // Waits for the first answer of a Valkey or Redis over a raw socket, so that no client library is measured.
 
-/** A refused connection is tried again after this. Without a pause the client would take one of few cores for itself. */
+/**
+ * A refused connection is tried again after this. Without a pause the client would take one of few cores for itself.
+ */
 const RETRY_MS = 1;
 const GIVE_UP_MS = 60_000;
 

@@ -59,7 +59,10 @@ export async function runPgbench(pgbench: Program, target: Target, args: string[
   return { count, rate: numberIn(printed, /^tps = ([\d.]+)/m) };
 }
 
-/** Reads of one key a second. @param pipeline requests that each client sends at a time. @param requests all of them together. */
+/**
+ * Reads of one key a second. @param pipeline requests that each client sends at a time. @param requests all of them
+ * together.
+ */
 export async function getRate(
   benchmark: Program,
   { place, login, isTls }: Target,

@@ -1,5 +1,5 @@
-// The programs that the gateway is compared with and loaded by. Those that the machine lacks come from the distribution's signed
-// packages, unpacked beside the engines, so that nothing of the system changes.
+// The programs that the gateway is compared with and loaded by. Those that the machine lacks come from the
+// distribution's signed packages, unpacked beside the engines, so that nothing of the system changes.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
@@ -58,7 +58,10 @@ async function fetchInto(home: string, packageName: string): Promise<void> {
   }
 }
 
-/** The program as packages place it below a folder. One of a versioned folder is it itself, that of usr/bin may be a script. */
+/**
+ * The program as packages place it below a folder. One of a versioned folder is it itself, that of usr/bin may be a
+ * script.
+ */
 function inFolder(folder: string, name: string): string | undefined {
   const places = [`usr/lib/postgresql/*/bin/${name}`, `usr/sbin/${name}`, `usr/bin/${name}`];
   const found = existsSync(folder)

@@ -1,4 +1,5 @@
-// Compiles the C programs of bench/realtime: the baseline that the realtime server is compared with, and the load for both.
+// Compiles the C programs of bench/realtime: the baseline that the realtime server is compared with, and the load for
+// both.
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";

@@ -11,8 +11,8 @@ const FIRST_PORT = 30_000;
 const PORTS_OF_HOST = 30_000;
 
 /**
- * Adds copies of a cache that is there, each with all that belongs to a cache which is settled: its id, port, sealed password,
- * work and allocation. They are placed on hosts of their own, since no host has so many ports.
+ * Adds copies of a cache that is there, each with all that belongs to a cache which is settled: its id, port, sealed
+ * password, work and allocation. They are placed on hosts of their own, since no host has so many ports.
  * @returns their ids, the oldest first.
  */
 export async function insertCacheRows(

@@ -7,8 +7,9 @@ import { MEASURED } from "./databases.ts";
 /** How long building all slots may take, in milliseconds. */
 const BUILD_TIMEOUT_MS = 120_000;
 /**
- * What the last build left for the kernel to do has settled after this. Meanwhile Pilvi is asked something all the time: on a virtual
- * machine the first work after a pause takes any program tens of milliseconds, and the bare engine starts right after work.
+ * What the last build left for the kernel to do has settled after this. Meanwhile Pilvi is asked something all the
+ * time: on a virtual machine the first work after a pause takes any program tens of milliseconds, and the bare engine
+ * starts right after work.
  */
 const SETTLE_MS = 200;
 

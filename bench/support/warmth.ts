@@ -1,5 +1,5 @@
-// Keeps the machine at work before something is measured: on a virtual machine the first work after a pause takes any program tens
-// of milliseconds, and that would be measured on one side of a comparison only.
+// Keeps the machine at work before something is measured: on a virtual machine the first work after a pause takes any
+// program tens of milliseconds, and that would be measured on one side of a comparison only.
 import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 
 /** What the last round left for the kernel and the processes to do has settled after this. */

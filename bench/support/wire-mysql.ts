@@ -51,7 +51,8 @@ async function authenticate(wire: Wire, login: Login): Promise<void> {
 function saltOf(greeting: Buffer): Buffer {
   const versionEnd = greeting.indexOf(0, 1);
   const first = versionEnd + 1 + 4;
-  // Filler, capabilities, character set, status, capabilities, length of the salt and ten reserved bytes lie between them.
+  // Filler, capabilities, character set, status, capabilities, length of the salt and ten reserved bytes lie between
+  // them.
   const second = first + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 10;
   return Buffer.concat([greeting.subarray(first, first + 8), greeting.subarray(second, second + 12)]);
 }

@@ -53,7 +53,9 @@ async function authenticate(wire: Wire, password: string): Promise<void> {
   }
 }
 
-/** The client's last message. @param challenge the server's first one. @param first the client's, without its header. */
+/**
+ * The client's last message. @param challenge the server's first one. @param first the client's, without its header.
+ */
 function proofFor(challenge: string, first: string, password: string): string {
   const [, nonce = "", salt = "", rounds = ""] = /^r=(.*),s=(.*),i=(\d+)$/.exec(challenge) ?? [];
   const last = `c=biws,r=${nonce}`;

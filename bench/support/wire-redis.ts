@@ -6,7 +6,10 @@ import { Refusal, Wire, type Place } from "./wire.ts";
 const KEY = "bench:key";
 const VALUE = "value";
 
-/** Connects, logs in and reads a value that is there; the session stays open. @throws Refusal with the error's first word. */
+/**
+ * Connects, logs in and reads a value that is there; the session stays open. @throws Refusal with the error's first
+ * word.
+ */
 export async function askRedis(place: Place, login: Login): Promise<Wire> {
   return await ask(place, login, ["GET", KEY], `$${VALUE.length}\r\n${VALUE}\r\n`);
 }

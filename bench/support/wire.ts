@@ -1,5 +1,5 @@
-// A client's end of a connection, with nothing around it: what a client library adds would be measured on both sides of a
-// comparison and make them look more alike than they are.
+// A client's end of a connection, with nothing around it: what a client library adds would be measured on both sides of
+// a comparison and make them look more alike than they are.
 import type { Socket } from "bun";
 
 /** Where somebody listens. */

@@ -22,13 +22,13 @@ export interface AppOptions {
   operations: Operation[];
   /** Host names under which the API may be asked, beside IP addresses and `localhost`. */
   hostnames: string[];
-  /** Whether other machines can reach the API; they need a token for the metrics. */
+  /** Whether other machines can reach the API; such clients need a token for the metrics. */
   isPublic: boolean;
-  /** Requests a minute and token; 0 is no limit. */
+  /** Requests a minute and token; 0 means no limit. */
   rateLimitPerMinute: number;
-  /** What must work beside the store for the process to be ready, by name. */
+  /** Checks beside the store that must pass for the process to be ready, by name. */
   readiness: ReadinessChecks;
-  /** How long an answer with `?wait=` is held at most, in milliseconds; a minute when left out. */
+  /** How long an answer with `?wait=` is held at most, in milliseconds; a minute by default. */
   maxWaitMs?: number;
   /** The time in milliseconds since 1970, for the rate limit. */
   now?: () => number;
@@ -37,9 +37,9 @@ export interface AppOptions {
 export interface App {
   /** For `Bun.serve`, with an `idleTimeout` above 60 s, because `?wait=` holds answers for so long. */
   fetch(request: Request, caller?: Caller): Response | Promise<Response>;
-  /** Takes the figures of other parts of the process. */
+  /** The gauges of the process, for its other parts to add theirs. */
   metrics: Metrics;
-  /** Lets held requests go and stops what runs in the background. */
+  /** Answers held requests and stops background work. */
   close(): Promise<void>;
 }
 
@@ -77,10 +77,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
 }
 
-/** Routes every operation; other methods of a known path are refused with a list of those it has. */
+/** Routes every operation; other methods of a known path are refused with a list of the allowed methods. */
 function addOperations(app: Hono<RequestNotes>, operations: Operation[], shell: Shell): void {
   const byPath = Map.groupBy(operations, (operation) => operation.path);
-  // The router takes the first that fits, so `/caches/types` has to come before `/caches/:id`.
+  // The router takes the first match, so `/caches/types` has to come before `/caches/:id`.
   for (const path of [...byPath.keys()].sort((a, b) => variables(a) - variables(b))) {
     const methods = new Set<string>();
     for (const operation of byPath.get(path) ?? []) {

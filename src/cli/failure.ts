@@ -1,7 +1,7 @@
-// How a command that did not work ends: what is told and with which code the program exits.
+// How a failed command ends: its message and the exit code of the program.
 import { PilviError, PilviUnreachable } from "../sdk/index.ts";
 
-/** A reason why a command ends without success, told as it is. */
+/** A reason why a command ends without success, printed as it is. */
 export class CommandError extends Error {
   override name = "CommandError";
   readonly exitCode: number;
@@ -18,7 +18,7 @@ export interface Ending {
   exitCode: number;
 }
 
-/** What is told about a failure that commands foresee; undefined for any other. */
+/** The message and exit code for a failure that commands foresee; undefined for any other. */
 export function endingOf(error: unknown): Ending | undefined {
   if (error instanceof CommandError) return { text: error.message, exitCode: error.exitCode };
   if (error instanceof PilviUnreachable) return { text: error.message, exitCode: 1 };

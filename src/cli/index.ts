@@ -1,4 +1,4 @@
-// The commands about resources, and what the program needs to run them.
+// The commands about resources, and the interfaces that the program needs to run them.
 import type { Command } from "commander";
 import { addCaches } from "./caches/index.ts";
 import { addDatabases } from "./databases/index.ts";
@@ -12,7 +12,7 @@ export { processIo } from "./io.ts";
 export { printable } from "./printable.ts";
 export { type DatabaseProgram, type Protocol, openSession, withExamples } from "./session.ts";
 
-/** Adds the commands of every kind of resource, of events, and of the organization that they belong to. */
+/** Adds the commands of every kind of resource, of events, and of the organization. */
 export function addResourceCommands(program: Command, session: Session): void {
   addCaches(program, session);
   addDatabases(program, session);

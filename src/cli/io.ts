@@ -1,4 +1,4 @@
-// What commands read from and write to, so that tests can stand in for a terminal.
+// The inputs and outputs of commands, so that tests can stand in for a terminal.
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { printable } from "./printable.ts";
@@ -6,29 +6,32 @@ import { runInPlace } from "./run.ts";
 
 const CLEAR_LINE = "\r\u001B[K";
 
-/** The outside of a command. */
+/** The environment of a command. */
 export interface Io {
-  /** Writes a result to stdout; what a terminal would obey in it is escaped, here and below. */
+  /** Writes a result to stdout. Here and below, control characters for a terminal are escaped. */
   out(text: string): void;
   /** Writes a message for people to stderr. */
   err(text: string): void;
-  /** Writes over the present line of stderr; an empty text takes it away. */
+  /** Overwrites the present line of stderr; an empty text removes it. */
   redraw(line: string): void;
-  /** Whether somebody can answer a question. */
+  /** Whether a person can answer a question. */
   isInputTerminal: boolean;
-  /** Whether a line on stderr can be written over. */
+  /** Whether a line on stderr can be overwritten. */
   isErrTerminal: boolean;
   errColumns: number;
   /** Asks on stderr; the answer is empty when the input ends. */
   ask(question: string): Promise<string>;
   /** Reads the input to its end. */
   readInput(): Promise<string>;
-  /** Calls the listener on Ctrl-C in place of ending the program. Returns what undoes that. */
+  /** Calls the listener on Ctrl-C in place of ending the program. Returns a function that undoes that. */
   onInterrupt(listener: () => void): () => void;
   /** Milliseconds of a clock that only goes forward. */
   nowMs(): number;
   pause(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Hands everything over to a program with these variables set or, where undefined, unset; resolves with its exit code. */
+  /**
+   * Hands the terminal over to a program with these variables set or, where undefined, unset; resolves with its exit
+   * code.
+   */
   run(argv: string[], env: Record<string, string | undefined>): Promise<number>;
   /** Makes this the exit code of a command that does not fail by itself. */
   exitWith(code: number): void;

@@ -1,13 +1,13 @@
 // Options that many commands share.
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-/** What the options below are read into. */
+/** The values of the options `--wait` and `--timeout`. */
 export interface WaitOptions {
   wait?: true;
   timeout: number;
 }
 
-/** What help says of the argument that names a resource. */
+/** The help text of the argument that names a resource. */
 export function nameArgument(noun: string): string {
   return `an id, or a name that only one ${noun} has`;
 }

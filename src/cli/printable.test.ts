@@ -1,8 +1,8 @@
-// No byte that a stranger chose moves the cursor of whoever reads it.
+// No byte that another person chose moves the cursor of a reader.
 import { expect, test } from "bun:test";
 import { printable } from "./printable.ts";
 
-test("characters that a terminal obeys are escaped, and texts of people are left alone", () => {
+test("control characters are escaped, and ordinary texts are left alone", () => {
   expect(printable("\u001b]0;pwned\u0007\u001b[2J\r\u009bA\u202e")).toBe(
     String.raw`\u001b]0;pwned\u0007\u001b[2J\u000d\u009bA\u202e`,
   );

@@ -1,4 +1,4 @@
-// The program as a shell sees it: exit codes, and which of the two outputs gets what.
+// The program as a shell sees it: exit codes, and the texts of its two outputs.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ async function pilvi(args: string[], env: Record<string, string> = {}) {
   return { stdout, stderr, exitCode };
 }
 
-test("without a command there is help, which is no failure", async () => {
+test("the program without a command prints help, which is not a failure", async () => {
   const { stdout, stderr, exitCode } = await pilvi([]);
   expect(stdout).toStartWith("Usage: pilvi");
   expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
@@ -67,7 +67,7 @@ test.each([
   expect(stderr).not.toBe("");
 });
 
-test("the stored token is used, and goes to no other machine", async () => {
+test("the stored token is used for this machine only", async () => {
   expect((await pilvi(["caches", "list"])).exitCode).toBe(0);
   expect(tokens.at(-1)).toBe("Bearer stored-token");
   const { stderr, exitCode } = await pilvi(["caches", "list"], { PILVI_URL: "http://127.example.invalid" });
@@ -77,7 +77,7 @@ test("the stored token is used, and goes to no other machine", async () => {
   });
 });
 
-test("a missing token is told with the variable and the file", async () => {
+test("a missing token is reported with the variable and the file", async () => {
   const { stderr, exitCode } = await pilvi(["caches", "list"], { PILVI_DATA_DIR: "/nonexistent" });
   expect(stderr).toContain("PILVI_TOKEN");
   expect(stderr).toContain("/nonexistent/token");
@@ -94,7 +94,7 @@ test.skipIf(process.getuid?.() === 0)("a token that may not be read is told so",
   expect(exitCode).toBe(1);
 });
 
-test("a Pilvi that does not run is told with how to start it", async () => {
+test("a Pilvi that does not run is reported with how to start it", async () => {
   const closed = Bun.serve({ port: 0, fetch: () => new Response() });
   const url = `http://127.0.0.1:${closed.port}`;
   await closed.stop(true);
@@ -105,7 +105,7 @@ test("a Pilvi that does not run is told with how to start it", async () => {
   });
 });
 
-test("a reader that leaves early is no failure", async () => {
+test("a reader that leaves early is not a failure", async () => {
   const child = Bun.spawn(
     ["bash", "-c", '"$0" "$1" caches list --json | head -1; echo ${PIPESTATUS[0]}'].concat(
       process.execPath,

@@ -1,15 +1,15 @@
-// One line about something that is being waited for. A terminal sees it change, a log file gets it once.
+// A line about something that the program waits for. A terminal shows it change, a log file gets it once.
 import type { Io } from "./io.ts";
 
 const TICK_MS = 1000;
 
-/** What the line tells besides the time. */
+/** The contents of the line besides the time. */
 export interface ProgressState {
   status: string;
   lastError: string | null;
 }
 
-/** The line; it must be ended, or its clock goes on. */
+/** A line of progress; it must be ended, or its clock goes on. */
 export class Progress {
   readonly #io: Io;
   readonly #subject: string;
@@ -17,7 +17,7 @@ export class Progress {
   readonly #timer: ReturnType<typeof setInterval> | undefined;
   #state: ProgressState;
 
-  /** @param subject what is waited for, such as `sessions to be available`. */
+  /** @param subject the awaited change, such as `sessions to be available`. */
   constructor(io: Io, subject: string, state: ProgressState) {
     this.#io = io;
     this.#subject = subject;
@@ -31,13 +31,13 @@ export class Progress {
     this.#draw();
   }
 
-  /** Tells what is known now. */
+  /** Shows a new state. */
   update(state: ProgressState): void {
     this.#state = state;
     if (this.#io.isErrTerminal) this.#draw();
   }
 
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void {
     clearInterval(this.#timer);
     if (this.#io.isErrTerminal) this.#io.redraw("");
@@ -48,7 +48,7 @@ export class Progress {
     const elapsedSeconds = Math.floor((this.#io.nowMs() - this.#startMs) / 1000);
     const trouble = lastError === null ? "" : `, last error: ${lastError}`;
     const line = `Waiting for ${this.#subject}: ${elapsedSeconds} s, ${status}${trouble}`;
-    // A line that wraps, or one with a line break in it, could not be written over.
+    // A line that wraps, or that has a line break in it, could not be overwritten.
     const fitting = line.replace(/\s+/g, " ").slice(0, Math.max(20, this.#io.errColumns - 1));
     this.#io.redraw(fitting);
   }

@@ -1,15 +1,15 @@
-// Runs another program in place of this one, as far as the person at the terminal can tell.
+// Runs another program in place of this one, so that the person at the terminal sees no difference.
 
-/** A terminal sends these to the program itself as well, which knows what they mean to it. */
+/** A terminal sends these signals to the program itself as well, which decides about them. */
 const LEFT_TO_THE_PROGRAM = ["SIGINT", "SIGQUIT"] as const;
 
-/** These come to this process alone. */
+/** These signals come to this process alone. */
 const PASSED_ON = ["SIGTERM", "SIGHUP"] as const;
 
 /**
  * Runs a program on the same input and outputs.
- * @param env what differs from the environment of this process; a variable that is undefined is taken out.
- * @returns its exit code, or 128 and the number of the signal that ended it.
+ * @param env the differences to the environment of this process; an undefined variable is removed.
+ * @returns the exit code, or 128 plus the number of the signal that ended the program.
  */
 export async function runInPlace(argv: string[], env: Record<string, string | undefined>): Promise<number> {
   const listeners: [NodeJS.Signals, () => void][] = LEFT_TO_THE_PROGRAM.map((signal) => [signal, () => {}]);

@@ -1,13 +1,13 @@
-// For tests of commands: servers with an answer for each request, which remember what they were asked.
+// For tests of commands: servers with an answer for each request, which record their requests.
 import { endingOf, type Ending } from "./failure.ts";
 
-/** Makes a new answer each time, as the body of one can be read only once. */
+/** Makes a new answer each time, as the body of an answer can be read only once. */
 export type Answer = () => Response;
 
-/** What servers were asked since they were last closed, such as `GET /caches`. */
+/** The requests to all servers since they were last closed, such as `GET /caches`. */
 export const requests: string[] = [];
 
-/** The bodies of those requests that had one, in their order. */
+/** The bodies of these requests, in their order, without the empty ones. */
 export const bodies: unknown[] = [];
 
 const servers: { stop(force: boolean): Promise<void> }[] = [];
@@ -26,14 +26,14 @@ export function serve(routes: Record<string, Answer | Answer[]>): string {
   });
 }
 
-/** A server that answers as it is told. */
+/** A server with a handler of the test. */
 export function serveWith(fetch: (request: Request) => Response | Promise<Response>): string {
   const server = Bun.serve({ port: 0, fetch });
   servers.push(server);
   return `http://127.0.0.1:${server.port}`;
 }
 
-/** To be called after each test. */
+/** Call it after each test. */
 export async function closeServers(): Promise<void> {
   requests.length = 0;
   bodies.length = 0;
@@ -48,7 +48,7 @@ export function noContent(): Response {
   return new Response(null, { status: 204 });
 }
 
-/** An answer with one resource, and with what belongs to it. */
+/** An answer with one resource, and with its related resources. */
 export function one(resource: unknown, status = 200, included?: unknown[]): Answer {
   return () => Response.json({ data: resource, included }, { status });
 }
@@ -58,7 +58,7 @@ export function list(...resources: unknown[]): Answer {
   return () => Response.json({ data: resources, links: {}, meta: { total: resources.length } });
 }
 
-/** How a command that fails ends; undefined when it does not fail, or not in a way that is foreseen. */
+/** The end of a command that fails; undefined when it does not fail, or fails in a way that is not foreseen. */
 export async function failureOf(command: Promise<void>): Promise<Ending | undefined> {
   return endingOf(
     await command.then(

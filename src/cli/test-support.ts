@@ -5,17 +5,17 @@ import { addResourceCommands } from "./index.ts";
 import type { Io } from "./io.ts";
 import { openSession } from "./session.ts";
 
-/** What a command wrote, and how the person before it behaves. */
+/** The output of a command, and how the person at the terminal behaves. */
 export interface FakeIo extends Io {
   stdout: string;
   stderr: string;
-  /** Programs that were run, with what their environment was given. */
+  /** Programs that were run, with the changes to their environment. */
   runs: { argv: string[]; env: Record<string, string | undefined> }[];
   exitCode: number;
   interrupt(): void;
 }
 
-/** Pipes by default; each pause moves the clock on by as much. */
+/** Pipes by default; each pause advances the clock by its length. */
 export function fakeIo(changes: Partial<Io> = {}): FakeIo {
   const interrupts = new Set<() => void>();
   let nowMs = 0;
@@ -52,7 +52,7 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
   return io;
 }
 
-/** Runs one command line as the program would. @throws whatever the command throws. */
+/** Runs a command line as the program would. @throws every error of the command. */
 export async function runCommand(io: Io, url: string, ...args: string[]): Promise<void> {
   const program = new Command("pilvi")
     .enablePositionalOptions()

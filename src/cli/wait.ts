@@ -1,4 +1,4 @@
-// Waits until a resource has a status or is gone, by asking again and again and letting Pilvi hold the answers.
+// Waits until a resource has a status or is gone, with repeated requests whose answers Pilvi holds.
 import { PilviError } from "../sdk/index.ts";
 import { CommandError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -9,31 +9,31 @@ interface StatusDocument {
   data: { attributes: { status: string }; meta?: { last_error: string | null } };
 }
 
-/** A wait and what is known before it begins. */
+/** A wait and the data that it begins with. */
 export interface Wait<Document extends StatusDocument> {
-  /** What people know the resource by, such as `the cache sessions`. */
+  /** The name of the resource for people, such as `the cache sessions`. */
   name: string;
-  /** `deleted` is reached when there is no such resource. */
+  /** `deleted` is reached when the resource does not exist. */
   until: "available" | "deleted";
   timeoutSeconds: number;
   document: Document;
-  /** What goes on by itself when the wait ends early, as a sentence. */
+  /** The work that goes on by itself when the wait ends early, as a sentence. */
   afterwards: string;
   /** Reads the resource; the answer is held for `wait`. */
   get(options: { wait?: "available" | "deleted"; signal: AbortSignal }): Promise<Document>;
 }
 
-/** How a wait ended; the document is the last one that was seen. */
+/** The end of a wait; the document is the last one that was read. */
 export interface WaitResult<Document> {
   document: Document;
-  /** Why the status was not reached; undefined when it was. */
+  /** Why the status was not reached; undefined when it was reached. */
   failure: CommandError | undefined;
 }
 
-/** Pilvi holds an answer for longer, but then nobody would see the last error for so long. */
+/** Pilvi would hold an answer for longer, but the last error would stay hidden for as long. */
 const HOLD_MS = 5000;
 
-/** Keeps a server that does not hold answers from being asked all the time. */
+/** Protects a server that does not hold answers from a flood of requests. */
 const PAUSE_MS = 250;
 
 /**
@@ -54,7 +54,7 @@ export async function waitFor<Document extends StatusDocument>(
     throw new CommandError(`Interrupted. ${wait.afterwards}`, 130);
   } finally {
     progress.end();
-    // A second Ctrl-C, or the same one passed on by a parent, must not cut off the message about the first.
+    // A second Ctrl-C, or the same signal passed on by a parent, must not cut off the message about the first.
     if (!interrupt.signal.aborted) forget();
   }
 }
@@ -79,7 +79,7 @@ async function look<Document extends StatusDocument>(
   }
 }
 
-/** Reads the resource when it has the status, or as it is after the time given; undefined when it is gone. */
+/** Reads the resource when it has the status, or as it is after the given time; undefined when it is gone. */
 async function getHeld<Document extends StatusDocument>(
   wait: Wait<Document>,
   holdMs: number,

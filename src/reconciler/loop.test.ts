@@ -39,7 +39,7 @@ async function start(reconcile: Reconcile): Promise<Loop> {
 
 const isSettled = async (id: string) => (await workOf(db, id))?.isSettled === true;
 
-/** A reconciler whose runs end when the test says so. */
+/** A reconciler whose runs end when the test ends them. */
 function held() {
   const runs: {
     id: string;
@@ -52,10 +52,10 @@ function held() {
   return { runs, reconcile };
 }
 
-/** An outcome that asks for another look. */
+/** An outcome that asks for another run after a time. */
 const again = (ms: number): Outcome => ({ result: { settled: true, againAt: new Date(Date.now() + ms) } });
 
-/** An outcome that leaves a note of having been written. */
+/** An outcome that writes a note when it is committed. */
 function note(text: string): Outcome {
   return {
     result: { settled: true },
@@ -63,7 +63,7 @@ function note(text: string): Outcome {
   };
 }
 
-test("two loops with many changes never run one resource twice at a time", async () => {
+test("two loops with many changes never run a resource twice at a time", async () => {
   const running = new Set<string>();
   let most = 0;
   let overlaps = 0;
@@ -84,7 +84,7 @@ test("two loops with many changes never run one resource twice at a time", async
   expect(most).toBeGreaterThan(1);
 });
 
-test("a change that arrives during a run is reconciled after it, and only the later run says how it is", async () => {
+test("a change during a run is reconciled after it, and only the later run writes the status", async () => {
   const { runs, reconcile } = held();
   await start(reconcile);
   await item(db, "thing-1");
@@ -97,7 +97,7 @@ test("a change that arrives during a run is reconciled after it, and only the la
   expect([...(await db`select note from seen`)]).toEqual([{ note: "current" }]);
 });
 
-test("what fails is tried again later and later, and its public reason is kept", async () => {
+test("a failing resource is tried again later and later, and its public reason is kept", async () => {
   const startedAt: number[] = [];
   await start(async () => {
     startedAt.push(performance.now());
@@ -109,20 +109,20 @@ test("what fails is tried again later and later, and its public reason is kept",
   expect((await workOf(db, "thing-1"))?.lastError).toBe("Pilvi failed; its log says why.");
   await until("it is settled", () => isSettled("thing-1"));
   const waits = startedAt.slice(1).map((at, index) => at - (startedAt[index] ?? 0));
-  // Half of the step to the whole of it: 50 to 100 ms, 100 to 200, 200 to 400.
+  // From half of the step to the whole of it: 50 to 100 ms, 100 to 200, 200 to 400.
   for (const [index, least] of [50, 100, 200].entries())
     expect(waits[index]).toBeGreaterThanOrEqual(least - 1);
   expect((await workOf(db, "thing-1"))?.lastError).toBeNull();
 });
 
-test("what was leased by a process that died is taken over at the start of another", async () => {
+test("the leases of a process that died are taken over at the start of another process", async () => {
   await item(db, "thing-1");
   await db`update work set owner = 999999, lease_until = now() + interval '1 hour'`;
   await start(async () => SETTLED);
   await until("it is settled", () => isSettled("thing-1"));
 });
 
-test("a loop that runs takes over within seconds from one that dies", async () => {
+test("a running loop takes over within seconds from a loop that dies", async () => {
   const { runs, reconcile } = held();
   const dying = await start(reconcile);
   await item(db, "thing-1");
@@ -134,7 +134,7 @@ test("a loop that runs takes over within seconds from one that dies", async () =
   await until("the second has done it", () => isSettled("thing-1"), 5_000);
 });
 
-test("a lost session aborts its runs, and a new one begins when they have ended", async () => {
+test("a lost session aborts its runs, and a new session begins when they have ended", async () => {
   const { runs, reconcile } = held();
   await start(reconcile);
   await item(db, "thing-1");
@@ -142,7 +142,7 @@ test("a lost session aborts its runs, and a new one begins when they have ended"
   await cutOwners(db);
   await until("the run was told to end", () => runs[0]?.signal.aborted === true);
   await item(db, "thing-1");
-  // Nothing must happen, which only time can show.
+  // Only time can show that no further run begins.
   await Bun.sleep(200);
   expect(runs).toHaveLength(1);
   runs[0]?.end(note("late"));
@@ -153,7 +153,7 @@ test("a lost session aborts its runs, and a new one begins when they have ended"
   expect(await db`select from seen`).toHaveLength(0);
 });
 
-test("a run whose lease another took writes nothing", async () => {
+test("a run that lost its lease to another owner writes nothing", async () => {
   const { runs, reconcile } = held();
   await start(reconcile);
   await item(db, "thing-1");
@@ -182,7 +182,7 @@ test("an outcome that could not be written is tried again without waiting for th
   expect(attempts).toBe(2);
 });
 
-test("settled work that asks for it is looked at again at its time", async () => {
+test("settled work with a time is claimed again at that time", async () => {
   const startedAt: number[] = [];
   await start(async () => {
     startedAt.push(Date.now());
@@ -195,7 +195,7 @@ test("settled work that asks for it is looked at again at its time", async () =>
   for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(300);
 });
 
-test("another loop looks again at what one that died has settled, or was looking at", async () => {
+test("another loop requeues what a loop that died has settled or was running", async () => {
   const dying = await start(async () => again(500));
   await item(db, "thing-1");
   await until("it is settled until later", async () => (await workOf(db, "thing-1"))?.owner === null);
@@ -209,7 +209,7 @@ test("another loop looks again at what one that died has settled, or was looking
   await until("the third loop has looked again", () => isSettled("thing-1"), 10_000);
 });
 
-test("runs that take long leave room for others", async () => {
+test("slow runs leave room for others", async () => {
   await start(async () => SETTLED);
   const ids = Array.from({ length: 40 }, (_, index) => `slow-${index}`);
   await db.begin(async (tx) => {
@@ -223,7 +223,7 @@ test("runs that take long leave room for others", async () => {
   await until("another is settled", () => isSettled("thing-1"));
 });
 
-test("a request that holds a resource's work while an outcome is written is not waited for in a circle", async () => {
+test("a request that holds the lock of a work item does not deadlock with the writing of an outcome", async () => {
   await db`insert into seen (id, note) values ('thing-1', 'first')`;
   const { runs, reconcile } = held();
   await start(reconcile);

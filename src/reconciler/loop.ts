@@ -1,4 +1,4 @@
-// Takes due resources from the queue and has each reconciled, many at a time, one run a resource.
+// Claims due work items from the queue and reconciles them, many at a time, with one run a resource.
 import { backoffMs } from "../lib/backoff.ts";
 import { PublicError, publicMessageOf } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -16,25 +16,27 @@ import {
   type ReconcileResult,
 } from "./queue.ts";
 
-/** What a run found out and did, to be written once. */
+/** The findings and effects of a run, to be written once. */
 export interface Outcome {
   result: ReconcileResult;
-  /** Writes the status, in the transaction that gives the resource back. */
+  /** Writes the status, in the transaction that completes the work item. */
   write?: (tx: Transaction) => Promise<void>;
 }
 
-/** Brings one resource to its desired state, or a step nearer; can be run again at any time. Throwing means: try again. */
+/**
+ * Brings one resource to its desired state, or a step nearer; can be run again at any time. An error means: try again.
+ */
 export type Reconcile = (id: string, signal: AbortSignal) => Promise<Outcome>;
 
-/** What the loop works with. */
+/** The dependencies and settings of the loop. */
 export interface LoopOptions {
   db: Database;
   /** Opens a pool of one connection, for the session that the leases depend on. */
   openSession(onClose: () => void): Database;
-  /** The hosts whose work is done here; work that needs no host is anybody's. */
+  /** The hosts whose work this loop does; work without a host is done by any loop. */
   hostIds: readonly string[];
   reconcilers: ReadonlyMap<string, Reconcile>;
-  /** Kinds whose runs may take long, so that they must not take the room of others. */
+  /** Kinds whose runs may take long, so that they must not use up the runs of others. */
   slowKinds: readonly string[];
   log: Log;
 }
@@ -46,9 +48,9 @@ interface Run {
   abort: AbortController;
 }
 
-/** Runs mostly wait for engines, so many may be under way on few cores. */
+/** Runs mostly wait for engines, so many of them fit on few cores. */
 const MAX_RUNS = 32;
-/** A slow run does nothing but wait, and each was asked for by a request of its own. */
+/** A slow run does nothing but wait, and a request of its own asked for each. */
 const MAX_SLOW_RUNS = 256;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
@@ -71,7 +73,7 @@ export class Loop {
     this.#options = options;
   }
 
-  /** Begins; resolves when this process can lease work and hears of new one. */
+  /** Begins; resolves when this process can lease work and is notified of new work. */
   async start(): Promise<void> {
     const kick = () => this.kick();
     await this.#takeIdentity();
@@ -83,13 +85,13 @@ export class Loop {
     this.#every(RENEW_INTERVAL_MS, () => this.#renew());
   }
 
-  /** Looks at the queue now. */
+  /** Checks the queue now. */
   kick(): void {
     this.#wasKicked = true;
     if (!this.#isTaking) void this.#takeAll();
   }
 
-  /** Ends all runs and lets others have what is left. */
+  /** Ends all runs and frees their work for other owners. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -105,13 +107,13 @@ export class Loop {
     if (this.#isStopped) await owner.close();
   }
 
-  /** The store has dropped our session: what we leased may be others' by now, so every run must end. */
+  /** The store has dropped our session: our leases may belong to other owners by now, so every run must end. */
   async #loseIdentity(lost: Owner): Promise<void> {
     if (this.#isStopped) return;
     this.#options.log.warn("the session that holds the leases was lost");
     this.#owner = null;
     await lost.close().catch(() => undefined);
-    // Under a new identity we might take what an old run is still at, so none may be left.
+    // A new identity might claim work that an old run still does, so all old runs must have ended.
     await this.#endRuns();
     for (let attempt = 1; this.#owner === null && !this.#isStopped; attempt += 1) {
       await this.#takeIdentity().catch(() => Bun.sleep(backoffMs(attempt, FIRST_RETRY_MS, 2_000)));
@@ -130,7 +132,7 @@ export class Loop {
     const owner = this.#owner;
     if (owner === null || ids.length === 0) return;
     const kept = await renewLeases(this.#options.db, owner.id, ids);
-    // We were too late: somebody else may be at it already.
+    // The renewal was too late: another owner may be running these already.
     for (const id of ids) if (!kept.has(id)) this.#runs.get(id)?.abort.abort();
   }
 
@@ -152,21 +154,21 @@ export class Loop {
   async #take(): Promise<void> {
     const { db, hostIds } = this.#options;
     const owner = this.#owner;
-    // A new identity kicks again.
+    // A new identity kicks the loop again.
     if (owner === null) return;
     if (this.#mayBeAbandoned) {
       this.#mayBeAbandoned = false;
-      // New runs begin nowhere but here, so none can be missing among the ids.
+      // New runs begin only here, so the ids are complete.
       await freeAbandoned(db, { owner: owner.id, ids: [...this.#runs.keys()] });
     }
     const rest = [await this.#claim(owner, false), await this.#claim(owner, true)];
-    // A run that ends kicks again.
+    // A run that ends kicks the loop again.
     if (rest.includes(0)) return;
     const dueMs = await nextDueMs(db, hostIds);
     if (dueMs !== null) this.#kickIn(Math.max(0, dueMs));
   }
 
-  /** @returns for how many more runs there is room. */
+  /** @returns how many more runs there is room for. */
   async #claim(owner: Owner, isSlow: boolean): Promise<number> {
     const { db, hostIds, slowKinds } = this.#options;
     const running = [...this.#runs.values()].filter((run) => run.isSlow === isSlow).length;
@@ -174,7 +176,7 @@ export class Loop {
     if (room === 0 || (isSlow && slowKinds.length === 0)) return room;
     const kinds = isSlow ? { among: slowKinds } : { except: slowKinds };
     const jobs = await claim(db, owner.id, { hostIds, kinds }, room);
-    // Leases of an identity that was lost meanwhile are freed like those of any other that is gone.
+    // Leases of an identity that was lost meanwhile are freed like those of any other owner that is gone.
     if (this.#owner !== owner || this.#isStopped) return 0;
     for (const job of jobs) this.#begin(owner, job, isSlow);
     return room - jobs.length;
@@ -194,17 +196,17 @@ export class Loop {
     await failpoint("loop.taken");
     const outcome = await this.#reconcile(job, signal);
     await failpoint("loop.reconciled");
-    // What a run says that was told to end is no news of the resource; whoever has the lease next looks for itself.
+    // The outcome of an aborted run is outdated; the next owner of the lease finds out for itself.
     if (signal.aborted) return;
     try {
       await db.begin(async (tx) => {
         const given = await complete(tx, owner.id, job, outcome.result);
         if (given === "lost") throw new LeaseLost();
-        // There was news during the run; the next one, which is due already, says how it is.
+        // There was news during the run; the next run, which is due already, writes the status.
         if (given === "given") await outcome.write?.(tx);
       });
     } catch (error) {
-      // Without a run the resource counts as abandoned; whoever takes it next begins from what is there.
+      // Without a run the resource counts as abandoned; its next owner begins from the observed state.
       log.warn({ error, kind: job.kind, id: job.id }, "the outcome of a run could not be written");
     }
     await failpoint("loop.written");
@@ -229,7 +231,7 @@ export class Loop {
   #kickIn(delayMs: number): void {
     clearTimeout(this.#dueTimer);
     if (this.#isStopped) return;
-    // A timer's longest delay is about 24 days; nothing is due later than that.
+    // A timer's longest delay is about 24 days; a later due time is checked again then.
     this.#dueTimer = setTimeout(() => this.kick(), Math.min(delayMs, 2 ** 31 - 1));
   }
 

@@ -1,8 +1,8 @@
-// The identity under which this process leases work. It lives as long as one session of the store does.
+// The identity under which this process leases work. It lives as long as its session of the store does.
 import type { Database } from "../store/database.ts";
 import { OWNER_LOCK_CLASS } from "./queue.ts";
 
-/** A live identity; when its session is lost, others may take over what it leased. */
+/** A live identity; when its session is lost, other owners may take over its leases. */
 export interface Owner {
   id: number;
   /** Resolves when the session is lost; nothing may be written under this identity any more. */
@@ -11,8 +11,8 @@ export interface Owner {
 }
 
 /**
- * Takes a new identity and a session lock for it, which the store drops the moment this process is gone.
- * @param open opens a pool of one connection that nobody else uses.
+ * Takes a new identity and a session lock for it, which the store drops as soon as this process is gone.
+ * @param open opens a pool of one connection for this identity alone.
  */
 export async function becomeOwner(open: (onClose: () => void) => Database): Promise<Owner> {
   const lost = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
-// The queue against a real Postgres: who gets what, and what is left when an owner is gone.
+// The queue against a real Postgres: which owner gets which work, and what becomes of the work of an owner that is
+// gone.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { Database } from "../store/database.ts";
@@ -39,8 +40,8 @@ async function settle(id: string): Promise<void> {
   await complete(db, 1, await takeOne(1), SETTLED);
 }
 
-describe("taking", () => {
-  test("gives each resource to one of many owners, and no more than was asked for", async () => {
+describe("claiming", () => {
+  test("gives each resource to one of many owners, and no more than the limit", async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `thing-${index}`);
     for (const id of ids) await item(db, id);
     const taken = await Promise.all(
@@ -52,7 +53,7 @@ describe("taking", () => {
     expect(all.sort()).toEqual(ids.sort());
   });
 
-  test("leaves other hosts' resources and those that are not due", async () => {
+  test("leaves other hosts' resources and resources that are not due", async () => {
     await item(db, "thing-1");
     expect(await claim(db, 1, allOn("host-2"), 10)).toEqual([]);
     const job = await takeOne(1);
@@ -62,7 +63,7 @@ describe("taking", () => {
   });
 });
 
-test("work is claimed of the kinds that are asked for, or of all others", async () => {
+test("work is claimed of the given kinds, or of all other kinds", async () => {
   await item(db, "thing-1");
   const hostIds = [HOST];
   expect(await claim(db, 1, { hostIds, kinds: { among: ["others"] } }, 10)).toEqual([]);
@@ -71,7 +72,7 @@ test("work is claimed of the kinds that are asked for, or of all others", async 
 });
 
 describe("work without a host", () => {
-  test("is done by whoever comes first, whatever hosts that one serves", async () => {
+  test("is done by the first owner, whatever hosts it serves", async () => {
     await item(db, "thing-1", null);
     expect(await nextDueMs(db, ["host-2"])).toBeLessThanOrEqual(0);
     const [job] = await claim(db, 1, allOn("host-2"), 10);
@@ -88,14 +89,14 @@ describe("work without a host", () => {
 });
 
 describe("a resource with several instances", () => {
-  test("is looked at again for any of them", async () => {
+  test("is requeued for any of them", async () => {
     await settle("thing-1");
     await addInstance(db, "thing-1-b", "thing-1");
     await requeue(db, [{ instanceId: "thing-1-b", convergence: "broken" }]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(true);
   });
 
-  test("is looked at again when one of them is missing from its host", async () => {
+  test("is requeued when one of them is missing from its host", async () => {
     await settle("thing-1");
     await addInstance(db, "thing-1-b", "thing-1");
     await requeueMissing(db, HOST, ["thing-1", "thing-1-b"]);
@@ -105,7 +106,7 @@ describe("a resource with several instances", () => {
   });
 });
 
-describe("settled work that asks to be looked at again", () => {
+describe("settled work with a time to be reconciled again", () => {
   test("is due at that time and not before, without being overdue", async () => {
     await item(db, "thing-1");
     expect(await complete(db, 1, await takeOne(1), inHalfAMinute())).toBe("given");
@@ -114,7 +115,7 @@ describe("settled work that asks to be looked at again", () => {
     expect(await db`select from work where deadline_at is null`).toHaveLength(1);
   });
 
-  test("is looked at without a pause neither for a time that has passed nor for news that came before", async () => {
+  test("waits a shortest pause, also for a past time and for news that came before", async () => {
     await item(db, "thing-1");
     await complete(db, 1, await takeOne(1), { settled: true, againAt: new Date(0) });
     expect(await nextDueMs(db, [HOST])).toBeGreaterThan(0);
@@ -125,7 +126,7 @@ describe("settled work that asks to be looked at again", () => {
     expect((await takeOne(1)).deadlineAt).not.toBeNull();
   });
 
-  test("is looked at sooner when something is observed", async () => {
+  test("is due sooner when a driver observes something", async () => {
     await item(db, "thing-1");
     await complete(db, 1, await takeOne(1), inHalfAMinute());
     await requeue(db, [{ instanceId: "thing-1", convergence: "broken" }]);
@@ -133,14 +134,14 @@ describe("settled work that asks to be looked at again", () => {
   });
 });
 
-describe("giving back", () => {
-  test("a settled resource leaves nothing to be done", async () => {
+describe("completing", () => {
+  test("leaves no work for a settled resource", async () => {
     await settle("thing-1");
     expect(await workOf(db, "thing-1")).toMatchObject({ isSettled: true, attempts: 0, owner: null });
     expect(await nextDueMs(db, [HOST])).toBeNull();
   });
 
-  test("what failed is tried again later, with its reason", async () => {
+  test("tries a failed resource again later, with its reason", async () => {
     await item(db, "thing-1");
     await complete(db, 1, await takeOne(1), FAILED);
     const row = await workOf(db, "thing-1");
@@ -176,8 +177,8 @@ describe("giving back", () => {
   );
 });
 
-describe("what an owner that is gone had", () => {
-  test("is free as soon as the store has ended its session", async () => {
+describe("the leases of an owner that is gone", () => {
+  test("are free as soon as the store has ended its session", async () => {
     const dead = await newOwner();
     const alive = await newOwner();
     await item(db, "thing-1");
@@ -194,7 +195,7 @@ describe("what an owner that is gone had", () => {
     await alive.close();
   });
 
-  test("is free when the lease ran out, although its session lives", async () => {
+  test("are free when they ran out, although its session lives", async () => {
     const hung = await newOwner();
     await item(db, "thing-1");
     await takeOne(hung.id);
@@ -204,7 +205,7 @@ describe("what an owner that is gone had", () => {
     await hung.close();
   });
 
-  test("is kept by itself as long as it has a run, however late, and free without one", async () => {
+  test("are kept by itself while it has a run, however late, and freed without a run", async () => {
     const owner = await newOwner();
     await item(db, "thing-1");
     await takeOne(owner.id);
@@ -216,7 +217,7 @@ describe("what an owner that is gone had", () => {
     await owner.close();
   });
 
-  test("is not given to two that free it at the same time", async () => {
+  test("are not given to two owners that free them at the same time", async () => {
     const owners = await Promise.all([newOwner(), newOwner(), newOwner()]);
     for (let round = 0; round < 20; round += 1) {
       await item(db, "thing-1");
@@ -234,7 +235,7 @@ describe("what an owner that is gone had", () => {
     for (const owner of owners) await owner.close();
   });
 
-  test("is told to whoever renews too late", async () => {
+  test("are reported as lost to an owner that renews too late", async () => {
     await item(db, "thing-1");
     await item(db, "thing-2");
     await claim(db, 1, allOn(HOST), 2);
@@ -243,7 +244,7 @@ describe("what an owner that is gone had", () => {
   });
 });
 
-describe("a sight", () => {
+describe("an observed state", () => {
   test.each([
     ["as-desired", false],
     ["converging", true],
@@ -279,7 +280,7 @@ describe("a sight", () => {
     },
   );
 
-  test("of many instances has those looked at that do not fit", async () => {
+  test("of many instances requeues the resources that do not fit", async () => {
     await settle("thing-1");
     await settle("thing-2");
     const broken = ["thing-2", "thing-3"].map((id) => ({ instanceId: id, convergence: "broken" as const }));
@@ -288,7 +289,7 @@ describe("a sight", () => {
     expect((await workOf(db, "thing-2"))?.isDue).toBe(true);
   });
 
-  test("of a whole host has those looked at that it does not know", async () => {
+  test("of a whole host requeues the resources whose instances it lacks", async () => {
     await settle("thing-1");
     await settle("thing-2");
     await requeueMissing(db, HOST, ["thing-1"]);

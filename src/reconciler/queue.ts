@@ -2,35 +2,38 @@
 import type { Database, Queryable } from "../store/database.ts";
 import { notify } from "../store/notifications.ts";
 
-/** Advisory locks of owners are taken under this number, together with the owner's own. */
+/** The class of the advisory locks of owners; the owner's id is the second number. */
 export const OWNER_LOCK_CLASS = 7_458_002;
 
 /** How long a lease lasts without being renewed, in seconds. */
 export const LEASE_SECONDS = 30;
 
-/** How soon settled work is looked at again at the earliest, when it asks for that. */
+/** The shortest time after which settled work is reconciled again, when it asks for that. */
 const SHORTEST_PAUSE_SECONDS = 0.1;
 
 /** A resource to be reconciled. */
 export interface WorkItem {
   kind: string;
   id: string;
-  /** The host that the work is done on; null for work that needs none. */
+  /** The host that the work is done on; null for work without a host. */
   hostId: string | null;
-  /** When the desired state should be reached, in seconds from now; later than that it counts as overdue. */
+  /** When the desired state should be reached, in seconds from now; later, the work counts as overdue. */
   deadlineSeconds: number;
 }
 
-/** A resource taken from the queue. */
+/** A work item that an owner has claimed. */
 export interface Job {
   kind: string;
   id: string;
-  /** Which attempt at the present desired state this is, from 1. */
+  /** The number of this attempt at the present desired state, from 1. */
   attempts: number;
   deadlineAt: Date | null;
 }
 
-/** Queues a resource in the transaction that changes its desired state. A resource that is being reconciled is reconciled once more after. */
+/**
+ * Queues a resource in the transaction that changes its desired state. A resource that is being reconciled is
+ * reconciled once more afterwards.
+ */
 export async function enqueue(tx: Queryable, item: WorkItem): Promise<void> {
   await tx`
     insert into work (kind, id, host_id, deadline_at)
@@ -40,19 +43,19 @@ export async function enqueue(tx: Queryable, item: WorkItem): Promise<void> {
   await notify(tx, "work", item.id);
 }
 
-/** How an observed state compares with the desired one: the same, on its way there, or broken after it had been there. */
+/** How an observed state compares with the desired one: the same, on its way there, or broken after it was there. */
 export type Convergence = "as-desired" | "converging" | "broken";
 
-/** An instance with how what was observed of it fits what is recorded. */
+/** An instance, and whether its observed state is as desired. */
 export interface ObservedInstance {
   instanceId: string;
   convergence: Convergence;
 }
 
-/** Has the resources of instances looked at again of which what was observed does not fit what is recorded. */
+/** Requeues the resources of those instances whose observed state does not fit the recorded state. */
 export async function requeue(db: Queryable, observed: readonly ObservedInstance[]): Promise<void> {
-  // A row without a deadline is in its desired state; one that is being worked on will see for itself, except for
-  // what breaks behind the back of a run that has looked already.
+  // A row without a deadline is in its desired state. A run under way observes for itself, except for what breaks after
+  // it has looked.
   const rows = await db<{ id: string }[]>`
     update work set run_at = now()
     from json_to_recordset(${JSON.stringify(observed)}::text::json) as seen ("instanceId" text, convergence text)
@@ -66,7 +69,7 @@ export async function requeue(db: Queryable, observed: readonly ObservedInstance
   if (first !== undefined) await notify(db, "work", first.id);
 }
 
-/** Has every settled resource looked at that has an instance on the host which is not among those observed there. */
+/** Requeues every settled resource with an instance on the host that is missing among the observed ids. */
 export async function requeueMissing(db: Queryable, hostId: string, observedIds: string[]): Promise<void> {
   const rows = await db`
     update work set run_at = now()
@@ -77,11 +80,11 @@ export async function requeueMissing(db: Queryable, hostId: string, observedIds:
   if (rows.length > 0) await notify(db, "work", "");
 }
 
-/** Which work is claimed. */
+/** A selection of work to claim. */
 export interface ClaimedWork {
-  /** On one of these hosts, or on none. */
+  /** On one of these hosts, or without a host. */
   hostIds: readonly string[];
-  /** Of one of these kinds, or of any other. */
+  /** Of one of these kinds, or of any other kind. */
   kinds: { among: readonly string[] } | { except: readonly string[] };
 }
 
@@ -91,19 +94,19 @@ function isOf(db: Database, kinds: ClaimedWork["kinds"]) {
   return db`kind <> all(${db.array([...kinds.except], "text")})`;
 }
 
-/** Whether work is on one of the hosts, or needs none, as SQL. */
+/** Whether work is on one of the hosts, or without a host, as SQL. */
 function isServed(db: Database, hostIds: readonly string[]) {
   return db`(host_id is null or host_id = any(${db.array([...hostIds], "text")}))`;
 }
 
-/** Takes up to `limit` resources that are due, for this owner alone. */
+/** Claims up to `limit` due work items for this owner. */
 export async function claim(
   db: Database,
   owner: number,
   { hostIds, kinds }: ClaimedWork,
   limit: number,
 ): Promise<Job[]> {
-  // A subquery could be run again for each row, which would take more than `limit`; this one is run once.
+  // A subquery could run again for each row, which would claim more than `limit`; a materialized one runs once.
   return await db<Job[]>`
     with due as materialized (
       select kind, id from work
@@ -116,7 +119,7 @@ export async function claim(
     returning work.kind, work.id, attempts, deadline_at as "deadlineAt"`;
 }
 
-/** Milliseconds until the next resource is due, or null when none waits for a time. */
+/** Milliseconds until the next resource is due, or null when no resource waits for a time. */
 export async function nextDueMs(db: Database, hostIds: readonly string[]): Promise<number | null> {
   const [row] = await db<{ ms: number | null }[]>`
     select (extract(epoch from min(run_at) - now()) * 1000)::float8 as ms from work
@@ -125,8 +128,8 @@ export async function nextDueMs(db: Database, hostIds: readonly string[]): Promi
 }
 
 /**
- * Keeps the leases of runs that are under way.
- * @returns the ids whose leases this owner still has; a run of any other has to end.
+ * Keeps the leases of runs under way.
+ * @returns the ids whose leases this owner still has; any other run has to end.
  */
 export async function renewLeases(db: Database, owner: number, ids: string[]): Promise<Set<string>> {
   const rows = await db<{ id: string }[]>`
@@ -136,8 +139,8 @@ export async function renewLeases(db: Database, owner: number, ids: string[]): P
 }
 
 /**
- * Frees what nobody works on: its owner's session lock is gone, or it has not renewed in time.
- * @param mine the asking owner, who knows best: of its own leases all are free that have no run, and no others.
+ * Frees work whose owner is gone: its session lock is free, or it has not renewed in time.
+ * @param mine the asking owner, which knows its own runs: its leases without a run are freed, and no others of its own.
  */
 export async function freeAbandoned(db: Database, mine: { owner: number; ids: string[] }): Promise<void> {
   await db`
@@ -150,7 +153,7 @@ export async function freeAbandoned(db: Database, mine: { owner: number; ids: st
           and database = (select oid from pg_database where datname = current_database())) end`;
 }
 
-/** When settled work is due, as SQL; a time that has passed must not have it looked at without a pause. */
+/** When settled work is due, as SQL; the shortest pause keeps a past time from an endless run. */
 function againAt(tx: Queryable, at: Date | undefined) {
   if (at === undefined) return tx`'infinity'::timestamptz`;
   return tx`greatest(${at}::timestamptz, now() + make_interval(secs => ${SHORTEST_PAUSE_SECONDS}))`;
@@ -160,17 +163,17 @@ function againAt(tx: Queryable, at: Date | undefined) {
 export type ReconcileResult =
   | {
       settled: true;
-      /** When the resource is to be looked at again, though nothing changed; each result says so anew. */
+      /** When the resource is due again, though nothing changed; each result says so anew. */
       againAt?: Date;
     }
   | { settled: false; retryMs: number; lastError: string | null; deadlineSeconds?: number }
   | "gone";
 
 /**
- * Gives a resource back, at the beginning of the transaction that writes what came of it: requests lock a resource's work
- * before its rows as well, so that neither waits for the other for ever.
- * @returns `lost` when the lease is another's by now, and `outdated` when there was news during a run that found all as
- * desired, so that the next run must say how it is. In both cases the caller must write nothing.
+ * Completes a work item, at the beginning of the transaction that writes the outcome: requests lock a resource's work
+ * before its rows as well, so that no deadlock is possible.
+ * @returns `lost` when another owner has the lease by now, and `outdated` when there was news during a run that found
+ * everything as desired, so that the next run must write the status. In both cases the caller must write nothing.
  */
 export async function complete(
   tx: Queryable,
@@ -184,7 +187,7 @@ export async function complete(
     return rows.length > 0 ? "given" : "lost";
   }
   if (result.settled) {
-    // A change that arrived during the run has set run_at to a time, keeps its deadline, and is looked at next.
+    // A change that arrived during the run has set run_at to a time, keeps its deadline, and is reconciled next.
     const [row] = await tx<{ isOutdated: boolean }[]>`
       with given as materialized (
         select kind, id, run_at < 'infinity' as outdated from work

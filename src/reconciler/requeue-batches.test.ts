@@ -31,7 +31,7 @@ function heldBatches() {
   return { add, settle, idsSent, errors };
 }
 
-test("the first observation is sent at once, and those that come meanwhile are sent together", async () => {
+test("the first observation is sent at once, and observations that come meanwhile are sent together", async () => {
   const { add, settle, idsSent } = heldBatches();
   add("a", "b", "c");
   expect(idsSent()).toEqual([["a"]]);
@@ -39,7 +39,7 @@ test("the first observation is sent at once, and those that come meanwhile are s
   expect(idsSent()).toEqual([["a"], ["b", "c"]]);
 });
 
-test("two observations of one instance are sent in their order, in two batches", async () => {
+test("two observations of an instance are sent in their order, in two batches", async () => {
   const { add, settle, idsSent } = heldBatches();
   add("a", "b", "c", "b", "d");
   await settle();
@@ -54,7 +54,7 @@ test("a batch has a bounded size", async () => {
   expect(idsSent().map((ids) => ids.length)).toEqual([1, 1_000, 1_000, 500]);
 });
 
-test("an error is told, and the next batch is sent", async () => {
+test("an error is reported, and the next batch is sent", async () => {
   const { add, settle, idsSent, errors } = heldBatches();
   add("a", "b");
   await settle(new Error("the store is away"));

@@ -1,16 +1,16 @@
-// Passes on what a driver observes to the work queue: one instance at once, and thousands in few statements.
+// Passes on the observations of a driver to the work queue: a single instance at once, and thousands in few statements.
 import type { ObservedInstance } from "./queue.ts";
 
 const MAX_BATCH = 1_000;
 
-/** Collects observations while earlier ones are being sent. Of one instance they are sent in their order. */
+/** Collects observations while earlier ones are being sent. The observations of an instance are sent in their order. */
 export class RequeueBatches {
   readonly #send: (batch: ObservedInstance[]) => Promise<void>;
   readonly #onError: (error: unknown) => void;
   #pending: ObservedInstance[] = [];
   #isSending = false;
 
-  /** @param onError gets what `send` throws; the driver's next resync makes up for that batch. */
+  /** @param onError gets the errors of `send`; the driver's next resync makes up for that batch. */
   constructor(send: (batch: ObservedInstance[]) => Promise<void>, onError: (error: unknown) => void) {
     this.#send = send;
     this.#onError = onError;
@@ -31,7 +31,7 @@ export class RequeueBatches {
     this.#isSending = false;
   }
 
-  /** Has no instance twice, since one statement can tell only one thing of each. */
+  /** Contains no instance twice, since a statement can hold only one observation of each. */
   #nextBatch(): ObservedInstance[] {
     const seen = new Set<string>();
     const isNew = ({ instanceId }: ObservedInstance) =>

@@ -1,4 +1,4 @@
-// What tests of the queue and the loop share: a store with a host in it, and sessions that can be cut.
+// The store, work items and sessions that tests of the queue and the loop share.
 import { SQL } from "bun";
 import { freshDatabase } from "../../tests/support/engines/postgres.ts";
 import { createLog } from "../lib/log.ts";
@@ -8,7 +8,7 @@ import { enqueue, OWNER_LOCK_CLASS, type ClaimedWork } from "./queue.ts";
 
 export const HOST = "host-1";
 
-/** A store of its own with the host that all test resources are on. */
+/** A store of its own with the host of all test resources. */
 export async function queueStore(): Promise<Database> {
   const db = await freshDatabase();
   await db`insert into hosts (id, name) values (${HOST}, 'test')`;
@@ -20,10 +20,10 @@ export function sessionOf(db: Database, onclose: () => void = () => {}): Databas
   return new SQL({ ...db.options, max: 1, onclose } as SQL.Options);
 }
 
-/** All work that is on the hosts or on none. */
+/** All work that is on the hosts or without a host. */
 export const allOn = (...hostIds: string[]): ClaimedWork => ({ hostIds, kinds: { except: [] } });
 
-/** Queues work on a resource of the kind `things`, which has one instance on a host, or none where there is no host. */
+/** Queues work on a resource of the kind `things`, which has an instance on the host unless the host is null. */
 export async function item(db: Database, id: string, hostId: string | null = HOST): Promise<void> {
   await db.begin(async (tx) => {
     await enqueue(tx, { kind: "things", id, hostId, deadlineSeconds: 60 });
@@ -56,7 +56,7 @@ export function loopOf(db: Database, reconcile: Reconcile): Loop {
   });
 }
 
-/** One row of the queue. */
+/** A row of the queue. */
 export interface WorkRow {
   owner: number | null;
   attempts: number;
@@ -66,7 +66,7 @@ export interface WorkRow {
   retryMs: number | null;
 }
 
-/** The row of a resource, or undefined when there is none. */
+/** The row of a resource, or undefined when it does not exist. */
 export async function workOf(db: Database, id: string): Promise<WorkRow | undefined> {
   const [row] = await db<WorkRow[]>`
     select owner, attempts, last_error as "lastError", run_at <= now() as "isDue",
@@ -76,7 +76,7 @@ export async function workOf(db: Database, id: string): Promise<WorkRow | undefi
   return row;
 }
 
-/** Ends the sessions that owners hold their locks in, as a restart of the store would. */
+/** Ends the sessions that hold the locks of owners, as a restart of the store would. */
 export async function cutOwners(db: Database): Promise<void> {
   await db`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = ${OWNER_LOCK_CLASS}
     and database = (select oid from pg_database where datname = current_database())`;

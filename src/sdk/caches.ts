@@ -11,16 +11,16 @@ import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 
-/** What a new cache is described by; everything but type, name, region and size may be left out. */
+/** The description of a new cache; everything but type, name, region and size may be left out. */
 export type NewCache = z.input<typeof newCache>;
-/** What of a cache is to change; the rest stays as it is. */
+/** The members of a cache to change; the rest stays as it is. */
 export type CacheChange = z.input<typeof cacheChange>;
 export type CacheDocument = SingleDocument<CacheResource>;
 export type CachePage = PageDocument<CacheResource>;
-/** What can be ordered. */
+/** The types that can be ordered. */
 export type CacheTypeList = z.output<typeof cacheTypeList>;
 
-/** What makes caches a kind of resource. */
+/** The types of the cache collection. */
 interface CacheKind {
   body: NewCache;
   resource: CacheResource;
@@ -38,7 +38,7 @@ export class Caches extends Collection<CacheKind> {
     super(connection, "/caches");
   }
 
-  /** Changes a cache; another size, eviction policy or reach starts its engine anew. */
+  /** Changes a cache; another size, eviction policy or reach restarts its engine. */
   async update(id: string, change: CacheChange): Promise<CacheDocument> {
     return await this.change<CacheDocument>(id, change);
   }
@@ -56,7 +56,7 @@ export class Caches extends Collection<CacheKind> {
     return await this.rotate<CacheDocument>(id, options);
   }
 
-  /** Reads which types there are, with their sizes and regions. */
+  /** Reads the available types, with their sizes and regions. */
   async types(): Promise<CacheTypeList> {
     return await this.connection.send<CacheTypeList>({ method: "GET", path: "/caches/types" });
   }

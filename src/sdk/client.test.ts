@@ -1,4 +1,4 @@
-// The client against a server that speaks the documented shapes: what it sends, when it repeats, what it throws.
+// The client against a server that speaks the documented shapes: its requests, its repetitions, its errors.
 import { afterEach, expect, test } from "bun:test";
 import { PilviClient, PilviError, PilviUnreachable } from "./index.ts";
 
@@ -103,7 +103,7 @@ test("a connection that is lost every time ends in an error", async () => {
   expect(attempts).toBe(5);
 });
 
-test("a 429 is repeated after the time that Retry-After tells, unless that is too long", async () => {
+test("a 429 is repeated after the time of its Retry-After, unless that is too long", async () => {
   const patient = clientOf(
     json(429, { message: "Too many requests." }, { "Retry-After": "17" }),
     json(200, { data: [] }),
@@ -117,7 +117,7 @@ test("a 429 is repeated after the time that Retry-After tells, unless that is to
   });
 });
 
-test("a 422 tells every field and the request id, and is not repeated", async () => {
+test("a 422 carries every field and the request id, and is not repeated", async () => {
   const errors = { size: ["The size does not belong to the type."] };
   const client = clientOf(
     json(422, { message: "This field is not valid: size.", errors }, { "X-Request-Id": "r1" }),
@@ -147,7 +147,7 @@ test("an answer that is not Pilvi's is an error with a clear message", async () 
   });
 });
 
-test("a refused connection is told at once, with what to do about it", async () => {
+test("a refused connection is reported at once, with what to do about it", async () => {
   const server = Bun.serve({ port: 0, fetch: () => new Response() });
   const url = `http://127.0.0.1:${server.port}`;
   await server.stop(true);
@@ -157,7 +157,7 @@ test("a refused connection is told at once, with what to do about it", async () 
   expect(pauses).toEqual([]);
 });
 
-test("all pages are followed, on the server that was given and with the link's own query", async () => {
+test("all pages are followed, on the configured server and with the link's own query", async () => {
   const next = "http://elsewhere.example/api/caches?filter%5Btype%5D=hosted_redis&page=2";
   const client = clientOf(
     json(200, { data: [{ id: "a" }, { id: "b" }], links: { next } }),

@@ -9,8 +9,8 @@ import { Websockets } from "./websockets.ts";
 /**
  * A client with one token.
  *
- * What makes something new carries an Idempotency-Key, so all requests are sent again after a lost connection or a
- * 503, and after a 429 when the server's `Retry-After` is over.
+ * A create carries an Idempotency-Key, so all requests are sent again after a lost connection or a 503, and after a 429
+ * when the server's `Retry-After` is over.
  */
 export class PilviClient {
   readonly caches: Caches;

@@ -2,18 +2,18 @@
 import type { Connection } from "./connection.ts";
 import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 
-/** Pilvi holds an answer for 60 seconds at most; the rest is for the way. */
+/** Pilvi holds an answer for 60 seconds at most; the rest is for the network. */
 const HELD_TIMEOUT_MS = 75_000;
 
-/** What one kind consists of. */
+/** The types of a kind. */
 export interface Kind {
-  /** What a new one is described by. */
+  /** The description of a new resource. */
   body: unknown;
   resource: Identifier;
-  /** What an answer about one may hold besides. */
+  /** The type of related resources that an answer may include. */
   included: Identifier;
   status: string;
-  /** Attributes that a list can be narrowed down by. */
+  /** Attributes that a list can be filtered by. */
   filter: string;
 }
 
@@ -60,7 +60,7 @@ export class Collection<K extends Kind> {
     let page = await this.list(options);
     yield page;
     while (page.links.next !== undefined) {
-      // Only the query is taken, so that the token never goes to another server than the one it was given for.
+      // Only the query is taken, so that the token never goes to another server than its own.
       page = await this.#page(new URL(page.links.next).searchParams);
       yield page;
     }
@@ -74,7 +74,7 @@ export class Collection<K extends Kind> {
   /**
    * Reads one resource.
    * @param options.wait lets Pilvi hold the answer until the resource has this status, for 60 seconds at most; then it
-   *   answers as the resource is. `deleted` waits until there is no such resource.
+   * answers with the resource as it is. `deleted` waits until the resource does not exist.
    * @param options.include related resources to read along, by the names that the API documents.
    */
   async get(
@@ -99,18 +99,18 @@ export class Collection<K extends Kind> {
     await this.connection.send({ method: "DELETE", path: this.pathOf(id) });
   }
 
-  /** Changes what the body names; the rest stays as it is. */
+  /** Changes the members that the body names; the rest stays as it is. */
   protected async change<Document>(id: string, body: unknown): Promise<Document> {
     return await this.connection.send<Document>({ method: "PATCH", path: this.pathOf(id), body });
   }
 
-  /** Has one fall asleep, which takes as long as what is under way there. */
+  /** Suspends a resource; takes as long as the operations under way there. */
   protected async putToSleep<Document>(id: string): Promise<Document> {
     const path = `${this.pathOf(id)}/suspend`;
     return await this.connection.send<Document>({ method: "POST", path, timeoutMs: HELD_TIMEOUT_MS });
   }
 
-  /** Gives one a new password. */
+  /** Gives a resource a new password. */
   protected async rotate<Document>(
     id: string,
     { idempotencyKey = crypto.randomUUID() }: { idempotencyKey?: string },

@@ -1,4 +1,4 @@
-// Sends requests to Pilvi's HTTP API, again where that helps, and turns everything but success into errors.
+// Sends requests to Pilvi's HTTP API, repeats them where that helps, and turns everything but success into errors.
 import { setTimeout as sleep } from "node:timers/promises";
 import { PilviError, errorOfAnswer, errorOfLoss } from "./errors.ts";
 import { type Outcome, retryOf } from "./retry.ts";
@@ -6,7 +6,7 @@ import { type Outcome, retryOf } from "./retry.ts";
 /** Waits before another attempt. The reason is for people; the signal ends the wait early by an error. */
 export type Pause = (ms: number, reason: string, signal?: AbortSignal) => Promise<void>;
 
-/** Where Pilvi is and who asks. */
+/** The address of Pilvi and the token. */
 export interface ConnectionOptions {
   /** Without `/api`, such as `http://127.0.0.1:7458`. */
   url: string;
@@ -31,7 +31,7 @@ export interface ApiRequest {
 
 const TIMEOUT_MS = 30_000;
 
-/** The way to one Pilvi with one token. */
+/** The connection to a Pilvi with one token. */
 export class Connection {
   readonly #url: string;
   readonly #token: string;
@@ -47,8 +47,8 @@ export class Connection {
 
   /**
    * Sends a request.
-   * @returns the answer's document, undefined for an answer without one. Its shape is what the API documents.
-   * @throws PilviError when the answer is not a success, PilviUnreachable when there is none.
+   * @returns the answer's document, undefined for an answer without a document. Its shape is documented by the API.
+   * @throws PilviError when the answer is not a success, PilviUnreachable when no answer came.
    */
   async send<Document>(request: ApiRequest): Promise<Document> {
     for (let attempt = 1; ; attempt++) {
@@ -61,7 +61,7 @@ export class Connection {
 
   /**
    * Sends a request whose answer is read as it comes, and may never end.
-   * @throws PilviError when the answer is not a success, PilviUnreachable when there is none.
+   * @throws PilviError when the answer is not a success, PilviUnreachable when no answer came.
    */
   async open(request: ApiRequest): Promise<ReadableStream<Uint8Array>> {
     for (let attempt = 1; ; attempt++) {
@@ -74,7 +74,7 @@ export class Connection {
     }
   }
 
-  /** Waits between two requests of a caller who goes on by itself. */
+  /** Waits between two requests of a caller that repeats them itself. */
   async pause(ms: number, reason: string, signal?: AbortSignal): Promise<void> {
     await this.#pause(ms, reason, signal);
   }
@@ -98,7 +98,7 @@ export class Connection {
       });
       return { response, text: isRead || !response.ok ? await response.text() : "" };
     } catch (error) {
-      // The caller's own wish to end is no failure of the connection.
+      // An abort by the caller is not a failure of the connection.
       signal?.throwIfAborted();
       return { error };
     }
@@ -107,7 +107,7 @@ export class Connection {
   #documentOf(request: ApiRequest, outcome: Outcome, attempt: number): unknown {
     if ("error" in outcome) throw errorOfLoss(this.#url, outcome.error);
     const { response, text } = outcome;
-    // An earlier attempt whose answer was lost may have deleted it.
+    // An earlier attempt whose answer was lost may have deleted the resource.
     if (response.status === 404 && request.method === "DELETE" && attempt > 1) return undefined;
     const requestId = response.headers.get("X-Request-Id") ?? undefined;
     if (!response.ok) throw errorOfAnswer(response.status, text, requestId);

@@ -14,20 +14,20 @@ import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 
-/** What a new cluster is described by; everything but type, name and region may be left out. */
+/** The description of a new cluster; everything but type, name and region may be left out. */
 export type NewDatabaseCluster = z.input<typeof newDatabaseCluster>;
-/** What of a cluster's config is to change; the rest stays as it is. */
+/** The members of a cluster's config to change; the rest stays as it is. */
 export type DatabaseClusterChange = z.input<typeof databaseClusterChange>;
 /** A cluster, with the databases in it where `include: ["databases"]` asks for them. */
 export type DatabaseClusterDocument = SingleDocument<DatabaseClusterResource, DatabaseResource>;
 export type DatabaseClusterPage = PageDocument<DatabaseClusterResource>;
-/** What can be ordered. */
+/** The types that can be ordered. */
 export type DatabaseTypeList = z.output<typeof databaseTypeList>;
 /** A database in a cluster, with the cluster where `include: ["database"]` asks for it. */
 export type DatabaseDocument = SingleDocument<DatabaseResource, DatabaseClusterResource>;
 export type DatabasePage = PageDocument<DatabaseResource>;
 
-/** What makes clusters a kind of resource. */
+/** The types of the cluster collection. */
 interface DatabaseKind {
   body: NewDatabaseCluster;
   resource: DatabaseClusterResource;
@@ -36,7 +36,7 @@ interface DatabaseKind {
   filter: "type" | "status" | "region";
 }
 
-/** What makes databases in a cluster a kind of resource. */
+/** The types of the collection of databases in a cluster. */
 interface SchemaKind {
   body: NewDatabase;
   resource: DatabaseResource;
@@ -62,12 +62,12 @@ export class Databases extends Collection<DatabaseKind> {
     return new Collection<SchemaKind>(this.connection, `${this.pathOf(id)}/databases`);
   }
 
-  /** Changes a cluster; another size starts its engine anew, which ends its connections. */
+  /** Changes a cluster; another size restarts its engine, which ends its connections. */
   async update(id: string, change: DatabaseClusterChange): Promise<DatabaseClusterDocument> {
     return await this.change<DatabaseClusterDocument>(id, change);
   }
 
-  /** Puts a cluster that may sleep to sleep; resolves when it sleeps. */
+  /** Suspends a cluster that may sleep; resolves when it sleeps. */
   async suspend(id: string): Promise<DatabaseClusterDocument> {
     return await this.putToSleep<DatabaseClusterDocument>(id);
   }
@@ -83,7 +83,7 @@ export class Databases extends Collection<DatabaseKind> {
     return await this.rotate<DatabaseClusterDocument>(id, options);
   }
 
-  /** Reads which types there are, with their versions, regions and the members of their config. */
+  /** Reads the available types, with their versions, regions and the members of their config. */
   async types(): Promise<DatabaseTypeList> {
     return await this.connection.send<DatabaseTypeList>({ method: "GET", path: "/databases/types" });
   }

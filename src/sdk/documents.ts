@@ -1,12 +1,12 @@
-// The documents that all kinds of resources are answered in.
+// The documents that answers about all kinds of resources consist of.
 
-/** What every resource can be told by. */
+/** The members that identify every resource. */
 export interface Identifier {
   id: string;
   type: string;
 }
 
-/** An answer with one resource, and with related ones where they were asked for. */
+/** An answer with one resource, and with related resources where the request asked for them. */
 export interface SingleDocument<Resource, Included = Identifier> {
   data: Resource;
   included?: Included[];
@@ -15,7 +15,7 @@ export interface SingleDocument<Resource, Included = Identifier> {
 /** An answer with one page of resources. */
 export interface PageDocument<Resource> {
   data: Resource[];
-  /** Absolute; `prev` and `next` are absent where there is none. */
+  /** Absolute; `prev` and `next` are absent where there is no such page. */
   links: { first: string; last: string; prev?: string; next?: string };
   meta: { current_page: number; last_page: number; per_page: number; total: number };
 }

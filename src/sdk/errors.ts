@@ -1,13 +1,13 @@
-// The errors that the client throws: Pilvi said no, or Pilvi could not be reached.
+// The errors that the client throws: Pilvi refused, or Pilvi could not be reached.
 
-/** An answer that is not a success. The message is Pilvi's own, made for people. */
+/** An answer that is not a success. The message is Pilvi's own, for people. */
 export class PilviError extends Error {
   override name = "PilviError";
   /** The HTTP status, such as 422. */
   readonly status: number;
-  /** Every failing field with sentences that say what is wrong, when the request did not fit. */
+  /** Every failing field with sentences that say what is wrong; undefined unless the request did not fit. */
   readonly errors: Record<string, string[]> | undefined;
-  /** What finds the request in the log of Pilvi. */
+  /** The id that finds the request in the log of Pilvi. */
   readonly requestId: string | undefined;
 
   constructor(message: string, status: number, errors?: Record<string, string[]>, requestId?: string) {
@@ -18,12 +18,12 @@ export class PilviError extends Error {
   }
 }
 
-/** No answer came; the message says from where, and what to do about it where that is known. */
+/** No answer came; the message names the address, and the remedy where it is known. */
 export class PilviUnreachable extends Error {
   override name = "PilviUnreachable";
 }
 
-/** Makes the error for an answer with the given text, which is JSON unless something else than Pilvi answered. */
+/** Makes the error for an answer with the given text, which is JSON unless another server than Pilvi answered. */
 export function errorOfAnswer(status: number, text: string, requestId: string | undefined): PilviError {
   const { message, errors } = membersOf(text);
   const told =
@@ -54,7 +54,7 @@ export function errorOfLoss(url: string, error: unknown): PilviUnreachable {
   return new PilviUnreachable(`${silence}: ${reason}.${advice}`, { cause: error });
 }
 
-/** The code that `fetch` gave a failure, such as `ECONNRESET`. */
+/** The code in a failure of `fetch`, such as `ECONNRESET`. */
 export function networkCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;

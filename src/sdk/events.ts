@@ -1,4 +1,4 @@
-// The operations on events: what happened to the resources of the organization.
+// The operations on the events of the organization's resources.
 import type { EventResource, EventResourceType, EventType } from "../resources/shared/event-schema.ts";
 import type { Connection } from "./connection.ts";
 import { PilviError } from "./errors.ts";
@@ -12,7 +12,7 @@ export interface EventPage {
   meta: { per_page: number; next_cursor: string | null };
 }
 
-/** Which events are wanted; several values are allowed where there is a list. */
+/** A filter of events; several values are allowed where there is a list. */
 export interface EventFilter {
   type?: readonly EventType[];
   resourceType?: readonly EventResourceType[];
@@ -25,7 +25,7 @@ export interface EventFilter {
 
 const PATH = "/events";
 const MAX_PER_PAGE = 100;
-/** Short, since whoever comes back asks for what was missed and nothing else. */
+/** Short, since a client that comes back asks only for the events that it missed. */
 const RECONNECT_MS = 500;
 
 export class Events {
@@ -35,7 +35,7 @@ export class Events {
     this.#connection = connection;
   }
 
-  /** Reads one page, the newest events by default. @param options.cursor `meta.next_cursor` of the page before. */
+  /** Reads one page, the newest events by default. @param options.cursor `meta.next_cursor` of the former page. */
   async list(options: { filter?: EventFilter; cursor?: string; perPage?: number } = {}): Promise<EventPage> {
     const { filter = {}, cursor, perPage } = options;
     const query = queryOf(filter);
@@ -46,9 +46,9 @@ export class Events {
 
   /**
    * Yields events as they are committed, each once, over lost connections, until the signal is aborted.
-   * @param options.latest how many of the latest events that match the filter are yielded before, the oldest of them first.
-   * @param options.after the id of an event to go on after, in place of what happens from now on.
-   * @throws PilviError when Pilvi refuses, such as when the token was revoked; PilviUnreachable when it never answers.
+   * @param options.latest how many of the latest events that match the filter are yielded first, in their order.
+   * @param options.after the id of an event to continue after, in place of the present moment.
+   * @throws PilviError when Pilvi refuses, such as a revoked token; PilviUnreachable when it never answers.
    */
   async *follow(
     options: { filter?: EventFilter; latest?: number; after?: string; signal?: AbortSignal } = {},
@@ -68,7 +68,7 @@ export class Events {
         for await (const { id, isEvent, data } of messagesOf(body)) {
           wasOpen = true;
           after = id ?? after;
-          // From here on nothing is missed, so what was before can be listed.
+          // The stream misses no event from here on, so earlier events can be listed now.
           for (const event of earlier > 0 ? await this.#latest(filter, earlier) : []) {
             known.add(event.id);
             yield event;
@@ -103,7 +103,7 @@ export class Events {
   }
 }
 
-/** Time is of no account for what is yet to happen. */
+/** A span of time does not apply to future events. */
 function followQuery({ since: _since, until: _until, ...filter }: EventFilter, after: string | undefined) {
   const query = queryOf(filter);
   query.set("follow", "true");

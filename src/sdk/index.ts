@@ -1,4 +1,4 @@
-// What users of the client may import.
+// The public exports of the client.
 export type { CacheResource, CacheStatus } from "../resources/caches/schema.ts";
 export type {
   DatabaseClusterResource,

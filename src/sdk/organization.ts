@@ -13,7 +13,7 @@ export class Organization {
     this.#connection = connection;
   }
 
-  /** Reads its name, its quotas and those of the token, with what is used of them. */
+  /** Reads the organization's name, its quotas and the quotas of the token, with the used amounts. */
   async get(): Promise<OrganizationDocument> {
     return await this.#connection.send<OrganizationDocument>({ method: "GET", path: "/meta/organization" });
   }

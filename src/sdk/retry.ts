@@ -1,8 +1,8 @@
-// When a request is sent again, and after how long. All requests of the client are safe to repeat: reads, changes, deletes and
-// suspends by themselves, since done once more they come to the same, all others because each carries an Idempotency-Key.
+// Whether a request is sent again, and after how long. All requests of the client are safe to repeat: reads, changes,
+// deletes and suspends have the same result a second time, all others carry an Idempotency-Key.
 import { networkCodeOf } from "./errors.ts";
 
-/** What one attempt came to: an answer, or no answer. */
+/** The outcome of one attempt: an answer, or an error without an answer. */
 export type Outcome = { response: Response; text: string } | { error: unknown };
 
 /** A pause before the next attempt, with the reason for people. */
@@ -14,7 +14,7 @@ export interface Retry {
 const MAX_ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 250;
 
-/** A server that wants a longer pause than this gets no further attempt. */
+/** A server that demands a longer pause than this gets no further attempt. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 
 /**
@@ -43,7 +43,7 @@ export function retryOf(outcome: Outcome, attempt: number): Retry | undefined {
 function isLost(error: unknown, attempt: number): boolean {
   const code = networkCodeOf(error);
   if (code === "ECONNRESET") return true;
-  // Refused at once means that Pilvi is not running; refused later, that it is being restarted.
+  // A refusal of the first attempt means that Pilvi is not running; a later refusal, that it is being restarted.
   return code === "ECONNREFUSED" && attempt > 1;
 }
 

@@ -3,15 +3,15 @@
 /** A message of the stream. */
 export interface StreamMessage {
   id: string | undefined;
-  /** Whether it has no name of its own. */
+  /** Whether it is an event without a name of its own. */
   isEvent: boolean;
   data: string;
 }
 
-/** A server that says nothing for so long is gone; it would have sent a comment. */
+/** A server that is silent for this long is gone; it would have sent a comment. */
 const SILENCE_MS = 60_000;
 
-/** Yields each complete message; a last one that was cut off is dropped. */
+/** Yields each complete message; a last message that was cut off is dropped. */
 export async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamMessage> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -43,7 +43,7 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** Undefined for a comment, and for what only sets how soon to come back. */
+/** Undefined for a comment, and for a message that only sets the reconnection time. */
 function messageIn(block: string): StreamMessage | undefined {
   const fields = new Map(
     block.split("\n").map((line) => {

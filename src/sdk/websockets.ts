@@ -16,24 +16,24 @@ import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 
-/** What a new cluster is described by. */
+/** The description of a new cluster. */
 export type NewWebSocketCluster = z.input<typeof newWebSocketCluster>;
-/** What of a cluster is to change; the rest stays as it is. */
+/** The members of a cluster to change; the rest stays as it is. */
 export type WebSocketClusterChange = z.input<typeof webSocketClusterChange>;
 /** A cluster, with its applications where `include: ["applications"]` asks for them. */
 export type WebSocketClusterDocument = SingleDocument<WebSocketClusterResource, ApplicationResource>;
 export type WebSocketClusterPage = PageDocument<WebSocketClusterResource>;
-/** What a new application is described by; everything but the name may be left out. */
+/** The description of a new application; everything but the name may be left out. */
 export type NewWebsocketApplication = z.input<typeof newApplication>;
-/** What of an application is to change; the rest stays as it is, and lists are replaced as a whole. */
+/** The members of an application to change; the rest stays as it is, and lists are replaced as a whole. */
 export type WebsocketApplicationChange = z.input<typeof applicationChange>;
 /** An application, with its cluster where `include: ["server"]` asks for it. */
 export type WebsocketApplicationDocument = SingleDocument<ApplicationResource, WebSocketClusterResource>;
 export type WebsocketApplicationPage = PageDocument<ApplicationResource>;
-/** How long earlier secrets stay good after a rotation. */
+/** How long earlier secrets stay valid after a rotation. */
 export type WebsocketSecretRotation = z.input<typeof secretRotation>;
 
-/** What makes clusters a kind of resource. */
+/** The types of the cluster collection. */
 interface ServerKind {
   body: NewWebSocketCluster;
   resource: WebSocketClusterResource;
@@ -42,7 +42,7 @@ interface ServerKind {
   filter: "name" | "type" | "status" | "region";
 }
 
-/** What makes applications a kind of resource; only their cluster has a status. */
+/** The types of the application collection; only the cluster of an application has a status. */
 interface ApplicationKind {
   body: NewWebsocketApplication;
   resource: ApplicationResource;
@@ -65,18 +65,18 @@ export class Websockets extends Collection<ServerKind> {
     return new WebsocketApplications(this.connection, `${this.pathOf(id)}/applications`);
   }
 
-  /** Changes a cluster; nobody is disconnected, unless there are too many. */
+  /** Changes a cluster; no client is disconnected, unless there are too many. */
   async update(id: string, change: WebSocketClusterChange): Promise<WebSocketClusterDocument> {
     return await this.change<WebSocketClusterDocument>(id, change);
   }
 
-  /** Reads connections and messages over time, of the last six hours by default. */
+  /** Reads the time series of connections and messages, of the last six hours by default. */
   async metrics(id: string, period?: MetricPeriod): Promise<WebsocketMetrics> {
     return await readMetrics(this.connection, this.pathOf(id), period);
   }
 }
 
-/** The applications in one cluster. A change is in force when the cluster is `available` again. */
+/** The applications in a cluster. A change is in force when the cluster is `available` again. */
 export class WebsocketApplications extends Collection<ApplicationKind> {
   /** Changes an application, for open connections as well. */
   async update(id: string, change: WebsocketApplicationChange): Promise<WebsocketApplicationDocument> {
@@ -101,12 +101,12 @@ export class WebsocketApplications extends Collection<ApplicationKind> {
     });
   }
 
-  /** Reads connections and messages over time, of the last six hours by default. */
+  /** Reads the time series of connections and messages, of the last six hours by default. */
   async metrics(id: string, period?: MetricPeriod): Promise<WebsocketMetrics> {
     return await readMetrics(this.connection, this.pathOf(id), period);
   }
 
-  /** One application has an address of its own, wherever it is. */
+  /** The path of an application does not depend on its cluster. */
   protected override pathOf(id: string): string {
     return `/websocket-applications/${encodeURIComponent(id)}`;
   }

@@ -13,7 +13,10 @@ import { RuntimeClient, streamHandlers, type RuntimeStream, type RuntimeTls } fr
 export interface RuntimeSettings {
   entry: Route;
   certificate: { cert: string; key: string };
-  /** A second port, at which TLS begins with the first byte, as caches have it: the runtime cannot look at that byte first. */
+  /**
+   * A second port, at which TLS begins with the first byte, as caches have it: the runtime cannot look at that byte
+   * first.
+   */
   tlsPort: number;
 }
 

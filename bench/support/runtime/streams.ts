@@ -1,4 +1,5 @@
-// The gateway's streams on the runtime's own sockets: what its protocol handlers would run on if it had no loop of its own.
+// The gateway's streams on the runtime's own sockets: what its protocol handlers would run on if it had no loop of its
+// own.
 import type { Socket, SocketHandler, TLSOptions } from "bun";
 import { StreamEnded, type ClientStream, type Stream, type TlsInfo } from "../../../src/gateway/stream.ts";
 

@@ -1,4 +1,4 @@
-// The record of what was wished for, by whom; written in the transaction of the wish itself.
+// The record of requests for changes and of the token behind each; written in the transaction of the change itself.
 import type { Transaction } from "../../store/database.ts";
 import type { Principal } from "./auth.ts";
 
@@ -9,11 +9,11 @@ export interface AuditEntry {
   action: string;
   kind: string;
   id: string;
-  /** What was asked for. Never a secret. */
+  /** The parameters of the request. Never a secret. */
   details: Record<string, unknown>;
 }
 
-/** Adds an entry; it is committed with the wish or not at all. */
+/** Adds an entry; it is committed with the change or not at all. */
 export async function recordAudit(tx: Transaction, entry: AuditEntry): Promise<void> {
   const { principal } = entry;
   await tx`

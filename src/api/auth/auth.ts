@@ -1,18 +1,18 @@
-// Who asks, and what that token may do.
+// The token behind a request, and its abilities.
 import { sha256Hex } from "../../lib/secrets.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "../../store/database.ts";
 import { unauthenticated } from "../jsonapi/errors.ts";
 
-/** The token that a request came with. */
+/** The token of a request. */
 export interface Principal {
   tokenId: string;
   organizationId: string;
-  /** `*` is everything. */
+  /** `*` stands for all abilities. */
   abilities: readonly string[];
 }
 
-/** What a token may be allowed to do with resources of a kind, such as `caches:credentials`; `metrics:read` is of the same form. */
+/** An ability of a token for resources of a kind, such as `caches:credentials`; `metrics:read` has the same form. */
 export type Ability = `${string}:${"read" | "write" | "credentials"}`;
 
 /** Whether the token has the ability, such as `caches:credentials`. */
@@ -20,14 +20,14 @@ export function can(principal: Principal, ability: Ability): boolean {
   return principal.abilities.includes("*") || principal.abilities.includes(ability);
 }
 
-/** Whether the token has the ability, or one of several; null is no condition. */
+/** Whether the token has the ability, or any of several; null demands no ability. */
 export function mayCall(principal: Principal, ability: Ability | readonly Ability[] | null): boolean {
   return ability === null || [ability].flat().some((each) => can(principal, each));
 }
 
 /**
  * Finds the token of an `Authorization` header.
- * @throws ApiError 401 for one that is missing, unknown, expired or revoked.
+ * @throws ApiError 401 for a token that is missing, unknown, expired or revoked.
  */
 export async function authenticate(db: Database, log: Log, header: string | undefined): Promise<Principal> {
   const [, token] = /^Bearer +([^\s]+) *$/i.exec(header ?? "") ?? [];
@@ -44,7 +44,7 @@ export async function authenticate(db: Database, log: Log, header: string | unde
   return principal;
 }
 
-/** Not awaited, since a request need not wait for it; at most one write a minute and token takes effect. */
+/** Not awaited, since no request needs the result; at most one write a minute and token takes effect. */
 function noteUse(db: Database, log: Log, tokenId: string): void {
   const update = async () => {
     await db`

@@ -1,4 +1,4 @@
-// Making, listing and revoking tokens. The store keeps hashes only; a plaintext is seen once.
+// Making, listing and revoking tokens. The store keeps hashes only; a plaintext is shown once.
 import { newId } from "../../lib/ids.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { newPassword, sha256Hex } from "../../lib/secrets.ts";
@@ -7,7 +7,7 @@ import { notify } from "../../store/notifications.ts";
 
 const DEFAULT_ORGANIZATION = "default";
 
-/** The token that the operator sets by PILVI_BOOTSTRAP_TOKEN; there is one at a time. */
+/** The token that the operator sets by PILVI_BOOTSTRAP_TOKEN; only one such token exists at a time. */
 const BOOTSTRAP = "bootstrap";
 
 const PREFIX = "pilvi_";
@@ -18,7 +18,7 @@ export function newToken(): string {
   return PREFIX + newPassword(RANDOM_CHARACTERS);
 }
 
-/** What the resources that a token orders may take in all; what is left out has no limit of its own. */
+/** The most that the resources of a token may take in all; a limit that is left out does not exist. */
 export interface TokenLimits {
   resources?: number | undefined;
   memoryBytes?: number | undefined;
@@ -26,7 +26,7 @@ export interface TokenLimits {
   connections?: number | undefined;
 }
 
-/** A token to be made. */
+/** The properties of a new token. */
 export interface NewToken {
   organizationName: string;
   name: string;
@@ -47,7 +47,7 @@ export interface TokenRow {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
-  /** Null is none. */
+  /** Null means no limit. */
   maxResources: number | null;
   maxMemoryBytes: number | null;
   maxStorageBytes: number | null;
@@ -55,7 +55,7 @@ export interface TokenRow {
 }
 
 /**
- * Tells which abilities are not known; none when all are fine.
+ * The abilities that are not known; empty when all are fine.
  * @param kinds the plural nouns of all resource kinds, such as `caches`.
  */
 export function unknownAbilities(abilities: string[], kinds: string[]): string[] {
@@ -68,9 +68,9 @@ export function unknownAbilities(abilities: string[], kinds: string[]): string[]
 }
 
 /**
- * Makes a token, and its organization when there is none of that name.
- * @param kinds the resource kinds that abilities may speak of.
- * @returns the plaintext, which cannot be had again.
+ * Makes a token, and its organization when none has that name.
+ * @param kinds the resource kinds that abilities may name.
+ * @returns the plaintext, which is stored nowhere.
  * @throws PublicError naming abilities that do not exist.
  */
 export async function createToken(
@@ -91,7 +91,7 @@ export async function createToken(
   return { id, token };
 }
 
-/** All tokens, the oldest first; revoked ones too. */
+/** All tokens, the oldest first; revoked tokens too. */
 export async function listTokens(db: Database): Promise<TokenRow[]> {
   return await db<TokenRow[]>`
     select t.id, t.name, o.name as "organizationName", t.abilities, t.created_at as "createdAt",
@@ -103,8 +103,8 @@ export async function listTokens(db: Database): Promise<TokenRow[]> {
 }
 
 /**
- * Revokes the token with this id, or the only one with this name that is not revoked yet.
- * @throws PublicError when there is none, or more than one of the name.
+ * Revokes the token with this id, or the only unrevoked token with this name.
+ * @throws PublicError when there is no such token, or several have the name.
  */
 export async function revokeToken(db: Database, idOrName: string): Promise<void> {
   await db.begin(async (tx) => {
@@ -117,7 +117,7 @@ export async function revokeToken(db: Database, idOrName: string): Promise<void>
       throw new PublicError(`${rows.length} tokens are named ${idOrName}; give the id of the one to revoke.`);
     }
     await tx`update tokens set revoked_at = now() where id = ${row.id}`;
-    // Has its streams look at it, and so end.
+    // Has the streams of the token check it, and so end.
     await notify(tx, "events", row.organizationId);
   });
 }
@@ -125,8 +125,8 @@ export async function revokeToken(db: Database, idOrName: string): Promise<void>
 /**
  * Sees to it that a token of the caller's choice exists, with full access to the default organization.
  *
- * One that was revoked stays revoked, except for `bootstrap`: that is what the operator sets now, and takes the place of the
- * former one.
+ * A revoked token stays revoked, except for `bootstrap`: the operator sets that token now, and it replaces the former
+ * one.
  */
 export async function ensureToken(db: Database, wish: { plaintext: string; name: string }): Promise<void> {
   await db.begin(async (tx) => {
@@ -151,14 +151,14 @@ export async function ensureToken(db: Database, wish: { plaintext: string; name:
   });
 }
 
-/** Whether it is the organization of the operator, whose tokens may see figures of all. */
+/** Whether it is the organization of the operator, whose tokens may see the gauges of all organizations. */
 export async function isDefaultOrganization(db: Database, id: string): Promise<boolean> {
   const rows = await db`select from organizations where id = ${id} and name = ${DEFAULT_ORGANIZATION}`;
   return rows.length > 0;
 }
 
 async function organizationOf(tx: Transaction, name: string): Promise<string> {
-  // The update changes nothing; it makes a row that exists already come back.
+  // The update changes nothing; it makes the statement return a row that exists already.
   const [row] = await tx<{ id: string }[]>`
     insert into organizations (id, name) values (${newId("org")}, ${name})
     on conflict (name) do update set name = excluded.name returning id`;

@@ -1,4 +1,4 @@
-// The documentation for people: the OpenAPI document, and a page that renders it without asking any other host.
+// The documentation for people: the OpenAPI document, and a page that renders it without requests to other hosts.
 import { resolve } from "node:path";
 import { Hono } from "hono";
 import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
@@ -46,7 +46,7 @@ const startScript = `SwaggerUIBundle({
 /** A document or file under its path, with its content type. */
 type Page = [path: string, contentType: string, body: () => string | Bun.BunFile];
 
-/** In the source an imported file is an absolute path, in a bundle one that is relative to the bundle. */
+/** In the source an imported file is an absolute path, in a bundle a path relative to the bundle. */
 const fileAt = (path: string) => Bun.file(resolve(import.meta.dir, path));
 
 const pages: Page[] = [
@@ -62,7 +62,7 @@ export function docsRoutes(document: OpenApiDocument): Hono<RequestNotes> {
   const app = new Hono<RequestNotes>();
   app.get("/openapi.json", (context) => {
     context.set("route", "/openapi.json");
-    // The address that the client used is the one that works for it.
+    // The address that the client used works for that client.
     const { origin } = urlOf(context.req.raw);
     return context.json({ ...document, servers: [{ url: origin + API_ROOT }] });
   });

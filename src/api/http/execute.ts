@@ -18,13 +18,13 @@ export interface Caller {
   prove?(owner: string): void;
 }
 
-/** What the shell notes about a request while it is answered. */
+/** The notes of the shell about a request that is being answered. */
 export interface RequestNotes {
   Bindings: Caller;
   Variables: { requestId: string; route: string; tokenId: string | undefined };
 }
 
-/** What operations run with. */
+/** The dependencies of operations. */
 export interface Shell {
   db: Database;
   log: Log;

@@ -1,4 +1,4 @@
-// What surrounds every request: its id, the security headers, the check of the host name, metrics and one log line.
+// The frame of every request: its id, the security headers, the check of the host name, metrics and one log line.
 import type { Context, Next } from "hono";
 import type { Log } from "../../lib/log.ts";
 import { apiErrorOf, type ApiError } from "../jsonapi/errors.ts";
@@ -21,7 +21,7 @@ export function frame(log: Log, metrics: Metrics, hostnames: readonly string[]) 
       checkHost(context.req.header("host"), hostnames);
       await next();
     } catch (error) {
-      // The router maps what handlers throw; this is for what is thrown here.
+      // The router handles errors of handlers; this handles errors of the frame itself.
       context.res = answerFault(error, context, log);
     }
     const durationMs = performance.now() - startedAtMs;
@@ -36,7 +36,7 @@ export function frame(log: Log, metrics: Metrics, hostnames: readonly string[]) 
   };
 }
 
-/** Answers with an error, and logs the cause of one that is our own fault. */
+/** Answers with an error, and logs the cause of an error of our own. */
 export function errorHandler(log: Log) {
   return (error: Error, context: Context<RequestNotes>): Response => answerFault(error, context, log);
 }

@@ -1,4 +1,5 @@
-// Figures for Prometheus: what the API answers and how fast, and whatever other parts of the process add.
+// Gauges and counters for Prometheus: the answers of the API and their times, and the gauges of other parts of the
+// process.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 const KNOWN_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -6,41 +7,41 @@ const KNOWN_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", 
 /** Upper ends of the histogram's buckets, in seconds; long waits are held for up to a minute. */
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60];
 
-/** The series of one name that an answer tells at most; sources put first what matters most. */
+/** The most series of one name in an answer; sources put the most important ones first. */
 const MAX_SERIES = 5_000;
 
-/** Figures of one name. */
+/** Gauges or counters with the same name. */
 export interface FigureFamily {
-  /** A counter's ends in `_total`. */
+  /** The name of a counter ends in `_total`. */
   name: string;
   help: string;
   type: "gauge" | "counter";
   labels: string[];
-  /** Those of the labels that name resources; who may not know of them gets the sum of all. */
+  /** The labels that name resources; a reader who may not know the resources gets the sum over them. */
   idLabels: string[];
   /** Whether such a sum means nothing, so that the figures are left out instead. */
   isNeverSummed?: boolean;
 }
 
-/** One figure with what it is about. */
+/** A value with its labels. */
 export interface LabelledFigure {
-  /** The family's. */
+  /** The name of the family. */
   name: string;
   labels: Record<string, string>;
   value: number;
 }
 
-/** Figures that are looked up together when somebody asks for the metrics. */
+/** Families that are read together when a client requests the metrics. */
 export interface FigureSource<Context> {
   families: FigureFamily[];
-  /** @param organizationId whose resources are wanted; all when left out. */
+  /** @param organizationId the organization whose resources are wanted; all organizations when left out. */
   read(context: Context, organizationId?: string): Promise<LabelledFigure[]>;
 }
 
-/** Which figures somebody may see: all, all without the ids of resources, or those of the resources of one organization. */
+/** What a client may see: everything, everything without the ids of resources, or the resources of one organization. */
 export type MetricsView = "all" | "without ids" | { organizationId: string };
 
-/** Figures of a source that knows its context. */
+/** A source that has its context. */
 interface OpenSource {
   families: FigureFamily[];
   read(organizationId?: string): Promise<LabelledFigure[]>;
@@ -78,7 +79,7 @@ export class Metrics {
     this.#durations.observe(labels, seconds);
   }
 
-  /** Adds a figure that is looked up when somebody asks for the metrics. */
+  /** Adds a gauge that is read when a client requests the metrics. */
   addGauge(name: string, help: string, read: () => number | Promise<number>): void {
     const gauge = new Gauge({
       name,
@@ -92,8 +93,8 @@ export class Metrics {
   }
 
   /**
-   * Adds figures that are looked up together, once for each time that somebody asks for the metrics. Those that cannot be read
-   * are left out, for the others are wanted just then.
+   * Adds families that are read together, once for each request for the metrics. A source that cannot be read is left
+   * out, for the others are needed just then.
    */
   addFigures<Context>({ families, read }: FigureSource<Context>, context: Context): void {
     this.#sources.push({ families, read: (organizationId) => read(context, organizationId) });
@@ -103,10 +104,10 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** The figures that may be seen, as text. What the process counts for all organizations is not told to one of them. */
+  /** The visible metrics as text. An organization does not see what the process counts for all organizations. */
   async text(view: MetricsView): Promise<string> {
     const organizationId = typeof view === "object" ? view.organizationId : undefined;
-    // A registry of its own for each answer, so that answers at the same time never have figures of each other.
+    // Each answer has a registry of its own, so that simultaneous answers never mix.
     const figures = new Registry();
     await Promise.all(
       this.#sources.map(async ({ families, read }) => {

@@ -1,4 +1,4 @@
-// What machines ask about the process itself: does it live, is it ready, and its metrics.
+// Probes of the process for machines: whether it lives, whether it is ready, and its metrics.
 import type { Context } from "hono";
 import { messageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
@@ -9,7 +9,7 @@ import type { RequestNotes } from "./execute.ts";
 import type { Metrics, MetricsView } from "./metrics.ts";
 import { isDefaultOrganization } from "../auth/tokens.ts";
 
-/** Checks by name; one that fails throws. */
+/** Checks by name; a check that fails throws. */
 export type ReadinessChecks = Record<string, () => unknown>;
 
 /** Answers 200 as long as the process answers at all. */
@@ -18,7 +18,7 @@ export function aliveProbe(context: Context<RequestNotes>): Response {
   return context.json({ status: "alive" });
 }
 
-/** Answers 200 when every check passes within five seconds, or 503 telling which ones did not. */
+/** Answers 200 when every check passes within five seconds, or 503 with the names of the failed checks. */
 export function readyProbe(db: Database, checks: ReadinessChecks, log: Log) {
   const all: ReadinessChecks = { store: async () => await db`select 1`, ...checks };
   return async (context: Context<RequestNotes>): Promise<Response> => {
@@ -37,8 +37,9 @@ export function readyProbe(db: Database, checks: ReadinessChecks, log: Log) {
 }
 
 /**
- * Answers the metrics that a token may see: those of its organization, or all for one of the default organization. `isOpen`
- * tells whether anyone who gets here may see them without ids: engines of all tenants are neighbours on loopback.
+ * Answers the metrics that a token may see: those of its organization, or everything for a token of the default
+ * organization.
+ * @param isOpen whether any client that gets here may see them without ids: engines of all tenants share the loopback.
  */
 export function metricsPage(db: Database, metrics: Metrics, log: Log, isOpen: boolean) {
   return async (context: Context<RequestNotes>): Promise<Response> => {

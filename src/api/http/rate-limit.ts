@@ -1,7 +1,7 @@
 // How many requests a token may make in a minute, counted in memory.
 const WINDOW_MS = 60_000;
 
-/** Beyond so many tokens, those whose minute is over are forgotten. */
+/** Beyond this number, tokens whose minute is over are forgotten. */
 const MAX_TOKENS = 10_000;
 
 interface Window {
@@ -9,7 +9,7 @@ interface Window {
   used: number;
 }
 
-/** What a request is told about its token's limit. */
+/** The state of a token's limit for the answer. */
 export interface Allowance {
   isExceeded: boolean;
   headers: Record<string, string>;
@@ -17,14 +17,14 @@ export interface Allowance {
   resetSeconds: number;
 }
 
-/** Counts requests by token. Only known tokens may be counted, or strangers could fill the memory. */
+/** Counts requests by token. Only known tokens may be counted, or clients without a token could fill the memory. */
 export class RateLimiter {
   readonly #limit: number;
   readonly #now: () => number;
   readonly #windows = new Map<string, Window>();
 
   /**
-   * @param limit requests a minute and token; 0 is no limit.
+   * @param limit requests a minute and token; 0 means no limit.
    * @param now the time in milliseconds since 1970.
    */
   constructor(limit: number, now: () => number = Date.now) {

@@ -6,7 +6,7 @@ import { isObject } from "../operation/validation.ts";
 export const MAX_BODY_BYTES = 1024 ** 2;
 
 /**
- * Reads the body as a JSON object; a request without a body counts as one without members.
+ * Reads the body as a JSON object; a missing body counts as an object without members.
  * @throws ApiError 413, 415, 400 or 422, whichever applies first.
  */
 export async function readJsonObject(request: Request): Promise<object> {
@@ -42,7 +42,7 @@ function parseJson(bytes: Uint8Array): unknown {
 async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   if (request.body === null) return new Uint8Array();
-  // A body of announced length is read at once; one without may be endless and is counted as it comes.
+  // A body of announced length is read at once; any other may be endless and is counted as it comes.
   if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer());
   const chunks: Uint8Array[] = [];
   let length = 0;

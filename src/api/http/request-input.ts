@@ -1,4 +1,4 @@
-// Turns an HTTP request into what the handler of an operation gets, or into all that is wrong with it.
+// Turns an HTTP request into the input of an operation's handler, or into the list of all its faults.
 import type { Principal } from "../auth/auth.ts";
 import { invalid, notFound, type FieldErrors } from "../jsonapi/errors.ts";
 import { refuseUnknownFilters } from "../jsonapi/filters.ts";
@@ -22,7 +22,7 @@ export interface Input {
   idempotency: IdempotentRequest | undefined;
 }
 
-/** Where a request was sent to. */
+/** The address that a request was sent to. */
 export interface Target {
   url: URL;
   /** The path of the operation, or of its successor where it is deprecated. */

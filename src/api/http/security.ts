@@ -1,4 +1,4 @@
-// What protects browsers and the programs on this machine: security headers, and the check of the host name.
+// The protection of browsers and of programs on this machine: security headers, and the check of the host name.
 import { isIP } from "node:net";
 import { ApiError } from "../jsonapi/errors.ts";
 
@@ -11,7 +11,7 @@ export const SECURITY_HEADERS: Record<string, string> = {
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** For pages: everything comes from here, so that a page cannot ask any other host. */
+/** For pages: everything comes from this server, so that a page cannot send requests to another host. */
 export const PAGE_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
@@ -20,7 +20,7 @@ const HOST = /^(?:(?<name>[A-Za-z0-9._-]+)|\[(?<six>[0-9A-Fa-f:.]+)\])(?::(?<por
 const HIGHEST_PORT = 65_535;
 
 /**
- * Refuses a request for a host name that is not ours: a web page whose name was made to point here could send it.
+ * Refuses a request for a foreign host name: a web page whose name was made to point here could send it.
  * @param host the `Host` header; undefined for a client of HTTP/1.0 that sends none, which no browser is.
  * @param names host names under which the API may be asked, beside IP addresses and `localhost`.
  * @throws ApiError 400, 421

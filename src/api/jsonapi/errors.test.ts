@@ -1,8 +1,8 @@
-// What a client is told about errors of the store.
+// The answers to a client about errors of the store.
 import { expect, test } from "bun:test";
 import { apiErrorOf } from "./errors.ts";
 
-/** As Bun's client throws what Postgres complains about. */
+/** An error of Postgres as Bun's client throws it. */
 function postgresError(state: string): Error {
   return Object.assign(new Error("the store complains"), { code: "ERR_POSTGRES_SERVER_ERROR", errno: state });
 }

@@ -1,10 +1,10 @@
-// Errors of the API: what a client is told, and how anything that was thrown becomes that.
+// Errors of the API, and how any thrown error becomes such an answer.
 import { codeOf, PublicError } from "../../lib/errors.ts";
 
 /** Every failing field as the client wrote it, each with sentences that say what is wrong. */
 export type FieldErrors = Record<string, string[]>;
 
-/** An answer that is an error; its message and its fields are public. */
+/** An error answer; its message and its fields are public. */
 export class ApiError extends PublicError {
   override name = "ApiError";
   readonly status: number;
@@ -50,12 +50,12 @@ export function invalid(errors: FieldErrors): ApiError {
   return new ApiError(422, `${subject} not valid: ${fields.join(", ")}.`, { errors });
 }
 
-/** Names for a message, each once. */
+/** Names for a message, without repetitions. */
 export function quoted(names: readonly string[]): string {
   return [...new Set(names)].map((name) => `\`${name}\``).join(", ");
 }
 
-/** What a client is told about anything that was thrown. */
+/** The answer for any thrown error. */
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isStoreUnreachable(error)) {
@@ -69,7 +69,7 @@ export function apiErrorOf(error: unknown): ApiError {
   });
 }
 
-/** Connection failures of Bun's client and of the system, apart from what a server that answers complains about. */
+/** Connection failures of Bun's client and of the system, as opposed to errors of a server that answers. */
 const UNREACHABLE_CODES =
   /^(ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|ECONN|ENOENT|ETIMEDOUT|FailedToOpenSocket)/;
 

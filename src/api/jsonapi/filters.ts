@@ -1,8 +1,8 @@
-// Filters of lists: `filter[type]=a,b` keeps what has one of the values.
+// Filters of lists: `filter[type]=a,b` keeps the resources that have one of the values.
 import { z } from "zod";
 import { ApiError, quoted } from "./errors.ts";
 
-/** One filter as a query member: values with commas between them, each out of an enumeration. */
+/** A filter as a query member: values with commas between them, each out of an enumeration. */
 function filter<Value extends string>(name: string, values: readonly Value[]) {
   const isValue = (text: string): text is Value => (values as readonly string[]).includes(text);
   return z
@@ -24,7 +24,7 @@ function filter<Value extends string>(name: string, values: readonly Value[]) {
     });
 }
 
-/** The query member for a filter by the attribute `name`, which may be any text. */
+/** The query member for a filter by the attribute `name`, with any text. */
 export const nameFilter = {
   "filter[name]": z
     .string()
@@ -53,7 +53,7 @@ export function filterQuery<const Filters extends Record<string, readonly string
 /**
  * Refuses filters that the operation does not have, which would otherwise be silently without effect.
  * @param known names of query members, such as `filter[type]`.
- * @throws ApiError 400 naming what is allowed.
+ * @throws ApiError 400 naming the allowed filters.
  */
 export function refuseUnknownFilters(query: URLSearchParams, known: string[]): void {
   const allowed = known.filter((key) => key.startsWith("filter["));

@@ -4,7 +4,7 @@ import { ApiError, quoted } from "./errors.ts";
 /**
  * Reads the parameter `include`.
  * @param allowed undefined when the operation does not know the parameter, which is then ignored.
- * @throws ApiError 400 naming what is allowed.
+ * @throws ApiError 400 naming the allowed values.
  */
 export function readIncludes(query: URLSearchParams, allowed: readonly string[] | undefined): string[] {
   if (allowed === undefined) return [];

@@ -49,7 +49,7 @@ const pageMeta = z
   })
   .meta({ id: "PageMeta" });
 
-/** The schema of an answer with a page of resources, and those that they may include. */
+/** The schema of an answer with a page of resources, and with the resources that they may include. */
 export function listDocument<Resource extends z.ZodType>(
   resource: Resource,
   related: z.ZodType = anyResource,

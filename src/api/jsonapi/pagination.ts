@@ -1,4 +1,4 @@
-// Lists in pages: what a client may ask for, and the links and figures of the answer.
+// Lists in pages: the query members of a client, and the links and figures of the answer.
 import { z } from "zod";
 
 const MAX_PER_PAGE = 100;
@@ -61,8 +61,8 @@ export function pageOf(query: {
 
 /**
  * The answer with one page of resources.
- * @param url what was asked for; its other parameters are kept in the links.
- * @param total how many resources there are on all pages.
+ * @param url the URL of the request; its other parameters are kept in the links.
+ * @param total the number of resources on all pages.
  */
 export function pageDocument<Resource>(url: URL, page: Page, total: number, data: Resource[]) {
   const last = Math.max(1, Math.ceil(total / page.size));
@@ -90,7 +90,7 @@ export function pageDocument<Resource>(url: URL, page: Page, total: number, data
   };
 }
 
-/** Links to the first page, the last one, and those around the present one; gaps have no address. */
+/** Links to the first page, the last page, and the pages around the present one; gaps have no address. */
 function numberLinks(current: number, last: number, link: (number: number) => string) {
   const around = Math.min(current, last);
   const shown = new Set([1, last]);

@@ -1,4 +1,4 @@
-// The error answers of the OpenAPI document: which an operation can give, and what each looks like.
+// The error answers of the OpenAPI document: which errors an operation can give, and the shape of each.
 import { z } from "zod";
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import type { Operation } from "../operation/operation.ts";

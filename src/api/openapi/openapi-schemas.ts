@@ -1,4 +1,4 @@
-// Makes the rendered schemas say what the API does where a Zod schema alone cannot.
+// Adds to the rendered schemas what a Zod schema alone cannot express about the API.
 import type { z } from "zod";
 import type { ZodOpenApiOverride } from "zod-openapi";
 import { objectSchemaOf } from "../operation/validation.ts";
@@ -7,14 +7,14 @@ type Override = Extract<ZodOpenApiOverride, (context: never) => void>;
 type JsonSchema = Parameters<Override>[0]["jsonSchema"];
 
 /**
- * What is to be called for every schema of the document.
+ * The override that is called for every schema of the document.
  * @param bodies the bodies of all requests; parameters of the URL cannot be null.
  */
 export function schemaDescriber(bodies: z.ZodObject[]): Override {
   const nullable = new Set<unknown>(bodies.flatMap(objectsIn));
   return ({ jsonSchema, zodSchema }) => {
     if (zodSchema._zod.def.type !== "object") return;
-    // Members may be added to answers at any time, so a client must not refuse those it does not know.
+    // Members may be added to answers at any time, so a client must not refuse unknown members.
     delete jsonSchema.additionalProperties;
     if (nullable.has(zodSchema)) allowNullForOptional(jsonSchema);
   };
@@ -41,7 +41,7 @@ function orNull(schema: JsonSchema): JsonSchema {
   }
   const { description, default: preset, ...rest } = schema;
   if (description === undefined && preset === undefined) {
-    // Not a copy: what the member is made of may be filled into it only after this.
+    // Not a copy: the definition of the member may be filled into it only after this.
     return { anyOf: [schema, { type: "null" }] } as JsonSchema;
   }
   return {

@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the same declarations that route, authorize and validate.
+// The OpenAPI document, made from the same declarations as routes, authorization and validation.
 import { z } from "zod";
 import {
   createDocument,

@@ -1,6 +1,6 @@
-// Where operations are found: their paths below the API root, with the variable parts filled in.
+// The addresses of operations: their paths below the API root, with the variable parts filled in.
 
-/** What the paths of all operations are below. */
+/** The common root of the paths of all operations. */
 export const API_ROOT = "/api";
 
 /**

@@ -1,10 +1,10 @@
-// Operations that are still served but should no longer be used, and how their answers say so.
+// Operations that are still served but should no longer be used, and the headers of their answers.
 import { z } from "zod";
 import { addressOf } from "./address.ts";
 
-/** What takes the place of an operation, and until when there is time to change over. */
+/** The successor of an operation, and the time for clients to change over. */
 export interface Deprecation {
-  /** Since when the operation should not be used. */
+  /** The day from which the operation should not be used. */
   since: Date;
   /** After this time it may be gone. */
   sunset: Date;
@@ -12,7 +12,7 @@ export interface Deprecation {
   successor: string;
 }
 
-/** What every answer of a deprecated operation carries: RFC 9745, RFC 8594 and RFC 5829. */
+/** The headers of every answer of a deprecated operation: RFC 9745, RFC 8594 and RFC 5829. */
 export function deprecationHeaders(
   { since, sunset, successor }: Deprecation,
   params: Record<string, string>,

@@ -1,20 +1,20 @@
-// Creates that a client may repeat without making two: the key is stored together with the resource.
+// Creates that a client may repeat without a second resource: the key is stored together with the resource.
 import { z } from "zod";
 import { sha256Hex } from "../../lib/secrets.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database, Transaction } from "../../store/database.ts";
 import { ApiError, invalid } from "../jsonapi/errors.ts";
 
-/** The request header and the name under which its faults are told. */
+/** The request header, which is also the field name of its faults. */
 export const IDEMPOTENCY_KEY = "Idempotency-Key";
 
-/** A client's key and what it was used for. */
+/** A client's key and the hash of its request. */
 export interface IdempotentRequest {
   key: string;
   requestHash: string;
 }
 
-/** What a key may look like. */
+/** The form of a key. */
 export const idempotencyKey = z
   .string()
   .min(1)
@@ -27,18 +27,18 @@ export const idempotencyKey = z
   });
 
 /**
- * Tells two requests with the same key apart.
+ * Distinguishes two requests with the same key.
  * @param body as validated: unknown members are gone, and its members stand in the order of the schema.
  */
 export function requestHash(method: string, path: string, body: unknown): string {
   return sha256Hex(JSON.stringify([method, path, body]));
 }
 
-/** How a slice makes and finds its resource. */
+/** The functions by which a slice makes and finds its resource. */
 export interface Creation<Row> {
   organizationId: string;
   kind: string;
-  /** The id that a new resource gets. */
+  /** The id for a new resource. */
   id: string;
   request: IdempotentRequest | undefined;
   create(tx: Transaction): Promise<Row>;
@@ -48,7 +48,7 @@ export interface Creation<Row> {
 /**
  * Makes a resource once for a key: the key's row is committed with the resource or not at all.
  *
- * A request with the same key that comes meanwhile waits in the store for the first one to commit.
+ * Another request with the same key waits in the store for the first one to commit.
  * @throws ApiError 422 when the key was used for another request, 409 when its resource was deleted since.
  */
 export async function createOnce<Row>(
@@ -64,14 +64,14 @@ export async function createOnce<Row>(
   });
 }
 
-/** Notes that a resource is gone; called in the transaction that removes its row. */
+/** Records that a resource is gone; called in the transaction that removes its row. */
 export async function forgetResource(tx: Transaction, id: string): Promise<void> {
   await tx`update idempotency_keys set resource_id = null where resource_id = ${id}`;
 }
 
 const PRUNE_INTERVAL_MS = 10 * 60_000;
 
-/** Deletes keys that are older than a day, now and every ten minutes. Returns what stops it. */
+/** Deletes keys that are older than a day, now and every ten minutes. Returns a function that stops it. */
 export function pruneKeys(db: Database, log: Log): () => void {
   const prune = async () => {
     await db`delete from idempotency_keys where created_at < now() - interval '24 hours'`;
@@ -84,7 +84,7 @@ export function pruneKeys(db: Database, log: Log): () => void {
   return () => clearInterval(timer);
 }
 
-/** @returns false when the key is taken. One that is older than a day is as good as none. */
+/** @returns false when the key is taken. A key that is older than a day counts as free. */
 async function claimKey(
   tx: Transaction,
   creation: Creation<unknown>,

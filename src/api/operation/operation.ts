@@ -1,4 +1,5 @@
-// One operation of the API as data: route, ability, validation, handler and documentation come from a single declaration.
+// An operation of the API as data: route, ability, validation, handler and documentation come from a single
+// declaration.
 import type { z } from "zod";
 import type { Ability, Principal } from "../auth/auth.ts";
 import type { Deprecation } from "./deprecation.ts";
@@ -6,36 +7,36 @@ import type { FieldErrors } from "../jsonapi/errors.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { StatusWaiters } from "./wait.ts";
 
-/** The content type of streams, and the header with which a client goes on with one. */
+/** The content type of streams, and the header with which a client continues a stream. */
 export const EVENT_STREAM = "text/event-stream";
 export const LAST_EVENT_ID = "Last-Event-ID";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** What a handler works with; body, query and params have passed the operation's own schemas. */
+/** The input of a handler; body, query and params have passed the operation's own schemas. */
 export interface OperationRequest<Body = unknown, Query = unknown, Params = unknown> {
   principal: Principal;
   body: Body;
   query: Query;
   params: Params;
-  /** The related resources that the client wants in the answer; a part of the operation's `includes`. */
+  /** The related resources that the client asks for; a part of the operation's `includes`. */
   includes: readonly string[];
-  /** The client's `Idempotency-Key` with a hash of the request, when it sent one to an idempotent operation. */
+  /** The client's `Idempotency-Key` with a hash of the request, when an idempotent operation got it. */
   idempotency: IdempotentRequest | undefined;
   requestId: string;
   url: URL;
-  /** Where the operation is found for good: the path of the request or, where that is deprecated, of its successor. */
+  /** The permanent path of the operation: that of the request or, where it is deprecated, that of its successor. */
   address: string;
   /** Aborted when the client is gone. */
   signal: AbortSignal;
-  /** Aborted when the process ends: what would have no end of its own must end then. */
+  /** Aborted when the process ends: an endless answer must end then. */
   closing: AbortSignal;
-  /** The id of the last event that the client has of a stream, as it sent it. */
+  /** The id of the last event of a stream that the client has, as it sent it. */
   lastEventId: string | null;
   waiters: StatusWaiters;
 }
 
-/** What a handler answers; the status and the content type are those of the operation's `success`. */
+/** The answer of a handler; the status and the content type are those of the operation's `success`. */
 export interface Reply {
   /** Sent as JSON; left out for an answer without a body. */
   document?: unknown;
@@ -44,7 +45,7 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
-/** The answer of an operation that worked. */
+/** The answer of an operation that succeeded. */
 export interface Success {
   status: 200 | 201 | 204;
   description: string;
@@ -53,11 +54,11 @@ export interface Success {
   contentType?: "application/json" | "application/vnd.api+json";
   /** Describes the Server-Sent Events that the operation can answer instead. */
   stream?: string;
-  /** Headers that this answer has and others do not, with a sentence about each. */
+  /** Headers of this answer alone, with a sentence about each. */
   headers?: Record<string, string>;
 }
 
-/** One operation of the API. The shell adds the errors that any operation of its shape can answer. */
+/** An operation of the API. The shell adds the errors that any operation of its shape can answer. */
 export interface Operation<
   Body extends z.ZodObject = z.ZodObject,
   Query extends z.ZodObject = z.ZodObject,
@@ -70,20 +71,25 @@ export interface Operation<
   tag: string;
   summary: string;
   description: string;
-  /** What the token must be allowed to, such as `caches:read`, or one of several; null where every valid token may. */
+  /** The ability that the token needs, such as `caches:read`, or any of several; null admits every valid token. */
   ability: Ability | readonly Ability[] | null;
   body?: Body;
   /** Members take the strings of the URL; a missing parameter is undefined. */
   query?: Query;
-  /** An id that does not fit is answered like one that does not exist. */
+  /** An id that does not match is answered like an id that does not exist. */
   params?: Params;
-  /** Names that `?include=` may have; undefined when the operation does not know the parameter. */
+  /** The possible names in `?include=`; undefined when the operation does not know the parameter. */
   includes?: readonly string[];
   /** Whether the operation honours `Idempotency-Key`. */
   isIdempotent?: boolean;
-  /** Whether the operation answers 409 for a resource whose state does not allow it, such as one that is being deleted. */
+  /**
+   * Whether the operation answers 409 for a resource whose state does not allow it, such as a resource that is being
+   * deleted.
+   */
   canConflict?: boolean;
-  /** Checks between fields. It gets the fields that are valid by themselves, so that all faults are told at once. */
+  /**
+   * Checks between fields. It gets the fields that are valid by themselves, so that all faults are reported at once.
+   */
   check?(
     valid: Partial<z.output<Body>>,
     asked: { principal: Principal; params: z.output<Params> },
@@ -99,6 +105,6 @@ export function operation<
   Query extends z.ZodObject = z.ZodObject,
   Params extends z.ZodObject = z.ZodObject,
 >(declaration: Operation<Body, Query, Params>): Operation {
-  // Methods are compared loosely, so an operation with types of its own fits into the list of all of them.
+  // Methods are compared loosely, so an operation with its own types fits into the list of all operations.
   return declaration;
 }

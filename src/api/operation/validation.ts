@@ -1,15 +1,15 @@
-// Checks values against schemas and tells every fault in plain sentences, by the name the client used.
+// Checks values against schemas and reports every fault in plain sentences, by the name the client used.
 import { z } from "zod";
 import { nearest } from "../../lib/nearest.ts";
 import type { FieldErrors } from "../jsonapi/errors.ts";
 
-/** Of longer enumerations only the values are told that may have been meant. */
+/** For longer enumerations only the nearest values are listed. */
 const MAX_LISTED_VALUES = 12;
 
-/** Enumerations that are too long to be told, with the command that lists all their values. */
+/** Enumerations that are too long for an error, with the command that lists all their values. */
 export const longEnumerations = z.registry<{ command: string }>();
 
-/** A value that was checked: complete when there are no errors, or else the members that are valid by themselves. */
+/** A checked value: complete when there are no errors, or else the members that are valid by themselves. */
 export interface Checked<Value> {
   valid: Partial<Value>;
   errors: FieldErrors;
@@ -17,7 +17,7 @@ export interface Checked<Value> {
 
 /**
  * Checks an object as JSON has it. Null stands for absence where a member is optional.
- * @param prefix what the names of members are told with, such as `config.` for those of the member `config`.
+ * @param prefix the prefix of member names in errors, such as `config.` for the members of `config`.
  */
 export function checkObject<Schema extends z.ZodObject>(
   schema: Schema,
@@ -33,7 +33,7 @@ export function checkObject<Schema extends z.ZodObject>(
   }
   const valid: Partial<z.output<Schema>> = parsed.success ? parsed.data : validMembers(schema, given);
   for (const [name, ...within] of unstorableIn(valid)) {
-    // What was one text in the request has parts that only we know of.
+    // A single text in the request may have parts here that the client does not know of.
     const field = prefix + (typeof given[name] === "string" ? name : [name, ...within].join("."));
     addFault(errors, field, `The field ${field} has a character that is not allowed in text.`);
     delete valid[name];
@@ -41,7 +41,7 @@ export function checkObject<Schema extends z.ZodObject>(
   return { valid, errors };
 }
 
-/** The ways to the texts in a value that no text of Postgres can be: they have NUL, or half of a surrogate pair. */
+/** The paths to the texts that Postgres cannot store: they contain NUL, or half of a surrogate pair. */
 function unstorableIn(value: object, way: string[] = []): [name: string, ...within: string[]][] {
   return Object.entries(value).flatMap(([name, part]: [string, unknown]) => {
     if (typeof part === "string")
@@ -55,7 +55,7 @@ function wayTo(way: string[], name: string): [string, ...string[]] {
   return [first, ...others];
 }
 
-/** Puts a sentence to those about the same field. */
+/** Adds a sentence to the errors of a field. */
 export function addFault(errors: FieldErrors, field: string, ...sentences: string[]): void {
   errors[field] = [...(errors[field] ?? []), ...sentences];
 }
@@ -72,7 +72,7 @@ function validMembers<Schema extends z.ZodObject>(
   return members as Partial<z.output<Schema>>;
 }
 
-/** Copies the members that the schema knows, without those that are null and optional, at every depth. */
+/** Copies the members that the schema knows, without optional members that are null, at every depth. */
 function withoutNulls(schema: z.ZodObject, value: object): Record<string, unknown> {
   const given = value as Record<string, unknown>;
   const copy: Record<string, unknown> = {};
@@ -92,7 +92,7 @@ function withoutNullsIn(schema: z.core.$ZodType, value: unknown): unknown {
   return value.map((each) => withoutNullsIn(inner.element, each));
 }
 
-/** The object schema within optional, default and the like, or that of the members of a list. */
+/** The object schema within optional, default and the like, or the schema of the members of a list. */
 export function objectSchemaOf(schema: z.core.$ZodType): z.ZodObject | undefined {
   const inner = unwrapped(schema);
   if (inner instanceof z.ZodArray) return objectSchemaOf(inner.element);
@@ -111,7 +111,7 @@ export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What is wrong, as the end of a sentence that begins with the field. */
+/** The fault as the end of a sentence that begins with the field. */
 function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return "is required";
   switch (issue.code) {
@@ -154,7 +154,7 @@ function oneOf(values: string[], input: unknown, schema: unknown): string {
   return `has an unknown value; ${suggestion(String(input), values, command)}`;
 }
 
-/** Says of a value that is none of these which of them may have been meant, and the command that lists all. */
+/** The nearest values for a value that is not allowed, and the command that lists all values. */
 export function suggestion(wanted: string, values: readonly string[], command = "the documentation"): string {
   const near = nearest(wanted, values).join(" or ");
   return `${near === "" ? "" : `did you mean ${near}? `}${command} lists all`;

@@ -17,12 +17,12 @@ export function waitQuery<Status extends string>(statuses: readonly [Status, ...
   };
 }
 
-/** A request that is being held. */
+/** A held request. */
 interface Waiter {
   ring(): void;
 }
 
-/** All requests of this process that are being held, by the id of the resource they wait for. */
+/** All held requests of this process, by the id of the resource they wait for. */
 export class StatusWaiters {
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #maxWaitMs: number;
@@ -33,7 +33,7 @@ export class StatusWaiters {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Begins to hear of changes. News that came while the connection was lost is made up for by asking again. */
+  /** Begins to listen for changes. After a lost connection every waiter reads again, so that no change is missed. */
   async listen(db: Database, log: Log): Promise<void> {
     const subscription = await db.listen(
       "status",
@@ -46,21 +46,21 @@ export class StatusWaiters {
     this.#stopListening = () => subscription.unlisten();
   }
 
-  /** Lets all held requests go and stops listening. */
+  /** Answers all held requests and stops listening. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#stopListening();
   }
 
-  /** How many requests are held now. */
+  /** The number of held requests. */
   get count(): number {
     return this.#waiters.values().reduce((sum, waiters) => sum + waiters.size, 0);
   }
 
   /**
-   * Reads until what was read is as wished.
-   * @param signal ends the wait, when the client is gone for example.
-   * @returns the last that was read, as wished or not.
+   * Reads until the state is the requested one.
+   * @param signal ends the wait, for example when the client is gone.
+   * @returns the last state that was read, the requested one or not.
    */
   async until<State>(
     id: string,
@@ -73,7 +73,7 @@ export class StatusWaiters {
     const end = endOfWait([signal, this.#closing.signal], this.#maxWaitMs);
     try {
       for (;;) {
-        // The bell is hung up before the look, so that news which arrives during the look is not lost.
+        // The bell is set before the read, so that a change during the read is not lost.
         bell = Promise.withResolvers<void>();
         const state = await read();
         if (isReached(state) || end.isOver()) return state;

@@ -21,7 +21,7 @@ const creating = sampleCache(1, { status: "creating" });
 const available = sampleCache(1);
 const path = `/caches/${available.id}`;
 
-test("create sends only what was said, with the smallest size of the type", async () => {
+test("create sends only the given options, with the smallest size of the type", async () => {
   const url = serve({ "POST /caches": one(creating, 201) });
   await runCommand(fakeIo(), url, "caches", "create", "sessions");
   expect(bodies.at(-1)).toEqual({
@@ -45,7 +45,7 @@ test("create sends only what was said, with the smallest size of the type", asyn
   });
 });
 
-test("create --wait waits until the cache is available and tells how to connect", async () => {
+test("create --wait waits until the cache is available and prints how to connect", async () => {
   const url = serve({ "POST /caches": one(creating, 201), [`GET ${path}`]: [one(creating), one(available)] });
   const io = fakeIo();
   await runCommand(io, url, "caches", "create", "sessions", "--wait");
@@ -75,7 +75,7 @@ test("a wait that takes too long fails with status and last error, after the doc
   expect(JSON.parse(io.stdout)).toEqual({ data: stuck });
 });
 
-test("a terminal sees one line that is written over, without line breaks, and taken away at the end", async () => {
+test("a terminal shows one line that is overwritten, without line breaks, and removed at the end", async () => {
   const troubled = sampleCache(1, { status: "creating" }, "first\nsecond");
   const url = serve({ "POST /caches": one(creating, 201), [`GET ${path}`]: [one(troubled), one(available)] });
   const io = fakeIo({ isErrTerminal: true, errColumns: 120 });
@@ -87,7 +87,7 @@ test("a terminal sees one line that is written over, without line breaks, and ta
   expect(io.stderr).not.toContain("\n");
 });
 
-test("Ctrl-C while waiting ends at once with 130 and says what goes on", async () => {
+test("Ctrl-C while waiting ends at once with 130 and prints what goes on", async () => {
   const held = Promise.withResolvers<Response>();
   const io = fakeIo();
   const url = serveWith((request) => {
@@ -103,7 +103,7 @@ test("Ctrl-C while waiting ends at once with 130 and says what goes on", async (
   });
 });
 
-test("a 422 is told as one line per field", async () => {
+test("a 422 is printed as one line per field", async () => {
   const errors = { name: ["Too short.", "Wrong letters."], region: ["Unknown."] };
   const url = serve({
     "POST /caches": () => Response.json({ message: "Not valid.", errors }, { status: 422 }),
@@ -112,7 +112,7 @@ test("a 422 is told as one line per field", async () => {
   expect(failure).toEqual({ text: "name: Too short. Wrong letters.\nregion: Unknown.", exitCode: 1 });
 });
 
-test("list shows a table, or says that there is nothing", async () => {
+test("list shows a table, or says that there are no caches", async () => {
   const io = fakeIo();
   await runCommand(io, serve({ "GET /caches": list(available) }), "caches", "list");
   const [head, row] = io.stdout.split("\n");
@@ -131,7 +131,7 @@ test("list --json prints the document of a single page as it came", async () => 
   expect(JSON.parse(io.stdout)).toEqual({ data: [available], links: {}, meta: { total: 1 } });
 });
 
-test("show takes a name that only one cache has, and tells the ids when more have it", async () => {
+test("show takes a name that only one cache has, and lists the ids when several caches have it", async () => {
   const other = sampleCache(2, { name: "other" });
   const unique = serve({ "GET /caches": list(available, other), [`GET ${path}`]: one(available) });
   const io = fakeIo();
@@ -145,7 +145,7 @@ test("show takes a name that only one cache has, and tells the ids when more hav
   expect(unknown).toEqual({ text: "There is no cache named nothing.", exitCode: 1 });
 });
 
-test("credentials that the token may not see are said to be hidden", async () => {
+test("credentials that the token may not see are shown as hidden", async () => {
   const connection = { hostname: "::1", port: 20_000, protocol: "redis", "": [] } as const;
   const hidden = sampleCache(1, { connection: { ...connection, "": [] } });
   const io = fakeIo();
@@ -154,7 +154,7 @@ test("credentials that the token may not see are said to be hidden", async () =>
   expect(io.stdout).not.toContain("redis://");
 });
 
-test("delete wants --yes where nobody can be asked", async () => {
+test("delete requires --yes where no person can be asked", async () => {
   const io = fakeIo();
   const error = await runCommand(io, serve({}), "caches", "delete", "sessions").catch(
     (thrown: unknown) => thrown,
@@ -164,7 +164,7 @@ test("delete wants --yes where nobody can be asked", async () => {
   expect(requests).toEqual([]);
 });
 
-test("delete asks on a terminal and takes nothing but yes for yes", async () => {
+test("delete asks on a terminal and accepts only yes", async () => {
   const url = serve({
     [`GET ${path}`]: one(available),
     [`DELETE ${path}`]: noContent,
@@ -188,7 +188,7 @@ test("delete --wait waits until the cache is gone", async () => {
   expect(io.stdout).toBe(`Deleted the cache sessions (${available.id}).\n`);
 });
 
-test("update sends only what was said, and --wait waits until it is in force", async () => {
+test("update sends only the given options, and --wait waits until they are in force", async () => {
   const updating = sampleCache(1, { status: "updating" });
   const url = serve({
     [`PATCH ${path}`]: one(updating),
@@ -210,7 +210,7 @@ test("update sends only what was said, and --wait waits until it is in force", a
   expect(io.stdout).toMatch(/^Status +available$/m);
 });
 
-test("update tells how to wait for what is not in force yet", async () => {
+test("update prints how to wait for a change that is not in force yet", async () => {
   const updating = sampleCache(1, { status: "updating" });
   const url = serve({ [`PATCH ${path}`]: one(updating), [`GET ${path}`]: one(updating) });
   const io = fakeIo();
@@ -220,14 +220,14 @@ test("update tells how to wait for what is not in force yet", async () => {
   );
 });
 
-test("update of nothing is wrong usage", async () => {
+test("update without a change is wrong usage", async () => {
   const command = runCommand(fakeIo(), serve({}), "caches", "update", "sessions", "--wait");
   const error = await command.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(CommanderError);
   expect(error).toMatchObject({ exitCode: 2 });
 });
 
-test("suspend says that it sleeps, or why it does not", async () => {
+test("suspend says that the cache sleeps, or why it does not", async () => {
   const url = serve({
     [`GET ${path}`]: one(available),
     [`POST ${path}/suspend`]: [
@@ -242,7 +242,7 @@ test("suspend says that it sleeps, or why it does not", async () => {
   expect(failure).toEqual({ text: "The cache does not hibernate.", exitCode: 1 });
 });
 
-test("show tells who woke it, and how long that took", async () => {
+test("show names the client that woke the cache, and how long that took", async () => {
   const woken = sampleCache(1);
   woken.meta.sleep = {
     state: "asleep",

@@ -18,7 +18,7 @@ interface CreateOptions extends WaitOptions {
   json?: true;
 }
 
-/** The smallest size of each type, for those who name none. */
+/** The smallest size of each type, for a command without a size. */
 const defaultSizes: Record<NewCache["type"], NewCache["size"]> = {
   platform_valkey: "valkey-flex-250mb",
   hosted_redis: "250mb",
@@ -65,6 +65,6 @@ function bodyOf(name: string, options: CreateOptions): NewCache {
     hibernation_timeout: options.hibernationTimeout,
     auto_upgrade_enabled: options.autoUpgrade,
   };
-  // The server knows what is allowed and says so field by field; a second list here would only grow old.
+  // The server knows what is allowed and says so field by field; a second list here would only get out of date.
   return body as NewCache;
 }

@@ -1,4 +1,4 @@
-// Caches as the commands that are alike for all kinds see them.
+// The properties of caches for the commands that all kinds share.
 import type { CacheDocument } from "../../sdk/index.ts";
 import { addressOf } from "../shared/connection.ts";
 import type { ShownKind } from "../shared/kind.ts";

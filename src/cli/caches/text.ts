@@ -5,7 +5,7 @@ import { headRows } from "../shared/details.ts";
 import { sleepRows } from "../shared/sleep.ts";
 import { table } from "../table.ts";
 
-/** Name and value of everything worth knowing about a cache, one a line. */
+/** Name and value of each property of a cache, one a line. */
 export function detailsText({ data: cache }: CacheDocument): string {
   const { attributes } = cache;
   return table([
@@ -19,7 +19,7 @@ export function detailsText({ data: cache }: CacheDocument): string {
   ]);
 }
 
-/** One line that people can copy to try the cache; empty when the credentials are hidden. */
+/** A line that people can copy to try the cache; empty when the credentials are hidden. */
 export function tryText({ data: cache }: CacheDocument): string {
   const url = connectionUrl(cache.attributes.connection);
   return url === undefined

@@ -1,8 +1,8 @@
-// The programs that open a session with a cluster, and how each is told where to and as whom. A password goes through the
+// The programs that open a session with a cluster, and how each gets address and login. A password goes through the
 // environment, since every user of a machine can read the arguments of all programs.
 import type { Protocol } from "../session.ts";
 
-/** Where a session leads to and as whom. */
+/** The address and the login of a session. */
 export interface Login {
   hostname: string;
   port: number;
@@ -12,17 +12,17 @@ export interface Login {
   database: string | undefined;
 }
 
-/** How a program is called; a variable that is undefined is taken out of its environment. */
+/** How a program is started; a variable that is undefined is removed from its environment. */
 export interface Invocation {
   args: string[];
   env: Record<string, string | undefined>;
 }
 
-/** One of the programs. */
+/** A program that opens sessions with one protocol. */
 export interface DatabaseClient {
-  /** The command of Pilvi that opens a session with it. */
+  /** The command of Pilvi that opens a session with this program. */
   command: string;
-  /** What it speaks, as people call it. */
+  /** The protocol as people call it. */
   label: string;
   protocol: Protocol;
   invocation(login: Login): Invocation;
@@ -39,9 +39,9 @@ const psql: DatabaseClient = {
       PGPORT: String(port),
       PGUSER: username,
       PGPASSWORD: password,
-      // Every Postgres has this one, which belongs to nobody.
+      // Every Postgres has this database, which belongs to no customer.
       PGDATABASE: database ?? "postgres",
-      // What somebody has set for other servers would lead elsewhere, or ask for what a cluster has not got.
+      // Settings for other servers would lead elsewhere, or ask for features that a cluster lacks.
       PGHOSTADDR: undefined,
       PGSERVICE: undefined,
       PGSSLMODE: undefined,
@@ -58,7 +58,7 @@ const mysql: DatabaseClient = {
   protocol: "mysql",
   invocation: ({ hostname, port, username, password, database }) => ({
     args: [
-      // A password in somebody's own configuration would win over that of the environment.
+      // A password in the user's own configuration would take precedence over the environment.
       "--no-defaults",
       "--default-character-set=utf8mb4",
       "--protocol=tcp",

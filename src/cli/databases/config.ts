@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { wholeNumber } from "../options.ts";
 
-/** What those options are read into. */
+/** The parsed options. */
 export interface ConfigOptions {
   config?: Record<string, unknown>;
   cuMin?: number;
@@ -13,8 +13,8 @@ export interface ConfigOptions {
 }
 
 /**
- * The config that was asked for; undefined when none was, so that all defaults are the server's. What an option of its own
- * says wins over `--config`.
+ * The config of the options; undefined without any of them, so that the server chooses all defaults. An option of its
+ * own takes precedence over `--config`.
  */
 export function configOf(options: ConfigOptions): Record<string, unknown> | undefined {
   const members = {
@@ -40,7 +40,7 @@ export function withConfig(command: Command): Command {
     .option("--config <name=value>", "any other member of the type's config; can be repeated", setting);
 }
 
-/** Adds one `--config name=value` to those before it. */
+/** Adds a `--config name=value` to the settings before it. */
 function setting(text: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
   const [, name, value] = /^([a-z_]+)=(.*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined) {
@@ -55,7 +55,7 @@ function number(text: string): number {
   return Number(text);
 }
 
-/** Types are strict in the API, so what looks like a number, a truth value or null is one. */
+/** Types are strict in the API, so a text that looks like a number, a truth value or null becomes that value. */
 function valueOf(text: string): unknown {
   return /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text) ? JSON.parse(text) : text;
 }

@@ -76,7 +76,7 @@ function created(): string {
 }
 
 describe("create", () => {
-  test("sends only what was said", async () => {
+  test("sends only the given options", async () => {
     await runCommand(fakeIo(), created(), "databases", "create", "orders");
     expect(bodies.at(-1)).toEqual({
       name: "orders",
@@ -85,7 +85,7 @@ describe("create", () => {
     });
   });
 
-  test("puts options of their own and --config together, with the types that the API wants", async () => {
+  test("merges options of their own and --config, with the types that the API expects", async () => {
     const options =
       "--type platform_mysql --version 8.4 --size mysql-flex-1gb --storage 20 --suspend-seconds 0 --no-default-database";
     const settings =
@@ -108,7 +108,7 @@ describe("create", () => {
     });
   });
 
-  test("tells how to wait, and what to try", async () => {
+  test("prints how to wait, and what to try", async () => {
     const io = fakeIo();
     await runCommand(io, created(), "databases", "create", "orders");
     expect(io.stderr).toBe(`Being created. Wait for it with: pilvi databases show ${id} --wait\n`);
@@ -116,7 +116,7 @@ describe("create", () => {
   });
 });
 
-test("show tells the databases, what is in force, and a URL with the oldest database", async () => {
+test("show prints the databases, the config in force, and a URL with the oldest database", async () => {
   const included = [schema("old", "deleting"), schema("main"), schema("reports")];
   const io = fakeIo();
   await runCommand(io, serve({ [`GET ${path}`]: one(cluster(), 200, included) }), "databases", "show", id);
@@ -128,7 +128,7 @@ test("show tells the databases, what is in force, and a URL with the oldest data
   expect(io.stdout).toMatch(/^URL +postgres:\/\/app:p%2Fw@127\.0\.0\.1:20001\/main$/m);
 });
 
-test("list shows a table, or says that there is nothing", async () => {
+test("list shows a table, or says that there are no clusters", async () => {
   const io = fakeIo();
   await runCommand(io, serve({ "GET /databases/clusters": list(cluster()) }), "databases", "list");
   expect(io.stdout.split("\n")[1]).toBe(
@@ -141,7 +141,7 @@ test("list shows a table, or says that there is nothing", async () => {
   );
 });
 
-test("delete wants --yes where nobody can be asked", async () => {
+test("delete requires --yes where no person can be asked", async () => {
   for (const args of [
     ["delete", "orders"],
     ["schemas", "delete", "orders", "main"],
@@ -179,7 +179,7 @@ describe("a session", () => {
   const serving = (resource: DatabaseClusterResource, databases = included) =>
     serve({ [`GET ${path}`]: one(resource, 200, databases) });
 
-  test("with psql gets everything through the environment, and its exit code is the command's", async () => {
+  test("with psql passes everything through the environment, and its exit code is the command's", async () => {
     const io = fakeIo();
     await runCommand(io, serving(cluster()), "databases", "psql", id, "--", "-c", "select 1");
     expect(io.runs[0]?.argv).toEqual(["/usr/bin/postgres", "-c", "select 1"]);
@@ -195,7 +195,7 @@ describe("a session", () => {
     expect(io.exitCode).toBe(3);
   });
 
-  test("with the MySQL client has its password in the environment only", async () => {
+  test("with the MySQL client passes its password through the environment only", async () => {
     const io = fakeIo();
     const args = ["databases", "mysql", id, "--database", "reports", "--", "-e", "select 1"];
     await runCommand(io, serving(cluster({}, "mysql")), ...args);
@@ -206,7 +206,7 @@ describe("a session", () => {
     expect(run?.env).toEqual({ LD_LIBRARY_PATH: "/lib", MYSQL_PWD: "p/w" });
   });
 
-  test("begins in no database of the customer's when there is none", async () => {
+  test("begins outside the customer's databases when the cluster has no database", async () => {
     const io = fakeIo();
     await runCommand(io, serving(cluster(), []), "databases", "psql", id);
     await runCommand(io, serving(cluster({}, "mysql"), []), "databases", "mysql", id);
@@ -235,7 +235,7 @@ describe("a session", () => {
   });
 });
 
-test("update sends the named members of the config, and suspend nothing", async () => {
+test("update sends the named members of the config, and suspend sends no body", async () => {
   const url = serve({
     [`GET ${path}`]: one(cluster()),
     [`PATCH ${path}`]: one(cluster()),
@@ -251,7 +251,7 @@ test("update sends the named members of the config, and suspend nothing", async 
   expect(requests.at(-1)).toBe(`POST ${path}/suspend`);
 });
 
-test("update of nothing is wrong usage", async () => {
+test("update without a change is wrong usage", async () => {
   const command = runCommand(fakeIo(), serve({}), "databases", "update", "orders");
   expect(await command.catch((error: unknown) => error)).toMatchObject({ exitCode: 2 });
 });

@@ -1,4 +1,4 @@
-// Database clusters, and the databases in one, as the commands that are alike for all kinds see them.
+// The properties of database clusters, and of the databases in a cluster, for the commands that all kinds share.
 import type { DatabaseClusterDocument, DatabaseDocument } from "../../sdk/index.ts";
 import { addressOf } from "../shared/connection.ts";
 import { engineText } from "../shared/details.ts";

@@ -10,7 +10,7 @@ import { clientOf, type DatabaseClient, type Login } from "./clients.ts";
 import { clusterKind } from "./kind.ts";
 import { namesIn } from "./text.ts";
 
-/** Adds the command for one of the programs. */
+/** Adds the command for a program. */
 export function addOpen(databases: Command, session: Session, client: DatabaseClient): void {
   const { command: name, label } = client;
   const command = databases
@@ -38,7 +38,7 @@ async function open(session: Session, client: DatabaseClient, login: Login, args
   session.io.exitWith(await session.io.run(argv, { ...program.env, ...invocation.env }));
 }
 
-/** @throws CommandError when the program is the wrong one, or a login could not work. */
+/** @throws CommandError when the program does not speak the cluster's protocol, or a login could not work. */
 function loginFor(
   client: DatabaseClient,
   document: DatabaseClusterDocument,

@@ -6,12 +6,12 @@ import { sleepRows } from "../shared/sleep.ts";
 import { table } from "../table.ts";
 import { clientOf } from "./clients.ts";
 
-/** Name and value of everything worth knowing about a cluster, one a line. */
+/** Name and value of each property of a cluster, one a line. */
 export function detailsText(document: DatabaseClusterDocument): string {
   const { data: cluster } = document;
   const { config, connection } = cluster.attributes;
   const names = namesIn(document);
-  // A URL without a database would be taken for one with the user's name.
+  // Clients take a URL without a database for a URL of the database with the user's name.
   const [path] = names;
   return table([
     ...headRows(cluster),
@@ -23,13 +23,13 @@ export function detailsText(document: DatabaseClusterDocument): string {
   ]);
 }
 
-/** One line that people can copy to try the cluster; empty when the credentials are hidden. */
+/** A line that people can copy to try the cluster; empty when the credentials are hidden. */
 export function tryText({ data: { id, attributes } }: DatabaseClusterDocument): string {
   if (credentialsOf(attributes.connection) === undefined) return "";
   return `\nTry it: npx pilvi databases ${clientOf(attributes.connection.protocol).command} ${id}\n`;
 }
 
-/** The databases of the cluster, the oldest first, but for those that are being deleted. */
+/** The databases of the cluster, the oldest first, without those that are being deleted. */
 export function namesIn({ included = [] }: DatabaseClusterDocument): string[] {
   return included
     .filter(({ attributes }) => attributes.status !== "deleting")

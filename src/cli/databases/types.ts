@@ -5,7 +5,7 @@ import { table } from "../table.ts";
 
 type Member = DatabaseTypeList["data"][number]["config_schema"][number];
 
-/** Some members have dozens of values, which would be one very long line. */
+/** Some members have dozens of values, too many for one line. */
 const VALUES_A_LINE = 5;
 
 export const databaseTypes: TypesCommand<DatabaseTypeList> = {
@@ -29,7 +29,7 @@ function memberRows(member: Member): string[][] {
   ];
 }
 
-/** What a member may be, in lines. */
+/** The values that a member may have, in lines. */
 function valuesOf({ type, min, max, enum: values }: Member): string[] {
   if (values === undefined) {
     return [min === undefined || max === undefined ? type : `${type} from ${min} to ${max}`];

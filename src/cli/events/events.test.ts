@@ -22,7 +22,7 @@ function event(number: number, message = "The cache sessions is available."): Ev
   };
 }
 
-/** Serves events in pages of two, the newest first, and keeps what was asked. */
+/** Serves events in pages of two, the newest first, and records the queries. */
 function serveEvents(events: EventResource[], asked: URLSearchParams[] = []): string {
   return serveWith((request) => {
     const { pathname, searchParams } = new URL(request.url);

@@ -1,4 +1,4 @@
-// Which events a command is about, from its options.
+// The filter of a command about events, from its options.
 import { InvalidArgumentError } from "commander";
 import { PilviError, type EventFilter, type PilviClient } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
@@ -14,7 +14,7 @@ const ID = /^[a-z]+-[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads `--since`: a time, or how long ago. @returns ISO 8601. */
+/** Reads `--since`: a time, or a span back from now. @returns ISO 8601. */
 export function sinceTime(text: string): string {
   const [, amount, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const unitMs = UNITS_MS[unit];
@@ -24,13 +24,13 @@ export function sinceTime(text: string): string {
   return new Date(atMs).toISOString();
 }
 
-/** @throws CommandError when nothing has the name, or more than one resource has. */
+/** @throws CommandError when no resource has the name, or several have it. */
 export async function filterOf(
   client: PilviClient,
   { resource, type, since }: FilterOptions,
 ): Promise<EventFilter> {
   return {
-    // What Pilvi does not know it refuses with a list of what there is.
+    // The server refuses an unknown type with a list of all types.
     ...(type !== undefined && { type: type.split(",") as NonNullable<EventFilter["type"]> }),
     ...(since !== undefined && { since }),
     ...(resource !== undefined && { resource: [await idOf(client, resource)] }),

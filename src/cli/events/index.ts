@@ -1,4 +1,4 @@
-// `pilvi events`: what happened to the resources of the organization.
+// `pilvi events`: the events of the organization's resources.
 import type { Command } from "commander";
 import type { EventFilter, EventResource, PilviClient } from "../../sdk/index.ts";
 import type { Io } from "../io.ts";
@@ -59,7 +59,7 @@ async function show({ io, client: connect }: Session, options: EventsOptions): P
   for (const event of events.toReversed()) print(event);
 }
 
-/** Ctrl-C is how it ends, so that it is no failure. */
+/** Ctrl-C is the usual end, so it is not a failure. */
 async function follow(
   io: Io,
   events: PilviClient["events"],

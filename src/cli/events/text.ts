@@ -12,12 +12,12 @@ export function eventText({ attributes }: EventResource): string {
   return `${time}  ${wrapped(message, COLUMNS - INDENT).join(`\n${" ".repeat(INDENT)}`)}\n`;
 }
 
-/** The event as the API tells it. */
+/** The event as the API shows it. */
 export function eventLine(event: EventResource): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-/** Lines of whole words; a word that is longer than a line has one of its own. */
+/** Lines of whole words; a word that is longer than a line gets a line of its own. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

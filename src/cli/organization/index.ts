@@ -1,4 +1,4 @@
-// `pilvi organization`: whose token is used, and what there is of the quotas.
+// `pilvi organization`: the organization of the token, and how much of its quotas is taken.
 import type { Command } from "commander";
 import type { OrganizationDocument } from "../../sdk/index.ts";
 import { mebibytes } from "../shared/details.ts";

@@ -37,7 +37,7 @@ const document: OrganizationDocument = {
   },
 };
 
-test("organization shows quotas of both beside each other, and with --json the document", async () => {
+test("organization shows its quotas beside those of the token, and with --json the document", async () => {
   const url = serve({ "GET /meta/organization": () => Response.json(document) });
   const io = fakeIo();
   await runCommand(io, url, "organization");

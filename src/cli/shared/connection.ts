@@ -1,11 +1,11 @@
-// How the connection of a resource looks to people, whatever its kind.
+// How the connection of a resource looks to people, for all kinds.
 
-/** What answers say about how to connect. */
+/** The connection members of a resource in the API. */
 export interface Connection {
   hostname: string;
   port: number;
   protocol: string;
-  /** An empty array when the token may not see them. */
+  /** An empty array when the token may not see the credentials. */
   "": Credentials | unknown[];
 }
 
@@ -19,12 +19,12 @@ export function addressOf({ hostname, port }: Connection): string {
   return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
-/** @returns undefined when the token may not see them. */
+/** @returns undefined when the token may not see the credentials. */
 export function credentialsOf({ "": credentials }: Connection): Credentials | undefined {
   return Array.isArray(credentials) ? undefined : credentials;
 }
 
-/** The URL that clients take, without a path; undefined when the token may not see the credentials. */
+/** The URL for clients, without a path; undefined when the token may not see the credentials. */
 export function connectionUrl(connection: Connection): string | undefined {
   const credentials = credentialsOf(connection);
   if (credentials === undefined) return undefined;
@@ -33,9 +33,9 @@ export function connectionUrl(connection: Connection): string | undefined {
 }
 
 /**
- * Name and value of everything that a client needs.
+ * Name and value of each setting that a client needs.
  * @param group the kind in abilities, such as `caches`.
- * @param path what the URL ends with.
+ * @param path the end of the URL.
  */
 export function connectionRows(connection: Connection, group: string, path = ""): string[][] {
   const rows = [

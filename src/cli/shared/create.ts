@@ -1,11 +1,11 @@
-// What follows after something was created, whatever its kind: waiting for it where that is wanted, and telling of it.
+// The steps after a create, for all kinds: waiting where `--wait` asks for it, and printing the result.
 import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
 import type { WaitOptions } from "../options.ts";
 import { jsonText, type Session } from "../session.ts";
 import type { Kind, Resource, ShownKind } from "./kind.ts";
 import { waitUntil } from "./wait.ts";
 
-/** Tells of a new resource, at once or when it can be used. @throws CommandError when it cannot be in time. */
+/** Prints a new resource, at once or when it can be used. @throws CommandError when it cannot be used in time. */
 export async function finishCreate<Document extends SingleDocument<Resource>>(
   session: Session,
   kind: ShownKind<Document>,
@@ -21,7 +21,7 @@ export async function finishCreate<Document extends SingleDocument<Resource>>(
     return;
   }
   const result = await waitUntil(session, kind, client, created, "available", options.timeout);
-  // Also after a failure, so that a program learns the id of what it has made.
+  // Printed also after a failure, so that a program learns the id of the new resource.
   io.out(isJson ? jsonText(result.document) : kind.details(result.document));
   if (result.failure !== undefined) throw result.failure;
   if (!isJson) io.out(kind.firstTry(result.document));

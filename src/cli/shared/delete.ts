@@ -1,4 +1,4 @@
-// The parts of a `delete` command that are alike for all kinds of resources.
+// The parts of a `delete` command that all kinds of resources share.
 import type { Command } from "commander";
 import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
@@ -9,12 +9,12 @@ import { find } from "./find.ts";
 import { type Kind, type Named, nameOf, type Resource, type ShownKind } from "./kind.ts";
 import { waitUntil } from "./wait.ts";
 
-/** What the options of `delete` are read into. */
+/** The values of the options of `delete`. */
 export interface DeleteOptions extends WaitOptions {
   yes?: true;
 }
 
-/** Adds the command to a group whose resources need nothing but a name or an id. */
+/** Adds the command to a group whose resources need only a name or an id. */
 export function addDelete<Document extends SingleDocument<Resource>>(
   group: Command,
   session: Session,
@@ -58,7 +58,7 @@ export async function deleteFound<Document extends SingleDocument<Resource>>(
 
 /**
  * Finds anything with a name, asks about it and deletes it.
- * @param wait what `--wait` does; a failure is the command's.
+ * @param wait carries out `--wait`; its failure is the command's.
  * @throws CommandError when nothing was deleted.
  */
 export async function deleteOne<Document extends SingleDocument<Named>>(

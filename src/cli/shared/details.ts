@@ -1,6 +1,6 @@
-// What people are told of every resource that an engine runs for, whatever its kind.
+// The details that all kinds of resources with an engine have in common.
 
-/** The parts of a resource that are told. */
+/** The parts of a resource that the details show. */
 interface Described {
   id: string;
   attributes: { name: string; status: string; type: string; region: string; created_at: string };
@@ -12,7 +12,7 @@ interface Described {
   };
 }
 
-/** Name and value of what comes first, one a row. */
+/** Name and value of the first properties, one a row. */
 export function headRows({ id, attributes, meta }: Described): string[][] {
   const { name, status, type, region, created_at: createdAt } = attributes;
   return [

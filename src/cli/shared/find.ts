@@ -1,4 +1,4 @@
-// Finds the resource that a command is about, by its id or by a name that only one of its kind has.
+// Finds the resource that a command is about, by its id or by a name that is unique in its kind.
 import { PilviError, type PilviClient, type SingleDocument } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
 import type { Kind, Named } from "./kind.ts";

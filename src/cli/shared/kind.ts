@@ -1,16 +1,16 @@
-// What the commands that are alike for all kinds of resources have to know of a kind.
+// The properties of a kind that the shared commands use.
 import type { PageDocument, PilviClient, SingleDocument } from "../../sdk/index.ts";
 
-/** The parts of anything with a name that those commands look at. */
+/** The parts of a named thing that those commands look at. */
 export interface Named {
   id: string;
   attributes: { name: string };
 }
 
-/** The parts of what has a status of its own, and can therefore be waited for. */
+/** The parts of a thing with a status of its own, which can therefore be waited for. */
 export interface Resource extends Named {
   attributes: { name: string; status: string };
-  /** Absent for what has no work of its own, such as a database in a cluster. */
+  /** Absent for a thing without work of its own, such as a database in a cluster. */
   meta?: { last_error: string | null };
 }
 
@@ -26,34 +26,34 @@ export interface Requests<Document extends SingleDocument<Named>> {
 
 /** One kind of resource. */
 export interface Kind<Document extends SingleDocument<Named>> {
-  /** What people call one, such as `cache`, and several. */
+  /** The noun for people, such as `cache`, and its plural. */
   noun: string;
   plural: string;
   /** Longer than names may be, so that no name looks like an id. */
   idPattern: RegExp;
-  /** Related resources that people are shown along with one. */
+  /** Related resources that are shown together with the resource. */
   include?: string[];
-  /** How to see, later, what became of one. */
+  /** The command that shows the resource later. */
   showCommand(id: string): string;
-  /** How to wait for one, later, where a command of its own can. */
+  /** The command that waits for the resource later, for kinds that have such a command. */
   waitAgain?(id: string): string;
   requests(client: PilviClient): Requests<Document>;
 }
 
-/** A kind with what makes it readable in a terminal. */
+/** A kind with its texts for a terminal. */
 export interface ShownKind<Document extends SingleDocument<Named>> extends Kind<Document> {
   /** The group of commands, such as `caches`. */
   group: string;
   /** Heads and cells of a list. */
   columns: string[];
   cells(resource: Document["data"]): string[];
-  /** Everything worth knowing about one, as lines. */
+  /** Each property of a resource, as lines. */
   details(document: Document): string;
-  /** A line to copy for a first try; empty where there can be none. */
+  /** A line to copy for a first try; empty where no try is possible. */
   firstTry(document: Document): string;
 }
 
-/** What people know a resource by, such as `the cache sessions`. */
+/** The name of a resource for people, such as `the cache sessions`. */
 export function nameOf(kind: { noun: string }, { attributes }: Named): string {
   return `the ${kind.noun} ${attributes.name}`;
 }

@@ -1,4 +1,4 @@
-// The `list` command, which is alike for all kinds of resources.
+// The `list` command of all kinds of resources.
 import type { Command } from "commander";
 import type { PageDocument, SingleDocument } from "../../sdk/index.ts";
 import { withJson } from "../options.ts";
@@ -39,8 +39,8 @@ export function addList<Document extends SingleDocument<Resource>>(
 }
 
 /**
- * One document for a program. A single page is printed as the API answered it; of several only the resources are, as
- * links and page numbers would contradict them.
+ * One document for a program. A single page is printed as the API answered it. Several pages are printed as their
+ * resources only, as links and page numbers would contradict the list.
  */
 export function joined(pages: PageDocument<unknown>[]): unknown {
   return pages.length === 1 ? pages[0] : { data: pages.flatMap(({ data }) => data) };

@@ -1,4 +1,4 @@
-// The `rotate` command, which is alike for all kinds of resources with a password.
+// The `rotate` command of all kinds of resources with a password.
 import type { Command } from "commander";
 import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
 import { nameArgument, withJson } from "../options.ts";

@@ -1,4 +1,4 @@
-// The `show` command, which is alike for all kinds of resources.
+// The `show` command of all kinds of resources.
 import type { Command } from "commander";
 import type { SingleDocument } from "../../sdk/index.ts";
 import { nameArgument, withJson, withWait, type WaitOptions } from "../options.ts";

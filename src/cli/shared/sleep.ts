@@ -1,10 +1,10 @@
 // How the sleep of a resource looks to people.
 import type { CacheResource } from "../../sdk/index.ts";
 
-/** What answers say about sleep; it is the same for all kinds that may sleep. */
+/** The sleep members of a resource in the API; they are the same for all kinds that may sleep. */
 export type Sleep = CacheResource["meta"]["sleep"];
 
-/** Name and value of what is worth knowing about it, one a row. */
+/** Name and value of each property of the sleep, one a row. */
 export function sleepRows({ state, since, wakes, last_wake: wake, pending }: Sleep): string[][] {
   const parts = [
     since === null ? state : `${state} since ${since}`,

@@ -1,4 +1,4 @@
-// The `suspend` command, which is alike for all kinds of resources that may sleep.
+// The `suspend` command of all kinds of resources that may sleep.
 import type { Command } from "commander";
 import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
 import { nameArgument, withJson } from "../options.ts";

@@ -1,10 +1,10 @@
-// The `types` command, which differs between kinds only in what is read and how it looks.
+// The `types` command, which differs between kinds only in its list and its texts.
 import type { Command } from "commander";
 import type { PilviClient } from "../../sdk/index.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 
-/** What a kind's `types` command is made of. */
+/** The parts of a kind's `types` command. */
 export interface TypesCommand<List> {
   description: string;
   examples: string[];

@@ -5,7 +5,7 @@ import { waitFor, type WaitResult } from "../wait.ts";
 import { nameOf, type Kind, type Resource } from "./kind.ts";
 
 /**
- * Waits until a resource can be used, or until one that is being deleted is gone.
+ * Waits until a resource can be used, or until a resource that is being deleted is gone.
  * @throws CommandError on Ctrl-C.
  */
 export async function waitUntil<Document extends SingleDocument<Resource>>(

@@ -1,12 +1,12 @@
-// The options that make up an application, for `create` and `update`.
+// The options of an application, for `create` and `update`.
 import { type Command, Option } from "commander";
 import type { WebsocketApplicationChange } from "../../sdk/index.ts";
 import { wholeNumber } from "../options.ts";
 
-/** What tells who is there; the others are told far more often. */
+/** The events about presence; all other events are far more frequent. */
 const USUAL_EVENTS = ["channel_occupied", "channel_vacated", "member_added", "member_removed"];
 
-/** What those options are read into. */
+/** The values of those options. */
 export interface ApplicationOptions {
   origin?: string[];
   /** False with `--no-origins`, else true. */
@@ -26,7 +26,7 @@ export interface ApplicationOptions {
   webhooks: boolean;
 }
 
-/** Adds them. */
+/** Adds the options. */
 export function withApplicationOptions(command: Command): Command {
   return command
     .option("--origin <origin>", "pages that may connect, such as https://example.com; can be repeated", more)
@@ -51,14 +51,14 @@ export function withApplicationOptions(command: Command): Command {
     .option("--no-webhooks", "nobody is told");
 }
 
-/** Ends the program as wrongly used when something is said of webhooks but not where they go. */
+/** Ends the program as wrongly used when an option describes webhooks and none gives their URL. */
 export function requireWebhook(command: Command, { webhook }: ApplicationOptions): void {
   const said = ["webhookEvents", "webhookBatch", "webhookPrefix", "webhookSuffix"];
   if (webhook !== undefined || !said.some((name) => command.getOptionValueSource(name) === "cli")) return;
   command.error("error: --webhook-events, -batch, -prefix and -suffix need --webhook", { exitCode: 2 });
 }
 
-/** What of an application was said; what was not is undefined. */
+/** The changes of an application; an option that is not given is undefined. */
 export function changeOf(options: ApplicationOptions): WebsocketApplicationChange {
   const members = {
     allowed_origins: options.origins ? options.origin : [],

@@ -22,7 +22,7 @@ export function cellsOf(application: WebsocketApplicationResource): string[] {
   ];
 }
 
-/** Name and value of everything worth knowing about an application, one a line. */
+/** Name and value of each property of an application, one a line. */
 export function detailsText({ data, included = [] }: WebsocketApplicationDocument): string {
   const { attributes, meta } = data;
   const [cluster] = included;
@@ -47,7 +47,7 @@ export function detailsText({ data, included = [] }: WebsocketApplicationDocumen
   ]);
 }
 
-/** What client libraries are configured with. */
+/** The settings of client libraries. */
 export function credentialRows(application: WebsocketApplicationResource): string[][] {
   const credentials = credentialsOf(application);
   const id = ["App id", application.attributes.app_id];
@@ -57,7 +57,7 @@ export function credentialRows(application: WebsocketApplicationResource): strin
   return [id, ["Key", credentials.key], ["Secret", credentials.secret]];
 }
 
-/** @returns undefined when the token may not see them. */
+/** @returns undefined when the token may not see the credentials. */
 export function credentialsOf({ attributes }: WebsocketApplicationResource): Credentials | undefined {
   const { "": credentials } = attributes;
   return Array.isArray(credentials) ? undefined : credentials;

@@ -1,4 +1,4 @@
-// What help says of the arguments that several commands take.
+// The help texts of arguments that several commands take.
 import { nameArgument } from "../options.ts";
 import { clusterKind } from "./kind.ts";
 

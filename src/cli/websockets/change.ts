@@ -1,4 +1,4 @@
-// What commands that change a cluster or an application have in common.
+// The steps that all commands that change a cluster or an application have in common.
 import type { PilviClient, SingleDocument } from "../../sdk/index.ts";
 import type { CommandError } from "../failure.ts";
 import type { WaitOptions } from "../options.ts";
@@ -8,25 +8,25 @@ import type { Kind, Named } from "../shared/kind.ts";
 import { waitUntil } from "../shared/wait.ts";
 import { clusterKind } from "./kind.ts";
 
-/** What follows a change. */
+/** The data that is needed after a change. */
 interface Change<Document extends SingleDocument<Named>> {
   client: PilviClient;
   clusterId: string;
   options: WaitOptions & { json?: true };
-  /** What was changed, and how it is told of. */
+  /** The id of the changed resource, its kind and its text. */
   id: string;
   kind: Kind<Document>;
   details(document: Document): string;
 }
 
-/** Tells of a change, at once or when it is in force. @throws CommandError when it is not in time. */
+/** Prints a changed resource, at once or when the change is in force. @throws CommandError when that takes too long. */
 export async function finishChange<Document extends SingleDocument<Named>>(
   session: Session,
   { client, clusterId, options, id, kind, details }: Change<Document>,
 ): Promise<void> {
   const failure =
     options.wait === true ? await waitUntilInForce(session, client, clusterId, options) : undefined;
-  // Also after a failure, since the change has been taken.
+  // Printed also after a failure, since the change has been taken.
   const document = await find(kind, client, id);
   session.io.out(options.json === true ? jsonText(document) : details(document));
   if (failure !== undefined) throw failure;
@@ -36,7 +36,7 @@ export async function finishChange<Document extends SingleDocument<Named>>(
   );
 }
 
-/** Waits until the cluster is `available` again. @returns why it is not in time. */
+/** Waits until the cluster is `available` again. @returns the failure when that takes too long. */
 export async function waitUntilInForce(
   session: Session,
   client: PilviClient,

@@ -1,4 +1,4 @@
-// What the name of a channel asks of those who subscribe to it.
+// The messages that a subscriber of a channel has to send.
 import { channelAuth, userAuth, type Credentials } from "./signatures.ts";
 
 const OF_ONE_USER = "#server-to-user-";
@@ -9,9 +9,9 @@ export function isEncrypted(channel: string): boolean {
 }
 
 /**
- * What a client has to send, after it has connected, to hear a channel.
- * @param userId who to be on a presence channel.
- * @returns the messages in their order; each but the last is to be answered before the next.
+ * The messages that a client sends, after it has connected, to subscribe to a channel.
+ * @param userId the user's id on a presence channel.
+ * @returns the messages in their order; each but the last waits for an answer before the next is sent.
  */
 export function messagesToSubscribe(
   channel: string,

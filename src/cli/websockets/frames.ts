@@ -1,16 +1,16 @@
-// What a cluster sends to its clients.
+// The messages of a cluster to its clients.
 
-/** One message, such as an event of a channel. */
+/** A message, such as an event of a channel. */
 export interface Frame {
   event: string;
   channel: string | undefined;
-  /** As it was published: almost always text, which holds JSON more often than not. */
+  /** The data as published: almost always text, which usually holds JSON. */
   data: unknown;
-  /** Who sent a client event on a presence channel. */
+  /** The sender of a client event on a presence channel. */
   userId: string | undefined;
 }
 
-/** Reads a message; undefined for what is none. */
+/** Reads a message; undefined for a text that is not a message. */
 export function readFrame(text: string): Frame | undefined {
   const value = parsed(text);
   const { event, channel, data, user_id: userId } = membersOf(value);
@@ -18,12 +18,12 @@ export function readFrame(text: string): Frame | undefined {
   return { event, channel: textOf(channel), data, userId: textOf(userId) };
 }
 
-/** The data as it was meant: what its text holds, or the text itself where that is no JSON. */
+/** The value of the data: the JSON in its text, or the text itself where it is not JSON. */
 export function meaningOf({ data }: Frame): unknown {
   return typeof data === "string" ? parsed(data) : data;
 }
 
-/** The members of the data; none when it is no object. */
+/** The members of the data; empty when the data is not an object. */
 export function dataMembers(frame: Frame): Record<string, unknown> {
   return membersOf(meaningOf(frame));
 }

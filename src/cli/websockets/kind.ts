@@ -1,4 +1,4 @@
-// WebSocket clusters, and the applications in one, as the commands that are alike for all kinds see them.
+// The properties of WebSocket clusters, and of the applications in a cluster, for the commands that all kinds share.
 import type { WebsocketApplicationDocument, WebSocketClusterDocument } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
 import type { Kind, ShownKind } from "../shared/kind.ts";
@@ -39,7 +39,7 @@ export function applicationKind(clusterId: string): Kind<WebsocketApplicationDoc
           const { include = [] } = options;
           const document = await applications.get(id, { include });
           if (document.data.relationships.server.data?.id === clusterId) return document;
-          // The address of an application does not name its cluster, but whoever asks did.
+          // The path of an application does not name its cluster, but the command did.
           throw new CommandError(`There is no WebSocket application with the id ${id} in this cluster.`);
         },
         delete: (id) => applications.delete(id),

@@ -1,4 +1,4 @@
-// How events look, and that nobody else writes to the terminal.
+// How events look, and that events cannot write anything else to the terminal.
 import { expect, test } from "bun:test";
 import { readFrame, type Frame } from "./frames.ts";
 import { jsonLineOf, lineOf } from "./lines.ts";
@@ -28,7 +28,7 @@ test("control characters neither break the line nor reach the terminal", () => {
   );
 });
 
-test("a line for programs has the data read, or as text where it is no JSON", () => {
+test("a line for programs has the data parsed, or as text where it is not JSON", () => {
   const read = (data: string) => JSON.parse(jsonLineOf(frame("hello", data), noon)) as { data: unknown };
   expect(read('{"text":"moi"}')).toEqual({
     time: noon.toISOString(),
@@ -40,7 +40,7 @@ test("a line for programs has the data read, or as text where it is no JSON", ()
   expect(read("null").data).toBeNull();
 });
 
-test("what is no message is none", () => {
+test("a line that is not a JSON message is ignored", () => {
   for (const text of ["", "moi", "null", "[]", "{}", '{"event":1}']) expect(readFrame(text)).toBeUndefined();
 });
 

@@ -1,8 +1,8 @@
-// How an event looks: a line for people, or one for programs.
+// How an event looks: a line for people, or a line for programs.
 import { printable } from "../printable.ts";
 import { meaningOf, type Frame } from "./frames.ts";
 
-/** What the libraries of clients call events of the protocol itself. */
+/** The names that client libraries use for the protocol's own events. */
 export function eventName({ event }: Frame): string {
   return event.replace(/^pusher_internal:/, "pusher:");
 }
@@ -21,7 +21,7 @@ export function lineOf(frame: Frame, now: Date): string {
   return `${printable(line)}\n`;
 }
 
-/** The same as an object in one line. */
+/** The same event as an object in one line. */
 export function jsonLineOf(frame: Frame, now: Date): string {
   const { channel, userId } = frame;
   const event = { time: now.toISOString(), channel, event: eventName(frame), data: meaningOf(frame) };

@@ -1,4 +1,4 @@
-// The commands that try a channel against a cluster that plays a script.
+// The commands that try a channel against a cluster that follows a script.
 import { afterEach, describe, expect, test } from "bun:test";
 import { bodies, closeServers, failureOf, requests } from "../test-server.ts";
 import { fakeIo, type FakeIo, runCommand } from "../test-support.ts";
@@ -24,12 +24,12 @@ function listen(io: FakeIo, fake: FakeCluster, channel: string, ...options: stri
   return runCommand(io, apiOf(fake.port), "websockets", "listen", "chat", channel, ...options);
 }
 
-/** Closes every connection that says something. */
+/** Closes every connection that sends a message. */
 function closing(code: number, reason = ""): Part {
   return (socket) => socket.close(code, reason);
 }
 
-/** Interrupts as soon as so many lines were printed. */
+/** Interrupts as soon as this many lines were printed. */
 function interruptedAfter(lines: number): FakeIo {
   const io = fakeIo({
     out(text) {
@@ -57,7 +57,7 @@ describe("listen", () => {
     expect(fake.sent).toEqual([{ event: "pusher:subscribe", data: { channel: "news" } }]);
   });
 
-  test("prints only events of one name, as objects, and ends after some", async () => {
+  test("prints only events of the given name, as objects, and ends after the given number", async () => {
     const fake = new FakeCluster(
       subscribing("news", ["other", "1"], ["hello", '{"n":1}'], ["hello", "two"], ["hello", "3"]),
     );
@@ -73,7 +73,7 @@ describe("listen", () => {
     ]);
   });
 
-  test("gets into private and presence channels, and hears what is for one user", async () => {
+  test("gets into private and presence channels, and receives events for its user", async () => {
     const fake = new FakeCluster((socket, { event, data }) => {
       if (event === "pusher:signin") return tell(socket, "pusher:signin_success", {});
       const channel = String(data.channel);
@@ -115,7 +115,7 @@ describe("listen", () => {
     expect(io.stderr).toContain("Its events are encrypted, and shown as they come.");
   });
 
-  test("answers the cluster when it asks whether anybody is there", async () => {
+  test("answers a ping of the cluster", async () => {
     const fake = new FakeCluster((socket, { event }) => {
       if (event === "pusher:pong") return subscribing("news", ["hello", "{}"])(socket, subscribe);
       tell(socket, "pusher:ping", {});
@@ -125,7 +125,7 @@ describe("listen", () => {
     expect(fake.sent.map(({ event }) => event)).toEqual(["pusher:subscribe", "pusher:pong"]);
   });
 
-  test("asks a silent cluster whether it is there", async () => {
+  test("pings a silent cluster", async () => {
     const fake = new FakeCluster((socket, { event }) => {
       if (event === "pusher:ping") return tell(socket, "hello", "{}", "news");
       tell(socket, "pusher_internal:subscription_succeeded", {}, "news");
@@ -136,7 +136,7 @@ describe("listen", () => {
     expect(fake.sent.map(({ event }) => event)).toEqual(["pusher:subscribe", "pusher:ping"]);
   });
 
-  test("names an origin where the application wants one", async () => {
+  test("names an origin where the application demands it", async () => {
     const fake = new FakeCluster(subscribing("news", ["hello", "{}"]));
     const strict = application("main", { allowed_origins: ["*.example.com"] });
     const url = apiOf(fake.port, strict);
@@ -160,11 +160,11 @@ describe("a connection that is closed", () => {
     expect(io.stderr).toStartWith(
       "The connection is gone (Server is going away, please reconnect, code 4200). Connecting again at once.\n",
     );
-    // It asks again what the secret is, as that may be why.
+    // It reads the secret again, since a rotated secret may be the reason.
     expect(requests.filter((request) => request.startsWith("GET /websocket-servers/ws-"))).toHaveLength(4);
   });
 
-  test("is made again although the cluster is away for a while, and Pilvi with it", async () => {
+  test("is made again although the cluster and Pilvi are away for a while", async () => {
     const fake = new FakeCluster(closing(4200));
     const pauses: number[] = [];
     const io = fakeIo({
@@ -199,7 +199,7 @@ describe("a connection that is closed", () => {
     expect(failure?.text).toContain(told);
   });
 
-  test("was never open where nothing answers", async () => {
+  test("was never open where no server answers", async () => {
     const fake = new FakeCluster();
     await closeClusters();
     expect(await failureOf(listen(fakeIo(), fake, "news"))).toEqual({
@@ -208,7 +208,7 @@ describe("a connection that is closed", () => {
     });
   });
 
-  test("is of no use when the channel is refused", async () => {
+  test("is not made again when the channel is refused", async () => {
     const fake = new FakeCluster((socket) => {
       tell(socket, "pusher:subscription_error", { error: "Invalid channel name", status: 400 }, "n n");
     });
@@ -218,7 +218,7 @@ describe("a connection that is closed", () => {
     });
   });
 
-  test("is given up when the cluster says nothing for too long, at its beginning or later", async () => {
+  test("is given up when the cluster is silent for too long, at its beginning or later", async () => {
     const dumb = new FakeCluster();
     const listener = { subscribed() {}, heard() {}, complaint() {} };
     const url = `ws://127.0.0.1:${dumb.port}`;
@@ -244,7 +244,7 @@ describe("a connection that is closed", () => {
 });
 
 describe("publish", () => {
-  test("sends a signed event and tells how many get it", async () => {
+  test("sends a signed event and prints the number of its receivers", async () => {
     const fake = new FakeCluster();
     fake.answer = () => Response.json({ channels: { news: { subscription_count: 2 } } });
     const io = fakeIo();
@@ -262,7 +262,7 @@ describe("publish", () => {
     });
   });
 
-  test("reads data from the input, without the line break at its end, or sends none", async () => {
+  test("reads data from the input, without the line break at its end, or sends no data", async () => {
     const fake = new FakeCluster();
     fake.answer = () => Response.json({ channels: { news: { subscription_count: 1 } } });
     const url = apiOf(fake.port);
@@ -274,7 +274,7 @@ describe("publish", () => {
     expect(io.stdout).toStartWith("Published to 1 subscriber of the channel news.\n");
   });
 
-  test("tells why the cluster refuses an event, or does not answer", async () => {
+  test("says why the cluster refuses an event, or does not answer", async () => {
     const fake = new FakeCluster();
     fake.answer = () => new Response("Invalid channel name\n", { status: 400 });
     const url = apiOf(fake.port);

@@ -67,7 +67,7 @@ interface Wish {
   end: AbortController;
 }
 
-/** Connects again and again, as long as the cluster would have it. */
+/** Connects again and again, until the cluster refuses further attempts. */
 async function hear(session: Session, first: Target, wish: Wish): Promise<void> {
   const { signal } = wish.end;
   const listener = listenerOf(session, first, wish);
@@ -125,7 +125,7 @@ function listenerOf(
   };
 }
 
-/** The cluster as it is now: its secret may have been rotated since. Without Pilvi, what is known goes on to hold. */
+/** The cluster as it is now: its secret may have been rotated since. Without Pilvi, the known data stays in use. */
 async function renewed({ client }: Session, target: Target): Promise<Target> {
   const { cluster, application } = target;
   try {

@@ -1,6 +1,6 @@
-// The origin that a client without a page names, so that it can try an application which only some pages may use.
+// The origin that the command line names in place of a page, since some applications admit only some pages.
 
-/** The first allowed origin as a browser would name it; undefined when the application does not ask. */
+/** The first allowed origin as a browser would name it; undefined when the application does not demand an origin. */
 export function originFor(allowed: string[]): string | undefined {
   const [first] = allowed;
   if (first === undefined || allowed.includes("*")) return undefined;

@@ -1,4 +1,5 @@
-// `pilvi websockets publish`: a signed request to the HTTP API of a cluster, as an application's own server would send it.
+// `pilvi websockets publish`: a signed request to the HTTP API of a cluster, as an application's own server would send
+// it.
 import type { Command } from "commander";
 import { CommandError } from "../failure.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
@@ -52,7 +53,7 @@ async function publish(
   }
   const target = await targetOf(await client(), cluster, app);
   requireAvailable(target);
-  // A line of a shell ends with a line break that nobody meant.
+  // A line of a shell ends with a line break that is not part of the data.
   const text = data === "-" ? (await io.readInput()).replace(/\r?\n$/, "") : data;
   const body = JSON.stringify({ name: event, channel, data: text, info: "subscription_count" });
   const answer = await send(target, body);

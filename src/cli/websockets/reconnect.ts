@@ -1,4 +1,4 @@
-// Whether and when a client connects again after its connection was closed; the hundreds of the code tell.
+// Whether and when a client connects again after its connection was closed; the hundreds of the close code decide.
 import { CommandError } from "../failure.ts";
 import type { Closing } from "./subscriber.ts";
 import type { Target } from "./target.ts";
@@ -7,10 +7,11 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 15_000;
 
 /**
- * How long to wait before the next attempt.
+ * The time before the next attempt.
  * @param failures attempts without success since the last connection that was let in.
- * @param wasThere whether any connection was let in before; a cluster that restarts is away for a while, with Pilvi or without.
- * @throws CommandError when the cluster wants no further attempt, or was never there.
+ * @param wasThere whether any connection was let in before; a cluster that restarts is away for a while, with Pilvi or
+ * without.
+ * @throws CommandError when the cluster refuses further attempts, or was never there.
  */
 export function pauseAfter(closing: Closing, failures: number, wasThere: boolean, target: Target): number {
   const { code } = closing;
@@ -22,7 +23,7 @@ export function pauseAfter(closing: Closing, failures: number, wasThere: boolean
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, failures - 1));
 }
 
-/** What is told of a connection that ended and will be replaced. */
+/** The text about a connection that ended and will be replaced. */
 export function lossText({ code, reason }: Closing, pauseMs: number): string {
   const why = reason === "" ? `code ${code}` : `${reason}, code ${code}`;
   const when = pauseMs === 0 ? "at once" : `in ${Math.round(pauseMs / 1000)} s`;

@@ -1,13 +1,13 @@
-// What proves to a cluster that an application let somebody in: HMAC-SHA256 with the application's secret.
+// The proof to a cluster that an application admits a client: HMAC-SHA256 with the application's secret.
 import { createHash, createHmac } from "node:crypto";
 
-/** What an application signs with. */
+/** The key and the secret that an application signs with. */
 export interface Credentials {
   key: string;
   secret: string;
 }
 
-/** Lets a connection into a private channel; with `channelData`, which names its user, into a presence channel. */
+/** Admits a connection to a private channel; with `channelData`, which names its user, to a presence channel. */
 export function channelAuth(
   credentials: Credentials,
   socketId: string,
@@ -18,7 +18,7 @@ export function channelAuth(
   return authOf(credentials, text);
 }
 
-/** Makes a connection that of a user. */
+/** Signs a user in on a connection. */
 export function userAuth(credentials: Credentials, socketId: string, userData: string): string {
   return authOf(credentials, `${socketId}::user::${userData}`);
 }
@@ -34,7 +34,7 @@ export function signedQuery(
 ): string {
   const { method, path, body } = request;
   const bodyHash = createHash("md5").update(body).digest("hex");
-  // In the order of the alphabet, as they are signed.
+  // In alphabetical order, as the signature demands.
   const parameters = [
     `auth_key=${key}`,
     `auth_timestamp=${Math.floor(nowMs / 1000)}`,

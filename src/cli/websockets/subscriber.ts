@@ -1,36 +1,36 @@
-// One connection to a cluster that hears one channel, with the protocol of Pusher's clients.
+// A connection to a cluster that subscribes to one channel, with the protocol of Pusher's clients.
 import { CommandError } from "../failure.ts";
 import { message, messagesToSubscribe } from "./channels.ts";
 import { dataMembers, readFrame, type Frame } from "./frames.ts";
 import type { Credentials } from "./signatures.ts";
 
-/** Where to connect, and as whom. */
+/** The address, the credentials and the channel of a connection. */
 export interface Subscription {
   /** Such as `ws://127.0.0.1:20002`. */
   url: string;
   credentials: Credentials;
   channel: string;
-  /** Who to be on a presence channel. */
+  /** The user's id on a presence channel. */
   userId: string;
-  /** The page that browsers would name; undefined when the application does not ask. */
+  /** The page that browsers would name; undefined when the application does not demand an origin. */
   origin: string | undefined;
 }
 
-/** What is told while a connection lasts. */
+/** The events while a connection lasts. */
 export interface SubscriptionListener {
-  /** @param members who is on a presence channel; undefined on any other. */
+  /** @param members the users on a presence channel; undefined on any other. */
   subscribed(members: string[] | undefined): void;
   heard(frame: Frame): void;
-  /** The cluster did not like something, and the connection stays. */
+  /** The cluster reported an error, and the connection stays. */
   complaint(text: string): void;
 }
 
-/** How a connection ended. */
+/** The end of a connection. */
 export interface Closing {
   code: number;
-  /** Empty when none was given. */
+  /** Empty when the cluster gave no reason. */
   reason: string;
-  /** Whether the cluster had let the connection in at all. */
+  /** Whether the cluster had let the connection in before. */
   wasConnected: boolean;
 }
 
@@ -39,7 +39,7 @@ const PROTOCOL = "protocol=7&client=pilvi&version=1.0&flash=false";
 /** The code for an end without a close frame. */
 const ABNORMAL = 1006;
 
-/** A cluster that says goodbye later than this is left without. */
+/** The time that a cluster has to answer a close frame. */
 const GOODBYE_MS = 500;
 
 /** A connection from its beginning to its end. */
@@ -48,7 +48,7 @@ export class Subscriber {
   readonly #listener: SubscriptionListener;
   readonly #socket: WebSocket;
   readonly #end = Promise.withResolvers<Closing>();
-  /** What is to be sent, one after the other, until the channel is subscribed. */
+  /** The messages to send, one after the other, until the channel is subscribed. */
   #toSend: string[] = [];
   #activityMs: number;
   readonly #answerMs: number;
@@ -56,7 +56,7 @@ export class Subscriber {
   #wasConnected = false;
   #lastError: Omit<Closing, "wasConnected"> | undefined;
 
-  /** @param answerMs how long the cluster may take to let somebody in, and to answer when it is asked whether it is there. */
+  /** @param answerMs how long the cluster may take to let a client in, and to answer a ping. */
   constructor(subscription: Subscription, listener: SubscriptionListener, answerMs = 30_000) {
     const { url, credentials, origin } = subscription;
     this.#subscription = subscription;
@@ -76,7 +76,7 @@ export class Subscriber {
     return this.#end.promise;
   }
 
-  /** Says goodbye. */
+  /** Closes the connection with a close frame. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#socket.terminate(), GOODBYE_MS);
@@ -123,7 +123,7 @@ export class Subscriber {
 
   #complained(frame: Frame): void {
     const { code, message: text } = dataMembers(frame);
-    // A code of a close frame comes with this event first; the text of the close frame may be missing.
+    // The code of a close frame comes first with this event; the close frame may lack its text.
     if (typeof code === "number") this.#lastError = { code, reason: String(text) };
     else this.#listener.complaint(String(text));
   }
@@ -135,7 +135,7 @@ export class Subscriber {
     this.close();
   }
 
-  /** Only this event tells why a connection could not be made; the close event follows. */
+  /** Only this event says why a connection could not be made; the close event follows. */
   #failed(event: Event): void {
     if (this.#wasConnected || !("message" in event)) return;
     this.#lastError = { code: ABNORMAL, reason: String(event.message).replace(/^.* failed: /, "") };
@@ -148,7 +148,7 @@ export class Subscriber {
     this.#end.resolve({ ...told, wasConnected: this.#wasConnected });
   }
 
-  /** After silence the cluster is asked whether it is there; without an answer the connection is given up. */
+  /** After silence the cluster gets a ping; without an answer the connection is given up. */
   #restartTimer(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-// Which cluster and application a command speaks with, and what it needs for that.
+// The cluster and the application that a command connects to, with their URLs.
 import type { PilviClient, WebsocketApplicationResource, WebsocketServerResource } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
 import { find } from "../shared/find.ts";
@@ -6,19 +6,19 @@ import { credentialsOf } from "./application-text.ts";
 import { clusterKind } from "./kind.ts";
 import type { Credentials } from "./signatures.ts";
 
-/** A cluster that can be spoken with, as one of its applications. */
+/** A cluster that can be used, through an application of it. */
 export interface Target {
   cluster: WebsocketServerResource;
   application: WebsocketApplicationResource;
   credentials: Credentials;
-  /** Where clients connect, and where applications publish. */
+  /** The address for clients, and the address where applications publish. */
   url: string;
   httpUrl: string;
 }
 
 /**
  * Finds both; without a name the application is the oldest.
- * @throws CommandError when there is none, or its secret may not be seen.
+ * @throws CommandError when there is no such application, or its secret may not be seen.
  */
 export async function targetOf(
   client: PilviClient,

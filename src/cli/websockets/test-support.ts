@@ -1,10 +1,10 @@
-// For tests of the commands about WebSocket clusters: what the API shows of them, and a cluster that plays a script.
+// For tests of the commands about WebSocket clusters: documents of the API, and a cluster that follows a script.
 import type { WebsocketApplicationResource, WebsocketServerResource } from "../../sdk/index.ts";
 import { list, one, serve } from "../test-server.ts";
 
 export const id = "ws-0199f0a2-6c3e-7d5b-9a41-000000000001";
 export const path = `/websocket-servers/${id}`;
-/** Those that the protocol's documentation uses in its examples. */
+/** The credentials of the examples in the protocol's documentation. */
 export const credentials = { key: "278d425bdf160c739803", secret: "7ad3773142a6692b25b8" };
 
 /** A cluster as the API shows it. */
@@ -84,7 +84,7 @@ export function apiOf(port: number, ...applications: WebsocketApplicationResourc
   });
 }
 
-/** A client's message, read. */
+/** A parsed message of a client. */
 export interface Sent {
   event: string;
   data: Record<string, unknown>;
@@ -92,21 +92,21 @@ export interface Sent {
 
 type Socket = Bun.ServerWebSocket<unknown>;
 
-/** What a cluster does with the connections that it gets, one after the other; the last part is for all that follow. */
+/** The reactions of a cluster to its connections, one after the other; the last part is for all that follow. */
 export type Part = (socket: Socket, sent: Sent) => void;
 
 const servers: Bun.Server<unknown>[] = [];
 
-/** A cluster that greets every client, and then does what its part says with each message of it. */
+/** A cluster that greets every client, and then handles each of its messages with its part. */
 export class FakeCluster {
   readonly port: number;
   readonly sent: Sent[] = [];
   readonly origins: (string | null)[] = [];
   readonly urls: string[] = [];
   readonly requests: { url: URL; body: string }[] = [];
-  /** What a request to publish is answered with. */
+  /** The answer to a request to publish. */
   answer: () => Response = () => Response.json({});
-  /** What a new connection is sent; undefined greets it as the protocol has it. */
+  /** Greets a new connection; undefined greets it as the protocol demands. */
   welcome: ((socket: Socket) => void) | undefined;
   #connections = 0;
 
@@ -141,12 +141,12 @@ export class FakeCluster {
   }
 }
 
-/** To be called after each test. */
+/** Call it after each test. */
 export async function closeClusters(): Promise<void> {
   for (const server of servers.splice(0)) await server.stop(true);
 }
 
-/** Sends an event of the protocol, or one of a channel; its data goes as text. */
+/** Sends an event of the protocol, or an event of a channel; its data goes as text. */
 export function tell(socket: Socket, event: string, data: unknown, channel?: string): void {
   socket.send(
     JSON.stringify({ event, channel, data: typeof data === "string" ? data : JSON.stringify(data) }),

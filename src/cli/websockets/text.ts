@@ -4,7 +4,7 @@ import { headRows } from "../shared/details.ts";
 import { table } from "../table.ts";
 import { credentialRows, credentialsOf } from "./application-text.ts";
 
-/** Name and value of everything worth knowing about a cluster, one a line. */
+/** Name and value of each property of a cluster, one a line. */
 export function detailsText({ data: cluster, included = [] }: WebSocketClusterDocument): string {
   const { attributes, meta } = cluster;
   const names = included.map((application) => application.attributes.name);

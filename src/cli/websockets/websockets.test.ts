@@ -11,20 +11,20 @@ const main = application();
 const website = application("website", { app_id: "10002" });
 const hidden = application("main", { "": [] });
 
-/** Runs a command of the group. @returns what it printed. */
+/** Runs a command of the group. @returns its output. */
 async function run(url: string, ...args: string[]) {
   const io = fakeIo();
   await runCommand(io, url, "websockets", ...args);
   return io;
 }
 
-/** How a command of the group fails. */
+/** The failure of a command of the group. */
 async function failure(url: string, ...args: string[]) {
   return await failureOf(runCommand(fakeIo(), url, "websockets", ...args));
 }
 
 describe("a cluster", () => {
-  test("is created with defaults, and tells what to try", async () => {
+  test("is created with defaults, and prints what to try", async () => {
     const url = serve({ "POST /websocket-servers": one(cluster({ status: "creating" }), 201, [main]) });
     const { stdout, stderr } = await run(url, "create", "chat");
     expect(bodies).toEqual([{ name: "chat", type: "builtin", region: "us-east-1", max_connections: 100 }]);
@@ -49,7 +49,7 @@ describe("a cluster", () => {
     expect(stdout).not.toContain("Secret");
   });
 
-  test("is listed, or there is none", async () => {
+  test("is listed, or said to be missing", async () => {
     const { stdout } = await run(serve({ "GET /websocket-servers": list(cluster()) }), "list");
     expect(stdout.split("\n")[1]).toMatch(/^chat +available +100 +0 +us-east-1 +127\.0\.0\.1:20002 +ws-/);
     const empty = await run(serve({ "GET /websocket-servers": list() }), "list");
@@ -58,7 +58,7 @@ describe("a cluster", () => {
     );
   });
 
-  test("is changed, and --wait waits until that is in force", async () => {
+  test("is changed, and --wait waits until the change is in force", async () => {
     const updating = one(cluster({ status: "updating", max_connections: 500 }), 200, [main]);
     const available = one(cluster({ max_connections: 500 }), 200, [main]);
     const url = serve({
@@ -88,7 +88,7 @@ describe("an application", () => {
     [`DELETE ${ofMain}`]: noContent,
   };
 
-  test("is created with what was said", async () => {
+  test("is created with the given options", async () => {
     const options =
       "--origin https://example.com --origin *.example.org --no-client-events --ping-interval 30 --max-connections 20";
     const webhook =
@@ -116,7 +116,7 @@ describe("an application", () => {
     expect(stdout).toMatch(/^Host +127\.0\.0\.1\nPort +20002$/m);
   });
 
-  test("is found by its name and changed, lists to empty ones too", async () => {
+  test("is found by its name and changed, lists to empty lists too", async () => {
     const url = serve(routes);
     await run(url, "apps", "update", id, "main", "--no-origins", "--no-webhooks", "--client-events");
     await run(url, "apps", "update", id, "main", "--webhook", "https://example.com/");
@@ -143,7 +143,7 @@ describe("an application", () => {
     expect(gone.stdout).toBe(`Deleted the WebSocket application main (${main.id}).\n`);
   });
 
-  test("of another cluster is not there", async () => {
+  test("of another cluster is not found", async () => {
     const other = { ...main, relationships: { server: { data: null } } };
     const url = serve({ ...routes, [`GET ${ofMain}`]: one(other) });
     expect(await failure(url, "apps", "show", id, main.id)).toEqual({
@@ -169,7 +169,7 @@ describe("wrong usage", () => {
   });
 });
 
-test("a listener is to hear one event at least", async () => {
+test("a listener with a count of zero events is wrong usage", async () => {
   const error: unknown = await run(serve({}), "listen", id, "news", "--count", "0").catch(
     (thrown: unknown) => thrown,
   );
@@ -186,7 +186,7 @@ function serving(...applications: unknown[]): string {
 }
 
 describe("a channel cannot be tried", () => {
-  test("in a cluster that there is not", async () => {
+  test("in a cluster that does not exist", async () => {
     const url = serve({ "GET /websocket-servers": list(cluster()) });
     expect(await failure(url, "listen", "nothing", "news")).toEqual({
       text: "There is no WebSocket cluster named nothing.",
@@ -195,7 +195,7 @@ describe("a channel cannot be tried", () => {
     expect((await publish(serve({})))?.text).toBe(`There is no WebSocket cluster with the id ${id}.`);
   });
 
-  test("without the application, or with more than one of its name", async () => {
+  test("without the application, or with several of its name", async () => {
     expect((await publish(serving(main), "--app", "shop"))?.text).toBe(
       "The WebSocket cluster chat has no application named shop.",
     );

@@ -9,18 +9,24 @@ import { portRefusal, refuseTakenPort } from "./port-refusal.ts";
 
 /** Long enough for held answers, which `?wait=` makes last up to 60 s. */
 const IDLE_TIMEOUT_SECONDS = 120;
-/** How long a listener with former certificates goes on with handshakes; answers that it holds are given even later. */
+/**
+ * A listener with former certificates goes on with handshakes for this long; answers that it holds are given even
+ * later.
+ */
 const HANDOVER_MS = 5_000;
-/** Connections of clients, and which share of all descriptors they are at most: the rest is for the store and the host. */
+/**
+ * Connections of clients, and the largest share of all descriptors that they take: the rest is for the store and the
+ * host.
+ */
 const MAX_CONNECTIONS = 16_384;
 const CONNECTIONS_SHARE = 1 / 2;
-/** Of them those without a valid token. */
+/** The share of those connections that clients without a valid token may take. */
 const UNPROVED_SHARE = 3 / 4;
 const OPEN_FILES = 65_536;
 
 type Server = Bun.Server<undefined>;
 
-/** Has this process take as many connections as it may; needs the rights that `becomeUser` gives up. */
+/** Raises the number of connections that this process may have; needs the rights that `becomeUser` gives up. */
 export function prepareApiServer(): void {
   raiseOpenFileLimit(OPEN_FILES);
 }
@@ -30,13 +36,13 @@ export class ApiServer {
   readonly #app: App;
   readonly #connections: ServerConnections;
   #server: Server;
-  /** The one with former certificates, until its connections have ended or were taken over. */
+  /** The listener with former certificates, until its connections have ended or were taken over. */
   #former: Server | null = null;
-  /** What is to be shown when the handover before it is over. */
+  /** Certificates to show once the present handover is over. */
   #next: readonly NamedCertificate[] | null = null;
 
   /**
-   * @param certificates the first is for clients that name no server or an unknown one; none for HTTP.
+   * @param certificates the first is for clients that name no server or an unknown server; an empty list means HTTP.
    * @throws Refusal when the port cannot be had.
    */
   constructor(config: Config, certificates: readonly NamedCertificate[], app: App) {
@@ -45,13 +51,13 @@ export class ApiServer {
     const all = Math.min(MAX_CONNECTIONS, Math.floor(openFileLimit() * CONNECTIONS_SHARE));
     const unproved = Math.floor(all * UNPROVED_SHARE);
     this.#connections = new ServerConnections(config.port, { all, unproved });
-    // What shares its address for a handover would share it with another program of this user as well.
+    // A listener that shares its address for a handover would also share it with another program of this user.
     refuseTakenPort(config);
     this.#server = this.#listen(certificates);
     this.#connections.start();
   }
 
-  /** Shows others to all who come from here on; requests that have begun are answered. */
+  /** Shows these certificates to all later clients; requests that have begun are answered. */
   replaceCertificates(certificates: readonly NamedCertificate[]): void {
     if (this.#former !== null) return void (this.#next = certificates);
     const former = this.#server;
@@ -62,7 +68,7 @@ export class ApiServer {
     setTimeout(() => this.#handedOver(former), HANDOVER_MS).unref();
   }
 
-  /** Stops accepting. @param isHard whether what is under way ends too. */
+  /** Stops accepting. @param isHard whether requests under way end too. */
   async stop(isHard = false): Promise<void> {
     if (isHard) this.#connections.stop();
     await Promise.all([this.#server.stop(isHard), this.#former?.stop(isHard)]);
@@ -92,7 +98,7 @@ export class ApiServer {
             call.end();
           }
         },
-        // Bun's own answer to what is thrown beyond the application shows code.
+        // Bun's own answer to an error beyond the application shows code.
         development: false,
         error: () => Response.json({ message: "Something went wrong here." }, { status: 500 }),
         ...(tls.length === 0 ? {} : { tls }),
@@ -103,7 +109,7 @@ export class ApiServer {
   }
 }
 
-/** The first stands for all names that no other has. */
+/** The first certificate stands for all names that no other has. */
 function tlsOf([first, ...others]: readonly NamedCertificate[]): Bun.TLSOptions[] {
   if (first === undefined) return [];
   const taken = new Set<string>();

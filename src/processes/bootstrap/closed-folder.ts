@@ -1,4 +1,4 @@
-// Finds out whether the users that engines run as can get to a folder at all, and refuses one that they cannot get to.
+// Finds out whether the users that engines run as can reach a folder, and refuses a folder that they cannot reach.
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Refusal } from "../../lib/errors.ts";
@@ -6,8 +6,8 @@ import { Refusal } from "../../lib/errors.ts";
 const OTHERS_MAY_PASS = 0o001;
 
 /**
- * @returns the first folder on the way down to a path, as far as it exists, that engines may not pass through; none when they
- * run as the user of Pilvi itself.
+ * @returns the first folder on the way down to a path, as far as it exists, that engines may not pass through;
+ * undefined when engines run as the user of Pilvi itself.
  */
 export function closedToEngines(path: string): string | undefined {
   return process.getuid?.() === 0 ? closedFolder(path) : undefined;
@@ -16,7 +16,7 @@ export function closedToEngines(path: string): string | undefined {
 /**
  * @param name what the folder is, such as `the data directory`.
  * @param setting the variable that moves it.
- * @throws Refusal when engines could not get to it.
+ * @throws Refusal when engines could not reach it.
  */
 export function refuseClosed(name: string, path: string, setting: string): void {
   const closed = closedToEngines(path);
@@ -31,6 +31,6 @@ function closedFolder(path: string): string | undefined {
   const above = path === dirname(path) ? undefined : closedFolder(dirname(path));
   if (above !== undefined || !existsSync(path)) return above;
   const status = statSync(path);
-  // What is no folder at all is another fault.
+  // A path that is not a folder is another fault.
   return status.isDirectory() && (status.mode & OTHERS_MAY_PASS) === 0 ? path : undefined;
 }

@@ -1,11 +1,11 @@
-// The data directory: made, tried, and opened just so far that engines under users of their own can get in.
+// The data directory: made, tried, and opened just so far that engines under users of their own can reach their files.
 import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { tryLock } from "../../lib/libc.ts";
 import { refuseClosed } from "./closed-folder.ts";
 
-/** A process whose `pilvi up` was killed notices and ends; the next one waits for that. */
+/** A process whose `pilvi up` was killed notices and ends; the next process waits that long for its lock. */
 const TAKEOVER_TIMEOUT_MS = 5_000;
 const TAKEOVER_RETRY_MS = 20;
 
@@ -19,10 +19,10 @@ const FAULTS: Record<string, string> = {
   ENAMETOOLONG: "a name in its path is too long",
 };
 
-/** @throws Refusal when the folder cannot be used, with what to do about it. */
+/** @throws Refusal when the folder cannot be used; its sentence says what to do about it. */
 export function ensureDataDir(dataDir: string): void {
   try {
-    // Only the folder itself is closed; the mode would hold for parents that are made along with it, too.
+    // Only the folder itself is closed: `mkdirSync` would give the mode to parents that it makes along with it, too.
     mkdirSync(dirname(dataDir), { recursive: true });
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK | constants.X_OK);
@@ -50,8 +50,8 @@ export function lockDataDir(dataDir: string, name: string): boolean {
 }
 
 /**
- * Takes a lock as `lockDataDir` does, from a process that is about to end if need be.
- * @throws Refusal when that one stays.
+ * Takes a lock as `lockDataDir` does, and waits for a holder that is about to end.
+ * @throws Refusal when the holder stays.
  */
 export async function takeDataDirLock(dataDir: string, name: string): Promise<void> {
   const giveUpAt = Date.now() + TAKEOVER_TIMEOUT_MS;

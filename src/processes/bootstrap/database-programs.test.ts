@@ -1,4 +1,4 @@
-// Which program opens a session with a database, on machines with and without one.
+// Finding the program that opens a session with a database, on machines with and without such a program.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Puts a MariaDB into a store; not every one has a client. */
+/** Puts a MariaDB into a store; not every package of MariaDB has a client. */
 function addMariadb(version: string, hasClient: boolean): void {
   const home = join(folder, "engines", `mariadb-${version}`);
   mkdirSync(join(home, "usr/bin"), { recursive: true });
@@ -28,7 +28,7 @@ function addMariadb(version: string, hasClient: boolean): void {
   if (hasClient) writeFileSync(join(home, "usr/bin/mariadb"), "");
 }
 
-test("the client of the newest MariaDB in the store that has one comes before those of the system", () => {
+test("the newest MariaDB client in the store comes before the clients of the system", () => {
   const home = join(folder, "engines/mariadb-10.11.4");
   expect(findDatabaseProgram("mysql", join(folder, "engines"), join(folder, "bin"))).toEqual({
     path: join(home, "usr/bin/mariadb"),
@@ -36,7 +36,7 @@ test("the client of the newest MariaDB in the store that has one comes before th
   });
 });
 
-test("without a store those of the system are taken", () => {
+test("without a store the clients of the system are taken", () => {
   const none = join(folder, "none");
   expect(findDatabaseProgram("mysql", none, join(folder, "bin"))).toEqual({
     path: join(folder, "bin/mysql"),
@@ -48,7 +48,7 @@ test("without a store those of the system are taken", () => {
   });
 });
 
-test("where there is none, it is told what to install", () => {
+test("a machine without a client is refused with what to install", () => {
   const none = join(folder, "none");
   expect(() => findDatabaseProgram("mysql", none, none)).toThrow(
     /^There is no mariadb or mysql on this machine\. Install/,

@@ -1,4 +1,4 @@
-// Finds the programs that open sessions with databases: those that came with Pilvi's engines, and those of the system.
+// Finds the programs that open sessions with databases: those of Pilvi's engines, and those of the system.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseProgram, Protocol } from "../../cli/index.ts";
@@ -14,7 +14,7 @@ import { Refusal } from "../../lib/errors.ts";
 /**
  * Finds a program for a protocol.
  * @param path the folders to look in besides the store, as in `PATH`.
- * @throws Refusal with the command that installs one when there is none.
+ * @throws Refusal when there is no such program, with the command that installs it.
  */
 export function findDatabaseProgram(protocol: Protocol, enginesDir: string, path: string): DatabaseProgram {
   const engines = foreignEngines.filter((name) => engineNamed(name).protocol === protocol);
@@ -28,7 +28,7 @@ export function findDatabaseProgram(protocol: Protocol, enginesDir: string, path
   throw new Refusal(`No engine of Pilvi speaks ${protocol}.`);
 }
 
-/** The client that came with the newest engine of the store, where it came with one. */
+/** The client that came with the newest engine of the store; undefined when none came with it. */
 function inStore(
   engine: ForeignEngine,
   { stored }: ClientProgram,

@@ -1,4 +1,4 @@
-// Sees to it at the start of Pilvi that the engines are there; those that are missing are installed by a process of its own.
+// Sees to it at the start of Pilvi that the engines are there; a process of its own installs those that are missing.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
@@ -11,10 +11,11 @@ import { CHECKOUT_DIR } from "../program/checkout.ts";
 import { refuseClosed } from "./closed-folder.ts";
 
 /**
- * Installs what is missing. What the last start could not install is not tried again, since that may take minutes.
- * @param stop ends an installation at once when it is aborted.
+ * Installs missing engines. An engine that the last start could not install is not tried again, since that may take
+ * minutes.
+ * @param stop aborts a running installation at once.
  * @returns false when Pilvi cannot run for the lack of a Postgres; the installation has said why.
- * @throws Refusal when the users that engines run as could not get at them.
+ * @throws Refusal when the users that engines run as could not reach the engines.
  */
 export async function ensureEngines(
   config: Config,
@@ -38,7 +39,7 @@ export async function ensureEngines(
   return config.databaseUrl !== undefined || (await hasOwnPostgres(config));
 }
 
-/** Tells which of the engines that instances are run with lack security fixes. */
+/** Prints a notice about engines in use that lack security fixes. */
 export async function tellOfUnsafe({ enginesDir }: Config, notice: (text: string) => void): Promise<void> {
   const engines = newestOfEachMajor(await usableEngines(enginesDir));
   const unsafe = engines.filter((engine) => verdictOn(engine).isUnsafe);
@@ -47,13 +48,13 @@ export async function tellOfUnsafe({ enginesDir }: Config, notice: (text: string
   notice(`These engines lack security fixes: ${names}. \`pilvi doctor\` says more.`);
 }
 
-/** Pilvi keeps its own data with a Postgres that no upgrade of the system takes away. */
+/** Pilvi keeps its own data in a Postgres that no upgrade of the system takes away. */
 async function hasOwnPostgres({ enginesDir }: Config): Promise<boolean> {
   const engines = await findEngines(enginesDir);
   return engines.some(({ name, origin }) => name === STORE_ENGINE && origin === "store");
 }
 
-/** A process of its own can be ended at any moment, together with all that it has started. */
+/** A process of its own can be ended at any moment, together with all the programs that it has started. */
 async function install({ dataDir }: Config, stop: AbortSignal): Promise<void> {
   if (stop.aborted) return;
   const child = Bun.spawn([process.execPath, Bun.main, "engines", "install"], {

@@ -1,4 +1,4 @@
-// What makes this Pilvi the one it is, kept as files in the data directory: its key, its first token, its host's id.
+// The identity of this Pilvi, kept as files in the data directory: its key, its first token, its host's id.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { openStore, STORE_ID } from "./store-instance.ts";
 
 const KEY_BYTES = 32;
 
-/** @throws Refusal when the key is missing although something was sealed with it, or is none. */
+/** @throws Refusal when the key is missing although something was sealed with it, or when the file holds no key. */
 export async function openVault(config: Config): Promise<Vault> {
   const text = readIfThere(config.keyFile, "PILVI_KEY_FILE");
   if (text !== null) return new Vault(decodeKey(config.keyFile, text));

@@ -1,8 +1,8 @@
-// Says why the API cannot listen where it was told to.
+// Says why the API cannot listen at its configured address.
 import type { Config } from "../../config.ts";
 import { codeOf, Refusal } from "../../lib/errors.ts";
 
-/** @throws Refusal when another program listens at the port of the API, or nobody may. */
+/** @throws Refusal when another program listens at the port of the API, or this user may not listen there. */
 export function refuseTakenPort(config: Config): void {
   try {
     const listener = Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } });

@@ -1,9 +1,9 @@
-// Leaves root behind, in processes that parse strangers' bytes.
+// Gives root up, in processes that parse bytes of clients.
 import { chdir } from "node:process";
 import type { Account } from "../../engines/engine.ts";
 import { canSwitchUsers } from "../../host/os/accounts.ts";
 
-/** This process is the account's from here on, for good; started by an ordinary user, it stays that user's. */
+/** This process runs as the account from here on, for good; a process of an ordinary user stays that user's. */
 export function becomeUser({ uid, gid }: Account): void {
   if (!canSwitchUsers()) return;
   chdir("/");

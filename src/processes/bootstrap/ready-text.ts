@@ -1,4 +1,4 @@
-// What `pilvi up` tells when everything runs: the line that programs wait for, and what a person may want to do next.
+// The text of `pilvi up` when everything runs: the line that programs wait for, and next steps for a person.
 import { join } from "node:path";
 import { baseUrl, defaultDataDir, loadConfig, type Config } from "../../config.ts";
 
@@ -18,7 +18,7 @@ export function readyText(config: Config): string {
   ].join("\n");
 }
 
-/** Another terminal has not the settings of this one, so the command carries those that it needs. */
+/** Another terminal lacks the settings of this one, so the command carries those that it needs. */
 function settingsFor(config: Config): string {
   const url = baseUrl(config);
   const settings = [

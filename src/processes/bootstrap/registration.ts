@@ -1,10 +1,10 @@
-// Makes this machine and its key known to the store, and notices a store that belongs to another key.
+// Registers this machine and its key in the store, and notices a store that belongs to another key.
 import { hostname } from "node:os";
 import { Refusal } from "../../lib/errors.ts";
 import type { Vault } from "../../lib/secrets.ts";
 import type { Database } from "../../store/database.ts";
 
-/** @throws Refusal when what is in the store was sealed with another key. */
+/** @throws Refusal when secrets in the store were sealed with another key. */
 export async function ensureKeyFits(db: Database, vault: Vault, keyFile: string): Promise<void> {
   const known = await db<{ id: string }[]>`select id from encryption_keys`;
   if (known.length === 0) {

@@ -1,4 +1,5 @@
-// The store that Pilvi runs itself: a Postgres like any other instance of the host, reached through its unix socket.
+// The store that Pilvi runs itself: a Postgres that is an instance of the host like any other, reached through its unix
+// socket.
 import type { Config } from "../../config.ts";
 import type { Driver, PostgresSpec } from "../../drivers/driver.ts";
 import { postgres } from "../../engines/postgres/index.ts";
@@ -10,15 +11,15 @@ import { socketAddress } from "../../lib/unix-socket.ts";
 import { scramVerifier } from "../../lib/verifiers.ts";
 import { openDatabase, type Database, type DatabaseAddress } from "../../store/database.ts";
 
-/** The instance's id; no resource has one like it. */
+/** The id of the store's instance; no resource has an id of this form. */
 export const STORE_ID = "store";
 
 const NAME = "pilvi";
 
-/** Some processes with ten connections each, and rows by the thousand. */
+/** Enough for some processes with ten connections each, and rows by the thousand. */
 const STORE_RESOURCES = { memoryBytes: 256 * 1024 ** 2, cpus: null, maxConnections: 100 };
 
-/** Where the store is reached. The password follows from the key, so nothing has to be kept for it. */
+/** The address of the store. The password follows from the key, so nothing has to be kept for it. */
 export function storeAddress(config: Config, vault: Vault): DatabaseAddress {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl };
   const folder = instanceFolder(config.dataDir, STORE_ID);
@@ -50,7 +51,7 @@ export async function openStore(
   }
 }
 
-/** Has the host run the store, unless another Postgres is to be used. */
+/** Has the host run the store, unless the settings name another Postgres. */
 export async function ensureStore(config: Config, vault: Vault, driver: Driver): Promise<void> {
   if (config.databaseUrl !== undefined) return;
   const seen = await driver.ensure(storeSpec(vault));

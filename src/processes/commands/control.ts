@@ -1,4 +1,4 @@
-// `pilvi control`: the API and the loop that makes its wishes true.
+// `pilvi control`: the API, and the loop that reconciles its resources.
 import { createApp, type App } from "../../api/app.ts";
 import { ensureToken } from "../../api/auth/tokens.ts";
 import { isLoopback, type Config } from "../../config.ts";
@@ -38,21 +38,24 @@ import { ensureKeyFits, ensureHostRow } from "../bootstrap/registration.ts";
 import { ensureStore, openStore, STORE_ID, storeAddress } from "../bootstrap/store-instance.ts";
 import { becomeUser } from "../bootstrap/privileges.ts";
 
-/** What answers under way may still take when the process is asked to end. */
+/** Time for requests under way when the process is asked to end. */
 const DRAIN_MS = 1_000;
 
-/** How often is looked for renewed certificates. */
+/** How often the process looks for renewed certificates. */
 const CERTIFICATE_INTERVAL_MS = 1_000;
 
 const HOST_TIMEOUT_MS = 5_000;
 const HOST_RETRY_MS = 20;
 
-/** What only the user who started Pilvi may read or make; all of it is in memory before that user is left. */
+/**
+ * Secrets that only the user who started Pilvi may read or make; all of them are in memory before that user is given
+ * up.
+ */
 interface StartupSecrets {
   vault: Vault;
-  /** Shown by the API, the first by default; none for HTTP. */
+  /** Shown by the API, the first by default; an empty list means HTTP. */
   certificates: NamedCertificate[];
-  /** The signature of what the host had published of them before they were read. */
+  /** The signature of the certificates that the host had published before these were read. */
   published: string;
   token: string;
   hostId: string;
@@ -72,11 +75,11 @@ export async function controlCommand(config: Config): Promise<number> {
       hostId: hostId(config),
     };
     prepareApiServer();
-    // Strangers' bytes are parsed from here on, by a user who owns nothing.
+    // Bytes of clients are parsed from here on, by a user who owns nothing.
     becomeUser(CONTROL_ACCOUNT);
     forbidNewPrivileges();
     const stopping = stopRequested();
-    // Whatever the start has come to may be left as it is, for the next one to go on with.
+    // A start may be left half done at any point: the next start goes on from there.
     const stop = await Promise.race([
       startControl(config, startupSecrets, log),
       stopping.then(() => undefined),
@@ -158,7 +161,10 @@ function readCertificates(config: Config, log: Log): NamedCertificate[] {
   return [first, ...others];
 }
 
-/** Shows certificates that the host has published anew; those that cannot be shown change nothing. @returns what ends it. */
+/**
+ * Shows certificates that the host has published anew; a broken file of them changes nothing. @returns a function that
+ * ends it.
+ */
 function followCertificates(
   { dataDir }: Config,
   { certificates, published }: StartupSecrets,
@@ -180,7 +186,7 @@ function followCertificates(
   return () => clearInterval(timer);
 }
 
-/** When both were killed, the host may be back a moment after this process; it then need not fail and start anew. */
+/** When both were killed, the host may be back a moment after this process; waiting saves a failed start. */
 async function hostAnswers(driver: Driver): Promise<void> {
   const giveUpAt = Date.now() + HOST_TIMEOUT_MS;
   const isThere = () =>
@@ -205,7 +211,7 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
   return app;
 }
 
-/** Whatever the driver sees is remembered, and what does not fit what is recorded has the resource looked at again, at once. */
+/** Remembers each observed state, and requeues at once a resource whose row does not fit it. */
 function watchInstances(
   db: Database,
   { id, driver, observedStates }: ServedHost & { observedStates: WatchedStates },
@@ -231,8 +237,8 @@ function watchInstances(
 }
 
 /**
- * An engine that ended at least once was running before; one that never did is being started for the first time. One that
- * sleeps, or wakes, is where it was wished to be.
+ * An engine that ended at least once ran before, so it is broken; an engine that never ended is being started for the
+ * first time. An instance that sleeps or wakes is as desired.
  */
 function convergenceOf(seen: Observation): Convergence {
   if (isServed(seen)) return "as-desired";

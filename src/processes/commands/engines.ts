@@ -1,4 +1,4 @@
-// The commands about what Pilvi runs on: `pilvi engines install` and `pilvi doctor`.
+// The commands about the machine and the programs that Pilvi runs on: `pilvi engines install` and `pilvi doctor`.
 import type { Config } from "../../config.ts";
 import { installEngines } from "../../engines/install/index.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
@@ -9,8 +9,8 @@ import { checkNetwork } from "../doctor/network.ts";
 import { checkTls } from "../doctor/tls.ts";
 
 /**
- * Installs the engines that are missing and prints what became of each one. Quiet when nothing was missing.
- * @returns the exit code: 1 when one could not be installed.
+ * Installs missing engines and prints the result of each installation. Prints nothing when no engine was missing.
+ * @returns the exit code: 1 when an engine could not be installed.
  * @throws Refusal when there is no Postgres for the control plane.
  */
 export async function installCommand(config: Config): Promise<number> {
@@ -43,8 +43,8 @@ async function install({ enginesDir }: Config): Promise<number> {
 }
 
 /**
- * When `pilvi up` is stopped or killed, its installation ends at once, with the programs that it runs.
- * @returns what ends that.
+ * Ends the installation at once, with the programs that it runs, when its `pilvi up` is stopped or killed.
+ * @returns a function that cancels this.
  */
 function endWithParent(): () => void {
   if (process.send === undefined) return () => {};
@@ -57,7 +57,7 @@ function killOwnGroup(): void {
 }
 
 /**
- * Looks at everything that Pilvi relies on and prints a line about each thing, with what to do where something is amiss.
+ * Checks everything that Pilvi relies on and prints a line about each thing, with what to do where something is amiss.
  * @returns the exit code: 1 when something keeps Pilvi from working.
  */
 export async function doctorCommand(config: Config): Promise<number> {

@@ -1,4 +1,5 @@
-// What `pilvi up` runs for the gateway: `pilvi gateway` without the rest of the program, which takes longer to load than it to start.
+// The entry point that `pilvi up` uses for the gateway: `pilvi gateway` without the rest of the program, which takes
+// longer to load than the gateway takes to start.
 import { loadConfig } from "../../config.ts";
 import { gatewayCommand } from "./gateway.ts";
 

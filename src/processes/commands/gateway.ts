@@ -1,5 +1,5 @@
-// `pilvi gateway`: the address of databases, and of caches that may sleep. Its work is done by a thread of its own, since that one's
-// loop never lets go; this one hears signals and `pilvi up`.
+// `pilvi gateway`: the address of databases, and of caches that may sleep. A worker thread does the work, since its
+// loop never yields; this thread handles signals and messages of `pilvi up`.
 import { Worker } from "node:worker_threads";
 import type { Config } from "../../config.ts";
 import type { Certificates } from "../../gateway/tls/index.ts";
@@ -20,10 +20,10 @@ import { reportReady, reportRefusal, stopRequested } from "../program/parent.ts"
 import { becomeUser } from "../bootstrap/privileges.ts";
 import { ensureProgram } from "../program/program.ts";
 
-/** Each client takes two: its own connection, and the one to its engine. */
+/** Each client takes two descriptors: its own connection, and the connection to its engine. */
 const OPEN_FILES = 1_048_576;
 
-/** @returns the exit code. The connections that it carries end with it, and the engines run on. */
+/** @returns the exit code. The connections that the gateway carries end with it, and the engines run on. */
 export async function gatewayCommand(config: Config): Promise<number> {
   protectFromOom();
   const log = createLineLog({ process: "gateway" }, config.logLevel);
@@ -51,7 +51,7 @@ export async function gatewayCommand(config: Config): Promise<number> {
   }
 }
 
-/** All that only the user who started Pilvi may read is in memory before that user is left. */
+/** Reads all that only the user who started Pilvi may read, before that user is given up. */
 async function settingsOf(config: Config, log: Log): Promise<WorkerSettings> {
   const path = certificatesFile(config.dataDir, "gateway");
   const known = signatureOf(path);
@@ -83,7 +83,9 @@ async function certificatesOf(config: Config, log: Log): Promise<Certificates> {
   return { names, ...own, others };
 }
 
-/** @returns what resolves when the worker serves, and what rejects when it has ended, however that came. */
+/**
+ * @returns a promise that resolves when the worker serves, and a promise that rejects when it has ended for any reason.
+ */
 function startWorker(script: string, settings: WorkerSettings) {
   const ready = Promise.withResolvers<"ready">();
   const ended = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-// `pilvi host`: runs the engines of this machine and takes orders from the control plane over a unix socket.
+// `pilvi host`: runs the engines of this machine for the control plane, which asks for them over a unix socket.
 import type { Config } from "../../config.ts";
 import { findCgroups } from "../../host/os/cgroup-backends.ts";
 import { Host } from "../../host/host.ts";
@@ -18,7 +18,9 @@ import { ensureProgram } from "../program/program.ts";
 import { realtimeEngine } from "../program/realtime-engine.ts";
 import { KEEPER_VARIABLE, reportKept, reportReady, reportRefusal, stopRequested } from "../program/parent.ts";
 
-/** @returns the exit code. SIGTERM and SIGINT leave the engines running, so that Pilvi is upgraded without stopping one. */
+/**
+ * @returns the exit code. SIGTERM and SIGINT leave the engines running, so that an upgrade of Pilvi stops no engine.
+ */
 export async function hostCommand(config: Config): Promise<number> {
   protectFromOom();
   const log = createLog("host", config.logLevel);
@@ -60,13 +62,16 @@ export async function hostCommand(config: Config): Promise<number> {
   }
 }
 
-/** Null when nobody keeps addresses for this process, as under a service manager. */
+/** Null when no process keeps addresses for this host, as under a service manager. */
 function linkToKeeper(): KeeperLink | null {
   const fd = process.env[KEEPER_VARIABLE];
   return fd === undefined ? null : new KeeperLink(Number(fd), reportKept);
 }
 
-/** Has those who show certificates know of renewed ones; without users of their own they share this process's. */
+/**
+ * Publishes renewed certificates for the gateway and the API; without users of their own they run as this process's
+ * user.
+ */
 function watchCertificates(config: Config, log: Log): CertificateWatch {
   const isRoot = process.getuid?.() === 0;
   const readers = { gateway: GATEWAY_ACCOUNT.gid, control: CONTROL_ACCOUNT.gid };

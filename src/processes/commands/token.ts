@@ -10,11 +10,11 @@ import { storeAddress } from "../bootstrap/store-instance.ts";
 
 const HOURS = { h: 1, d: 24, y: 24 * 365 };
 
-/** What the token is to be. */
+/** The properties of a new token. */
 export interface TokenOptions {
   name: string;
   abilities: string[];
-  /** Such as `12h`, `30d`, `1y` or an ISO date; never when left out. */
+  /** Such as `12h`, `30d`, `1y` or an ISO date; a token without it never expires. */
   expires?: string | undefined;
   organization: string;
   maxResources?: number;
@@ -26,7 +26,7 @@ export interface TokenOptions {
   json: boolean;
 }
 
-/** Prints the new token, which cannot be seen again. @returns the exit code. */
+/** Prints the new token, which is never shown again. @returns the exit code. */
 export function tokenCreate(config: Config, options: TokenOptions): Promise<number> {
   return withStore(config, async (db) => {
     const { name, abilities, expires, organization, json } = options;
@@ -55,7 +55,7 @@ export function tokenCreate(config: Config, options: TokenOptions): Promise<numb
   });
 }
 
-/** Prints all tokens, without what they are. @returns the exit code. */
+/** Prints all tokens without their secrets. @returns the exit code. */
 export function tokenList(config: Config, { json }: { json: boolean }): Promise<number> {
   return withStore(config, async (db) => {
     const tokens = await listTokens(db);

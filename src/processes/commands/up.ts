@@ -26,7 +26,7 @@ export async function upCommand(config: Config): Promise<number> {
   if (!lockDataDir(config.dataDir, "up")) {
     throw new Refusal(`Another Pilvi already runs on the data directory ${config.dataDir}.`);
   }
-  // Said before anything is installed or started, while the processes themselves would find it out last.
+  // Refused before anything is installed or started, since the processes themselves would find these faults last.
   refuseTakenPort(config);
   readCertificate(config);
   const hasEngines = await ensureEngines(config, stop, complain);
@@ -54,14 +54,20 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
   }
 }
 
-/** The host comes first: the control plane's store is one of its instances, and it logs in to databases through the gateway. */
+/**
+ * The host comes first: the control plane's store is one of its instances, and it logs in to databases through the
+ * gateway.
+ */
 async function startAll(children: Child[], stop: AbortSignal): Promise<void> {
   for (const child of children) {
     if (!stop.aborted) await child.start();
   }
 }
 
-/** The last started goes first, so that the control plane still has its store while it ends, and no client waits for an engine that is being stopped. */
+/**
+ * The process that was started last is stopped first, so that the control plane still has its store while it ends, and
+ * no client waits for an engine that is being stopped.
+ */
 async function stopAll(children: Child[]): Promise<void> {
   for (const child of children.toReversed()) await child.stop();
 }
@@ -82,7 +88,7 @@ async function makeChildren(config: Config): Promise<Child[]> {
 /** Aborted by a signal, or by the end of the script that started this process and would have passed signals on. */
 function stopSignal(): AbortSignal {
   const stop = new AbortController();
-  // More of them change nothing: the end is on its way.
+  // Further signals change nothing: the end is on its way.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
   process.on("disconnect", () => stop.abort());
   return stop.signal;
@@ -96,7 +102,7 @@ function complain(text: string): void {
   write(2, text);
 }
 
-/** Whoever read what Pilvi says may be gone by now, which is no reason to end. */
+/** The reader of this output may be gone by now, which is no reason to end. */
 function write(fd: 1 | 2, text: string): void {
   try {
     writeSync(fd, `${text}\n`);

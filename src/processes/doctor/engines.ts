@@ -1,4 +1,4 @@
-// Looks at the engines: which are there, which are missing, which are older than they could be.
+// Checks the engines: which are installed, which are missing, which are older than they could be.
 import type { Config } from "../../config.ts";
 import type { ForeignEngine } from "../../drivers/driver.ts";
 import { installHint, readOsRelease } from "../../engines/install/hints.ts";
@@ -13,7 +13,7 @@ import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
 
 const INSTALL = "`pilvi engines install`";
 
-/** @returns a finding for each engine that is installed, and for each kind that none is installed for. */
+/** @returns a finding for each installed engine, and for each kind of engine that is missing. */
 export async function checkEngines(config: Config, checkoutDir: string): Promise<Finding[]> {
   const engines = await findEngines(config.enginesDir);
   const bundled = postgresPackages(checkoutDir).map(({ version }) => version);
@@ -25,7 +25,7 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
   ];
 }
 
-/** Engines run under users of their own, who must be able to get at the programs. */
+/** Engines run under users of their own, who must be able to reach the programs. */
 function placeFindings({ enginesDir }: Config): Finding[] {
   const closed = closedToEngines(enginesDir);
   return closed === undefined
@@ -40,7 +40,8 @@ function engineFinding(engine: FoundEngine, all: FoundEngine[], bundledPostgres:
     return warn(`${text} is too old to be used`, `Install a newer one with ${INSTALL}.`);
   const { warning } = verdictOn(engine);
   if (warning !== null) return warn(`${text}: ${warning.replace(/\.$/, "")}`, adviceOn(engine, all));
-  // Only the first of a name is taken for new instances; the others are kept for those that were made with them.
+  // Only the first engine of a name is taken for new instances; the others are kept for the instances that were made
+  // with them.
   if (all.find((one) => one.name === name) !== engine) return ok(text);
   const newer = all.find((one) => one.name === name && compareVersions(one.version, version) > 0);
   if (newer !== undefined) {
@@ -68,14 +69,14 @@ function adviceOn(engine: FoundEngine, all: FoundEngine[]): string {
     : `Install a newer one with ${INSTALL}.`;
 }
 
-/** The control plane runs on the Postgres of the store unless it was given another one. */
+/** The control plane runs on the Postgres of the store unless the settings name another Postgres. */
 function storeFindings(config: Config, engines: FoundEngine[]): Finding[] {
   const hasOwn = engines.some(({ name, origin }) => name === STORE_ENGINE && origin === "store");
   if (config.databaseUrl !== undefined || hasOwn) return [];
   return [fail("no Postgres for Pilvi's own data", `Install it with ${INSTALL}, or set PILVI_DATABASE_URL.`)];
 }
 
-/** The store is looked at by itself; what has no recipe is not missed. */
+/** `storeFindings` covers the engine of the store; an engine without a recipe does not count as missing. */
 function missingFindings(engines: FoundEngine[]): Finding[] {
   const isThere = (name: ForeignEngine) => engines.some((one) => one.name === name && isGoodEnough(one));
   const os = readOsRelease();

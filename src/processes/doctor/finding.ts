@@ -1,10 +1,10 @@
-// What `pilvi doctor` has to say about one thing.
+// A finding of `pilvi doctor` about one thing.
 
 /** `warn` means that Pilvi works with less than it could, `fail` that it does not work. */
 export interface Finding {
   level: "ok" | "warn" | "fail";
   text: string;
-  /** What to do about it, as one sentence. */
+  /** The remedy, as one sentence. */
   advice?: string;
 }
 
@@ -18,7 +18,10 @@ export function warn(text: string, advice: string): Finding {
   return { level: "warn", text, advice };
 }
 
-/** A folder that the engines cannot get to, because of one on the way. @param setting the variable that moves it. */
+/**
+ * A folder that the engines cannot reach, because of a closed folder on the way. @param setting the variable that moves
+ * it.
+ */
 export function unreachable(text: string, closed: string, setting: string): Finding {
   return fail(
     `${text} cannot be reached by the users that instances run as, because of ${closed}`,

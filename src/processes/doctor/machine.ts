@@ -1,4 +1,4 @@
-// Looks at the machine: the runtime, the system, rights, the data folder, the disk, limits.
+// Checks the machine: the runtime, the system, rights, the data folder, the disk, limits.
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config.ts";

@@ -1,4 +1,4 @@
-// Looks at the ports: that of the API, and those that instances get.
+// Checks the ports: the port of the API, and the range for instances.
 import { createServer } from "node:net";
 import { readFileSync } from "node:fs";
 import type { Config } from "../../config.ts";
@@ -7,7 +7,7 @@ import { fail, type Finding, ok, warn } from "./finding.ts";
 
 const ANSWER_TIMEOUT_MS = 2000;
 
-/** @returns one finding for the API's port and one for the range. */
+/** @returns a finding for the API's port and a finding for the range. */
 export async function checkNetwork(config: Config): Promise<Finding[]> {
   return [await apiPortFinding(config), portRangeFinding(config)];
 }
@@ -28,7 +28,7 @@ async function apiPortFinding(config: Config): Promise<Finding> {
   return fail(`API port ${at} is taken by another program`, "Stop that program, or set PILVI_PORT.");
 }
 
-/** The code of the error that listening there gives, undefined when it works. */
+/** The code of the error when the address cannot be listened on; undefined when it can. */
 function listenFault(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,4 +1,4 @@
-// What `pilvi doctor` says of the certificate that clients of databases see.
+// The findings of `pilvi doctor` about the certificate that clients of databases see.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ function findings({ days = 0, env = {} }: { days?: number; env?: Record<string, 
   return ofCertificate;
 }
 
-test("nothing before there is one, and then until when it is good", async () => {
+test("the gateway's own certificate gives no finding before it exists, and then its end", async () => {
   expect(findings()).toEqual([]);
   const log = { info() {}, warn() {}, error() {}, child: () => log };
   await ensureGatewayCertificate({ dataDir, names: ["localhost"], now: new Date() }, log);
@@ -40,7 +40,7 @@ test("nothing before there is one, and then until when it is good", async () => 
   ]);
 });
 
-test("a configured one that cannot be read keeps Pilvi from working", () => {
+test("an unreadable configured certificate is a failure", () => {
   const file = join(dataDir, "none.pem");
   const env = { PILVI_TLS_CERT: file, PILVI_TLS_KEY: file };
   expect(findings({ env })).toMatchObject([{ level: "fail" }]);
@@ -48,14 +48,14 @@ test("a configured one that cannot be read keeps Pilvi from working", () => {
   expect(findings({ env })).toMatchObject([{ level: "fail" }]);
 });
 
-test("each certificate of the folder is told with its names, and a broken pair as a failure", async () => {
+test("each certificate of the folder is listed with its names, and a broken pair as a failure", async () => {
   const folder = new CertificateFolder();
   const [host, other] = ["db.example.com", "other"];
   await folder.newPair("good", ECDSA_KEY, host);
   await folder.newPair("torn", ECDSA_KEY, other);
   copyFileSync(folder.file("good.key"), folder.file("torn.key"));
   expect(findings({ env: { PILVI_TLS_DIR: folder.path } }).slice(-2)).toEqual([
-    // Those of tests last two days.
+    // The certificates of tests last two days.
     {
       level: "warn",
       text: expect.stringContaining(`, for ${host}`) as string,

@@ -1,4 +1,4 @@
-// Looks at what the gateway speaks TLS with.
+// Checks the library and the certificates that the gateway uses for TLS.
 import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { isLoopback, type Config } from "../../config.ts";
@@ -14,7 +14,7 @@ const SOON_DAYS = 21;
 const RENEWED_BY_PILVI = "Start Pilvi, which renews it.";
 const RENEWED_BY_OTHERS = "Replace it with a new one, which Pilvi then takes by itself.";
 
-/** @returns a finding for the library, and one for each certificate that is there. */
+/** @returns a finding for the library, and a finding for each certificate that exists. */
 export function checkTls(config: Config, now = new Date()): Finding[] {
   return [libraryFinding(config), ...certificateFindings(config, now)];
 }
@@ -40,7 +40,7 @@ function certificateFindings(config: Config, now: Date): Finding[] {
   }
 }
 
-/** @param advice what to do when its end is near. */
+/** @param advice the remedy when the end of the certificate is near. */
 function finding(file: string, read: () => string, advice: string, now: Date): Finding {
   try {
     const cert = read();

@@ -1,4 +1,5 @@
-// Keeps a second copy of every socket that the host has for an address, so that no address is free when host and gateway end at once.
+// Keeps a second copy of every socket that the host has for an address, so that no address is free when host and
+// gateway end at once.
 import { pairForPassing } from "../../lib/descriptor-passing.ts";
 import { KEPT_ALL, SocketCourier } from "../../lib/socket-courier.ts";
 import { sockets } from "../../lib/socket-calls.ts";
@@ -8,11 +9,11 @@ export class AddressKeeper {
   #host: SocketCourier | null = null;
 
   /**
-   * Begins to keep for the next host, which gets all that is kept first.
-   * @returns the descriptor that it is to inherit, the caller's to close.
+   * Begins to keep copies for the next host, which gets all copies of the former host first.
+   * @returns the descriptor that the host inherits; the caller closes it.
    */
   handOver(): number {
-    // What a killed host has sent waits in the kernel.
+    // Sockets that a killed host has sent wait in the kernel.
     this.take();
     this.#host?.close();
     const [own, hosts] = pairForPassing();
@@ -21,7 +22,7 @@ export class AddressKeeper {
     return hosts;
   }
 
-  /** Takes what the host has sent, or wants no more to be kept. */
+  /** Takes the sockets that the host has sent, and drops those that it gives up. */
   take(): void {
     for (const [name, fd] of this.#host?.take() ?? []) {
       const former = this.#kept.get(name);

@@ -1,4 +1,4 @@
-// Where the source is.
+// The place of the source.
 import { resolve } from "node:path";
 
 /** The root folder of the source, whose `node_modules` carries Postgres. */

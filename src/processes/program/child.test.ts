@@ -1,4 +1,4 @@
-// What `pilvi up` leaves to the host when it stops.
+// The time that `pilvi up` leaves to the host when it stops.
 import { expect, test } from "bun:test";
 import { engineNamed } from "../../engines/index.ts";
 import { STOP_TIMEOUT_MS } from "./child.ts";

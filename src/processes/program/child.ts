@@ -9,27 +9,27 @@ import type { AddressKeeper } from "./address-keeper.ts";
 import { KEEPER_VARIABLE, type ChildMessage, type ParentMessage } from "./parent.ts";
 import type { Program } from "./program.ts";
 
-/** The first restart comes at once; a process that keeps dying is started less and less often. */
+/** The first restart comes at once; a process that keeps ending is started less and less often. */
 const FIRST_RESTART_MS = 50;
 const LONGEST_RESTART_MS = 2_000;
 /** A process that ran this long did not die of its start. */
 const STEADY_MS = 500;
-/** What a process may take to end when it is asked to, beyond which it is killed. */
+/** A process that was asked to end is killed after this time. */
 export const STOP_TIMEOUT_MS = 90_000;
 
-/** What follows the three standard descriptors. */
+/** The first descriptor after the three standard ones. */
 const INHERITED = 3;
 
-/** How a child is run. */
+/** The settings of a child process. */
 export interface ChildOptions {
   name: "control" | "gateway" | "host";
   program: Program;
   env: Record<string, string | undefined>;
-  /** Where its log goes. */
+  /** The folder of its log. */
   logDir: string;
-  /** Keeps what the process has at addresses, for the next that is started in its place. */
+  /** Keeps the sockets of the process's addresses for the next process in its place. */
   keeper?: AddressKeeper;
-  /** Called with a sentence for people when it died and is started again. */
+  /** Called with a sentence for people when the process died and is started again. */
   notice(text: string): void;
 }
 
@@ -46,7 +46,7 @@ export class Child {
   }
 
   /**
-   * Resolves when the process does its work.
+   * Resolves when the process serves.
    * @throws Refusal with the process's own sentence when it cannot start.
    */
   async start(): Promise<void> {
@@ -66,7 +66,7 @@ export class Child {
     void child.exited.then(() => this.#died(child, readyAt));
   }
 
-  /** Asks the process to end, cleanly and with all that it runs, and resolves when it has. */
+  /** Asks the process to end, cleanly and with all that it runs; resolves when it has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const child = this.#process;
@@ -91,7 +91,7 @@ export class Child {
       this.#process = Bun.spawn([program.bun, name === "gateway" ? program.gateway : program.main, name], {
         cwd: "/",
         env: { ...env, ...(keeperFd !== undefined && { [KEEPER_VARIABLE]: String(INHERITED) }) },
-        // A terminal's Ctrl-C is for `pilvi up` alone, which ends the others in their order.
+        // A terminal's Ctrl-C is for `pilvi up` alone, which ends its children in their order.
         detached: true,
         stdio: ["ignore", logFd, logFd, ...(keeperFd === undefined ? [] : [keeperFd])],
         ipc: (message: ChildMessage) => onMessage(message),

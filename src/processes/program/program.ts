@@ -13,19 +13,19 @@ import { join } from "node:path";
 import { sha256Hex } from "../../lib/secrets.ts";
 import { Refusal } from "../../lib/errors.ts";
 
-/** What to start a process of Pilvi with. */
+/** The files that start a process of Pilvi. */
 export interface Program {
   bun: string;
   main: string;
-  /** What the gateway's process runs. */
+  /** The script of the gateway's process. */
   gateway: string;
-  /** What its worker thread runs. */
+  /** The script of the gateway's worker thread. */
   gatewayWorker: string;
-  /** What a realtime server runs. */
+  /** The script of a realtime server. */
   realtime: string;
 }
 
-/** What is built, and under which names. */
+/** The built files and their names. */
 const ENTRIES = {
   main: "main.js",
   gateway: "gateway.js",
@@ -33,10 +33,10 @@ const ENTRIES = {
   realtime: "realtime.js",
 };
 
-/** Set for tests: builds the places in where a test may stop a process. */
+/** Set for tests: builds the fail points in. */
 const WITH_FAILPOINTS = process.env.PILVI_FAILPOINT_DIR !== undefined;
 
-/** Builds the program, unless the same is there already, and removes earlier ones. Takes about 0.1 s. */
+/** Builds the program, unless the same program is there already, and removes earlier programs. Takes about 0.1 s. */
 export async function ensureProgram(dataDir: string): Promise<Program> {
   // Once built, the program has no sources to build from.
   if (!import.meta.path.endsWith(".ts")) return programIn(import.meta.dir, process.execPath);
@@ -76,7 +76,7 @@ async function build() {
   return { outputs: results.flatMap(({ outputs }) => outputs), hashes: await hashesOf(results) };
 }
 
-/** Each by itself, so that a realtime server or the gateway's worker loads nothing but its own code. */
+/** Each script is built by itself, so that a realtime server or the gateway's worker loads nothing but its own code. */
 async function buildEntry(source: string, name: string): Promise<Bun.BuildOutput> {
   const result = await Bun.build({
     entrypoints: [join(import.meta.dir, "../..", source)],
@@ -102,7 +102,7 @@ async function hashesOf(results: Bun.BuildOutput[]): Promise<string> {
   return contents.join("\n");
 }
 
-/** Written aside and then named, so that a kill leaves no half of it under the name. */
+/** Written aside and then renamed, so that a kill leaves no half-written program under the name. */
 async function write(outputs: Bun.BuildArtifact[], folder: string): Promise<void> {
   const temporary = `${folder}.${process.pid}`;
   for (const output of outputs) await Bun.write(join(temporary, output.path), output);

@@ -1,4 +1,4 @@
-// The engine that is a part of Pilvi, told to the host like those that are installed.
+// The engine that is a part of Pilvi, described to the host like installed engines.
 import { dirname } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { InstalledEngine } from "../../engines/installed.ts";

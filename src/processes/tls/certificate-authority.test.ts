@@ -47,7 +47,7 @@ test("the certificate is signed by the authority and holds for each name", async
   expect(lifeDays(authority())).toBe(3652);
 });
 
-test("keys are for their owner only, certificates for all", async () => {
+test("keys are readable by their owner only, certificates by all", async () => {
   await ensure();
   const modes = ["ca.key", "gateway.key", "ca.crt", "gateway.crt"].map(
     (name) => statSync(file(name)).mode & 0o777,
@@ -55,7 +55,7 @@ test("keys are for their owner only, certificates for all", async () => {
   expect(modes).toEqual([0o600, 0o600, 0o644, 0o644]);
 });
 
-test("a second start keeps everything", async () => {
+test("a second start keeps certificate and authority", async () => {
   const first = await ensure();
   const before = authority().fingerprint256;
   expect(await ensure({ days: 300 })).toEqual(first);
@@ -86,7 +86,7 @@ test("an authority that is about to end is replaced", async () => {
   expect(new X509Certificate(cert).verify(authority().publicKey)).toBe(true);
 });
 
-test("a lost key of the authority matters only when something is to be signed", async () => {
+test("a lost key of the authority matters only when a certificate has to be signed", async () => {
   const first = await ensure();
   const before = authority().fingerprint256;
   rmSync(file("ca.key"));
@@ -105,13 +105,13 @@ test.each(["ca.crt", "gateway.crt", "gateway.key"])("half of %s is made good", a
   expect(await ensure()).toEqual({ cert, key });
 });
 
-test("a certificate that cannot be kept is used all the same", async () => {
+test("a certificate that cannot be saved is used all the same", async () => {
   mkdirSync(file("ca.key.tmp"), { recursive: true });
   const { cert } = await ensure();
   expect(new X509Certificate(cert).checkHost("localhost")).toBe("localhost");
 });
 
-test("the authority can be read when there is one, and is the one that counts", async () => {
+test("the authority can be read once it exists, and is the one that signs", async () => {
   const config = loadConfig({ PILVI_DATA_DIR: dataDir });
   expect(() => readAuthority(config)).toThrow("There is no certificate authority");
   await ensure();

@@ -1,4 +1,4 @@
-// The certificate that the gateway shows when no other is configured, and Pilvi's own authority, which signs it.
+// The certificate that the gateway shows when the settings name none, and Pilvi's own authority, which signs it.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
@@ -13,14 +13,14 @@ import type { Period } from "./x509.ts";
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_652;
-/** The most that clients of all makes believe. */
+/** The longest life that all common clients accept. */
 const SERVER_DAYS = 397;
-/** A certificate is replaced when it has not longer to live than this. */
+/** A certificate with less than this left is replaced. */
 const RENEWAL_DAYS = 30;
 /** Clocks of clients may be behind. */
 const BACKDATED_DAYS = 1;
 
-/** What a certificate of the gateway is for. */
+/** A request for a certificate of the gateway. */
 export interface CertificateWish {
   dataDir: string;
   /** Names and addresses that clients may reach the gateway by. */
@@ -33,7 +33,7 @@ function authorityFile(dataDir: string): string {
   return join(dataDir, "tls", "ca.crt");
 }
 
-/** The certificate that the gateway shows when no other is configured. */
+/** The certificate that the gateway shows when the settings name none. */
 export function gatewayCertificateFile(dataDir: string): string {
   return join(dataDir, "tls", "gateway.crt");
 }
@@ -52,9 +52,10 @@ export function gatewayNames({ publicHost, bind }: Config): string[] {
 }
 
 /**
- * The certificate for the gateway, which is made when there is none, when it is about to end, or when it lacks a name.
+ * The certificate for the gateway; made when it is missing, about to end, or lacks a name.
  *
- * A disk that cannot be written to keeps nobody from starting: what was made is used, and made anew at the next start.
+ * A disk that cannot be written to does not keep Pilvi from starting: the new certificate is used, and the next start
+ * makes another.
  */
 export async function ensureGatewayCertificate(wish: CertificateWish, log: Log): Promise<Certificate> {
   const folder = join(wish.dataDir, "tls");
@@ -66,7 +67,7 @@ export async function ensureGatewayCertificate(wish: CertificateWish, log: Log):
 
 /**
  * The certificate of the authority, in the PEM format.
- * @throws Refusal when there is none.
+ * @throws Refusal when there is no authority.
  */
 export function readAuthority({ dataDir, tls }: Config): string {
   if (tls !== undefined) {
@@ -117,7 +118,7 @@ async function makeGatewayCertificate(
   return made;
 }
 
-/** The key comes first: a kill in between leaves a pair that does not belong together, which counts as none. */
+/** The key comes first: a kill in between leaves a pair that does not belong together, which counts as missing. */
 async function writePair(folder: string, name: string, { cert, key }: Certificate): Promise<void> {
   replaceFile(join(folder, `${name}.key`), key, 0o600);
   await syncFile(join(folder, `${name}.key`));

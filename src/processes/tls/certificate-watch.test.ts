@@ -1,4 +1,4 @@
-// Renewed certificates as the host notices them, look by look, with files of a test.
+// Renewed certificates as the host notices them, one look after another, with files of a test.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { X509Certificate } from "node:crypto";
@@ -79,7 +79,7 @@ describe("certificates that the settings name", () => {
     expect(shown()).toEqual(["CN=renewed.test", "CN=other.test"]);
   });
 
-  test("are kept when a new file is broken, which is told once", () => {
+  test("are kept when a new file is broken, which is logged once", () => {
     writeFileSync(folder.file("default.crt"), "nothing");
     for (let look = 0; look < 5; look += 1) watch.look();
     expect(published).toHaveLength(1);
@@ -96,7 +96,7 @@ describe("certificates that the settings name", () => {
 });
 
 describe("the folder of certificates", () => {
-  test("takes pairs as ACME clients lay them out, and lets go of those that are removed", () => {
+  test("takes pairs as ACME clients lay them out, and drops removed pairs", () => {
     mkdirSync(folder.file("dir/wild.test"));
     copyFileSync(folder.file("wild.test.crt"), folder.file("dir/wild.test/fullchain.pem"));
     copyFileSync(folder.file("wild.test.key"), folder.file("dir/wild.test/privkey.pem"));
@@ -107,7 +107,7 @@ describe("the folder of certificates", () => {
     expect(shown()).toEqual(["CN=first.test", "CN=wild.test"]);
   });
 
-  test("has a broken pair left out, and the others shown", () => {
+  test("leaves a broken pair out, and shows the others", () => {
     put("wild.test", "dir/a");
     copyFileSync(folder.file("other.test.key"), folder.file("dir/a.key"));
     put("wild.test", "dir/b");

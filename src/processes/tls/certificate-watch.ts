@@ -1,5 +1,5 @@
-// Notices that a certificate was renewed. The host does it, which alone keeps the right to read keys, and publishes what it reads for the
-// gateway and the API.
+// Notices that a certificate was renewed. The host does it, which alone keeps the right to read keys, and publishes
+// what it reads for the gateway and the API.
 import type { Config } from "../../config.ts";
 import type { Certificate } from "../../engines/engine.ts";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
@@ -9,7 +9,10 @@ import { signatureOf } from "../../lib/files.ts";
 import { defaultPair, folderPairs, type PairFiles, readPair } from "./certificate.ts";
 import { authorityPair, ensureGatewayCertificate, gatewayNames } from "./certificate-authority.ts";
 
-/** How often the files are looked at. A pair is taken when it stayed the same from one look to the next: a half-written one does not. */
+/**
+ * How often the files are looked at. A pair is taken when it stayed the same from one look to the next: a half-written
+ * one does not.
+ */
 const LOOK_INTERVAL_MS = 1_000;
 
 const RENEWAL_INTERVAL_MS = 3_600_000;

@@ -19,7 +19,9 @@ export interface PairFiles {
 const MOST_PAIRS = 1_000;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The pair for clients that name no server, or one that no other certificate is for; null when the settings name none. */
+/**
+ * The pair for clients that name no server, or one that no other certificate is for; null when the settings name none.
+ */
 export function defaultPair({ tls }: Config): PairFiles | null {
   return tls === undefined
     ? null
@@ -31,8 +33,8 @@ export function defaultPair({ tls }: Config): PairFiles | null {
 }
 
 /**
- * The pairs in the folder for others, in the order of their names: `NAME.crt` or `NAME.pem` with `NAME.key`, and folders with
- * `fullchain.pem` and `privkey.pem`, as ACME clients make them.
+ * The pairs in the folder for others, in the order of their names: `NAME.crt` or `NAME.pem` with `NAME.key`, and
+ * folders with `fullchain.pem` and `privkey.pem`, as ACME clients make them.
  * @throws Refusal when there are too many, or the folder cannot be read.
  */
 export function folderPairs({ tlsDir }: Config): PairFiles[] {
@@ -69,7 +71,10 @@ export function readCertificate(config: Config): NamedCertificate | null {
   return pair === null ? null : readPair(pair);
 }
 
-/** The others; of those that cannot be shown the fault is told, since they must keep nobody from starting. @throws Refusal as `folderPairs`. */
+/**
+ * The others; of those that cannot be shown the fault is told, since they must keep nobody from starting. @throws
+ * Refusal as `folderPairs`.
+ */
 export function readOthers(config: Config, complain: (fault: Error) => void): NamedCertificate[] {
   return folderPairs(config).flatMap((pair) => {
     try {

@@ -6,7 +6,8 @@ import { openSsl } from "../../gateway/tls/index.ts";
 const LIBRARY = "libssl.so.3";
 
 /**
- * What to load libssl by: the system's, or else one that an engine out of the distribution's packages has brought along.
+ * What to load libssl by: the system's, or else one that an engine out of the distribution's packages has brought
+ * along.
  * @param ofSystem the name of the system's.
  * @returns a name for the system's loader, or a path in whose folder libcrypto is too; null when there is none.
  */
