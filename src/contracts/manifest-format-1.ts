@@ -11,12 +11,14 @@ const schema = z.looseObject({
     exposure: loose,
     applications: z.exactOptional(z.array(z.looseObject({ webhooks: z.array(loose) }))),
   }),
-  sleep: z.exactOptional(loose),
+  wish: z.enum(["present", "removed"]),
+  sleep: z.exactOptional(z.looseObject({ isAsleep: z.boolean() })),
 });
 
 /** @returns the same manifest with its missing members, which have the meaning that their absence had. */
 export function fromFormat1(value: unknown): unknown {
-  const { spec, sleep, ...rest } = readAs(schema, value, "The manifest");
+  const { spec, wish, sleep, ...rest } = readAs(schema, value, "The manifest");
+  const { isAsleep, ...record } = sleep ?? { isAsleep: false, ...neverAsleep() };
   return {
     isReplaced: false,
     servedThrough: "engine",
@@ -25,7 +27,8 @@ export function fromFormat1(value: unknown): unknown {
     uid: null,
     ...rest,
     spec: specFrom(spec),
-    sleep: sleep === undefined ? neverAsleep() : { usersLeftOut: 0, ...sleep },
+    state: wish === "removed" ? "removing" : isAsleep ? "asleep" : "awake",
+    sleep: { usersLeftOut: 0, ...record },
   };
 }
 

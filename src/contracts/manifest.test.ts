@@ -14,7 +14,7 @@ const manifest: Manifest = {
     memoryBytes: 1_000_000,
     evictionPolicy: "noeviction",
   },
-  wish: "present",
+  state: "awake",
   engine: { name: "valkey", major: "8" },
   uid: 50_000,
   adminPassword: "secret",
@@ -60,10 +60,10 @@ test("a manifest whose format is not a number is refused", () => {
 describe("a manifest without a format", () => {
   test("has the members that early releases did not write", () => {
     const { exposure, sleepAfterSeconds: _, ...spec } = { ...manifest.spec, sleepAfterSeconds: null };
-    const { wish, engine, adminPassword } = manifest;
+    const { engine, adminPassword } = manifest;
     const early = {
       spec: { ...spec, exposure: { port: exposure.port, scope: exposure.scope } },
-      wish,
+      wish: "present",
       engine,
       adminPassword,
     };
@@ -71,8 +71,22 @@ describe("a manifest without a format", () => {
     expect(read).toEqual({ ...manifest, uid: null, sleep: { ...manifest.sleep, since: read.sleep.since } });
   });
 
+  test("has the state that its wish and its sleep tell of", () => {
+    const { state: _, sleep, ...former } = manifest;
+    const states = [
+      ["present", false],
+      ["present", true],
+      ["removed", true],
+    ].map(([wish, isAsleep]) =>
+      manifestFrom(JSON.stringify({ ...former, wish, sleep: { ...sleep, isAsleep } })),
+    );
+    expect(states.map(({ state }) => state)).toEqual(["awake", "asleep", "removing"]);
+    expect(states.map((each) => each.sleep)).toEqual([sleep, sleep, sleep]);
+  });
+
   test("is refused with an unknown member", () => {
-    const { format: _, ...former } = JSON.parse(withMembers({ colour: "blue" }));
-    expect(() => manifestFrom(JSON.stringify(former))).toThrow("colour is unknown");
+    const { state: _, sleep: __, ...former } = manifest;
+    const odd = { ...former, wish: "present", colour: "blue" };
+    expect(() => manifestFrom(JSON.stringify(odd))).toThrow("colour is unknown");
   });
 });

@@ -9,9 +9,18 @@ import { sleepRecordSchema } from "./sleep.ts";
 /** The format that is written. */
 export const MANIFEST_FORMAT = 2;
 
+const persistedStateSchema = z.enum(["awake", "suspending", "asleep", "removing"]);
+
+/**
+ * The state of an instance as it is kept. From `suspending` on it is started by nobody but a client, or by a change that needs its engine;
+ * an instance that is `awake` runs, or is to.
+ */
+export type PersistedState = z.infer<typeof persistedStateSchema>;
+
 export const manifestSchema = z.strictObject({
   spec: instanceSpecSchema,
-  wish: z.enum(["present", "removed"]),
+  /** The state of the lifecycle, as far as a later host cannot find it out from the kernel. */
+  state: persistedStateSchema,
   /** The engine and the major version that made the data; others might not read it. */
   engine: z.strictObject({ name: engineNameSchema, major: z.string() }),
   adminPassword: z.string(),

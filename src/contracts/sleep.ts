@@ -66,8 +66,6 @@ export const sleepSchema = z.strictObject({
 export type Sleep = z.infer<typeof sleepSchema>;
 
 export const sleepRecordSchema = z.strictObject({
-  /** While it is true, only a client or a spec that needs the engine starts the instance. */
-  isAsleep: z.boolean(),
   /** When the instance fell asleep or was woken, ISO 8601. */
   since: z.string(),
   /** All users that may log in, as the engine reported them when it fell asleep; null when it never did. */
@@ -84,7 +82,6 @@ export type SleepRecord = z.infer<typeof sleepRecordSchema>;
 /** The record of an instance that never slept. */
 export function neverAsleep(): SleepRecord {
   return {
-    isAsleep: false,
     since: new Date().toISOString(),
     users: null,
     usersLeftOut: 0,

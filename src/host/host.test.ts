@@ -101,7 +101,7 @@ test("a change that was written down but not put into force is put into force", 
 test("a removal that was cut short is finished", async () => {
   const spec = cacheSpec(freePort(), "moi");
   await (await startHost()).ensure(spec);
-  await change(spec.id, (manifest) => ({ ...manifest, wish: "removed" }));
+  await change(spec.id, (manifest) => ({ ...manifest, state: "removing" }));
   const host = await startHost();
   await until("it is gone", () => host.observe(spec.id).state === "absent");
   expect(pidsOf(spec.id)).toEqual([]);

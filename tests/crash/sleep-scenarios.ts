@@ -124,7 +124,8 @@ function endOf(place: string, victim: Victim): "asleep" | "awake" | undefined {
   if (victim.endsWith("gently")) return undefined;
   // A gateway that does not answer any more may have clients that it did not part from the engine.
   if (victim === "gateway") return undefined;
-  if (place === "host.suspend.draining") return "awake";
+  // A suspension that somebody asked for is begun again after a kill.
+  if (place === "host.suspend.draining") return victim === "engine" ? "awake" : undefined;
   // Killed as it was about to be stopped, an engine has ended all the same.
   return victim === "engine" ? undefined : "asleep";
 }

@@ -1,7 +1,7 @@
 // The kinds of instances that sleep, and what a test wants to know of one: whether it sleeps, for the API and for the kernel.
 import { expect } from "bun:test";
 import { instanceFolder } from "../../src/host/os/layout.ts";
-import { readManifest } from "../../src/host/manifest/manifest.ts";
+import { readManifest, saysAsleep } from "../../src/host/manifest/manifest.ts";
 import type { Resource } from "./ledger-sessions.ts";
 import { createCluster, MYSQL, POSTGRES, processesOf } from "../support/pilvi/databases.ts";
 import { until, type Answer, type TestPilvi } from "../support/pilvi/pilvi.ts";
@@ -100,7 +100,7 @@ export async function untilAwake(pilvi: TestPilvi, resource: Resource): Promise<
 /** Whether the host has it written down as asleep, and no process of an engine is left; the API may be away meanwhile. */
 export function isRecordedAsleep(pilvi: TestPilvi, id: string): boolean {
   const manifest = readManifest(instanceFolder(pilvi.dataDir, id).manifest);
-  return manifest?.sleep.isAsleep === true && processesOf(pilvi, id).length === 0;
+  return saysAsleep(manifest) && processesOf(pilvi, id).length === 0;
 }
 
 /** Waits until the API tells that it sleeps, or is awake, and the kernel says the same; the news of a kill takes a moment. @returns which. */

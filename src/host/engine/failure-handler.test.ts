@@ -198,7 +198,7 @@ test("an engine that is found running is served again although it cannot be writ
   const { manifest: path } = instanceFolder(hosts.dataDir, spec.id);
   const manifest = readManifest(path);
   if (manifest === null) throw new Error("there is no manifest");
-  await writeManifest(path, { ...manifest, sleep: { ...manifest.sleep, isAsleep: true } });
+  await writeManifest(path, { ...manifest, state: "suspending" });
   const unblock = blockManifest(spec.id);
   gateway.close();
   host = await hosts.start();

@@ -13,7 +13,7 @@ import { Callers } from "./callers.ts";
 import { ensureRunning, type EnsureRunningDeps } from "./ensure-running.ts";
 import type { Demand, Refusal, Ticket } from "../lifecycle/lifecycle.ts";
 import { Machine, type InstanceEffect } from "../lifecycle/machine.ts";
-import { isApplied } from "../lifecycle/state.ts";
+import { foundAs, isApplied } from "../lifecycle/state.ts";
 import { uidOf } from "../os/accounts.ts";
 import { ownerOf } from "../os/shared-memory.ts";
 import { deleteFolder, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "../os/layout.ts";
@@ -137,9 +137,7 @@ export class Instance {
       return false;
     }
     this.#runner.find(holders);
-    const asleep = this.hasProcess ? "foundSuspended" : "foundAsleep";
-    const awake = manifest.sleep.isAsleep ? asleep : "foundAwake";
-    this.#machine.report({ type: manifest.wish === "removed" ? "foundRemoving" : awake });
+    this.#machine.report({ type: foundAs(manifest.state, this.hasProcess) });
     this.sleep.loaded();
     return true;
   }
@@ -233,7 +231,7 @@ export class Instance {
     this.#callers.keep(ticket, this.#file.replace(manifest));
     this.sleep.recorded(former);
     // What it will have when it wakes is told of one that sleeps on; of all others it is found out as they start.
-    if (manifest.sleep.isAsleep) await this.#runner.choose(manifest);
+    if (this.#file.isAsleep) await this.#runner.choose(manifest);
     await failpoint("host.ensure.manifest");
     // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
     this.#machine.report({ type: "recorded" });
@@ -265,7 +263,7 @@ export class Instance {
 
   async #remove(): Promise<void> {
     if (this.#file.manifest === null && !existsSync(this.#folder.path)) return;
-    if (this.#file.manifest?.wish === "present") await this.#file.change({ wish: "removed" });
+    if (this.#file.manifest?.state !== "removing") await this.#file.change({ state: "removing" });
     this.#machine.report({ type: "removalBegun" });
     await failpoint("host.remove.marked");
     const withdrawn = this.#deps.gateway.withdraw(this.id);

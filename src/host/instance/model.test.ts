@@ -13,7 +13,7 @@ import type { Observation } from "../../drivers/driver.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import type { Instance } from "./instance.ts";
 import { instanceFolder } from "../os/layout.ts";
-import { readManifest } from "../manifest/manifest.ts";
+import { readManifest, saysAsleep } from "../manifest/manifest.ts";
 
 const SCHEDULES = 300;
 /** Longer than any of the waits between two starts, and than all that somebody waits for in a suspension. */
@@ -225,7 +225,7 @@ class Schedule {
     const { starts } = this.#machine;
     await this.#clock.pass(LONGEST_WAIT_MS);
     this.#assert(this.#machine.starts === starts && this.#isAsleep, "it was woken for nobody");
-    this.#assert(readManifest(manifest)?.sleep.isAsleep === true, "its sleep was not written down");
+    this.#assert(saysAsleep(readManifest(manifest)), "its sleep was not written down");
     this.#herd();
     await this.#until("a herd waits in vain", () => this.#runs);
     this.#assert(this.#machine.starts === starts + 1, "a herd took more than one start");

@@ -1,4 +1,5 @@
 // The states of an instance by name, the transitions between them, and what others see of each state.
+import type { PersistedState } from "../../contracts/manifest.ts";
 import type { Observation } from "../../drivers/driver.ts";
 
 /** A wake that has begun: the instance sleeps no more, and does not serve yet. */
@@ -146,6 +147,22 @@ export const OBSERVED: Record<StateName, Observation["state"]> = {
 /** What others see of a state. */
 export function observedState({ name }: State): Observation["state"] {
   return OBSERVED[name];
+}
+
+/** What a host finds of an instance, by the state that an earlier host kept in the manifest, and whether the engine runs. */
+export function foundAs(
+  state: PersistedState,
+  hasEngine: boolean,
+): "foundAsleep" | "foundAwake" | "foundRemoving" | "foundSuspended" {
+  switch (state) {
+    case "awake":
+      return "foundAwake";
+    case "suspending":
+    case "asleep":
+      return hasEngine ? "foundSuspended" : "foundAsleep";
+    case "removing":
+      return "foundRemoving";
+  }
 }
 
 /** Whether the manifest says that it sleeps, and nobody has woken it. */

@@ -1,5 +1,13 @@
 // The manifest of one instance, in memory and on the disk, and the sleep that it tells of.
-import { noteManifest, readManifest, writeManifest, type Manifest, type SleepRecord } from "./manifest.ts";
+import {
+  noteManifest,
+  readManifest,
+  saysAsleep,
+  writeManifest,
+  type Manifest,
+  type PersistedState,
+  type SleepRecord,
+} from "./manifest.ts";
 
 export class ManifestFile {
   readonly #path: string;
@@ -15,7 +23,7 @@ export class ManifestFile {
   }
 
   get isAsleep(): boolean {
-    return this.#manifest?.sleep.isAsleep ?? false;
+    return saysAsleep(this.#manifest);
   }
 
   /** @throws when the file cannot be understood. */
@@ -49,10 +57,10 @@ export class ManifestFile {
     this.#manifest = manifest;
   }
 
-  /** Changes what is known of its sleep; as `change`. */
-  changeSleep(change: Partial<SleepRecord>): Promise<void> {
+  /** Enters a state, and changes what is known of its sleep; as `change`. */
+  enter(state: PersistedState, sleep: Partial<SleepRecord>): Promise<void> {
     if (this.#manifest === null) return Promise.resolve();
-    return this.change({ sleep: { ...this.#manifest.sleep, ...change } });
+    return this.change({ state, sleep: { ...this.#manifest.sleep, ...sleep } });
   }
 
   /** What was kept has been deleted. */

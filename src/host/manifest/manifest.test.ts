@@ -43,11 +43,10 @@ describe("a manifest that an earlier release wrote with all users of an engine",
 
   /** Reads a manifest in the form of that release. */
   function readWith(users: InstanceUser[]) {
-    const { lastWake, wakes, since } = former.sleep;
-    writeFileSync(
-      path,
-      JSON.stringify({ ...former, sleep: { isAsleep: true, since, users, lastWake, wakes } }),
-    );
+    const { state: _, sleep, ...rest } = former;
+    const { lastWake, wakes, since } = sleep;
+    const record = { isAsleep: true, since, users, lastWake, wakes };
+    writeFileSync(path, JSON.stringify({ ...rest, wish: "present", sleep: record }));
     return readManifest(path);
   }
 
@@ -56,7 +55,7 @@ describe("a manifest that an earlier release wrote with all users of an engine",
       { name: "app", verifier: "of the engine" },
       { name: "other", verifier: "x" },
     ];
-    expect(readWith(users)?.sleep).toMatchObject({ isAsleep: true, users, usersLeftOut: 0 });
+    expect(readWith(users)).toMatchObject({ state: "asleep", sleep: { users, usersLeftOut: 0 } });
   });
 
   test.each([
@@ -73,7 +72,7 @@ describe("a manifest that an earlier release wrote with all users of an engine",
     const read = readWith(users());
     expect(read?.sleep.users).toEqual(spec.users);
     expect(read?.sleep.usersLeftOut).toBeGreaterThan(0);
-    expect({ ...read, sleep: null }).toEqual({ ...former, sleep: null });
+    expect({ ...read, sleep: null }).toEqual({ ...former, state: "asleep", sleep: null });
   });
 
   test("keeps as many as there may be when some more are in a file of usual size", () => {

@@ -6,8 +6,13 @@ import { codeOf } from "../../lib/errors.ts";
 import { keepFile, keptPath, replaceFile } from "../../lib/files.ts";
 import { readBounded } from "./manifest-text.ts";
 
-export type { Manifest } from "../../contracts/manifest.ts";
+export type { Manifest, PersistedState } from "../../contracts/manifest.ts";
 export { neverAsleep, type SleepRecord } from "../../contracts/sleep.ts";
+
+/** Whether the manifest says that the instance sleeps: it says so before the engine ends. */
+export function saysAsleep(manifest: Pick<Manifest, "state"> | null): boolean {
+  return manifest?.state === "asleep" || manifest?.state === "suspending";
+}
 
 /**
  * Reads a manifest; of one that a power cut left empty, what it was when it was last written to stay.

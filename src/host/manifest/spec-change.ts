@@ -4,7 +4,7 @@ import type { InstanceSpec, InstanceUser } from "../../drivers/driver.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import { withUsersOf } from "./known-users.ts";
 import { madeDatabasesAfter } from "./made-databases.ts";
-import { neverAsleep, type Manifest, type SleepRecord } from "./manifest.ts";
+import { neverAsleep, saysAsleep, type Manifest, type SleepRecord } from "./manifest.ts";
 
 /** Who wakes an instance for a wish of its owner. */
 const OWN_REASON = { user: "pilvi", address: "" };
@@ -17,33 +17,34 @@ export function manifestFor(
   allot: (spec: InstanceSpec) => number | null,
 ): Manifest {
   const madeDatabases = madeDatabasesAfter(spec, former);
-  const isAsleep = former?.sleep.isAsleep === true && !needsEngine(former.spec, spec, madeDatabases);
+  const wasAsleep = saysAsleep(former);
+  const isWoken = wasAsleep && former !== null && needsEngine(former.spec, spec, madeDatabases);
   return {
     spec,
-    wish: "present",
+    state: wasAsleep && !isWoken ? "asleep" : "awake",
     engine,
     uid: former === null ? allot(spec) : former.uid,
     adminPassword: former?.adminPassword ?? newPassword(),
     // An engine that was started with the former spec may have to be started anew, which a later host must know as well.
-    isReplaced: former !== null && !former.sleep.isAsleep,
+    isReplaced: former !== null && !wasAsleep,
     servedThrough: former?.servedThrough ?? spec.exposure.through,
     isSettled:
       former !== null &&
       former.isSettled &&
       isDeepStrictEqual(contentsOf(former.spec, madeDatabases), contentsOf(spec, madeDatabases)),
     madeDatabases,
-    sleep: sleepWith(spec, former?.sleep ?? neverAsleep(), isAsleep),
+    sleep: sleepWith(spec, former?.sleep ?? neverAsleep(), isWoken),
   };
 }
 
-function sleepWith(spec: InstanceSpec, sleep: SleepRecord, isAsleep: boolean): SleepRecord {
+function sleepWith(spec: InstanceSpec, sleep: SleepRecord, isWoken: boolean): SleepRecord {
   const users = sleep.users === null ? null : withUsersOf(spec, sleep.users);
-  return { ...(sleep.isAsleep && !isAsleep ? woken(sleep) : sleep), users };
+  return { ...(isWoken ? woken(sleep) : sleep), users };
 }
 
 /** A sleep that has come to its end. */
 export function woken(sleep: SleepRecord): SleepRecord {
-  return { ...sleep, isAsleep: false, since: new Date().toISOString(), wakes: sleep.wakes + 1 };
+  return { ...sleep, since: new Date().toISOString(), wakes: sleep.wakes + 1 };
 }
 
 /** The wake of an instance whose owner wished for what takes its engine. @param latestStart how long its start took. */

@@ -15,7 +15,7 @@ import type { InstanceLifecycle } from "../lifecycle/machine.ts";
 import { wakeOf } from "../lifecycle/state.ts";
 import type { InstanceFolder } from "../os/layout.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
-import type { Manifest } from "../manifest/manifest.ts";
+import { saysAsleep, type Manifest } from "../manifest/manifest.ts";
 import type { EngineRunner } from "../engine/runner.ts";
 import { lookAtUsers } from "../engine/published-users.ts";
 import { reasonOf } from "../engine/failure-handler.ts";
@@ -143,7 +143,7 @@ export class SleepCycle {
         lifecycle.report({ type: "suspended" });
         return false;
       }
-      await file.changeSleep({ isAsleep: false });
+      await file.enter("awake", {});
       return true;
     } catch (error) {
       log.warn({ error: messageOf(error) }, "a sleep could not be taken up");
@@ -173,7 +173,7 @@ export class SleepCycle {
     const { condition, file, lifecycle } = this.#parts;
     const { manifest } = file;
     if (manifest === null) return;
-    const isWoken = former?.sleep.isAsleep === true && !manifest.sleep.isAsleep;
+    const isWoken = saysAsleep(former) && !file.isAsleep;
     if (isWoken) lifecycle.report({ type: "woken", isOwn: true });
     // What became of users that are others now is of no interest any more.
     if (!isDeepStrictEqual(former?.spec.users, manifest.spec.users)) condition.notice("users", null);
@@ -192,7 +192,7 @@ export class SleepCycle {
     this.#startedAtMs = askedAtMs ?? performance.now();
     if (!file.isAsleep || file.manifest === null) return Promise.resolve();
     // A crash may come at any time from here on, and the start after it is to bring users and databases there again.
-    const durable = file.change({ isSettled: false, sleep: woken(file.manifest.sleep) });
+    const durable = file.change({ state: "awake", isSettled: false, sleep: woken(file.manifest.sleep) });
     lifecycle.report({ type: "woken", isOwn: false });
     return runner.runnable?.engine.users === undefined ? Promise.resolve() : durable;
   }

@@ -105,14 +105,13 @@ describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
     const spec = sleepySpec(kind);
     await host.ensure(spec);
     const sleep = {
-      isAsleep: true,
       since: new Date().toISOString(),
       users: spec.users,
       usersLeftOut: 0,
       lastWake: null,
       wakes: 3,
     };
-    await edit(spec.id, { sleep });
+    await edit(spec.id, { state: "suspending", sleep });
     await nextHost();
     await gateway.until(spec.id, "asleep");
     expect(hosts.pidsOf(spec.id)).toEqual([]);

@@ -83,7 +83,7 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
   }
   await failpoint("host.suspend.ended");
   if (!isBehindGateway) await handOver(sleeper);
-  else noteSettled(sleeper);
+  else noteAsleep(sleeper);
   await failpoint("host.suspend.stopped");
   sleeper.condition.lastError = null;
   sleeper.lifecycle.report({ type: "suspended" });
@@ -130,7 +130,7 @@ async function recordAndDetach(sleeper: Sleeper, timeouts: SuspendTimeouts): Pro
   const told = look?.users ?? { users: sleeper.runnable.context.spec.users, leftOut: 0 };
   const { users, leftOut: usersLeftOut } = sleeper.users.set(told);
   assertGoesOn(sleeper, timeouts);
-  await sleeper.file.changeSleep({ isAsleep: true, since: new Date().toISOString(), users, usersLeftOut });
+  await sleeper.file.enter("suspending", { since: new Date().toISOString(), users, usersLeftOut });
   sleeper.lifecycle.report({ type: "sleepRecorded" });
   await failpoint("host.suspend.recorded");
   assertGoesOn(sleeper, timeouts);
@@ -158,15 +158,15 @@ async function handOver({ file, runnable, address }: Sleeper): Promise<void> {
   const { manifest } = file;
   if (manifest === null) return;
   const { users } = runnable.context.spec;
-  const sleep = { ...manifest.sleep, isAsleep: true, since: new Date().toISOString(), users };
-  await file.change({ servedThrough: "gateway", isSettled: true, sleep });
+  const sleep = { ...manifest.sleep, since: new Date().toISOString(), users };
+  await file.change({ state: "asleep", servedThrough: "gateway", isSettled: true, sleep });
   await address.hold();
 }
 
-/** Without it, the next start does once more what is done already; no reason to say that it does not sleep. */
-function noteSettled({ file, log, lifecycle }: Sleeper): void {
+/** The manifest says already that it is being suspended. Without more, the next start does once more what is done; it sleeps all the same. */
+function noteAsleep({ file, log, lifecycle }: Sleeper): void {
   try {
-    if (isApplied(lifecycle.state)) file.note({ isSettled: true });
+    file.note({ state: "asleep", ...(isApplied(lifecycle.state) && { isSettled: true }) });
   } catch (error) {
     log.warn({ error }, "it could not be noted that all is in the data");
   }
@@ -185,7 +185,7 @@ export function tellOfRestored(
 /** An engine that ended meanwhile is started again by whoever noticed. */
 async function stayAwake({ file, runner, process, lifecycle, log }: Sleeper, since: string): Promise<void> {
   try {
-    if (file.isAsleep) await file.changeSleep({ isAsleep: false, since });
+    if (file.isAsleep) await file.enter("awake", { since });
   } catch (error) {
     // The next host sees that it runs, and has it fall asleep if it may.
     log.error({ error }, "a sleep that did not come about could not be taken back");

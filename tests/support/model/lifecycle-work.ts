@@ -1,4 +1,5 @@
 // What carries out the effects of a lifecycle in its model: work that takes its time, may fail, and is gone with its host.
+import type { PersistedState } from "../../../src/contracts/manifest.ts";
 import type { LifecycleEvent, Ticket } from "../../../src/host/lifecycle/lifecycle.ts";
 import { isApplied, isSleeping, type State, type StateName } from "../../../src/host/lifecycle/state.ts";
 import type { Random } from "./clock.ts";
@@ -6,8 +7,7 @@ import type { Random } from "./clock.ts";
 /** What outlives a host. */
 export interface ModelManifest {
   spec: number;
-  isAsleep: boolean;
-  isRemoved: boolean;
+  state: PersistedState;
 }
 
 /** An engine, which outlives a host as well. */
@@ -56,9 +56,9 @@ export class LifecycleWork {
     const spec = world.waiting.get(ticket)?.spec ?? world.fault("nobody asks");
     if (world.fails(5)) return world.end({ type: "recordEnded", error: new Failure() });
     if (world.manifest?.spec !== spec) {
-      const wasAsleep = world.manifest?.isAsleep === true;
+      const wasAsleep = world.manifest !== null && world.manifest.state !== "awake";
       const isAsleep = wasAsleep && world.random(2) === 0;
-      world.manifest = { spec, isAsleep, isRemoved: false };
+      world.manifest = { spec, state: isAsleep ? "asleep" : "awake" };
       if (wasAsleep && !isAsleep) world.dispatch({ type: "woken", isOwn: true });
       world.dispatch({ type: "recorded" });
     }
@@ -83,7 +83,7 @@ export class LifecycleWork {
       this.#endCleanly();
       world.dispatch({ type: "suspended" });
     } else if (isFound && !world.fails(10) && world.manifest !== null) {
-      world.manifest.isAsleep = false;
+      world.manifest.state = "awake";
       isSuspendDue = true;
     }
     yield;
@@ -111,9 +111,9 @@ export class LifecycleWork {
     if (world.fails(10)) throw new Failure("displaced");
     if (isSleeping(world.state) && !isWake) return world.dispatch({ type: "addressRegained" });
     if (world.engine !== null && isApplied(world.state)) return;
-    if (world.manifest.isAsleep) {
+    if (world.manifest.state !== "awake") {
       if (world.fails(5)) throw new Failure();
-      world.manifest.isAsleep = false;
+      world.manifest.state = "awake";
       world.dispatch({ type: "woken", isOwn: false });
     }
     yield;
@@ -137,7 +137,8 @@ export class LifecycleWork {
     yield;
     if (world.fails(5)) throw new Failure();
     if (world.engine !== null) world.fault("two engines in one folder");
-    if (world.manifest === null || world.manifest.isRemoved) world.fault("an engine is started for nothing");
+    if (world.manifest === null || world.manifest.state === "removing")
+      world.fault("an engine is started for nothing");
     const engine: ModelEngine = (world.engine = { spec: world.manifest?.spec ?? 0, isReady: false });
     world.isSaved = false;
     world.dispatch({ type: "spawned" });
@@ -177,7 +178,7 @@ export class LifecycleWork {
       this.#endCleanly();
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (world.manifest !== null && !world.fails(5)) world.manifest.isAsleep = false;
+      if (world.manifest !== null && !world.fails(5)) world.manifest.state = "awake";
       const isUp = engine !== null && world.engine === engine;
       if (isUp) world.dispatch({ type: "suspendFailed" });
       return world.end({ type: "taskEnded", error });
@@ -187,7 +188,8 @@ export class LifecycleWork {
       world.dispatch({ type: "engineLost" });
       return world.end({ type: "taskEnded", error: new Failure() });
     }
-    if (world.manifest !== null) world.manifest.isAsleep = true;
+    // The disk may be full by now, which a hand-over was told of before.
+    if (world.manifest !== null && (isHandOver || !world.fails(10))) world.manifest.state = "asleep";
     world.dispatch({ type: "suspended" });
     world.end({ type: "taskEnded" });
   }
@@ -201,7 +203,7 @@ export class LifecycleWork {
       world.dispatch({ type: "drainEnded" });
       return yield* this.drain(assertGoesOn);
     }
-    if (world.manifest !== null) world.manifest.isAsleep = true;
+    if (world.manifest !== null) world.manifest.state = "suspending";
   }
 
   *stop(): Work {
@@ -219,7 +221,7 @@ export class LifecycleWork {
     yield;
     if (world.manifest !== null) {
       if (world.fails(5)) return world.end({ type: "taskEnded", error: new Failure() });
-      world.manifest.isRemoved = true;
+      world.manifest.state = "removing";
       world.dispatch({ type: "removalBegun" });
       yield;
       world.engine = null;

@@ -6,7 +6,14 @@ import {
   type LifecycleEvent,
   type Ticket,
 } from "../../../src/host/lifecycle/lifecycle.ts";
-import { isApplied, isSleeping, type State, type StateName } from "../../../src/host/lifecycle/state.ts";
+import {
+  foundAs,
+  isApplied,
+  isSleeping,
+  type State,
+  type StateName,
+} from "../../../src/host/lifecycle/state.ts";
+import { saysAsleep } from "../../../src/host/manifest/manifest.ts";
 import { randomOf, type Random } from "./clock.ts";
 import {
   LifecycleWork,
@@ -107,10 +114,9 @@ export class LifecycleWorld implements WorkWorld {
     this.ending = null;
     this.#lifecycle = newLifecycle(new Date(this.nowMs));
     if (this.manifest === null) return;
-    const asleep = this.engine === null ? "foundAsleep" : "foundSuspended";
-    const awake = this.manifest.isAsleep ? asleep : "foundAwake";
-    this.dispatch({ type: this.manifest.isRemoved ? "foundRemoving" : awake });
-    if (this.manifest.isRemoved) this.ask("remove");
+    const { state } = this.manifest;
+    this.dispatch({ type: foundAs(state, this.engine !== null) });
+    if (state === "removing") this.ask("remove");
     else this.dispatch({ type: "asked", demand: "resume" });
   }
 
@@ -218,7 +224,7 @@ export class LifecycleWorld implements WorkWorld {
 
   #checkAnswer({ demand, spec }: { demand: string; spec: number }): void {
     const { manifest, engine } = this;
-    const isAsleep = engine === null && manifest?.isAsleep === true;
+    const isAsleep = engine === null && saysAsleep(manifest);
     if (demand === "suspend" && !(isAsleep && this.isSaved))
       this.fault("a sleep was told that lost something");
     if (demand === "close" && engine !== null) this.fault("a stop did not end the engine");
