@@ -30,9 +30,10 @@ interface Grown {
 /** A thing to measure; its time is that of the whole call. */
 type Step = (grown: Grown) => Promise<unknown>;
 
-/** Pages of the same length for both, since the rows of an answer cost what they cost. */
-const PAGE = `per_page=${FEW}`;
-const pages = ({ count }: Grown) => Math.ceil(count / FEW);
+/** No longer than what every filter finds among the few, since the rows of an answer cost what they cost. */
+const PER_PAGE = RARE;
+const PAGE = `per_page=${PER_PAGE}`;
+const pages = ({ count }: Grown) => Math.ceil(count / PER_PAGE);
 const list =
   (query: (grown: Grown) => string): Step =>
   (grown) =>
