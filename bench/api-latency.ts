@@ -1,5 +1,5 @@
-// Measures how long the API takes to answer, beside a bare server that answers as many bytes and a bare transaction on
-// the store.
+// Measures how long the API takes to answer, beside a bare server with answers of the same size and a bare transaction
+// on the store.
 import type { SQL } from "bun";
 import { cacheBody, TOKEN, type CacheDocument, type TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { constantServer, storeOf, vaultOf } from "./support/baselines.ts";
@@ -44,7 +44,7 @@ async function measureCreates(bench: Bench): Promise<number[]> {
     const bare = await request(bareUrl, body);
     const stored = await timed(() => insert(body));
     const created = await create();
-    // The next round begins on a quiet machine: what a create sets off is measured elsewhere.
+    // The next round begins on a quiet machine: the effects of a create are measured elsewhere.
     await finish(pilvi, idOf(created.text));
     if (round < 0) continue;
     bareMs.push(bare.ms);
@@ -67,7 +67,7 @@ async function measureReads(bench: Bench): Promise<number[]> {
   return getMs;
 }
 
-/** The rows have no engines: what a list costs does not depend on them, and 100 engines would be measured as well. */
+/** The rows have no engines: the cost of a list does not depend on them, and 100 engines would be measured as well. */
 async function measureLists(bench: Bench): Promise<void> {
   const { pilvi } = bench;
   const model = await pilvi.createCache();
@@ -111,7 +111,7 @@ async function finish(pilvi: TestPilvi, id: string): Promise<void> {
   await pilvi.deleteCache(id);
 }
 
-/** Sends a request, a POST when there is a body; the time is the one until the answer was read whole. */
+/** Sends a request, a POST when there is a body; the time ends when the answer was read whole. */
 async function request(url: string, body?: string): Promise<{ ms: number; text: string }> {
   let text = "";
   const ms = await timed(async () => {

@@ -52,7 +52,7 @@ async function startBare(bare: BareEngine): Promise<number> {
   return pongAt - startedAt;
 }
 
-/** Connects as soon as the port is known, whether the cache says that it is available or not. */
+/** Connects as soon as the port is known, whatever the status of the cache. */
 async function createAndConnect(pilvi: Bench["pilvi"]): Promise<{ answerMs: number; pongMs: number }> {
   const startedAt = performance.now();
   const cache = await orderCache(pilvi);
@@ -63,7 +63,7 @@ async function createAndConnect(pilvi: Bench["pilvi"]): Promise<{ answerMs: numb
   return { answerMs: answeredAt - startedAt, pongMs: pongAt - startedAt };
 }
 
-/** Connects when the cache says that it is available. */
+/** Connects when the status of the cache is `available`. */
 async function createAndWait(pilvi: Bench["pilvi"], stages: StageClock): Promise<number> {
   const startedAt = performance.now();
   const cache = await orderCache(pilvi);

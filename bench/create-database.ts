@@ -15,7 +15,10 @@ import { mean, median } from "./support/statistics.ts";
 const ROUNDS = 30;
 /** Rounds at the start that warm both sides up and do not count. */
 const WARM_UP = 2;
-/** Each of so many rounds also has a create that is waited for and taken apart, whose means need fewer samples. */
+/**
+ * One round in this many also has a create whose client waits for `available` and whose stages are measured; their
+ * means need fewer samples.
+ */
 const ROUNDS_PER_WAIT = 3;
 const WARM_SLOTS = 2;
 const TARGET_RATIOS = { withSlots: 2, without: 2.5 };
@@ -50,20 +53,20 @@ async function measureAll(bench: Bench, slots: number, targetRatio: number): Pro
   }
 }
 
-/** Milliseconds, one of each for every round. */
+/** Milliseconds, a sample for every round. */
 interface Samples {
   bare: number[];
-  /** By a client that tries again and again from the 201 on, whether the cluster says that it is available or not. */
+  /** By a client that tries again and again from the 201 on, whatever the status of the cluster. */
   reached: number[];
-  /** What of `reached` was the making of the first data. */
+  /** The part of `reached` in which the first data was made. */
   reachedData: number[];
-  /** By a client that connects when the cluster says that it is available. */
+  /** By a client that connects when the status of the cluster is `available`. */
   waited: number[];
   waitedData: number[];
   stages: DatabaseStages;
 }
 
-/** @param start starts the bare engine and gives what `startBare` does. */
+/** @param start starts the bare engine and returns the same as `startBare`. */
 async function measure(
   { pilvi }: Bench,
   measured: Measured,
@@ -104,7 +107,7 @@ async function startBare(bare: BareInstance, address: Address): Promise<number> 
 interface Created {
   /** Milliseconds from the create to the first answer. */
   ms: number;
-  /** Milliseconds of them in which the host made the first data. */
+  /** The part of them in which the host made the first data, in milliseconds. */
   dataMs: number;
 }
 
@@ -117,7 +120,7 @@ async function createAndConnect(pilvi: TestPilvi, measured: Measured): Promise<C
   return await finish(pilvi, cluster, answerAt - startedAt);
 }
 
-/** Connects when the cluster says that it is available. */
+/** Connects when the status of the cluster is `available`. */
 async function createAndWait(pilvi: TestPilvi, measured: Measured, stages: DatabaseStages): Promise<Created> {
   const startedAt = performance.now();
   const { id } = await orderCluster(pilvi, measured);
@@ -136,7 +139,7 @@ async function finish(pilvi: TestPilvi, cluster: DatabaseClusterResource, ms: nu
   return created;
 }
 
-/** Without slots the making of the first data is told apart: the baseline begins with it made. */
+/** Without slots the making of the first data is reported separately: the baseline begins with finished data. */
 function report(title: string, samples: Samples, slots: number, targetRatio: number): void {
   const { bare, stages } = samples;
   const isBuilt = slots === 0;

@@ -1,5 +1,5 @@
-// Measures what happens when an engine is killed: when its status is taken back, and when the cache answers again,
-// beside a bare engine that is started again as soon as its parent hears of its end.
+// Measures the death of an engine: when its status is taken back, and when the cache answers again, beside a bare
+// engine that is started again as soon as its parent notices its end.
 import type { CacheResource } from "../src/resources/caches/schema.ts";
 import type { CacheDocument, TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { BareEngine } from "./support/bare-engine.ts";
@@ -9,7 +9,7 @@ import { firstPong } from "./support/first-pong.ts";
 import { milliseconds, printColumns, printTarget, printTimes } from "./support/report.ts";
 import { percentile } from "./support/statistics.ts";
 
-/** Killed in turn, so that each has run for long enough not to count as one that crashes again and again. */
+/** Killed in turn, so that each engine has run long enough not to count as crashing again and again. */
 const CACHES = 10;
 const ROUNDS = 100;
 /** Rounds at the start that do not count. */
@@ -41,10 +41,10 @@ await runBench(`engine-death: SIGKILL of an engine, ${ROUNDS} rounds`, async ({ 
 
 /** Milliseconds since the kill. */
 interface Death {
-  /** When a client that asks for the status again and again was first told of another one than `available`. */
+  /** When a client that polls the status first saw another status than `available`. */
   takenBack: number | undefined;
   answering: number;
-  /** When a client that asks again and again was first told `available` after that. */
+  /** When that client first saw `available` after that. */
   availableAgain: number | undefined;
 }
 
@@ -70,7 +70,7 @@ async function killEngine(pilvi: TestPilvi, cache: CacheResource): Promise<Death
 }
 
 /**
- * Asks until the status was taken back and given again; gives up when it was not taken back for so long that it never
+ * Polls until the status was taken back and given again; gives up when it was not taken back for so long that it never
  * will be.
  */
 async function watchStatus(
@@ -89,7 +89,7 @@ async function watchStatus(
   }
 }
 
-/** A killed process answers for a moment still; its connections end before its parent hears of its end. */
+/** A killed process still answers for a moment; its connections end before its parent notices its end. */
 async function untilDead(pid: number): Promise<void> {
   for (;;) {
     try {

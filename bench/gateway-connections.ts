@@ -1,5 +1,5 @@
-// Measures the memory that the gateway takes for each connection that is open and idle, beside HAProxy and PgBouncer
-// with as many.
+// Measures the memory that the gateway takes for each open, idle connection, beside HAProxy and PgBouncer with as many
+// connections.
 import { forEachLimited } from "../src/lib/for-each-limited.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { ask } from "./support/clients.ts";
@@ -12,7 +12,7 @@ import type { Place, Wire } from "./support/wire.ts";
 
 const VALKEY_CONNECTIONS = 1_000;
 const POSTGRES_CONNECTIONS = 50;
-/** Connections before those that count: so few that they leave no memory behind that the others could take. */
+/** Connections before the measured ones: so few that they leave no memory behind that later connections could take. */
 const WARM_UP_CONNECTIONS = 5;
 /** Clients that log in at a time. */
 const AT_ONCE = 20;

@@ -1,5 +1,5 @@
-// Measures how long nobody is let in when the gateway is killed, beside an HAProxy in front of the same engine that is
-// started again as soon as its parent hears of its end. The engine runs on meanwhile.
+// Measures how long no client is let in after a kill of the gateway, beside an HAProxy in front of the same engine that
+// is started again as soon as its parent notices its end. The engine runs on meanwhile.
 import { isAlive } from "../tests/support/pilvi/processes.ts";
 import { runBench } from "./support/bench.ts";
 import { firstAnswer } from "./support/clients.ts";
@@ -13,7 +13,7 @@ import type { Place } from "./support/wire.ts";
 
 const ROUNDS = countOption(30);
 const WARM_UP = 3;
-/** A process that ends sooner counts as one that cannot start, and is started again later each time. */
+/** A process that ends sooner counts as unable to start, and is started again later each time. */
 const STEADY_MS = 1_000;
 
 await runBench(`gateway-restart: SIGKILL to the next client's answer, ${ROUNDS} rounds`, async (bench) => {
@@ -35,14 +35,14 @@ await runBench(`gateway-restart: SIGKILL to the next client's answer, ${ROUNDS} 
   printTimes("gateway, kill to the next answer", samples.gateway, samples.bare);
 });
 
-/** @returns milliseconds from the kill to the answer that the first client gets that is let in. */
+/** @returns milliseconds from the kill to the first answer that a client gets. */
 async function timeOf(sleepy: Sleepy, place: Place, end: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await end();
   return (await firstAnswer({ ...sleepy, place })) - startedAt;
 }
 
-/** A killed process may answer for a moment still. */
+/** A killed process may still answer for a moment. */
 async function kill(pid: number): Promise<void> {
   process.kill(pid, "SIGKILL");
   while (isAlive(pid)) await Bun.sleep(0);

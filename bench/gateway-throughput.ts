@@ -1,6 +1,5 @@
-// Measures how much gets through the gateway in a second, beside the same engine without anything in between, and
-// beside PgBouncer and HAProxy in front of it. All of them share the processors with the engine and the load, as they
-// do on a real machine.
+// Measures the throughput of the gateway, beside the same engine without a proxy, and beside PgBouncer and HAProxy in
+// front of it. All of them share the processors with the engine and the load, as they do on a real machine.
 import { freePort } from "../tests/support/pilvi/ports.ts";
 import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
@@ -30,12 +29,12 @@ const SELECT_LOADS: SelectLoad[] = [
   { clients: 16, threads: 2 },
   { clients: 1, threads: 1 },
 ];
-/** For about two seconds each. */
+/** Each load takes about two seconds. */
 const PIPELINES = [
   { pipeline: 1, requests: 150_000 },
   { pipeline: 16, requests: 1_200_000 },
 ];
-/** Shares of the rate of others. */
+/** The least share of each baseline's rate. */
 const TARGETS = { ofDirect: 0.75, ofPgbouncer: 1, ofHaproxy: 0.9 };
 
 await runBench(
@@ -46,14 +45,14 @@ await runBench(
   },
 );
 
-/** One way to the engine, and how much got through in each round. */
+/** A way to the engine, and its rate in each round. */
 interface Side {
   label: string;
   target: Target;
   rates: number[];
 }
 
-/** The sides of one comparison: the first is the way without anything in between, where there is one. */
+/** The sides of a comparison; `direct` is the way without a proxy, where it exists. */
 interface Comparison {
   direct?: Side;
   peer: Side;
@@ -103,10 +102,7 @@ async function measureValkey(bench: Bench): Promise<void> {
 
 type RateOf = (target: Target) => Promise<number>;
 
-/**
- * A copy of the engine with the same settings, which listens on a port by itself, as its clients would reach it
- * otherwise.
- */
+/** A copy of the engine with the same settings, which listens on a port by itself, as it would without a gateway. */
 async function startBarePostgres(bench: Bench, { id, login }: Sleepy): Promise<Side> {
   const model = (await takeModels(bench.pilvi, [{ id }])).get(id);
   if (model === undefined) throw new Error("there is no model");
@@ -146,7 +142,7 @@ async function compareTls({ login, place }: Sleepy, proxy: Proxy, rateOf: RateOf
 }
 
 /**
- * The first round warms all sides up and does not count. Every other round goes backwards, so that none always comes
+ * The first round warms all sides up and does not count. Every other round runs backwards, so that no side always comes
  * first.
  */
 async function alternate(sides: readonly Side[], rateOf: RateOf): Promise<void> {
@@ -193,7 +189,7 @@ function printTargets(
   printFloor(`${what}: of ${peer.label}`, shareOf(gateway, peer), ofPeer, times);
 }
 
-/** The median of the rounds' shares: a machine that is slow for some minutes is so for both sides of a round. */
+/** The median of the rounds' shares: a machine that is slow for some minutes slows both sides of a round. */
 function shareOf(side: Side, other: Side): number {
   return median(side.rates.map((rate, round) => rate / (other.rates[round] ?? Number.NaN)));
 }

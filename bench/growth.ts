@@ -1,4 +1,5 @@
-// Measures what 100,000 caches of one organization cost in lists, reads, creates and at a start, beside ten, in turn.
+// Measures the cost of 100,000 caches of an organization in lists, reads, creates and at a start, beside ten caches, in
+// turn.
 import { TOKEN, type TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { storeOf, vaultOf } from "./support/baselines.ts";
 import { runWithoutPilvi, startMeasured, type Endings } from "./support/bench.ts";
@@ -11,7 +12,7 @@ import { median, percentile } from "./support/statistics.ts";
 
 const FEW = 10;
 const MANY = countOption(100_000);
-/** So many of the rows have a status that a filter looks for. */
+/** The number of rows with a status that a filter looks for. */
 const RARE = 5;
 const ROUNDS = 300;
 const CREATES = 60;
@@ -20,17 +21,17 @@ const STARTS = 5;
 const WARM_UP = 30;
 const TARGET = 1.2;
 
-/** A Pilvi with so many caches. */
+/** A Pilvi with a number of caches. */
 interface Grown {
   pilvi: TestPilvi;
   count: number;
   ids: string[];
 }
 
-/** A thing to measure; its time is that of the whole call. */
+/** A step to measure; its time is that of the whole call. */
 type Step = (grown: Grown) => Promise<unknown>;
 
-/** No longer than what every filter finds among the few, since the rows of an answer cost what they cost. */
+/** No longer than any filtered list of the few caches, since each row of an answer has a cost of its own. */
 const PER_PAGE = RARE;
 const PAGE = `per_page=${PER_PAGE}`;
 const pages = ({ count }: Grown) => Math.ceil(count / PER_PAGE);
@@ -72,7 +73,7 @@ await runWithoutPilvi(`growth: ${FEW} caches and ${MANY}, asleep, of one organiz
   printTarget("the largest ratio", Math.max(...ratios), TARGET, times);
 });
 
-/** A Pilvi whose caches but one are rows in the store alone. */
+/** A Pilvi with one real cache; all its other caches are rows in the store alone. */
 async function grow(endings: Endings, count: number): Promise<Grown> {
   const pilvi = await startMeasured({});
   endings.atEnd(() => pilvi.close());
@@ -90,7 +91,7 @@ async function grow(endings: Endings, count: number): Promise<Grown> {
 async function compare(label: string, step: Step, both: readonly Grown[], rounds: number): Promise<number> {
   const timesMs: number[][] = both.map(() => []);
   for (let round = -WARM_UP; round < rounds; round += 1) {
-    // Each goes first as often as the other.
+    // Both sides go first equally often.
     for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const grown = both[index];
       if (grown === undefined) continue;
@@ -101,7 +102,7 @@ async function compare(label: string, step: Step, both: readonly Grown[], rounds
   return printCompared(label, timesMs);
 }
 
-/** A cache's creation, its way to being available, and its end, each for itself. */
+/** Measures a cache's creation, its way to `available`, and its end, each by itself. */
 async function compareLives(
   steps: Record<"create" | "settle" | "remove", Step>,
   both: readonly Grown[],
@@ -138,7 +139,7 @@ async function compareStarts(both: readonly Grown[]): Promise<number> {
   return printCompared("start to ready", timesMs);
 }
 
-/** @returns how many times the former median the latter is. */
+/** @returns the ratio of the second median to the first. */
 function printCompared(label: string, [few = [], many = []]: readonly number[][]): number {
   const ratio = median(many) / median(few);
   const figures = [median(few), median(many), percentile(few, 99), percentile(many, 99)];

@@ -1,5 +1,5 @@
-// Measures how a herd of clients at one sleeping Postgres ends, beside a bare start of the same engine whose clients
-// try again and again until they are let in or told that all connections are taken.
+// Measures how a herd of clients at a sleeping Postgres ends, beside a bare start of the same engine whose clients try
+// again and again until they are let in or refused because all connections are taken.
 import { POSTGRES } from "../tests/support/pilvi/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";
@@ -20,10 +20,10 @@ import { settle } from "./support/warmth.ts";
 import { Refusal, type Wire } from "./support/wire.ts";
 
 const CLIENTS = countOption(1_000);
-/** The kernel holds smaller clusters to less than one processor, and nobody holds the bare engine. */
+/** The kernel holds smaller clusters to less than one processor, and the bare engine has no limit. */
 const COMPUTE_UNITS = 2;
 const ROUNDS = 3;
-/** So many clients that try at every millisecond would keep a whole core busy. */
+/** Herds of clients that try every millisecond would keep a whole core busy. */
 const RETRY_MS = 20;
 const GIVE_UP_MS = 60_000;
 /** SQLSTATE of Postgres: all connections are taken. */
@@ -45,10 +45,10 @@ await runBench(
   },
 );
 
-/** What became of the clients of a herd, in milliseconds since it came. */
+/** The outcomes of the clients of a herd, in milliseconds since it came. */
 interface Herd {
   answered: Arrivals;
-  /** Told by the engine that all connections are taken. */
+  /** The engine refused these clients: all connections are taken. */
   refused: Arrivals;
   failures: number;
 }
@@ -73,7 +73,7 @@ async function measure(pilvi: TestPilvi, sleepy: Sleepy, bare: BareInstance): Pr
   report(rounds.bare, rounds.woken);
 }
 
-/** A client of a bare engine comes back until it was let in or told that all connections are taken. */
+/** A client of a bare engine comes back until it is let in, or refused because all connections are taken. */
 async function attemptUntilHeard(sleepy: Sleepy, { socket }: BareInstance): Promise<Wire> {
   const giveUpAt = performance.now() + GIVE_UP_MS;
   for (;;) {
@@ -86,7 +86,7 @@ async function attemptUntilHeard(sleepy: Sleepy, { socket }: BareInstance): Prom
   }
 }
 
-/** All clients at once; each stays until every one has heard. @param start is done first and counts. */
+/** All clients at once; each stays until all have their outcome. @param start is done first and counts. */
 async function herd(attempt: () => Promise<Wire>, start: () => void = () => undefined): Promise<Herd> {
   const result: Herd = { answered: [], refused: [], failures: 0 };
   const wires: Wire[] = [];
@@ -128,7 +128,7 @@ function report(bare: Herd[], woken: Herd[]): void {
   printTarget("clients fewer let in than by the bare engine", Math.max(...fewer), 0, String);
 }
 
-/** When each was let in or refused. */
+/** When each client was let in or refused. */
 function heard({ answered, refused }: Herd): Arrivals {
   return [...answered, ...refused];
 }

@@ -8,7 +8,7 @@ import { gatewayPid } from "./support/pilvi-memory.ts";
 import { megabytes, printColumns, printRow } from "./support/report.ts";
 
 const CACHES = 20;
-/** Garbage that a start or a create made is collected by then. */
+/** By then the garbage of a start or a create is collected. */
 const SETTLE_MS = 10_000;
 
 await runBench(

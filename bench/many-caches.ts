@@ -1,5 +1,5 @@
-// Measures how long 50 caches take that are created all at once, beside 50 bare engines with the same files started at
-// once.
+// Measures how long 50 caches take that are created all at once, beside 50 bare engines with the same files that are
+// started at once.
 import type { CacheResource } from "../src/resources/caches/schema.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";
 import { BareEngine } from "./support/bare-engine.ts";
@@ -10,7 +10,7 @@ import { printColumns, printTarget } from "./support/report.ts";
 
 const CACHES = 50;
 const ROUNDS = 5;
-/** So many clients that try at every millisecond would keep a whole core busy. */
+/** Herds of clients that try every millisecond would keep a whole core busy. */
 const RETRY_MS = 10;
 
 await runBench(`many-caches: ${CACHES} at once, ${ROUNDS} rounds`, async ({ pilvi, atEnd }) => {
@@ -64,10 +64,7 @@ async function startAll(engines: BareEngine[]): Promise<Arrivals> {
   return arrivals;
 }
 
-/**
- * Creates all of them, has each awaited, sees whether it becomes available, and deletes it when all others are there
- * too.
- */
+/** Creates all caches, waits for each to arrive and to become available, and deletes them in the end. */
 async function createAll(
   pilvi: Bench["pilvi"],
   arrive: (cache: CacheResource) => Promise<void>,

@@ -14,11 +14,11 @@ import { untilSlotsAreFull } from "./support/slots.ts";
 
 const CLUSTERS_OF_EACH = 20;
 const CLUSTERS = MEASURED.length * CLUSTERS_OF_EACH;
-/** So many clients that try at every millisecond would keep a whole core busy. */
+/** Herds of clients that try every millisecond would keep a whole core busy. */
 const RETRY_MS = 20;
-/** What a start leaves to be done, in the engine and on the disk, is done by then. */
+/** By then the work that a start leaves to the engine and the disk is done. */
 const SETTLE_MS = 10_000;
-/** What an operator gets without a setting; most of the clusters are built while their customers wait. */
+/** The default of the setting; most of the clusters are built while their customers wait. */
 const WARM_SLOTS = 2;
 
 await runBench(
@@ -26,7 +26,7 @@ await runBench(
   async (bench) => {
     const bare = await startBare(bench);
     await Bun.sleep(SETTLE_MS);
-    // Each side is weighed while the other is not there, so that neither shares the pages of programs with the other.
+    // Each side is weighed while the other is not running, so that neither shares the pages of programs with the other.
     const bareMemory = memoryPerEngine((index) => (bare.engines[index] ?? []).map((engine) => engine.pids));
     await Promise.all(bare.engines.flat().map((engine) => engine.kill()));
     await untilSlotsAreFull(bench.pilvi, WARM_SLOTS);
@@ -54,7 +54,7 @@ await runBench(
   { PILVI_WARM_SLOTS: String(WARM_SLOTS) },
 );
 
-/** Starts all bare engines at once. @returns them and their arrivals, by engine in the order of `MEASURED`. */
+/** Starts all bare engines at once. @returns the engines and their arrivals, by engine in the order of `MEASURED`. */
 async function startBare({
   pilvi,
   atEnd,
@@ -85,7 +85,7 @@ async function startBare({
   return { engines, arrivals };
 }
 
-/** Creates all clusters at once; one that does not become available is told and counted. */
+/** Creates all clusters at once; a cluster that does not become available is reported and counted. */
 async function createAll(
   pilvi: TestPilvi,
 ): Promise<{ ids: string[][]; arrivals: Arrivals[]; failures: number }> {
@@ -112,7 +112,8 @@ async function createAll(
 }
 
 /**
- * A held GET is answered after a while even when nothing came of it; building so many at once takes longer than one.
+ * Pilvi answers a held GET after a while even without the status; building so many clusters at once takes longer than a
+ * hold.
  */
 async function untilAvailable(
   pilvi: TestPilvi,

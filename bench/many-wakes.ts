@@ -1,5 +1,5 @@
 // Measures how long many sleeping databases take that are woken at once, beside as many bare engines started at once on
-// copies of the files of one of them.
+// copies of the files of one database.
 import { forEachLimited } from "../src/lib/for-each-limited.ts";
 import { printArrivals, type Arrivals } from "./support/arrivals.ts";
 import { BareInstance, takeModels, type Model } from "./support/bare-instance.ts";
@@ -12,9 +12,9 @@ import { settle } from "./support/warmth.ts";
 
 const DATABASES = countOption(50);
 const ROUNDS = 5;
-/** So many clients that try at every millisecond would keep a whole core busy. */
+/** Herds of clients that try every millisecond would keep a whole core busy. */
 const RETRY_MS = 20;
-/** So many are created at a time. */
+/** The number of creates at a time. */
 const AT_ONCE = 4;
 
 await runBench(

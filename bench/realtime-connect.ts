@@ -1,5 +1,5 @@
-// Measures what a connection costs the realtime server: processor time to connect and subscribe, and memory while it is
-// idle, beside a C server that keeps as little as it can.
+// Measures the cost of a connection to the realtime server: processor time to connect and subscribe, and memory while
+// it is idle, beside a minimal C server.
 import { holdIdle, load, type LoadResult } from "./support/realtime-load.ts";
 import { runRealtimeBench, type RealtimeBench } from "./support/realtime-tools.ts";
 import { startBaseline, startRealtime, untilQuiet, type RealtimeServer } from "./support/realtime.ts";
@@ -10,9 +10,9 @@ import { median } from "./support/statistics.ts";
 
 const ROUNDS = countOption(5);
 const CONNECTIONS = 8_000;
-/** Connections before those whose memory counts: so few that they leave no memory behind. */
+/** Connections before the measured ones: so few that they leave no memory behind. */
 const WARM_UP_CONNECTIONS = 100;
-/** Garbage that connecting made is collected by then. */
+/** By then the garbage of connecting is collected. */
 const SETTLE_MS = 8_000;
 const TARGETS = { cpuRatio: 1.3, residentKilobytes: 4 };
 
@@ -30,7 +30,9 @@ await runRealtimeBench(
   },
 );
 
-/** @returns how many times the baseline's processor time a connection takes, of the first that a new process has. */
+/**
+ * @returns the ratio of processor time for a connection to the baseline's, over the first connections of a new process.
+ */
 async function measureTime(bench: RealtimeBench): Promise<number> {
   const bare: LoadResult[] = [];
   const ours: LoadResult[] = [];
@@ -48,7 +50,7 @@ async function measureTime(bench: RealtimeBench): Promise<number> {
   return ratio;
 }
 
-/** Connects to a server that has just said that it is ready, and stops it. */
+/** Connects to a server that has just become ready, and stops it. */
 async function firstLoad(bench: RealtimeBench, start: Start): Promise<LoadResult> {
   const server = await start(bench);
   const result = await load(bench, server, "connect", { subscribers: CONNECTIONS });
@@ -74,7 +76,7 @@ async function measureMemory(bench: RealtimeBench): Promise<number> {
   return median(ours.map(({ rss }) => rss));
 }
 
-/** What a new server grows by for each of its connections. */
+/** The growth of a new server for each of its connections. */
 async function memoryOfIdle(bench: RealtimeBench, start: Start): Promise<Memory> {
   const server = await start(bench);
   await load(bench, server, "connect", { subscribers: WARM_UP_CONNECTIONS });

@@ -1,4 +1,4 @@
-// Measures what a delivery costs the realtime server in processor time, beside a C server that does nothing else.
+// Measures the processor time of a delivery by the realtime server, beside a C server that does nothing else.
 import { load, type LoadResult } from "./support/realtime-load.ts";
 import { runRealtimeBench, type RealtimeBench } from "./support/realtime-tools.ts";
 import { startBaseline, startRealtime, type RealtimeServer } from "./support/realtime.ts";
@@ -7,7 +7,7 @@ import { median } from "./support/statistics.ts";
 
 const ROUNDS = 3;
 /**
- * With more than one publish outstanding, several events are pending for a socket, and both sides may write them at
+ * With more than one outstanding publish, several events are pending for a socket, and both sides may write them at
  * once.
  */
 const CASES = [
@@ -35,7 +35,7 @@ await runRealtimeBench(
   },
 );
 
-/** @returns how many times the baseline's cost a delivery has. */
+/** @returns the ratio of a delivery's cost to the baseline's. */
 async function measure(
   bench: RealtimeBench,
   baseline: RealtimeServer,

@@ -16,7 +16,7 @@ import { median } from "./support/statistics.ts";
 
 const ROUNDS = 3;
 const FLOOD: LoadOptions = { subscribers: 1, publishers: 16, seconds: 3, warmUp: 10_000 };
-/** Far less than the servers can do, so that no publish waits for another. */
+/** Far below the servers' limits, so that no publish waits for another. */
 const PACED: LoadOptions = { subscribers: 1_000, publishers: 8, rate: 20, publishes: 200, warmUp: 100 };
 const TARGETS = { rateRatio: 0.5, p99Ratio: 1.3 };
 
@@ -49,7 +49,7 @@ async function rounds(
   return results;
 }
 
-/** @returns how many times the baseline's publishes a second there were. */
+/** @returns the ratio of the publishes a second to the baseline's. */
 function reportFlood(servers: Servers, results: Results): number {
   const [bare, ours] = [rateOf(results[0]), rateOf(results[1])];
   printColumns("a second", "x", "CPU");
@@ -69,7 +69,7 @@ function rateOf(results: LoadResult[]): number {
   return median(results.map(({ count, seconds }) => count / seconds));
 }
 
-/** @returns how many times the baseline's p99 there was. */
+/** @returns the ratio of the p99 to the baseline's. */
 function reportPaced(servers: Servers, results: Results): number {
   const [bare, ours] = [percentilesOf(results[0]), percentilesOf(results[1])];
   printColumns("p50", "p99", "x p50", "x p99");

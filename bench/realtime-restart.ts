@@ -1,5 +1,5 @@
-// Measures how long nobody is let in when the process of a WebSocket cluster is killed, beside a bare WebSocket server
-// on the same runtime that is started again as soon as its parent hears of its end.
+// Measures how long no client is let in after a kill of a WebSocket cluster's process, beside a bare WebSocket server
+// on the same runtime that is started again as soon as its parent notices its end.
 import { join } from "node:path";
 import { handshakeOf } from "../tests/support/wire/raw-websocket.ts";
 import { isAlive } from "../tests/support/pilvi/processes.ts";
@@ -14,7 +14,7 @@ import { Wire } from "./support/wire.ts";
 
 const ROUNDS = countOption(30);
 const WARM_UP = 3;
-/** A process that ends sooner counts as one that crashes again and again, and is started again later each time. */
+/** A process that ends sooner counts as crashing again and again, and is started again later each time. */
 const STEADY_MS = 1_100;
 const RETRY_MS = 1;
 const GIVE_UP_MS = 30_000;
@@ -41,13 +41,13 @@ await runBench(
   },
 );
 
-/** @returns milliseconds from the kill to the greeting that the first client gets that is let in. */
+/** @returns milliseconds from the kill to the first greeting that a client gets. */
 async function killRealtime(pilvi: TestPilvi, { id, server, main }: TestServer): Promise<number> {
   const [pid] = processesOf(pilvi, id);
   if (pid === undefined) throw new Error(`${id} has no process`);
   const startedAt = performance.now();
   process.kill(pid, "SIGKILL");
-  // A killed process may answer for a moment still.
+  // A killed process may still answer for a moment.
   while (isAlive(pid)) await Bun.sleep(0);
   const path = `/app/${main.attributes.key}?protocol=7&client=bench&version=1.0`;
   await greeting(Number(new URL(server.meta.url).port), path);
@@ -71,14 +71,14 @@ async function isGreeted(port: number, path: string): Promise<boolean> {
     await wire.readThrough("pusher:connection_established");
     return true;
   } catch {
-    // Nobody listens there yet, or the one that listens knows no application yet.
+    // No server listens there yet, or it does not know its applications yet.
     return false;
   } finally {
     wire?.close();
   }
 }
 
-/** A server in a process of its own that greets everyone and does nothing else. */
+/** A server in a process of its own that only greets its clients. */
 class BareServer {
   readonly #bench: Bench;
   #process: Bun.Subprocess<"ignore", "pipe", "inherit"> | undefined;
@@ -91,7 +91,7 @@ class BareServer {
   async start(): Promise<void> {
     const program = join(import.meta.dir, "support", "greeting-server.ts");
     const child = Bun.spawn([process.execPath, program], {
-      // By its folder it is found when this process is killed.
+      // This folder identifies it when the measurement's own process is killed.
       cwd: this.#bench.pilvi.dataDir,
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -101,7 +101,7 @@ class BareServer {
     throw new Error("the bare server does not start");
   }
 
-  /** @returns milliseconds from the kill to the greeting of the next. */
+  /** @returns milliseconds from the kill to the greeting of the next process. */
   async restart(): Promise<number> {
     const startedAt = performance.now();
     await this.#kill();

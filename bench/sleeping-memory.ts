@@ -1,5 +1,5 @@
-// Measures what sleeping instances take in Pilvi's own processes, while it runs on and after a restart, beside what one
-// takes that is awake. None of them has a process.
+// Measures the memory of sleeping instances in Pilvi's own processes, while it runs on and after a restart, beside the
+// memory of an awake instance. A sleeping instance has no process.
 import { forEachLimited } from "../src/lib/for-each-limited.ts";
 import { processesOf } from "../tests/support/pilvi/databases.ts";
 import type { TestPilvi } from "../tests/support/pilvi/pilvi.ts";
@@ -14,9 +14,9 @@ import { POSTGRES_SLEEPER, suspend, VALKEY_SLEEPER, type Sleeper, type Sleepy } 
 const INSTANCES = countOption(200);
 /** Taken in turn: what Pilvi keeps of each hardly depends on its engine, and caches are made faster. */
 const SLEEPERS = [POSTGRES_SLEEPER, VALKEY_SLEEPER];
-/** Instances that are made, slept and woken before anything counts, so that code and buffers for all that are there. */
+/** Instances that are made, slept and woken before the measurement, so that shared code and buffers exist already. */
 const WARM_UP = 10;
-/** So many are created at a time. */
+/** The number of creates at a time. */
 const AT_ONCE = 4;
 const TARGET_KB = 100;
 
@@ -38,7 +38,7 @@ await runBench(
   },
 );
 
-/** Creates instances that sleep. @returns them by the order of `SLEEPERS`. */
+/** Creates sleeping instances. @returns the instances in the order of `SLEEPERS`. */
 async function createAll(pilvi: TestPilvi, count: number): Promise<Sleepy[][]> {
   const created: Sleepy[][] = SLEEPERS.map(() => []);
   const orders = Array.from({ length: count }, (_, index) => index % SLEEPERS.length);
@@ -57,7 +57,7 @@ async function remove(pilvi: TestPilvi, path: string): Promise<void> {
   if (status !== 404) throw new Error(`${path} is not gone: ${status}`);
 }
 
-/** What a Pilvi that was just started takes; the instances sleep on. */
+/** The memory of a restarted Pilvi; the instances sleep on. */
 async function restart(pilvi: TestPilvi): Promise<Memory> {
   await pilvi.stop();
   await pilvi.start();

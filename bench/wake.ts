@@ -1,6 +1,6 @@
 // Measures how long a sleeping instance takes from the connection of its first client to the first answer, beside a
-// bare start of the same engine on a copy of the same files. The client is the same on both sides, and as small as can
-// be.
+// bare start of the same engine on a copy of the same files. The client is the same on both sides, and as small as
+// possible.
 import { ask, firstAnswer } from "./support/clients.ts";
 import { BareInstance, takeModels, type Model } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
@@ -23,7 +23,7 @@ import { settle } from "./support/warmth.ts";
 const ROUNDS = countOption(100);
 /** Rounds at the start that warm both sides up and do not count. */
 const WARM_UP = 5;
-/** How many times the bare median each may take. */
+/** The highest ratio of each median to the bare median. */
 const MEDIAN_TARGETS = [
   { sleeper: POSTGRES_SLEEPER, ratio: 1.5 },
   { sleeper: MYSQL_SLEEPER, ratio: 1.5 },
@@ -46,7 +46,7 @@ await runBench(
   },
 );
 
-/** Milliseconds, one of each for every round. */
+/** Milliseconds, a sample for every round. */
 interface Samples {
   bare: number[];
   woken: number[];
@@ -81,7 +81,8 @@ async function measure(bench: Bench, sleeper: Sleeper, sleepy: Sleepy, model: Mo
 }
 
 /**
- * The client tries again and again, because nobody holds it. @returns milliseconds from the spawn to the first answer.
+ * The client tries again and again, because no gateway holds it. @returns milliseconds from the spawn to the first
+ * answer.
  */
 async function startBare(bare: BareInstance, sleepy: Sleepy): Promise<number> {
   const startedAt = performance.now();

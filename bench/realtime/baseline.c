@@ -1,4 +1,4 @@
-// The least that a server of the Pusher protocol can do: one thread, one epoll, one channel a connection, no signatures, and a
+// A minimal server of the Pusher protocol: one thread, one epoll, one channel a connection, no signatures, and a
 // frame that is made once. `baseline [--coalesce]` prints the port that it listens on.
 #include "net.h"
 #include "digest.h"
@@ -58,7 +58,9 @@ static void drop(int fd) {
   close(fd);
 }
 
-/** Writes now what the socket takes, and the rest when it takes more. A broken socket is dropped when it is read from. */
+/**
+ * Writes as much as the socket takes now, and the rest when it takes more. A broken socket is dropped when it is read.
+ */
 static void send_bytes(int fd, const void *data, size_t length) {
   struct connection *connection = &connections[fd];
   if (connection->out != NULL) {
@@ -89,7 +91,7 @@ static void send_text(int fd, const char *text, size_t length) {
   send_bytes(fd, frame, header + length);
 }
 
-/** What stands between the quotes after some text, as it stands there, escapes too. */
+/** The text between the quotes after a given text, with its escapes. */
 struct slice {
   const char *text;
   size_t length;
@@ -147,7 +149,7 @@ static void subscribe(int fd, struct slice name) {
   send_text(fd, text, (size_t)length);
 }
 
-/** Makes the frame of an event once, and hands it to everybody. */
+/** Makes the frame of an event once, and hands it to all subscribers. */
 static void publish(const char *body, size_t length) {
   struct slice name = quoted_after(body, length, "\"name\":\"");
   struct slice to = quoted_after(body, length, "\"channels\":[\"");
@@ -183,7 +185,7 @@ static void greet(int fd, const char *key) {
   connections[fd].is_websocket = true;
 }
 
-/** @returns how many bytes of the request were used, 0 when it has not come whole. */
+/** @returns how many bytes of the request were used, 0 when it is incomplete. */
 static size_t on_request(int fd, uint8_t *data, size_t length) {
   static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
   size_t body;
@@ -200,7 +202,7 @@ static size_t on_request(int fd, uint8_t *data, size_t length) {
   return size;
 }
 
-/** @returns how many bytes of the frame were used, 0 when it has not come whole; drops the connection when it closes. */
+/** @returns how many bytes of the frame were used, 0 when it is incomplete; drops the connection when it closes. */
 static size_t on_frame(int fd, uint8_t *data, size_t length) {
   static const char pong[] = "{\"event\":\"pusher:pong\",\"data\":\"{}\"}";
   struct frame frame;
@@ -251,7 +253,7 @@ static void accept_all(void) {
   }
 }
 
-/** Listens on a free port of loopback. What is set here is handed down to the sockets that are accepted. */
+/** Listens on a free port of loopback. Accepted sockets inherit the options that are set here. */
 static void listen_anywhere(void) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;

@@ -1,5 +1,6 @@
-// Loads a server of the Pusher protocol and tells as JSON what that took. `load MODE --name value ...` takes the secret from
-// LOAD_SECRET; the modes are `fanout`, `connect`, `idle` and `publish`, and `check`, which is of the load's own signatures.
+// Loads a server of the Pusher protocol and prints the results as JSON. `load MODE --name value ...` takes the secret
+// from LOAD_SECRET; the modes are `fanout`, `connect`, `idle` and `publish`, and `check`, which tests the load's own
+// signatures.
 #include "load.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 #include <sys/socket.h>
 
 #define EVENTS 1024
-/** When nothing comes for so long, what is waited for was lost. */
+/** After this silence, the awaited message counts as lost. */
 #define SILENCE_MS 30000
 
 struct options options = {
@@ -61,7 +62,9 @@ void poll_once(int timeout_ms) {
   }
 }
 
-/** @returns the nanoseconds of processor time that the server has taken so far, all its threads, those that ended too. */
+/**
+ * @returns the nanoseconds of processor time of the server so far, with all its threads, also threads that have ended.
+ */
 static uint64_t server_cpu_ns(void) {
   clockid_t clock;
   struct timespec spent;
@@ -110,7 +113,7 @@ static void connect_only(void) {
   end_line();
 }
 
-/** Tells when all are there, and keeps them until nobody holds the other end of standard input. */
+/** Reports that all connections stand, and keeps them until the other end of standard input is closed. */
 static void idle(void) {
   struct pollfd wakers[2] = {{.fd = 0, .events = POLLIN}, {.fd = epoll, .events = POLLIN}};
   connect_only();

@@ -1,8 +1,8 @@
-// The publishers of the load: each has one connection and one event on its way, signed as Pusher's HTTP API wants it.
+// The publishers of the load: each has a connection and an outstanding event, signed as Pusher's HTTP API demands.
 #include "load.h"
 #include "digest.h"
 
-/** More than can be on their way at once. */
+/** More than the events that can be outstanding at once. */
 #define WINDOW (1 << 16)
 #define MAX_BODY 8192
 /** Makes the data of an event about 100 bytes long. */
@@ -10,7 +10,7 @@
 
 struct publisher {
   int fd;
-  /** What the publisher waits for; it is free when it waits for nothing. */
+  /** Whether the answer and the deliveries are pending; the publisher is free when neither is. */
   bool awaits_answer, awaits_deliveries;
   uint64_t number;
   struct bytes *waiting;
@@ -28,9 +28,9 @@ static struct publisher *publishers;
 static struct event events[WINDOW];
 static uint64_t last_number;
 static struct hmac signer;
-/** How many may still be published at once by whoever is free, and how many are done. */
+/** How many publishes the free publishers may still begin, and how many are done. */
 static long allowed, done;
-/** Whether a publisher is free as soon as it is answered. */
+/** Whether a publisher is free as soon as it has its answer. */
 static bool forgets_deliveries;
 
 static void samples_add(struct samples *samples, uint64_t ns) {
@@ -55,7 +55,7 @@ double milliseconds_at(struct samples *samples, double percent) {
   return samples->values[place] / 1e6;
 }
 
-/** The part of a request's path behind the question mark. */
+/** The part of a request's path after the question mark. */
 static void sign(const struct hmac *hmac, const char *path, const char *key, long timestamp, const char *body,
                  size_t length, char *query, size_t room) {
   uint8_t digest[32];
@@ -135,7 +135,7 @@ void open_publishers(void) {
   }
 }
 
-/** Has everybody who is free publish. */
+/** Has every free publisher publish. */
 static void start_all(void) {
   for (uint32_t i = 0; i < options.publishers && allowed > 0; i++) {
     allowed--;

@@ -1,9 +1,9 @@
-// The subscribers of the load: each connects, says that it wants the channel, and counts what comes.
+// The subscribers of the load: each connects, subscribes to the channel, and counts its events.
 #include "load.h"
 
-/** So many are on their way at once; fewer than any server lets wait. */
+/** Connections in the making at a time; fewer than the backlog of any server. */
 #define IN_FLIGHT 100
-/** Loopback has as many addresses as are wanted, and each has its own ports. */
+/** Loopback has enough addresses, and each has its own ports. */
 #define PER_SOURCE 4000
 
 /** RFC 6455's own example, so that the answer is known. */
@@ -21,14 +21,14 @@ struct subscriber {
 static struct subscriber *subscribers;
 static long opened, subscribed;
 static char upgrade[512];
-/** Where the mark stood in the last event; it stands there in the next one too. */
+/** The place of the mark in the last event; the next event has it at the same place. */
 static size_t mark_at;
 
 static bool contains(const struct frame *frame, const char *text) {
   return memmem(frame->payload, frame->length, text, strlen(text)) != NULL;
 }
 
-/** Sends a frame with the mask 0, which is one like any other, so that the payload stays as it is. */
+/** Sends a frame with the mask 0, which is a valid mask, so that the payload stays as it is. */
 static void send_masked(int fd, enum opcode opcode, const void *payload, size_t length) {
   uint8_t frame[512];
   size_t size = frame_header(frame, opcode, length);
@@ -40,7 +40,7 @@ static void send_masked(int fd, enum opcode opcode, const void *payload, size_t 
 
 static void open_next(void) {
   struct subscriber *subscriber = &subscribers[opened];
-  // Another process's connections of a moment ago may still hold their ports, so each begins elsewhere.
+  // Connections of an earlier process may still hold their ports, so each process begins at another address.
   uint32_t source = ((uint32_t)getpid() % 200 + 1) << 8 | (uint32_t)(opened / PER_SOURCE + 1);
   *subscriber = (struct subscriber){.fd = connect_from(source), .state = UPGRADING};
   watch(subscriber->fd, (uint64_t)opened, EPOLL_CTL_ADD);
@@ -59,7 +59,7 @@ static size_t on_upgrade(struct subscriber *subscriber, uint8_t *data, size_t le
   return size;
 }
 
-/** The number of the event in this frame, or none. */
+/** The number of the event in this frame; false without a number. */
 static bool number_in(const struct frame *frame, uint64_t *number) {
   size_t end = mark_at + MARK_LENGTH + NUMBER_DIGITS;
   if (frame->length < end || memcmp(frame->payload + mark_at, MARK, MARK_LENGTH) != 0) {

@@ -1,12 +1,12 @@
-// Prints when each of many that were wanted at once was there.
+// Prints when the members of a herd arrived.
 import { milliseconds, printRow, times } from "./report.ts";
 import { median } from "./statistics.ts";
 
-/** When each of them was there, in milliseconds since the first was asked for. */
+/** The time of each arrival, in milliseconds since the first request. */
 export type Arrivals = number[];
 
 /**
- * Medians over the rounds of the first, the middle and the last arrival, and how many times the baseline's the last is.
+ * Medians over the rounds of the first, the middle and the last arrival, and the ratio of the last to the baseline's.
  */
 export function printArrivals(label: string, rounds: Arrivals[], baseline?: Arrivals[]): void {
   printRow(

@@ -1,4 +1,4 @@
-// A Valkey without Pilvi around it, started with the configuration files that Pilvi made for one of its instances.
+// A Valkey without Pilvi around it, with the configuration files of a Pilvi instance.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
@@ -22,7 +22,7 @@ export class BareEngine {
     this.address = address;
   }
 
-  /** Copies the files of an available cache and puts other paths and another port in. */
+  /** Copies the files of an available cache and replaces paths and port in them. */
   static async like(pilvi: TestPilvi, cache: CacheResource): Promise<BareEngine> {
     const model = join(pilvi.dataDir, "instances", cache.id);
     const name = `bare-${crypto.randomUUID()}`;
@@ -51,7 +51,7 @@ export class BareEngine {
     return this.#process?.exited ?? Promise.resolve();
   }
 
-  /** Makes the empty folders that every new instance has; not a part of what is measured. */
+  /** Makes the empty folders of a new instance; not a part of the measurement. */
   prepare(): void {
     for (const name of ["data", "run"]) {
       rmSync(join(this.#folder, name), { recursive: true, force: true });

@@ -1,5 +1,4 @@
-// An engine without Pilvi around it, on a copy of the files of one of Pilvi's finished instances, reached at its unix
-// socket.
+// An engine without Pilvi around it, on a copy of the files of a finished Pilvi instance, reached at its unix socket.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -17,9 +16,9 @@ import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { childrenOf } from "./memory.ts";
 import { socketOf } from "./sleepers.ts";
 
-/** An instance that was stopped in good order, put aside: its files, and how Pilvi ran its engine. */
+/** The files and the command of an instance that was stopped cleanly, kept for copies. */
 export interface Model {
-  /** Where its instance lay; the paths in its files and command begin with it. */
+  /** The former place of the instance; the paths in its files and command begin with it. */
   formerFolder: string;
   folder: string;
   command: string[];
@@ -59,7 +58,7 @@ export async function takeModels(
 }
 
 export class BareInstance {
-  /** Where it is reached. */
+  /** The path of its socket. */
   readonly socket: string;
   readonly #model: Model;
   readonly #folder: string;
@@ -77,14 +76,14 @@ export class BareInstance {
     this.socket = join(this.#folder, "run", model.socketName);
   }
 
-  /** All its processes: Postgres has several, and one that has ended none. */
+  /** All its processes: Postgres has several; empty when it has ended. */
   get pids(): number[] {
     const running = this.#process;
     if (running === null || running.exitCode !== null || running.signalCode !== null) return [];
     return [running.pid, ...childrenOf(running.pid)];
   }
 
-  /** Copies the model's files anew and waits until the disk has them; not a part of what is measured. */
+  /** Copies the model's files anew and waits until the disk has them; not a part of the measurement. */
   prepare(): void {
     const { folder, owner } = this.#model;
     rmSync(this.#folder, { recursive: true, force: true });
@@ -106,7 +105,8 @@ export class BareInstance {
   }
 
   /**
-   * Ends it in good order, so that `spawn` may follow without `prepare`. @param signal what its engine takes for that.
+   * Ends the engine cleanly, so that `spawn` may follow without `prepare`. @param signal the engine's signal for a
+   * clean end.
    */
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.#process?.kill(signal);
@@ -114,7 +114,7 @@ export class BareInstance {
     this.#process = null;
   }
 
-  /** Ends it by force: the next start is on a new copy. */
+  /** Kills the engine: the next start is on a new copy. */
   async kill(): Promise<void> {
     for (const pid of this.pids.toReversed()) killIfThere(pid);
     await this.#process?.exited;
@@ -158,6 +158,6 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended with the others.
+    // It ended together with another process.
   }
 }

@@ -1,4 +1,4 @@
-// What the API is compared with: a server that answers a constant, and one small transaction on the same store.
+// The baselines of the API: a server with a constant answer, and a small transaction on the same store.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SQL } from "bun";
@@ -17,7 +17,7 @@ export async function constantServer(
 ): Promise<string> {
   const program = join(import.meta.dir, "constant-server.ts");
   const child = Bun.spawn([process.execPath, program, String(status), String(bytes)], {
-    // By its folder it is found when this process is killed.
+    // This folder identifies it when the measurement's own process is killed.
     cwd: pilvi.dataDir,
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,32 +1,32 @@
-// The frame of every measurement: mostly a Pilvi of its own, ended however the measurement ends.
+// The frame of every measurement: usually a Pilvi of its own, which ends however the measurement ends.
 import { startPilvi, type TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { printHeading } from "./report.ts";
 
-/** The ports that tests leave to instances, without the first thousand, which those take. */
+/** The ports that tests leave to instances, without the first thousand, which the tests take themselves. */
 const FIRST_PORT = 21_000;
 const THOUSANDS = 9;
 
-/** What has to be ended when a measurement is over, the last one first. */
+/** An action for the end of a measurement; the last one that was added runs first. */
 type Ending = () => void | Promise<void>;
 
-/** What every measurement is given. */
+/** The interface that every measurement gets. */
 export interface Endings {
-  /** Has something done at the end, even when the measurement fails or is stopped. */
+  /** Runs an action at the end, even when the measurement fails or is stopped. */
   atEnd(ending: Ending): void;
 }
 
-/** What a measurement of a Pilvi works with. */
+/** The interface of a measurement that needs a Pilvi. */
 export interface Bench extends Endings {
   pilvi: TestPilvi;
 }
 
-/** Why a measurement ends early; told in a sentence, without a stack. */
+/** Why a measurement ends early; printed as a sentence, without a stack. */
 export class CannotMeasure extends Error {}
 
 /**
- * Runs a measurement and ends the process: with 0 when it measured something, and with 1 when it could not or was
- * stopped. A figure that misses its target is a result like any other.
- * @param env settings of the Pilvi that differ from those of tests.
+ * Runs a measurement and ends the process: with 0 when it measured, and with 1 when it could not or was stopped. A
+ * figure that misses its target is a result like any other.
+ * @param env settings of the Pilvi that differ from the settings of tests.
  */
 export async function runBench(
   title: string,
@@ -40,7 +40,7 @@ export async function runBench(
   });
 }
 
-/** As `runBench`, for what needs no Pilvi around it. */
+/** As `runBench`, for measurements without a Pilvi. */
 export async function runWithoutPilvi(
   title: string,
   measure: (bench: Endings) => Promise<void>,
@@ -48,7 +48,7 @@ export async function runWithoutPilvi(
   return await runFrame(title, (endings, orStopped) => orStopped(measure(endings)));
 }
 
-/** @param measure gives its second argument what may be left half done when a signal comes. */
+/** @param measure passes the work that a signal may leave half done to its second argument. */
 async function runFrame(
   title: string,
   measure: (endings: Endings, orStopped: (task: Promise<void>) => Promise<void>) => Promise<void>,
@@ -74,8 +74,8 @@ async function runFrame(
 }
 
 /**
- * Starts a Pilvi whose instances get ports from another thousand than those of most others on this machine: tests of
- * two Pilvis that run at once may take the same port in the moment before either listens there.
+ * Starts a Pilvi whose instances get ports from another thousand than most other Pilvis on this machine: two Pilvis of
+ * tests may take the same port in the moment before either listens there.
  */
 export async function startMeasured(env: Record<string, string>): Promise<TestPilvi> {
   const first = FIRST_PORT + (process.pid % THOUSANDS) * 1_000;
@@ -83,14 +83,14 @@ export async function startMeasured(env: Record<string, string>): Promise<TestPi
   return await startPilvi({ env: { PILVI_PORT_RANGE: `${first}-${first + 999}`, ...quotas, ...env } });
 }
 
-/** Rejected when this process is asked to end. */
+/** Rejects when this process is asked to end. */
 function stopSignal(): Promise<never> {
   const stopped = new Promise<never>((_, reject) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.on(signal, () => reject(new CannotMeasure(`stopped by ${signal}`)));
     }
   });
-  // A signal during the start of Pilvi is heeded after it, and must not end this process before.
+  // A signal during the start of Pilvi takes effect after the start, and must not end this process before.
   stopped.catch(() => undefined);
   return stopped;
 }

@@ -1,4 +1,4 @@
-// What measurements do with caches through the API.
+// The steps of measurements with caches through the API.
 import { cacheBody, type CacheDocument, type TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import type { CacheAddress } from "./first-pong.ts";
@@ -10,7 +10,7 @@ export async function orderCache(pilvi: TestPilvi): Promise<CacheResource> {
   return body.data;
 }
 
-/** How a customer reaches the cache, as its resource says. */
+/** The customer's address of the cache, as its resource has it. */
 export function addressOf({ attributes }: CacheResource): CacheAddress {
   const { port, username, password } = attributes.connection;
   return { port, username: username ?? "", password: password ?? "" };

@@ -1,4 +1,4 @@
-// The smallest client of each protocol, and how one waits for an engine that is being started.
+// The smallest client of each protocol, and its wait for an engine that is being started.
 import { askMysql } from "./wire-mysql.ts";
 import { askPostgres } from "./wire-postgres.ts";
 import { askRedis } from "./wire-redis.ts";
@@ -6,14 +6,14 @@ import type { Place, Wire } from "./wire.ts";
 
 export type Protocol = "postgres" | "mysql" | "redis";
 
-/** As whom to log in; caches have one database, which has no name. */
+/** The login; caches have one database, which has no name. */
 export interface Login {
   username: string;
   password: string;
   database: string;
 }
 
-/** Where an instance is reached, how it is talked to, and as whom. */
+/** The address of an instance, its protocol, and the login. */
 export interface Address {
   protocol: Protocol;
   place: Place;
@@ -26,15 +26,13 @@ const CLIENTS: Record<Protocol, (place: Place, login: Login) => Promise<Wire>> =
   redis: askRedis,
 };
 
-/**
- * A try that came to nothing is repeated after this. Without a pause the client would take one of few cores for itself.
- */
+/** A failed try is repeated after this time. Without a pause the client would take one of few cores for itself. */
 const RETRY_MS = 1;
 const GIVE_UP_MS = 120_000;
-/** A client that has heard nothing for so long was forgotten. */
+/** A client without an answer for this long was forgotten. */
 const FORGOTTEN_MS = 60_000;
 
-/** Connects once, logs in and asks; resolves when the answer is there. The session stays open. @throws Refusal */
+/** Connects once, logs in and asks; resolves when the answer has come. The session stays open. @throws Refusal */
 export async function ask({ protocol, place, login }: Address): Promise<Wire> {
   const forgotten = Promise.withResolvers<never>();
   const timer = setTimeout(() => forgotten.reject(new Error("the client was forgotten")), FORGOTTEN_MS);
@@ -46,7 +44,7 @@ export async function ask({ protocol, place, login }: Address): Promise<Wire> {
 }
 
 /**
- * As `ask`, again and again until there is an answer: nothing else tells a client of a bare engine when it is ready.
+ * Repeats `ask` until an answer comes: a client of a bare engine has no other way to know when it is ready.
  * @param retryMs the pause between tries, in milliseconds.
  */
 export async function askUntilAnswered(address: Address, retryMs = RETRY_MS): Promise<Wire> {
@@ -61,7 +59,7 @@ export async function askUntilAnswered(address: Address, retryMs = RETRY_MS): Pr
   }
 }
 
-/** As `askUntilAnswered`, and leaves. @returns when the answer came, in milliseconds of `performance.now()`. */
+/** As `askUntilAnswered`, and closes. @returns when the answer came, in milliseconds of `performance.now()`. */
 export async function firstAnswer(address: Address, retryMs = RETRY_MS): Promise<number> {
   const wire = await askUntilAnswered(address, retryMs);
   const answeredAt = performance.now();

@@ -7,7 +7,7 @@ export function cpuNs(pid: number): number {
   return [...tasks].reduce((sum, task) => sum + timeOf(`/proc/${pid}/task/${task}`), 0);
 }
 
-/** Threads end while one looks. */
+/** Threads may end during the read. */
 function timeOf(schedstat: string): number {
   try {
     return Number(readFileSync(schedstat, "utf8").split(" ", 1)[0]);

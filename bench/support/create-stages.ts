@@ -1,20 +1,18 @@
-// Takes a create apart with the host's log, whose lines tell when an instance began to start and when it ran.
+// Measures the stages of a create from the host's log, whose lines say when an instance began to start and when it ran.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 
-/** What the client saw of one create, in milliseconds of `performance.now()`. */
+/** The client's times of a create, in milliseconds of `performance.now()`. */
 export interface ClientTimes {
   startedAt: number;
   answeredAt: number;
   availableAt: number;
-  /** When the engine itself had answered the client. */
+  /** When the client had the engine's own answer. */
   firstAnswerAt: number;
 }
 
-/**
- * A line of the host's log says when it was written in whole milliseconds, cut off; on average it was this much later.
- */
+/** The host's log cuts its times off to whole milliseconds; on average, the real time is this much later. */
 const CUT_OFF_MS = 0.5;
 
 export class StageClock {
@@ -25,14 +23,14 @@ export class StageClock {
     this.#logFile = join(pilvi.dataDir, "log", "host.log");
   }
 
-  /** Remembers what the client saw of one create. */
+  /** Adds the client's times of a create. */
   note(id: string, seen: ClientTimes): void {
     this.#creates.push({ id, seen });
   }
 
   /**
-   * The lengths of each stage in milliseconds, of the last so many creates. Only their means tell more than the log's
-   * ms.
+   * The lengths of each stage in milliseconds, of the last `count` creates. Only means are more precise than the log's
+   * milliseconds.
    */
   read(count: number): Map<string, number[]> {
     const changes = firstChanges(readFileSync(this.#logFile, "utf8"));
@@ -49,7 +47,7 @@ export class StageClock {
   }
 }
 
-/** When each instance first came to a state, by `ID STATE`, in milliseconds of `performance.now()` of this process. */
+/** When each instance first reached a state, by `ID STATE`, in milliseconds of `performance.now()` of this process. */
 export function firstChanges(hostLog: string): Map<string, number> {
   const changes = new Map<string, number>();
   for (const line of hostLog.split("\n")) {

@@ -1,4 +1,4 @@
-// Takes the create of a cluster apart, with what the host's log and the times of its files tell afterwards.
+// Measures the stages of a cluster's create, from the host's log and the times of its files.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
@@ -6,17 +6,17 @@ import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { firstChanges, type ClientTimes } from "./create-stages.ts";
 
 /**
- * The kernel stamps files with a clock that goes in steps of 4 ms; on average it was this much later, in milliseconds.
+ * The kernel stamps files with a clock in steps of 4 ms; on average, the real time is this much later, in milliseconds.
  */
 const STEP_MS = 2;
 
-/** Milliseconds of `performance.now()` of this process. Only their means tell more than the kernel's step. */
+/** Milliseconds of `performance.now()` of this process. Only means are more precise than the kernel's step. */
 interface FileTimes {
-  /** The folders were made, and the first data is made from here on. */
+  /** The folders exist, and the making of the first data begins. */
   foldersAt: number;
   /** The first data is in its place. */
   dataAt: number;
-  /** The engine wrote its last file before it takes connections. */
+  /** The engine has written the last file before it takes connections. */
   engineAt: number;
 }
 
@@ -24,7 +24,7 @@ interface FileTimes {
 export function fileTimesOf(pilvi: TestPilvi, { id, meta }: DatabaseClusterResource): FileTimes {
   const folder = join(pilvi.dataDir, "instances", id);
   const isPostgres = meta.engine?.name === "postgres";
-  // Postgres notes there that it is ready; MariaDB notes its pid when only the tables of users are left to be read.
+  // Postgres writes there that it is ready; MariaDB writes its pid when only the tables of users are left to be read.
   const lastFile = isPostgres ? "data/postmaster.pid" : "run/engine.pid";
   const config = isPostgres ? "conf/postgresql.conf" : "conf/mariadb.cnf";
   return {
@@ -34,7 +34,7 @@ export function fileTimesOf(pilvi: TestPilvi, { id, meta }: DatabaseClusterResou
   };
 }
 
-/** How long the host took until the first data was in its place: built, or taken out of a slot. */
+/** The host's time until the first data was in its place: built, or taken out of a slot. */
 export function dataMs({ foldersAt, dataAt }: FileTimes): number {
   return dataAt - foldersAt;
 }
@@ -47,12 +47,12 @@ export class DatabaseStages {
     this.#pilvi = pilvi;
   }
 
-  /** Remembers a create. */
+  /** Adds a create. */
   note(id: string, client: ClientTimes, files: FileTimes): void {
     this.#creates.push({ id, client, files });
   }
 
-  /** The lengths of each stage in milliseconds, of the last so many creates. */
+  /** The lengths of each stage in milliseconds, of the last `count` creates. */
   read(count: number): Map<string, number[]> {
     const changes = firstChanges(readFileSync(join(this.#pilvi.dataDir, "log", "host.log"), "utf8"));
     const stages = new Map<string, number[]>();

@@ -1,4 +1,4 @@
-// What measurements do with database clusters through the API, and which of them they measure.
+// The steps of measurements with database clusters through the API, and the measured types.
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import { clusterBody, MYSQL, POSTGRES, type ClusterDocument } from "../../tests/support/pilvi/databases.ts";
 import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
@@ -7,7 +7,7 @@ import type { Address } from "./clients.ts";
 /** A type of cluster to measure. */
 export interface Measured {
   label: string;
-  /** The engine behind it, as folders of slots are called after it. */
+  /** Its engine, after which folders of slots are named. */
   engine: "postgres" | "mariadb";
   wishes: Record<string, unknown>;
 }
@@ -25,7 +25,7 @@ export async function orderCluster(pilvi: TestPilvi, { wishes }: Measured): Prom
   return body.data;
 }
 
-/** How a customer reaches the database that every new cluster has, as the cluster's resource says. */
+/** The customer's address of the database that every new cluster has, as the cluster's resource has it. */
 export function addressOf({ attributes }: DatabaseClusterResource): Address {
   const { protocol, hostname, port, username = "", password = "" } = attributes.connection;
   return { protocol, place: { hostname, port }, login: { username, password, database: "main" } };

@@ -1,12 +1,13 @@
 // Waits for the first answer of a Valkey or Redis over a raw socket, so that no client library is measured.
 
 /**
- * A refused connection is tried again after this. Without a pause the client would take one of few cores for itself.
+ * A refused connection is tried again after this time. Without a pause the client would take one of few cores for
+ * itself.
  */
 const RETRY_MS = 1;
 const GIVE_UP_MS = 60_000;
 
-/** Where a cache is reached, and as whom. */
+/** The port of a cache and the login. */
 export interface CacheAddress {
   port: number;
   username: string;
@@ -16,7 +17,7 @@ export interface CacheAddress {
 /**
  * Connects, logs in and pings, again and again until the answer is PONG.
  * @param retryMs the pause between tries, in milliseconds.
- * @returns when it came, in milliseconds of `performance.now()`.
+ * @returns when the PONG came, in milliseconds of `performance.now()`.
  */
 export async function firstPong(
   { port, username, password }: CacheAddress,
@@ -31,7 +32,7 @@ export async function firstPong(
   return performance.now();
 }
 
-/** Whether one try came to a PONG; a refusal of the connection or of the login is none. */
+/** Whether a try ended with a PONG; false when the connection or the login was refused. */
 async function answersPong(port: number, request: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let answer = "";
@@ -55,7 +56,7 @@ async function answersPong(port: number, request: string): Promise<boolean> {
     socket.end();
     return isPong;
   } catch {
-    // Nobody listens there yet.
+    // No server listens there yet.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// A bare WebSocket server in a process of its own, which greets whoever connects. Prints its port.
+// A bare WebSocket server in a process of its own, which greets its clients. Prints its port.
 const { port } = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,

@@ -1,11 +1,11 @@
-// Runs the load tools that come with the engines, and reads how much they got through.
+// Runs the load tools that come with the engines, and reads their rates.
 import { basename, dirname } from "node:path";
 import { CannotMeasure } from "./bench.ts";
 import type { Program } from "./peers.ts";
 import type { Login } from "./clients.ts";
 import type { Place } from "./wire.ts";
 
-/** What is loaded, and as whom. */
+/** The instance under load, and the login. */
 export interface Target {
   place: Place;
   login: Login;
@@ -15,7 +15,7 @@ export interface Target {
 /** Rows of the table that is read from, in hundreds of thousands. */
 const SCALE = 10;
 const SECONDS = 3;
-/** What the tool opens by default. */
+/** The number of connections that the tool opens by default. */
 const VALKEY_CLIENTS = 50;
 
 /** Makes the tables that `selectRate` reads. */
@@ -23,13 +23,15 @@ export async function fillTables(pgbench: Program, target: Target): Promise<void
   await run(pgbench, ["--initialize", "--quiet", `--scale=${SCALE}`], pgEnv(target));
 }
 
-/** How many clients read at a time, and how many threads of the tool they are spread over; by default it takes one. */
+/**
+ * How many clients read at a time, and the number of threads they are spread over; the tool has one thread by default.
+ */
 export interface SelectLoad {
   clients: number;
   threads: number;
 }
 
-/** Transactions a second of clients that each read one row after the other. */
+/** Transactions a second of clients that each read one row after another. */
 export async function selectRate(
   pgbench: Program,
   target: Target,
@@ -46,13 +48,13 @@ export async function selectRate(
   return numberIn(printed, /^tps = ([\d.]+) \(without initial connection time\)/m);
 }
 
-/** How much a load got through: so many a second, so many in all. */
+/** The throughput of a load: its rate a second, and its total. */
 export interface Throughput {
   rate: number;
   count: number;
 }
 
-/** Runs pgbench. @param args options of the tool that tell the clients, how much each of them asks, and what. */
+/** Runs pgbench. @param args options of the tool for the clients, the number of their requests, and the requests. */
 export async function runPgbench(pgbench: Program, target: Target, args: string[]): Promise<Throughput> {
   const printed = await run(pgbench, ["--no-vacuum", ...args], pgEnv(target));
   const count = numberIn(printed, /^number of transactions actually processed: (\d+)/m);
@@ -60,8 +62,9 @@ export async function runPgbench(pgbench: Program, target: Target, args: string[
 }
 
 /**
- * Reads of one key a second. @param pipeline requests that each client sends at a time. @param requests all of them
- * together.
+ * Reads of a key a second.
+ * @param pipeline requests that each client sends at a time.
+ * @param requests the number of requests of all clients together.
  */
 export async function getRate(
   benchmark: Program,
@@ -69,7 +72,8 @@ export async function getRate(
   { pipeline, requests }: { pipeline: number; requests: number },
 ): Promise<number> {
   const at = "unix" in place ? ["-s", place.unix] : ["-h", place.hostname, "-p", String(place.port)];
-  // The tool takes the password from its arguments alone; it is one of an instance that lives for this measurement.
+  // The tool takes the password from its arguments alone; the instance of this password lives only for this
+  // measurement.
   const who = ["--user", login.username, "-a", login.password];
   const tls = isTls ? ["--tls", "--insecure"] : [];
   const work = ["-t", "get", "-c", VALKEY_CLIENTS, "-P", pipeline, "-n", requests, "--csv"].map(String);

@@ -1,4 +1,4 @@
-// Reads from /proc what memory processes take.
+// Reads the memory of processes from /proc.
 import { readFileSync } from "node:fs";
 
 /** Kilobytes. Shared pages count in full in `rss`, by their share in `pss`, and not at all in `own`. */
@@ -8,7 +8,7 @@ export interface Memory {
   own: number;
 }
 
-/** The memory of some processes together; their `rss` counts what they share more than once. */
+/** The memory of some processes together; their `rss` counts shared pages more than once. */
 export function memoryOf(pids: readonly number[]): Memory {
   const sum: Memory = { rss: 0, pss: 0, own: 0 };
   for (const pid of pids) {
@@ -20,7 +20,7 @@ export function memoryOf(pids: readonly number[]): Memory {
   return sum;
 }
 
-/** What there is more than before, for each of so many. */
+/** The growth between two states, divided by a count. */
 export function growth(before: Memory, after: Memory, count: number): Memory {
   return {
     rss: (after.rss - before.rss) / count,

@@ -1,6 +1,6 @@
-// What may be said on the command line of a measurement: one number, such as how many rounds.
+// The command line of a measurement: a number, such as its rounds.
 
-/** The number after the name of the program, or else the default. @throws when it is none above zero. */
+/** The number after the name of the program, or else the default. @throws when it is not a number above zero. */
 export function countOption(fallback: number): number {
   const [, , word] = process.argv;
   if (word === undefined) return fallback;

@@ -1,5 +1,5 @@
-// The programs that the gateway is compared with and loaded by. Those that the machine lacks come from the
-// distribution's signed packages, unpacked beside the engines, so that nothing of the system changes.
+// The programs that the gateway is compared with or loaded by. Missing programs come from the distribution's signed
+// packages, unpacked beside the engines, so that the system does not change.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
@@ -10,15 +10,15 @@ import { CannotMeasure } from "./bench.ts";
 /** A program that can be run. */
 export interface Program {
   path: string;
-  /** The words before the path, for one that brings a C library of its own. */
+  /** The words before the path, for a program with a C library of its own. */
   loader?: readonly string[];
-  /** What it needs in its environment. */
+  /** The environment that it needs. */
   env: Record<string, string>;
-  /** What it says of itself. */
+  /** The version as the program prints it. */
   version: string;
 }
 
-/** Each program with the package that it is in, and the option that makes it tell its version. */
+/** Each program with its package, and the option that prints its version. */
 const PEERS = {
   haproxy: { package: "haproxy", versionOption: "-v" },
   pgbouncer: { package: "pgbouncer", versionOption: "--version" },
@@ -59,8 +59,8 @@ async function fetchInto(home: string, packageName: string): Promise<void> {
 }
 
 /**
- * The program as packages place it below a folder. One of a versioned folder is it itself, that of usr/bin may be a
- * script.
+ * The place of the program below a folder, as packages lay it out. In a versioned folder it is the program itself, in
+ * usr/bin it may be a script.
  */
 function inFolder(folder: string, name: string): string | undefined {
   const places = [`usr/lib/postgresql/*/bin/${name}`, `usr/sbin/${name}`, `usr/bin/${name}`];

@@ -2,7 +2,7 @@
 import type { TestPilvi } from "../../tests/support/pilvi/pilvi.ts";
 import { memoryOf, type Memory } from "./memory.ts";
 
-/** Garbage that the last work made is collected by then. */
+/** By then the garbage of the last work is collected. */
 const SETTLE_MS = 10_000;
 
 /** The pid of the gateway. @throws when it does not run. */
@@ -12,7 +12,7 @@ export function gatewayPid(pilvi: TestPilvi): number {
   return pid;
 }
 
-/** What `up`, host, control plane and gateway take together when they have come to rest. */
+/** The memory of `up`, host, control plane and gateway together when they are at rest. */
 export async function restingMemory(pilvi: TestPilvi): Promise<Memory> {
   await Bun.sleep(SETTLE_MS);
   const [control, host] = [pilvi.pidOf("control"), pilvi.pidOf("host")];
@@ -20,7 +20,7 @@ export async function restingMemory(pilvi: TestPilvi): Promise<Memory> {
   return memoryOf([pilvi.pid, control, host, gatewayPid(pilvi)]);
 }
 
-/** What a process takes when it has come to rest. */
+/** The memory of a process at rest. */
 export async function restingMemoryOf(pid: number): Promise<Memory> {
   await Bun.sleep(SETTLE_MS);
   return memoryOf([pid]);

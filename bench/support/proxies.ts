@@ -20,17 +20,17 @@ export interface Proxy {
   /** Its name and version. */
   name: string;
   port: number;
-  /** Where it takes TLS; the same port when it can tell. */
+  /** The port for TLS; the same port when the proxy can detect TLS. */
   tlsPort: number;
   readonly pid: number;
-  /** Kills it and starts it again as soon as its end is known. */
+  /** Kills it and starts it again as soon as its parent notices its end. */
   restart(): Promise<void>;
 }
 
-/** More than any load has clients. */
+/** More than the clients of any load. */
 const MOST_CLIENTS = 2_000;
 
-/** Starts PgBouncer with a server connection for each client for as long as it stays, as the gateway has it. */
+/** Starts PgBouncer with a server connection for each client for as long as it stays, as the gateway does. */
 export async function startPgbouncer(bench: Bench, sleepy: Sleepy): Promise<Proxy> {
   const program = await findPeer("pgbouncer");
   const port = freePort();
@@ -70,7 +70,7 @@ export async function startHaproxy(bench: Bench, sleepy: Sleepy): Promise<Proxy>
   const folder = await workFolder(bench, sleepy);
   const pair = ["cert.pem", "key.pem"].map((name) => readFileSync(join(folder.path, name), "utf8"));
   const pem = write(folder, "pair.pem", pair.join(""));
-  // HAProxy takes no path of a socket that is longer than 97 bytes.
+  // HAProxy refuses paths of sockets above 97 bytes.
   const socket = join(folder.path, "engine");
   symlinkSync(socketOf(bench.pilvi, sleepy), socket);
   const config = write(
@@ -161,7 +161,8 @@ function run({ atEnd }: Bench, { path, owner }: WorkFolder, program: Program, ar
     Bun.spawn([program.path, ...args], {
       cwd: path,
       env: program.env,
-      // As a service it has a session of its own, by which the kernel shares out the processors, as the gateway has.
+      // Like a service it has a session of its own, by which the kernel shares out the processors; the gateway has its
+      // own, too.
       detached: true,
       stdio: ["ignore", "ignore", "ignore"],
       ...owner,

@@ -1,36 +1,36 @@
-// Runs the load against a server, on another core than the server's, and reads what it tells.
+// Runs the load against a server, on another core than the server's, and reads its output.
 import { CannotMeasure } from "./bench.ts";
 import { untilQuiet, type RealtimeServer } from "./realtime.ts";
 import type { RealtimeBench } from "./realtime-tools.ts";
 
 const LOAD_CORE = "1";
 
-/** What a load was made of, by the names of the load's options. */
+/** The parameters of a load, by the names of the load's options. */
 export interface LoadOptions {
   subscribers: number;
-  /** Each has one event outstanding. */
+  /** Each publisher has one event outstanding. */
   publishers?: number;
   publishes?: number;
-  /** Events before those that count. */
+  /** Events before the measured ones. */
   warmUp?: number;
-  /** Publishes a second; without it, each follows its earlier one at once. */
+  /** Publishes a second; without it, each publish follows the former at once. */
   rate?: number;
   seconds?: number;
 }
 
-/** What a load has come to. */
+/** The result of a load. */
 export interface LoadResult {
-  /** Publishes, or connections where nothing is published. */
+  /** Publishes, or connections in a load without publishes. */
   count: number;
   seconds: number;
   /** Processor time of the whole server. */
   cpuSeconds: number;
-  /** Where something is published: how often a subscriber received it, and how long after the publish. */
+  /** In a load with publishes: the number of deliveries to subscribers, and their times since the publish. */
   deliveries: number;
   deliveryMs: { p50: number; p99: number };
 }
 
-/** Connections that stay. */
+/** Connections that stay open. */
 export interface Held {
   result: LoadResult;
   release(): Promise<void>;
@@ -38,7 +38,7 @@ export interface Held {
 
 type Mode = "fanout" | "connect" | "idle" | "publish";
 
-/** Runs one load to its end, on a server that has got over the last one. */
+/** Runs a load to its end, on a server that has finished the former load. */
 export async function load(
   bench: RealtimeBench,
   server: RealtimeServer,
@@ -52,7 +52,7 @@ export async function load(
   return JSON.parse(text) as LoadResult;
 }
 
-/** Connects and subscribes so many, who stay until they are released. */
+/** Opens a number of subscribed connections, which stay until they are released. */
 export async function holdIdle(
   bench: RealtimeBench,
   server: RealtimeServer,

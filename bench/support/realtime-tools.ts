@@ -1,5 +1,4 @@
-// Compiles the C programs of bench/realtime: the baseline that the realtime server is compared with, and the load for
-// both.
+// Compiles the C programs of bench/realtime: the realtime server's baseline, and the load for both.
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +7,9 @@ import { CannotMeasure, runWithoutPilvi, type Endings } from "./bench.ts";
 const SOURCES = join(import.meta.dir, "..", "realtime");
 const COMPILERS = ["cc", "gcc", "clang"];
 
-/** What a measurement of the realtime server works with. */
+/** The interface that a measurement of the realtime server gets. */
 export interface RealtimeBench extends Endings {
-  /** For everything that is made on the way; removed at the end. */
+  /** A folder for all files of the measurement; removed at the end. */
   folder: string;
   programs: { baseline: string; load: string };
 }

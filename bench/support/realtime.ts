@@ -1,4 +1,4 @@
-// Starts what is measured: Pilvi's realtime server with all features on, or the baseline, each alone on one core.
+// Starts the servers to measure: Pilvi's realtime server with all features on, or the baseline, each alone on one core.
 import { mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REALTIME_VERSION, realtimePath } from "../../src/contracts/versions.ts";
@@ -11,11 +11,11 @@ import { cpuNs } from "./cpu.ts";
 import type { RealtimeBench } from "./realtime-tools.ts";
 
 const SERVER_CORE = "0";
-/** More than any measurement opens. */
+/** More than the connections of any measurement. */
 const MAX_CONNECTIONS = 20_000;
 const START_MS = 20_000;
 const QUIET_MS = 200;
-/** Of a core; timers take as much. */
+/** A share of a core; timers take as much. */
 const QUIET_SHARE = 0.02;
 
 /** A server that can be loaded. */
@@ -35,7 +35,7 @@ export async function startRealtime(bench: RealtimeBench): Promise<RealtimeServe
   const folder = mkdtempSync(join(bench.folder, "server-"));
   const config = startConfig(folder, freePort());
   writeFileSync(join(folder, "config.json"), JSON.stringify(config));
-  // Not a pipe: reading it would take time from the cores that are measured on.
+  // Not a pipe: reading it would take time from the measured cores.
   const log = openSync(join(folder, "log"), "a");
   const command = [program.bun, program.realtime, join(folder, "config.json")];
   const child = Bun.spawn(["taskset", "-c", SERVER_CORE, ...command], {
@@ -62,7 +62,7 @@ async function untilReady(child: Bun.Subprocess, log: string): Promise<void> {
   }
 }
 
-/** Starts the baseline; with `coalesce` it writes all that is pending for a socket at once, merged. */
+/** Starts the baseline; with `coalesce` it merges all pending bytes of a socket into one write. */
 export async function startBaseline(
   bench: RealtimeBench,
   { coalesce = false } = {},
@@ -82,7 +82,7 @@ export async function startBaseline(
   throw new CannotMeasure("The baseline does not start.");
 }
 
-/** Waits until the server has nothing left to do from the last load, and has collected what that left behind. */
+/** Waits until the server has finished the work of the last load, and has collected its garbage. */
 export async function untilQuiet({ pid }: RealtimeServer): Promise<void> {
   const giveUpAt = performance.now() + START_MS;
   for (let before = cpuNs(pid); performance.now() < giveUpAt;) {

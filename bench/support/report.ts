@@ -1,4 +1,4 @@
-// Prints what was measured: the machine, rows of figures beside their baseline, and how they compare with the targets.
+// Prints results: the machine, rows of figures beside their baseline, and how they compare with the targets.
 import { cpus, freemem, loadavg, release, totalmem } from "node:os";
 import { median, percentile } from "./statistics.ts";
 
@@ -25,12 +25,12 @@ export function printColumns(...columns: string[]): void {
   console.log(`${"".padEnd(LABEL_WIDTH)}${columns.map((column) => column.padStart(11)).join("")}`);
 }
 
-/** One row of cells that are made up already. */
+/** A row of finished cells. */
 export function printRow(label: string, ...cells: string[]): void {
   console.log(`${label.padEnd(LABEL_WIDTH)}${cells.map((cell) => cell.padStart(11)).join("")}`);
 }
 
-/** A row with the median and p99 of some times, and how many times the baseline's they are. */
+/** A row with the median and p99 of some times, and their ratio to the baseline's. */
 export function printTimes(label: string, timesMs: readonly number[], baselineMs?: readonly number[]): void {
   const figures = [median(timesMs), percentile(timesMs, 99)];
   const ratios =
@@ -43,7 +43,7 @@ export function printTimes(label: string, timesMs: readonly number[], baselineMs
   printRow(label, ...figures.map(milliseconds), ...ratios);
 }
 
-/** One target: what was reached, beside what was wished for. */
+/** A target: the result beside the limit. */
 export function printTarget(
   what: string,
   reached: number,
@@ -54,7 +54,7 @@ export function printTarget(
   console.log(`target: ${what}: at most ${format(limit)}, is ${format(reached)}: ${verdict}`);
 }
 
-/** As `printTarget`, of what should be large. */
+/** As `printTarget`, for figures that should be large. */
 export function printFloor(
   what: string,
   reached: number,

@@ -1,4 +1,4 @@
-// Rows of caches without engines, put straight into the store, to have lists of a known length.
+// Rows of caches without engines, inserted into the store directly, for lists of a known length.
 import type { SQL } from "bun";
 import { newId } from "../../src/lib/ids.ts";
 import type { Vault } from "../../src/lib/secrets.ts";
@@ -6,13 +6,13 @@ import type { Vault } from "../../src/lib/secrets.ts";
 /** How many rows one transaction adds. */
 const BATCH = 250;
 
-/** The ports of the rows lie outside of the range that Pilvi gives out. */
+/** The ports of the rows lie outside Pilvi's range. */
 const FIRST_PORT = 30_000;
 const PORTS_OF_HOST = 30_000;
 
 /**
- * Adds copies of a cache that is there, each with all that belongs to a cache which is settled: its id, port, sealed
- * password, work and allocation. They are placed on hosts of their own, since no host has so many ports.
+ * Adds copies of an existing cache, each with everything that belongs to a settled cache: its id, port, sealed
+ * password, work and allocation. The copies are placed on hosts of their own, since no host has so many ports.
  * @returns their ids, the oldest first.
  */
 export async function insertCacheRows(

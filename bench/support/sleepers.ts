@@ -1,4 +1,4 @@
-// Instances that can sleep: which kinds of them are measured, ordering them, and putting them to sleep.
+// Instances that can sleep: the measured kinds, their creation, and their suspension.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
@@ -14,20 +14,22 @@ import { storeValue } from "./wire-redis.ts";
 /** A kind of instance to measure. */
 export interface Sleeper {
   label: string;
-  /** What its engine takes to end in good order. */
+  /** The signal for a clean end of its engine. */
   stopSignal: NodeJS.Signals;
-  /** Creates one that can sleep but does not by itself while it is measured, and waits until it is available. */
+  /**
+   * Creates an instance that can sleep but does not by itself during the measurement, and waits until it is available.
+   */
   create(pilvi: TestPilvi): Promise<Sleepy>;
 }
 
 /** An instance that can sleep, and its address through the gateway. */
 export interface Sleepy extends Address {
   id: string;
-  /** Of the resource in the API. */
+  /** The path of the resource in the API. */
   path: string;
 }
 
-/** How long a wake's parts took, in milliseconds, by name in their order. */
+/** The lengths of the spans of a wake, in milliseconds, by name in their order. */
 export type Spans = Record<string, number>;
 
 interface SleepDocument {
@@ -39,7 +41,7 @@ interface SleepDocument {
 /** Longer than any measurement. */
 const SUSPEND_SECONDS = 86_400;
 const HIBERNATION_MINUTES = 60;
-/** Asking twice in a row would keep the processor from what is waited for. */
+/** Two requests in a row would take the processor from the awaited work. */
 const POLL_MS = 2;
 
 export const POSTGRES_SLEEPER: Sleeper = {
@@ -67,7 +69,7 @@ export const VALKEY_SLEEPER: Sleeper = {
   },
 };
 
-/** The config of a serverless Postgres with so many compute units, that sleeps only when it is told to. */
+/** The config of a serverless Postgres with some compute units, which sleeps only on request. */
 export function serverlessConfig(computeUnits: number): Record<string, number> {
   return {
     cu_min: computeUnits,
@@ -97,7 +99,7 @@ function sleepyCache({ id, attributes }: CacheResource): Sleepy {
   };
 }
 
-/** The unix socket of its engine, which runs. */
+/** The unix socket of its running engine. */
 export function socketOf({ dataDir }: TestPilvi, { id }: { id: string }): string {
   const folder = join(dataDir, "instances", id, "run");
   const name = readdirSync(folder).find((each) => statSync(join(folder, each)).isSocket());
@@ -105,7 +107,7 @@ export function socketOf({ dataDir }: TestPilvi, { id }: { id: string }): string
   return join(folder, name);
 }
 
-/** Puts it to sleep through the API and waits until it is. */
+/** Suspends an instance through the API and waits until it sleeps. */
 export async function suspend(pilvi: TestPilvi, sleepy: Sleepy): Promise<void> {
   const { status, body } = await pilvi.api<SleepDocument>("POST", `${sleepy.path}/suspend`);
   if (status !== 200) throw new Error(`POST ${sleepy.path}/suspend: ${status} ${JSON.stringify(body)}`);
@@ -116,12 +118,12 @@ export async function suspend(pilvi: TestPilvi, sleepy: Sleepy): Promise<void> {
   });
 }
 
-/** How often it has been woken so far. */
+/** The number of its wakes so far. */
 export async function wakesOf(pilvi: TestPilvi, sleepy: Sleepy): Promise<number> {
   return (await sleepOf(pilvi, sleepy)).wakes;
 }
 
-/** The parts of the first wake after so many; they are told a moment after the client has its answer. */
+/** The spans of the next wake after a number of wakes; Pilvi shows them a moment after the client has its answer. */
 export async function spansOfNext(pilvi: TestPilvi, sleepy: Sleepy, wakes: number): Promise<Spans> {
   let spans: Spans | undefined;
   await until(`the wake of ${sleepy.id} is told`, async () => {

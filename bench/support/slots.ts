@@ -7,13 +7,13 @@ import { MEASURED } from "./databases.ts";
 /** How long building all slots may take, in milliseconds. */
 const BUILD_TIMEOUT_MS = 120_000;
 /**
- * What the last build left for the kernel to do has settled after this. Meanwhile Pilvi is asked something all the
- * time: on a virtual machine the first work after a pause takes any program tens of milliseconds, and the bare engine
- * starts right after work.
+ * The kernel has settled after this time since the last build. Meanwhile Pilvi gets requests all the time: on a virtual
+ * machine the first work after a pause takes any program tens of milliseconds, and the bare engine starts right after
+ * work.
  */
 const SETTLE_MS = 200;
 
-/** Resolves when each measured engine has so many slots and none is being built. */
+/** Resolves when each measured engine has this many slots and none is being built. */
 export async function untilSlotsAreFull(pilvi: TestPilvi, count: number): Promise<void> {
   if (count === 0) return;
   const root = join(pilvi.dataDir, "slots");

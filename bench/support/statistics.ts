@@ -6,7 +6,7 @@ export function median(samples: readonly number[]): number {
 }
 
 /**
- * The smallest sample that so many per cent of all samples do not exceed, in their unit.
+ * The smallest sample that the given per cent of all samples do not exceed, in their unit.
  * @throws when there are no samples, because then nothing was measured.
  */
 export function percentile(samples: readonly number[], percent: number): number {

@@ -1,4 +1,4 @@
-// The least that a client of MySQL can do: log in with `mysql_native_password`, and ask one thing.
+// A minimal client of MySQL: it logs in with `mysql_native_password`, and asks one query.
 import { createHash } from "node:crypto";
 import type { Login } from "./clients.ts";
 import { Refusal, Wire, type Place } from "./wire.ts";
@@ -51,8 +51,8 @@ async function authenticate(wire: Wire, login: Login): Promise<void> {
 function saltOf(greeting: Buffer): Buffer {
   const versionEnd = greeting.indexOf(0, 1);
   const first = versionEnd + 1 + 4;
-  // Filler, capabilities, character set, status, capabilities, length of the salt and ten reserved bytes lie between
-  // them.
+  // Between them lie filler, capabilities, character set, status, capabilities, length of the salt and ten reserved
+  // bytes.
   const second = first + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 10;
   return Buffer.concat([greeting.subarray(first, first + 8), greeting.subarray(second, second + 12)]);
 }
@@ -87,7 +87,7 @@ function send(wire: Wire, sequence: number, body: Buffer): void {
 async function readPacket(wire: Wire): Promise<Packet> {
   const head = await wire.read(4);
   const body = await wire.read(head.readUIntLE(0, 3));
-  // After the number stands the SQLSTATE, which a server that is not ready to talk leaves out.
+  // The SQLSTATE follows the number; a server that is not ready to talk leaves it out.
   if (body[0] === ANSWER.error) throw new Refusal(String(body.readUInt16LE(1)), body.toString("utf8", 3));
   return { sequence: head[3] ?? 0, body };
 }

@@ -1,4 +1,4 @@
-// The least that a client of Postgres can do: log in with SCRAM-SHA-256 (RFC 5802, RFC 7677) and ask one thing.
+// A minimal client of Postgres: it logs in with SCRAM-SHA-256 (RFC 5802, RFC 7677) and asks one query.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import type { Login } from "./clients.ts";
 import { Refusal, Wire, type Place } from "./wire.ts";
@@ -14,7 +14,7 @@ interface Message {
 
 /**
  * Salted passwords by password and salt: they take a client longer than all the rest of a login, on either side of a
- * comparison, and are the same each time.
+ * comparison, and never change.
  */
 const saltedPasswords = new Map<string, Buffer>();
 
@@ -54,7 +54,9 @@ async function authenticate(wire: Wire, password: string): Promise<void> {
 }
 
 /**
- * The client's last message. @param challenge the server's first one. @param first the client's, without its header.
+ * The client's last message.
+ * @param challenge the server's first message.
+ * @param first the client's first message, without its header.
  */
 function proofFor(challenge: string, first: string, password: string): string {
   const [, nonce = "", salt = "", rounds = ""] = /^r=(.*),s=(.*),i=(\d+)$/.exec(challenge) ?? [];
@@ -75,7 +77,7 @@ function saltedPassword(password: string, salt: string, rounds: number): Buffer 
   return salted;
 }
 
-/** The next message of a type; those of others are passed over. @throws Refusal when it is an error. */
+/** The next message of a type; messages of other types are skipped. @throws Refusal when it is an error. */
 async function until(wire: Wire, type: string): Promise<Message> {
   for (;;) {
     const next = await readMessage(wire);

@@ -1,20 +1,20 @@
-// The least that a client of Valkey or Redis can do: log in and ask one thing, both sent at once.
+// A minimal client of Valkey or Redis: it sends a login and one command at once.
 import type { Login } from "./clients.ts";
 import { Refusal, Wire, type Place } from "./wire.ts";
 
-/** What is asked for; `storeValue` puts it there. */
+/** The key of the command; `storeValue` sets it. */
 const KEY = "bench:key";
 const VALUE = "value";
 
 /**
- * Connects, logs in and reads a value that is there; the session stays open. @throws Refusal with the error's first
- * word.
+ * Connects, logs in and reads an existing value; the session stays open.
+ * @throws Refusal with the error's first word.
  */
 export async function askRedis(place: Place, login: Login): Promise<Wire> {
   return await ask(place, login, ["GET", KEY], `$${VALUE.length}\r\n${VALUE}\r\n`);
 }
 
-/** Puts there what `askRedis` reads. */
+/** Stores the value that `askRedis` reads. */
 export async function storeValue(place: Place, login: Login): Promise<void> {
   (await ask(place, login, ["SET", KEY, VALUE], "+OK\r\n")).close();
 }

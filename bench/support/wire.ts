@@ -1,11 +1,11 @@
-// A client's end of a connection, with nothing around it: what a client library adds would be measured on both sides of
-// a comparison and make them look more alike than they are.
+// A client's end of a bare connection: the time of a client library would be measured on both sides of a comparison and
+// make them look more alike than they are.
 import type { Socket } from "bun";
 
-/** Where somebody listens. */
+/** The address of a listener. */
 export type Place = { hostname: string; port: number } | { unix: string };
 
-/** Thrown when the other side answers that it does not let the client in or do what it asks. */
+/** Thrown when the server refuses the login or the request. */
 export class Refusal extends Error {
   /** The protocol's own code, such as `53300` of Postgres. */
   readonly code: string;
@@ -23,10 +23,10 @@ export class Wire {
   #notify: () => void = () => undefined;
 
   private constructor() {
-    // Only `open` makes one.
+    // Only `open` makes a wire.
   }
 
-  /** @throws when nobody listens there. */
+  /** @throws when no server listens there. */
   static async open(place: Place): Promise<Wire> {
     const wire = new Wire();
     const socket = {
@@ -45,7 +45,7 @@ export class Wire {
     return wire;
   }
 
-  /** Exactly so many bytes. @throws when the connection ends before. */
+  /** Exactly this many bytes. @throws when the connection ends before. */
   async read(length: number): Promise<Buffer> {
     while (this.#unread.length < length) {
       if (this.#hasEnded) throw new Error("the connection has ended");
@@ -56,7 +56,7 @@ export class Wire {
     return bytes;
   }
 
-  /** All up to the end of the next place where this stands. @throws when the connection ends before. */
+  /** All bytes through the next occurrence of the text. @throws when the connection ends before. */
   async readThrough(text: string): Promise<Buffer> {
     for (;;) {
       const start = this.#unread.indexOf(text);
@@ -66,7 +66,7 @@ export class Wire {
     }
   }
 
-  /** All that these clients write is so short that the kernel takes it at once. */
+  /** All writes of these clients are so short that the kernel takes them at once. */
   write(bytes: Buffer | string): void {
     this.#socket?.write(bytes);
   }

@@ -6,7 +6,7 @@ import { RuntimeStream, streamHandlers, type RuntimeClient } from "./streams.ts"
 export class RuntimeBackend implements Backend<RuntimeClient, RuntimeStream> {
   readonly isCrowded = false;
   readonly entry: Route;
-  /** When it was used last, which the gateway notes of every chunk. */
+  /** When it was used last; the gateway updates this time for every chunk. */
   usedAtMs = 0;
 
   constructor(entry: Route) {
@@ -33,11 +33,11 @@ export class RuntimeBackend implements Backend<RuntimeClient, RuntimeStream> {
   }
 
   async refreshUsers(): Promise<void> {
-    // They never change.
+    // The users never change.
   }
 
   loggedIn(): void {
-    // Nothing was woken.
+    // No engine was woken.
   }
 
   splice(client: RuntimeClient, engine: RuntimeStream, framer?: MessageFramer): Promise<SpliceEnd> {

@@ -1,4 +1,4 @@
-// The gateway beside its own protocol handlers on the runtime's sockets and TLS: what a loop of our own is worth.
+// The gateway beside its own protocol handlers on the runtime's sockets and TLS: the value of a loop of our own.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../tests/support/pilvi/ports.ts";
@@ -16,7 +16,7 @@ import { socketOf, type Sleepy } from "../sleepers.ts";
 import { median } from "../statistics.ts";
 import type { RuntimeSettings } from "./main.ts";
 
-/** What is asked of both. */
+/** A load for both sides. */
 export interface Load {
   title: string;
   isTls: boolean;
@@ -62,7 +62,7 @@ export function cacheLoads(benchmark: Program): Load[] {
   return [load(1, 60_000, false), load(16, 600_000, false), load(1, 60_000, true), load(16, 400_000, true)];
 }
 
-/** One of the two, and what was measured of it in each round. */
+/** A side, and its figures in each round. */
 interface Side {
   label: string;
   pid: number;
@@ -148,7 +148,8 @@ async function startRuntime(bench: Bench, sleepy: Sleepy) {
   const program = join(import.meta.dir, "main.ts");
   const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], {
     cwd: pilvi.dataDir,
-    // As a service it has a session of its own, by which the kernel shares out the processors, as the gateway has.
+    // Like a service it has a session of its own, by which the kernel shares out the processors; the gateway has its
+    // own, too.
     detached: true,
     stdio: ["ignore", "inherit", "inherit"],
   });
@@ -160,7 +161,7 @@ async function startRuntime(bench: Bench, sleepy: Sleepy) {
   return { pid: child.pid, port, tlsPort };
 }
 
-/** With what the instance verifies the one login that is used. */
+/** The verifier of the login that is used. */
 function usersOf({ pilvi }: Bench, { id, protocol, login }: Sleepy): RouteUser[] {
   if (protocol === "redis") return [{ name: login.username, verifier: sha256Hex(login.password) }];
   const manifest: unknown = JSON.parse(

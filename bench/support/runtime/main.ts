@@ -9,7 +9,7 @@ import { redisHandler } from "../../../src/gateway/redis/index.ts";
 import { RuntimeBackend } from "./backend.ts";
 import { RuntimeClient, streamHandlers, type RuntimeStream, type RuntimeTls } from "./streams.ts";
 
-/** What it is told, as JSON in its one argument. */
+/** Its settings, as JSON in its only argument. */
 export interface RuntimeSettings {
   entry: Route;
   certificate: { cert: string; key: string };
@@ -33,7 +33,7 @@ const endPointHash = new Uint8Array(
 const tls: RuntimeTls = { options: certificate, endPointHash };
 const backend = new RuntimeBackend(entry);
 
-// As the gateway does: a third more gets through where engines and clients keep all processors busy.
+// As the gateway does: the throughput is a third higher where engines and clients keep all processors busy.
 libc.sched_setscheduler(0, SCHED_BATCH, addressOf(new Int32Array(1)));
 listen(entry.port, false);
 listen(tlsPort, true);

@@ -1,17 +1,16 @@
-// The gateway's streams on the runtime's own sockets: what its protocol handlers would run on if it had no loop of its
-// own.
+// The gateway's streams on the runtime's own sockets, which its protocol handlers would use without a loop of our own.
 import type { Socket, SocketHandler, TLSOptions } from "bun";
 import { StreamEnded, type ClientStream, type Stream, type TlsInfo } from "../../../src/gateway/stream.ts";
 
-/** Takes what arrives in place of reads. */
+/** Receives arriving bytes in place of reads. */
 export interface Consumer {
   received(bytes: Uint8Array): void;
-  /** All that was written has been sent. */
+  /** All written bytes have been sent. */
   drained(): void;
   ended(): void;
 }
 
-/** What is kept of a peer that nobody reads before it is told to wait. */
+/** The number of unread bytes from a peer, above which the peer is held back. */
 const MOST_UNREAD_BYTES = 64 * 1024;
 
 export class RuntimeStream implements Stream {
@@ -50,7 +49,7 @@ export class RuntimeStream implements Stream {
     this.send(bytes);
   }
 
-  /** Sends what the kernel takes now and keeps the rest, which nobody may change from here on. */
+  /** Sends what the kernel takes now and keeps the rest, whose bytes must not change from here on. */
   send(bytes: Uint8Array): void {
     if (this.isEnded || this.socket === null) return;
     if (this.hasUnsent) return void this.#unsent.push(bytes);
@@ -70,7 +69,7 @@ export class RuntimeStream implements Stream {
     else this.socket?.resume();
   }
 
-  /** Hands all that arrives to somebody, beginning with what nobody has read. */
+  /** Hands all arriving bytes to a consumer, beginning with those that were not read. */
   consume(consumer: Consumer): void {
     this.#consumer = consumer;
     const unread = this.#takeAll();
@@ -149,7 +148,7 @@ export class RuntimeStream implements Stream {
   }
 }
 
-/** How this end speaks TLS as the server. */
+/** The TLS settings of this end, as the server. */
 export interface RuntimeTls {
   options: TLSOptions;
   endPointHash: Uint8Array;
@@ -189,14 +188,14 @@ export class RuntimeClient extends RuntimeStream implements ClientStream {
     const shaken = Promise.withResolvers<void>();
     const handlers: SocketHandler<RuntimeStream> = {
       ...streamHandlers,
-      // The client shows no certificate, which is no fault of its handshake.
+      // The client shows no certificate, which is not a fault of its handshake.
       handshake: () => shaken.resolve(),
     };
     this.onGone(() => shaken.reject(new StreamEnded()));
     const tls = alpn.length === 0 ? options : { ...options, ALPNProtocols: alpn.join(",") };
     const upgrade = { data: this as RuntimeStream, tls, isServer: true, socket: handlers };
     const [raw, secured] = this.socket.upgradeTLS<RuntimeStream>(upgrade);
-    // It goes on telling of the encrypted bytes, which nobody wants.
+    // This socket goes on reporting the encrypted bytes, which nothing reads.
     raw.data = new DeafStream();
     this.socket.data = raw.data;
     this.socket = secured;
@@ -205,7 +204,7 @@ export class RuntimeClient extends RuntimeStream implements ClientStream {
   }
 
   identified(): void {
-    // The peer bounds nobody.
+    // The peer has no limits.
   }
 
   setDeadline(ms: number | null): void {
@@ -216,11 +215,11 @@ export class RuntimeClient extends RuntimeStream implements ClientStream {
 
 class DeafStream extends RuntimeStream {
   override received(): void {
-    // Nothing is kept.
+    // This stream keeps nothing.
   }
 }
 
-/** One set for all sockets, as the runtime has it best; whose it is stands in `data`. */
+/** One set for all sockets, which the runtime handles best; `data` holds the stream of each. */
 export const streamHandlers: SocketHandler<RuntimeStream> = {
   data: (socket, bytes) => socket.data.received(bytes),
   drain: (socket) => socket.data.drained(),
