@@ -12,7 +12,7 @@ import { ask } from "./support/clients.ts";
 import { POSTGRES_SLEEPER, suspend, VALKEY_SLEEPER, type Sleeper, type Sleepy } from "./support/sleepers.ts";
 
 const INSTANCES = countOption(200);
-/** Taken in turn: what Pilvi keeps of each hardly depends on its engine, and caches are made faster. */
+/** Taken in turn: the memory of an instance in Pilvi hardly depends on its engine, and caches are made faster. */
 const SLEEPERS = [POSTGRES_SLEEPER, VALKEY_SLEEPER];
 /** Instances that are made, slept and woken before the measurement, so that shared code and buffers exist already. */
 const WARM_UP = 10;

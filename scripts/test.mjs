@@ -188,7 +188,7 @@ function lastCount(output, word) {
   return last === undefined ? 0 : Number(last[1]);
 }
 
-/** Lists and removes what the tests left; false when there was anything. */
+/** Lists and removes the leftovers of the tests; false when there were any. */
 async function cleanUp(root) {
   const untilMs = Date.now() + LEFT_BEHIND_MS;
   while (processesAt(root).length > 0 && Date.now() < untilMs) await sleep(50);

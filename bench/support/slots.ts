@@ -1,4 +1,4 @@
-// Waits for warm slots, so that building them in the background does not disturb what is measured.
+// Waits for warm slots, so that building them in the background does not disturb the measurement.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { until, type TestPilvi } from "../../tests/support/pilvi/pilvi.ts";

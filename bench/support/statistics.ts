@@ -1,6 +1,6 @@
 // Medians and percentiles of measured times.
 
-/** The middle of the samples, in their unit. @throws when there are none. */
+/** The middle of the samples, in their unit. @throws when there are no samples. */
 export function median(samples: readonly number[]): number {
   return percentile(samples, 50);
 }

@@ -195,7 +195,7 @@ test("settled work with a time is claimed again at that time", async () => {
   for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(300);
 });
 
-test("another loop requeues what a loop that died has settled or was running", async () => {
+test("another loop requeues the settled and the running work of a loop that died", async () => {
   const dying = await start(async () => again(500));
   await item(db, "thing-1");
   await until("it is settled until later", async () => (await workOf(db, "thing-1"))?.owner === null);

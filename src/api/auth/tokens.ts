@@ -7,7 +7,7 @@ import { notify } from "../../store/notifications.ts";
 
 const DEFAULT_ORGANIZATION = "default";
 
-/** The token that the operator sets by PILVI_BOOTSTRAP_TOKEN; only one such token exists at a time. */
+/** The token that the operator sets by PILVI_BOOTSTRAP_TOKEN; there is at most one at a time. */
 const BOOTSTRAP = "bootstrap";
 
 const PREFIX = "pilvi_";

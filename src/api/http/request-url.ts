@@ -1,7 +1,7 @@
 // The URL of a request, which a client of HTTP/1.0 may give as a path alone.
 import { getPath } from "hono/utils/url";
 
-/** Stands for the host of a request that names none. */
+/** Stands for the host of a request without a host. */
 const UNNAMED = "http://localhost";
 
 /** The URL of a request whose `Host` was checked. */

@@ -1,7 +1,7 @@
 // Errors of the API, and how any thrown error becomes such an answer.
 import { codeOf, PublicError } from "../../lib/errors.ts";
 
-/** Every failing field as the client wrote it, each with sentences that say what is wrong. */
+/** Every failing field as the client wrote it, each with sentences about its faults. */
 export type FieldErrors = Record<string, string[]>;
 
 /** An error answer; its message and its fields are public. */

@@ -6,7 +6,7 @@ const MAX_PER_PAGE = 100;
 /** The highest page number; far beyond any list, and small enough for the store to count with. */
 const MAX_PAGE = 2_147_483_647;
 
-/** How many page numbers on each side of the present one are linked. */
+/** The number of linked pages on each side of the present page. */
 const NEIGHBOURS = 3;
 
 /** A whole number in the query, read strictly. */

@@ -87,7 +87,7 @@ test("a terminal shows one line that is overwritten, without line breaks, and re
   expect(io.stderr).not.toContain("\n");
 });
 
-test("Ctrl-C while waiting ends at once with 130 and prints what goes on", async () => {
+test("Ctrl-C while waiting ends at once with 130 and prints that the creation goes on", async () => {
   const held = Promise.withResolvers<Response>();
   const io = fakeIo();
   const url = serveWith((request) => {

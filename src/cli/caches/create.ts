@@ -65,6 +65,6 @@ function bodyOf(name: string, options: CreateOptions): NewCache {
     hibernation_timeout: options.hibernationTimeout,
     auto_upgrade_enabled: options.autoUpgrade,
   };
-  // The server knows what is allowed and says so field by field; a second list here would only get out of date.
+  // The server checks field by field; a second list of allowed values here would only get out of date.
   return body as NewCache;
 }

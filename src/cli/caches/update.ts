@@ -42,7 +42,7 @@ export function addUpdate(caches: Command, session: Session): void {
       requireChange(command, change);
       const client = await session.client();
       const { data } = await find(cacheKind, client, nameOrId);
-      // As with a create, the server knows what is allowed.
+      // As with a create, the server checks the values.
       await client.caches.update(data.id, change as CacheChange);
       await finishUpdate(session, cacheKind, client, data.id, options);
     },

@@ -50,6 +50,6 @@ function bodyOf(name: string, options: CreateOptions): NewDatabaseCluster {
     config: configOf(options),
     create_default_database: options.defaultDatabase ? undefined : false,
   };
-  // The server knows what is allowed and says so field by field; a second list here would only get out of date.
+  // The server checks field by field; a second list of allowed values here would only get out of date.
   return body as NewDatabaseCluster;
 }

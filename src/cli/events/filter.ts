@@ -45,7 +45,7 @@ async function idOf(client: PilviClient, nameOrId: string): Promise<string> {
       for await (const { id, attributes } of collection.all())
         if (attributes.name === nameOrId) found.push(id);
     } catch (error) {
-      // A token that may not read a kind sees none of its events either.
+      // A token that may not read a kind does not see its events either.
       if (!(error instanceof PilviError && error.status === 403)) throw error;
     }
   }

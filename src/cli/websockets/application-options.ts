@@ -51,7 +51,7 @@ export function withApplicationOptions(command: Command): Command {
     .option("--no-webhooks", "nobody is told");
 }
 
-/** Ends the program as wrongly used when an option describes webhooks and none gives their URL. */
+/** Ends the program as wrongly used when an option describes webhooks without a URL. */
 export function requireWebhook(command: Command, { webhook }: ApplicationOptions): void {
   const said = ["webhookEvents", "webhookBatch", "webhookPrefix", "webhookSuffix"];
   if (webhook !== undefined || !said.some((name) => command.getOptionValueSource(name) === "cli")) return;

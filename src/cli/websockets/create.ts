@@ -37,7 +37,7 @@ export function addCreate(websockets: Command, session: Session): void {
   withWait(withJson(command), "it can be used").action(async (name: string, options: CreateOptions) => {
     const { type, region, maxConnections } = options;
     const client = await session.client();
-    // The server knows what is allowed and says so field by field; a second list here would only get out of date.
+    // The server checks field by field; a second list of allowed values here would only get out of date.
     const body = { name, type, region, max_connections: maxConnections } as NewWebSocketCluster;
     await finishCreate(session, clusterKind, client, await client.websockets.create(body), options);
   });

@@ -230,7 +230,7 @@ describe("a connection that is closed", () => {
     expect(await new Subscriber(subscription, listener, 10).ended).toMatchObject({ wasConnected: false });
   });
 
-  test("ends the pause before the next one on Ctrl-C", async () => {
+  test("ends the pause before the next connection on Ctrl-C", async () => {
     const fake = new FakeCluster(closing(1001));
     const io = fakeIo({
       async pause(_ms, signal) {

@@ -41,7 +41,7 @@ describe("a cluster", () => {
     expect(stdout).not.toContain("Try it");
   });
 
-  test("is shown with the names of several applications, and what is in force", async () => {
+  test("is shown with the names of several applications, and the settings in force", async () => {
     const resized = cluster({ max_connections: 500, connection_distribution_strategy: "custom" });
     const { stdout } = await run(serve({ [`GET ${path}`]: one(resized, 200, [main, website]) }), "show", id);
     expect(stdout).toMatch(/^Connections +500, 100 in force \(each application has its own number\)$/m);

@@ -14,7 +14,7 @@ export function closedToEngines(path: string): string | undefined {
 }
 
 /**
- * @param name what the folder is, such as `the data directory`.
+ * @param name the name of the folder in sentences, such as `the data directory`.
  * @param setting the variable that moves it.
  * @throws Refusal when engines could not reach it.
  */

@@ -28,7 +28,7 @@ export function findDatabaseProgram(protocol: Protocol, enginesDir: string, path
   throw new Refusal(`No engine of Pilvi speaks ${protocol}.`);
 }
 
-/** The client that came with the newest engine of the store; undefined when none came with it. */
+/** The client that came with the newest engine of the store; undefined when that engine came without a client. */
 function inStore(
   engine: ForeignEngine,
   { stored }: ClientProgram,

@@ -57,7 +57,7 @@ function killOwnGroup(): void {
 }
 
 /**
- * Checks everything that Pilvi relies on and prints a line about each thing, with what to do where something is amiss.
+ * Checks everything that Pilvi relies on and prints a line about each thing, with the remedy where something is amiss.
  * @returns the exit code: 1 when something keeps Pilvi from working.
  */
 export async function doctorCommand(config: Config): Promise<number> {

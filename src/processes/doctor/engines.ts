@@ -56,7 +56,7 @@ function engineFinding(engine: FoundEngine, all: FoundEngine[], bundledPostgres:
   return isOutdated ? warn(`${text} is older than ${bundled}`, `Install it with ${INSTALL}.`) : ok(text);
 }
 
-/** What to do about an engine that lacks security fixes. */
+/** The remedy for an engine that lacks security fixes. */
 function adviceOn(engine: FoundEngine, all: FoundEngine[]): string {
   const { name, version, origin, home } = engine;
   if (origin === "system") return `Update it with the system's packages, or install another with ${INSTALL}.`;

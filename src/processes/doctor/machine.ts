@@ -16,7 +16,7 @@ const NO_DISK_GIB = 1;
 /** Every connection of a gateway or a WebSocket cluster is an open file. */
 const GOOD_OPEN_FILES = 10_000;
 
-/** @returns one finding for each thing. */
+/** @returns a finding for each thing. */
 export function checkMachine(config: Config): Finding[] {
   const nearest = nearestFolder(config.dataDir);
   return [

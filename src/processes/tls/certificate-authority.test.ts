@@ -111,7 +111,7 @@ test("a certificate that cannot be saved is used all the same", async () => {
   expect(new X509Certificate(cert).checkHost("localhost")).toBe("localhost");
 });
 
-test("the authority can be read once it exists, and is the one that signs", async () => {
+test("the authority can be read once it exists, and is the signing certificate", async () => {
   const config = loadConfig({ PILVI_DATA_DIR: dataDir });
   expect(() => readAuthority(config)).toThrow("There is no certificate authority");
   await ensure();

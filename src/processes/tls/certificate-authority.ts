@@ -1,4 +1,4 @@
-// The certificate that the gateway shows when the settings name none, and Pilvi's own authority, which signs it.
+// The gateway's certificate for settings without a certificate, and Pilvi's own authority, which signs it.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
@@ -33,7 +33,7 @@ function authorityFile(dataDir: string): string {
   return join(dataDir, "tls", "ca.crt");
 }
 
-/** The certificate that the gateway shows when the settings name none. */
+/** The file of the gateway's certificate for settings without a certificate. */
 export function gatewayCertificateFile(dataDir: string): string {
   return join(dataDir, "tls", "gateway.crt");
 }

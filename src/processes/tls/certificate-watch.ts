@@ -1,5 +1,5 @@
-// Notices that a certificate was renewed. The host does it, which alone keeps the right to read keys, and publishes
-// what it reads for the gateway and the API.
+// Notices that a certificate was renewed. Only the host keeps the right to read keys, so the host looks, and publishes
+// the certificates for the gateway and the API.
 import type { Config } from "../../config.ts";
 import type { Certificate } from "../../engines/engine.ts";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
@@ -10,18 +10,18 @@ import { defaultPair, folderPairs, type PairFiles, readPair } from "./certificat
 import { authorityPair, ensureGatewayCertificate, gatewayNames } from "./certificate-authority.ts";
 
 /**
- * How often the files are looked at. A pair is taken when it stayed the same from one look to the next: a half-written
- * one does not.
+ * How often the files are looked at. A pair is taken when it stayed the same from one look to the next; a half-written
+ * pair does not.
  */
 const LOOK_INTERVAL_MS = 1_000;
 
 const RENEWAL_INTERVAL_MS = 3_600_000;
 
-/** What is known of a pair of files. */
+/** The latest knowledge of a pair of files. */
 interface Known {
-  /** The files as they were at the latest look. */
+  /** The signature of the files at the latest look. */
   signature: string;
-  /** The files as they were when they were read last, whole or not. */
+  /** The signature of the files when they were read last, whole or not. */
   readSignature: string;
   certificate: NamedCertificate | null;
 }
@@ -35,7 +35,7 @@ export class CertificateWatch {
   #published = "";
   #latestFault = "";
 
-  /** @param publish is given all that can be shown, the default first, when it is another than before. */
+  /** @param publish gets all certificates that can be shown, the default first, whenever they have changed. */
   constructor(config: Config, log: Log, publish: (certificates: NamedCertificate[]) => void) {
     this.#config = config;
     this.#log = log;
@@ -54,19 +54,19 @@ export class CertificateWatch {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** The default certificate of the settings, as it was read last; null when they name none. */
+  /** The default certificate of the settings, as it was read last; null when the settings name no certificate. */
   get configured(): Certificate | null {
     const pair = defaultPair(this.#config);
     const taken = pair === null ? null : this.#known.get(pair.certFile)?.certificate;
-    // The contracts with engines know no names.
+    // The contracts with engines have no names of certificates.
     return taken === null || taken === undefined ? null : { cert: taken.cert, key: taken.key };
   }
 
-  /** Looks at the files once. What cannot be read leaves all as it is. */
+  /** Looks at the files once. A file that cannot be read changes nothing. */
   look(): void {
     try {
       const first = defaultPair(this.#config) ?? ownPair(this.#config);
-      // The first start of the gateway is yet to make it.
+      // The first start of the gateway has not made its certificate yet.
       if (first === null) return;
       const pairs = [first, ...folderPairs(this.#config)];
       const [shown, ...others] = pairs.map((pair) => this.#take(pair));
@@ -79,7 +79,7 @@ export class CertificateWatch {
     }
   }
 
-  /** A certificate of Pilvi's own authority is made anew long before its end. */
+  /** Replaces a certificate of Pilvi's own authority long before its end. */
   async #renew(): Promise<void> {
     const { dataDir } = this.#config;
     if (defaultPair(this.#config) !== null || ownPair(this.#config) === null) return;
@@ -135,7 +135,7 @@ export class CertificateWatch {
   }
 }
 
-/** The certificate of Pilvi's own authority, null before there is one. */
+/** The certificate of Pilvi's own authority, null before it exists. */
 function ownPair({ dataDir }: Config): PairFiles | null {
   const pair = authorityPair(dataDir);
   return signatureOf(pair.certFile) === "" ? null : pair;

@@ -1,4 +1,4 @@
-// The certificates that the settings name, read and tried before anything is shown.
+// The certificates that the settings name, read and checked before anything is shown.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { NamedCertificate } from "../../contracts/certificates.ts";
 import { serverNamesOf } from "../../lib/certificates.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 
-/** A certificate and its key as files, with what to call each of them in a sentence. */
+/** A certificate and its key as files, with the names of both for sentences. */
 export interface PairFiles {
   certFile: string;
   keyFile: string;
@@ -20,7 +20,8 @@ const MOST_PAIRS = 1_000;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * The pair for clients that name no server, or one that no other certificate is for; null when the settings name none.
+ * The pair for clients that name no server, or a server without a certificate of its own; null when the settings name
+ * no pair.
  */
 export function defaultPair({ tls }: Config): PairFiles | null {
   return tls === undefined
@@ -33,8 +34,8 @@ export function defaultPair({ tls }: Config): PairFiles | null {
 }
 
 /**
- * The pairs in the folder for others, in the order of their names: `NAME.crt` or `NAME.pem` with `NAME.key`, and
- * folders with `fullchain.pem` and `privkey.pem`, as ACME clients make them.
+ * The pairs in the folder for further names, in the order of their file names: `NAME.crt` or `NAME.pem` with
+ * `NAME.key`, and folders with `fullchain.pem` and `privkey.pem`, as ACME clients make them.
  * @throws Refusal when there are too many, or the folder cannot be read.
  */
 export function folderPairs({ tlsDir }: Config): PairFiles[] {
@@ -55,7 +56,7 @@ export function folderPairs({ tlsDir }: Config): PairFiles[] {
   });
 }
 
-/** @throws Refusal when a file cannot be read or is not whole, or the two do not belong together. */
+/** @throws Refusal when a file cannot be read or is not whole, or the key does not belong to the certificate. */
 export function readPair({ certFile, keyFile, certName, keyName }: PairFiles): NamedCertificate {
   const cert = read(certName, certFile);
   const key = read(keyName, keyFile);
@@ -65,15 +66,15 @@ export function readPair({ certFile, keyFile, certName, keyName }: PairFiles): N
   throw new Refusal(`The key in ${keyFile} does not belong to the certificate in ${certFile}.`);
 }
 
-/** The default certificate, null when the settings name none. @throws Refusal as `readPair`. */
+/** The default certificate, null when the settings name no certificate. @throws Refusal as `readPair`. */
 export function readCertificate(config: Config): NamedCertificate | null {
   const pair = defaultPair(config);
   return pair === null ? null : readPair(pair);
 }
 
 /**
- * The others; of those that cannot be shown the fault is told, since they must keep nobody from starting. @throws
- * Refusal as `folderPairs`.
+ * The further certificates. A broken pair is reported to `complain` and left out, since it must not prevent a start.
+ * @throws Refusal as `folderPairs`.
  */
 export function readOthers(config: Config, complain: (fault: Error) => void): NamedCertificate[] {
   return folderPairs(config).flatMap((pair) => {
@@ -87,7 +88,7 @@ export function readOthers(config: Config, complain: (fault: Error) => void): Na
   });
 }
 
-/** The first of a chain, all of which must be whole. */
+/** The first certificate of a chain, all of which must be whole. */
 function firstOf(pem: string): X509Certificate {
   const [first, ...others] = (pem.match(CERTIFICATE) ?? []).map((each) => new X509Certificate(each));
   if (first === undefined || pem.split("-----BEGIN ").length - 1 !== others.length + 1) {

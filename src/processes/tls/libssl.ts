@@ -6,10 +6,9 @@ import { openSsl } from "../../gateway/tls/index.ts";
 const LIBRARY = "libssl.so.3";
 
 /**
- * What to load libssl by: the system's, or else one that an engine out of the distribution's packages has brought
- * along.
- * @param ofSystem the name of the system's.
- * @returns a name for the system's loader, or a path in whose folder libcrypto is too; null when there is none.
+ * The libssl to load: the system's, or else the library that came with an engine out of the distribution's packages.
+ * @param ofSystem the name of the system's library.
+ * @returns a name for the system's loader, or a path in whose folder libcrypto is too; null when no library loads.
  */
 export function findLibssl(enginesDir: string, ofSystem = LIBRARY): string | null {
   return [ofSystem, ...librariesIn(enginesDir)].find(canLoad) ?? null;
@@ -21,7 +20,7 @@ function librariesIn(enginesDir: string): string[] {
   return Array.from(pattern.scanSync({ cwd: enginesDir, absolute: true })).sort();
 }
 
-/** Whether the loader takes it, which it does not without its libcrypto or when it was built for another machine. */
+/** Whether the loader takes the library; it refuses a library without its libcrypto or for another machine. */
 function canLoad(library: string): boolean {
   try {
     openSsl(library);

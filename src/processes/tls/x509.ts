@@ -1,4 +1,4 @@
-// Certificates of a certificate authority of our own (RFC 5280). Loaded only when one is to be made.
+// Certificates of a certificate authority of our own (RFC 5280). Loaded only when a certificate has to be made.
 import {
   createHash,
   generateKeyPairSync,
@@ -46,13 +46,13 @@ const SERIAL_BYTES = 16;
 /** As many bytes of a SHA-256 name a key (RFC 7093). */
 const KEY_ID_BYTES = 20;
 
-/** From when until when a certificate is to be believed. */
+/** The first and the last moment at which a certificate is valid. */
 export interface Period {
   from: Date;
   until: Date;
 }
 
-/** A new authority, which signs itself. Its name has a part that no other one has. */
+/** A new authority, which signs itself. Its name has a random part, so that no two authorities share a name. */
 export function makeAuthority(period: Period): Certificate {
   const keys = newKeys();
   const name = nameOf(`Pilvi CA ${randomBytes(4).toString("hex")}`);
@@ -63,7 +63,7 @@ export function makeAuthority(period: Period): Certificate {
   return signed({ keys, issuer: name, subject: name, issuerKey: keys, period, extensions });
 }
 
-/** A new certificate for a server that is reached by these names and addresses. */
+/** A new certificate for a server with these names and addresses. */
 export function makeServerCertificate(authority: Certificate, names: string[], period: Period): Certificate {
   const { raw, publicKey } = new X509Certificate(authority.cert);
   const issuer = AsnConvert.parse(bytesOf(raw), SignedCertificate).tbsCertificate.subject;
@@ -125,7 +125,7 @@ function newKeys(): { publicKey: KeyObject; privateKey: KeyObject } {
   return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
 
-/** Random, and positive as RFC 5280 wants it. */
+/** Random, and positive as RFC 5280 demands. */
 function newSerial(): ArrayBuffer {
   const bytes = randomBytes(SERIAL_BYTES);
   bytes[0] = 1;
@@ -154,7 +154,7 @@ function keyId(key: KeyObject): ArrayBuffer {
   return bytesOf(createHash("sha256").update(bits).digest().subarray(0, KEY_ID_BYTES));
 }
 
-/** Just these bytes: a Buffer may be a part of something larger. */
+/** Exactly these bytes: a Buffer may be a part of something larger. */
 function bytesOf(buffer: Uint8Array): ArrayBuffer {
   return new Uint8Array(buffer).buffer;
 }
