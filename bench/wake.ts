@@ -81,8 +81,8 @@ async function measure(bench: Bench, sleeper: Sleeper, sleepy: Sleepy, model: Mo
 }
 
 /**
- * The client tries again and again, because no gateway holds it. @returns milliseconds from the spawn to the first
- * answer.
+ * The client tries again and again, because no gateway holds it.
+ * @returns milliseconds from the spawn to the first answer.
  */
 async function startBare(bare: BareInstance, sleepy: Sleepy): Promise<number> {
   const startedAt = performance.now();

@@ -1,6 +1,6 @@
-// Runs the measurements of bench/, all of them or the named ones, one after the other, and leaves nothing behind. `npm
-// run bench -- create-cache api-latency` runs two, and `wake=20` gives a measurement a number of its own, such as its
-// rounds. Ends with 1 when a measurement failed, never because of a figure.
+// Runs the measurements of bench/, all of them or the named ones, one after the other, and leaves nothing behind.
+// `npm run bench -- create-cache api-latency` runs two, and `wake=20` gives a measurement a number of its own, such as
+// its rounds. Ends with 1 when a measurement failed, never because of a figure.
 import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

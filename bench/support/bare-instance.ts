@@ -105,8 +105,8 @@ export class BareInstance {
   }
 
   /**
-   * Ends the engine cleanly, so that `spawn` may follow without `prepare`. @param signal the engine's signal for a
-   * clean end.
+   * Ends the engine cleanly, so that `spawn` may follow without `prepare`.
+   * @param signal the engine's signal for a clean end.
    */
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.#process?.kill(signal);

@@ -6,7 +6,7 @@ import { printHeading } from "./report.ts";
 const FIRST_PORT = 21_000;
 const THOUSANDS = 9;
 
-/** An action for the end of a measurement; the last one that was added runs first. */
+/** An action for the end of a measurement; actions run in reverse order. */
 type Ending = () => void | Promise<void>;
 
 /** The interface that every measurement gets. */

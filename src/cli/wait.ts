@@ -23,7 +23,7 @@ export interface Wait<Document extends StatusDocument> {
   get(options: { wait?: "available" | "deleted"; signal: AbortSignal }): Promise<Document>;
 }
 
-/** The end of a wait; the document is the last one that was read. */
+/** The end of a wait; the document is the last version that was read. */
 export interface WaitResult<Document> {
   document: Document;
   /** Why the status was not reached; undefined when it was reached. */

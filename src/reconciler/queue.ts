@@ -54,8 +54,8 @@ export interface ObservedInstance {
 
 /** Requeues the resources of those instances whose observed state does not fit the recorded state. */
 export async function requeue(db: Queryable, observed: readonly ObservedInstance[]): Promise<void> {
-  // A row without a deadline is in its desired state. A run under way observes for itself, except for what breaks after
-  // it has looked.
+  // A row without a deadline is in its desired state. A run under way observes for itself, except for a break after
+  // its look.
   const rows = await db<{ id: string }[]>`
     update work set run_at = now()
     from json_to_recordset(${JSON.stringify(observed)}::text::json) as seen ("instanceId" text, convergence text)

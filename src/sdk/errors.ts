@@ -5,7 +5,7 @@ export class PilviError extends Error {
   override name = "PilviError";
   /** The HTTP status, such as 422. */
   readonly status: number;
-  /** Every failing field with sentences that say what is wrong; undefined unless the request did not fit. */
+  /** Every failing field with sentences about its faults; undefined unless the request did not fit. */
   readonly errors: Record<string, string[]> | undefined;
   /** The id that finds the request in the log of Pilvi. */
   readonly requestId: string | undefined;

@@ -49,7 +49,7 @@ export class RuntimeStream implements Stream {
     this.send(bytes);
   }
 
-  /** Sends what the kernel takes now and keeps the rest, whose bytes must not change from here on. */
+  /** Sends as many bytes as the kernel takes now and keeps the rest, which must not change from here on. */
   send(bytes: Uint8Array): void {
     if (this.isEnded || this.socket === null) return;
     if (this.hasUnsent) return void this.#unsent.push(bytes);

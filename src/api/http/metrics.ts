@@ -38,7 +38,7 @@ export interface FigureSource<Context> {
   read(context: Context, organizationId?: string): Promise<LabelledFigure[]>;
 }
 
-/** What a client may see: everything, everything without the ids of resources, or the resources of one organization. */
+/** The view of a client: everything, everything without the ids of resources, or the resources of one organization. */
 export type MetricsView = "all" | "without ids" | { organizationId: string };
 
 /** A source that has its context. */
@@ -104,7 +104,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** The visible metrics as text. An organization does not see what the process counts for all organizations. */
+  /** The visible metrics as text. An organization does not see the totals of the process. */
   async text(view: MetricsView): Promise<string> {
     const organizationId = typeof view === "object" ? view.organizationId : undefined;
     // Each answer has a registry of its own, so that simultaneous answers never mix.

@@ -1,4 +1,4 @@
-// Adds to the rendered schemas what a Zod schema alone cannot express about the API.
+// Adds to the rendered schemas those rules of the API that a Zod schema alone cannot express.
 import type { z } from "zod";
 import type { ZodOpenApiOverride } from "zod-openapi";
 import { objectSchemaOf } from "../operation/validation.ts";

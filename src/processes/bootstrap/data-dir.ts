@@ -19,7 +19,7 @@ const FAULTS: Record<string, string> = {
   ENAMETOOLONG: "a name in its path is too long",
 };
 
-/** @throws Refusal when the folder cannot be used; its sentence says what to do about it. */
+/** @throws Refusal when the folder cannot be used; its sentence names the remedy. */
 export function ensureDataDir(dataDir: string): void {
   try {
     // Only the folder itself is closed: `mkdirSync` would give the mode to parents that it makes along with it, too.

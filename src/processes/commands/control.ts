@@ -162,8 +162,8 @@ function readCertificates(config: Config, log: Log): NamedCertificate[] {
 }
 
 /**
- * Shows certificates that the host has published anew; a broken file of them changes nothing. @returns a function that
- * ends it.
+ * Shows certificates that the host has published anew; a broken file of them changes nothing.
+ * @returns a function that ends it.
  */
 function followCertificates(
   { dataDir }: Config,

@@ -19,8 +19,8 @@ export function warn(text: string, advice: string): Finding {
 }
 
 /**
- * A folder that the engines cannot reach, because of a closed folder on the way. @param setting the variable that moves
- * it.
+ * A folder that the engines cannot reach, because of a closed folder on the way.
+ * @param setting the variable that moves it.
  */
 export function unreachable(text: string, closed: string, setting: string): Finding {
   return fail(
