@@ -1,11 +1,11 @@
-// What a protocol handler knows of the instance behind it, and asks of it.
+// The interface through which a protocol handler sees the instance of its clients.
 import type { Route, WakeReason } from "./link.ts";
 import type { ClientStream, Stream } from "./stream.ts";
 
-/** How long a client is held for its engine: a recovery may take minutes, and clients have limits of their own, mostly shorter ones. */
+/** How long a client is held for its engine. A recovery may take minutes; most clients give up earlier by themselves. */
 export const HOLD_MS = 5 * 60_000;
 
-/** Thrown when an engine could not be had in time; the message may be shown to the client. */
+/** Thrown when no engine is ready in time; the message may be shown to the client. */
 export class EngineUnavailable extends Error {
   constructor(message: string) {
     super(message);
@@ -13,7 +13,7 @@ export class EngineUnavailable extends Error {
   }
 }
 
-/** Thrown when an instance has as many clients as it may. */
+/** Thrown when an instance already has its maximum of clients. */
 export class TooManyClients extends Error {
   constructor() {
     super("the instance has as many clients as it may");
@@ -21,70 +21,70 @@ export class TooManyClients extends Error {
   }
 }
 
-/** Follows what a client sends to the engine, so that it is never cut within a message or a transaction. */
+/** Follows the messages of a client, so that a disconnect never cuts a message or a transaction. */
 export interface MessageFramer {
   /**
-   * Takes the next bytes in, before the engine gets them.
-   * @param bytes may be longer than what is to be read of it, and may be changed in place.
-   * @returns whether there is something in them that counts as use of the instance.
+   * Takes the next bytes of the client, before the engine gets them.
+   * @param bytes the first `length` bytes count; the framer may change them in place.
+   * @returns whether they contain a message that counts as use of the instance.
    */
   walk(bytes: Uint8Array, length: number): boolean;
-  /** Whether the last byte taken in was the last of a message, and nothing is open that would be lost with the connection to the engine. */
+  /** Whether the client's last message is whole, and the connection to the engine holds no state that would be lost. */
   readonly isBetweenMessages: boolean;
-  /** Takes the next bytes of the engine in, for one that learns from them what is open; `bytes` may be longer than what is to be read of it. */
+  /** Takes the next bytes of the engine (the first `length` of `bytes`), for a framer that learns open state from them. */
   hear?(bytes: Uint8Array, length: number): void;
-  /** Whether the engine has answered all it was asked, for one that hears it. */
+  /** Whether the engine has answered every message; only a framer with `hear` knows. */
   readonly isAnswered?: boolean;
 }
 
-/** How the time after a login ended: a side closed, or the engine was parted from its client because it goes to sleep. */
+/** How a splice ended: a side closed, or the gateway disconnected the client because its engine goes to sleep. */
 export type SpliceEnd = "closed" | "detached";
 
-/** What is known of an instance. */
+/** An instance as the gateway knows it. */
 export interface Instance {
-  /** As the host told it last. */
+  /** The route, as the host sent it last. */
   readonly entry: Route;
-  /** Has the users of `entry` brought up to date. Asked often, it answers with what is known. */
+  /** Brings the users of `entry` up to date. Frequent calls resolve with the users that are known. */
   refreshUsers(): Promise<void>;
 }
 
 /**
- * One instance, as the protocol handlers of its clients see it. A handler gives back the streams that it was given, of whatever class they are: `Client`
- * and `Engine` are the backend's own.
+ * One instance, as the protocol handlers of its clients see it. `Client` and `Engine` are the backend's own classes: a
+ * handler returns the streams that it got, without knowing their class.
  */
 export interface Backend<Client extends ClientStream, Engine extends Stream> extends Instance {
   /**
    * Waits while the engine starts, drains or recovers, without waking it.
-   * @throws EngineUnavailable when that takes too long or it cannot start; StreamEnded when the client has gone meanwhile.
+   * @throws EngineUnavailable when that takes too long or the start fails; StreamEnded when the client goes away.
    */
   settled(client: Client): Promise<"running" | "asleep">;
   /**
-   * A connection to the engine, which is woken when it sleeps: for clients that have proved who they are. It counts as use. From here on no drain
-   * of the instance passes this client over.
-   * @param reason who it is for.
-   * @param begun what `connectIfRunning` gave for this client; it is given back where the engine goes on running. The caller
-   *   ends it when it gets another one.
-   * @throws EngineUnavailable as `settled`; StreamEnded when the client has gone meanwhile.
+   * Connects a logged-in client to the engine, and wakes the engine when it sleeps. The connection counts as use, and
+   * every drain of the instance waits for this client.
+   * @param reason the client, as the wake reason names it.
+   * @param begun the connection of `connectIfRunning` for this client; it is returned while the engine runs on. The
+   *   caller ends it when another connection is returned.
+   * @throws EngineUnavailable as `settled`; StreamEnded when the client goes away.
    */
   connect(client: Client, reason: WakeReason, begun?: Engine): Promise<Engine>;
   /**
-   * Whether so many who have yet to prove who they are have a connection to the engine that the next one is to do without:
-   * each of them takes the place of a customer there.
+   * Whether clients before their login hold their maximum of connections to the engine, so that the next such client
+   * gets none: each of these connections takes the place of a customer's.
    */
   readonly isCrowded: boolean;
-  /** A connection to an engine that runs at this moment; null when none does. Wakes nothing and waits for nothing. */
+  /** A connection to the engine if it runs at this moment, else null. Wakes nothing and waits for nothing. */
   connectIfRunning(): Promise<Engine | null>;
   /**
-   * Lets some time pass before an engine is asked again that is there but not ready, as after a crash of one of its sessions.
-   * @throws StreamEnded when the client has gone meanwhile.
+   * Waits before the next attempt at an engine that runs but is not ready, as after a crash of one of its sessions.
+   * @throws StreamEnded when the client goes away.
    */
   pause(client: Client, ms: number): Promise<void>;
-  /** Notes that this client could use the engine from now on; ends the spans of a wake that it caused. */
+  /** Records that the client can use the engine from now on; ends the spans of a wake that the client caused. */
   loggedIn(client: Client): void;
   /**
-   * Passes bytes on in both directions from here on, until it resolves. When it ends with `closed`, both streams have ended.
-   * With `detached` both can be read and written again, and the engine's is to be ended soon: the engine waits for that to stop.
-   * @param framer left out where any byte counts as use and any place may be the end of a message.
+   * Passes bytes on in both directions until it resolves. After `closed` both streams have ended. After `detached` both
+   * can be read and written again, and the caller ends the engine's stream soon: the stop of the engine waits for it.
+   * @param framer left out where every byte counts as use and every position may be the end of a message.
    */
   splice(client: Client, engine: Engine, framer?: MessageFramer): Promise<SpliceEnd>;
 }
@@ -96,13 +96,13 @@ export type ProtocolHandler = <Client extends ClientStream, Engine extends Strea
 ) => Promise<void>;
 
 /**
- * Waits for the engine with the deadline of a client put off meanwhile: it is the client who has to hurry, not an engine that a
- * thousand of them ask at once.
- * @param deadlineMs what the client has afterwards for what it says next.
- * @throws whatever the wait does.
+ * Waits for the engine without the client's deadline: the deadline bounds a slow client, not an engine that a thousand
+ * clients ask at once.
+ * @param deadlineMs the client's deadline for its next message after the wait.
+ * @throws the errors of `wait`.
  */
 export async function held<T>(client: ClientStream, deadlineMs: number, wait: () => Promise<T>): Promise<T> {
-  // The wait has limits of its own, which are to end it first.
+  // The wait has its own limit, which is shorter.
   client.setDeadline(2 * HOLD_MS);
   const result = await wait();
   client.setDeadline(deadlineMs);

@@ -1,4 +1,4 @@
-// What a read or a write that never waits says instead of a count of bytes, in clear and through TLS alike.
+// The results of a non-blocking read or write besides a count of bytes, in clear and through TLS alike.
 
 /** The peer sends nothing more. */
 export const ENDED = 0;
@@ -6,5 +6,5 @@ export const ENDED = 0;
 export const WANT_READ = -1;
 /** Nothing can be done before the socket is writable. */
 export const WANT_WRITE = -2;
-/** The connection is of no use any more. */
+/** The connection is broken. */
 export const FAILED = -3;

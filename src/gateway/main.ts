@@ -8,27 +8,27 @@ import { addressOf, libc, SCHED_BATCH } from "./reactor/libc.ts";
 import { Reactor } from "./reactor/reactor.ts";
 import { type Certificates, TlsContext } from "./tls/index.ts";
 
-/** How often is looked for renewed certificates. */
+/** The interval between two looks for renewed certificates. */
 const LOOK_INTERVAL_MS = 1_000;
 
-/** What the gateway's process tells its worker. */
+/** The settings that the gateway's process passes to its worker. */
 export interface WorkerSettings {
   /** The host's unix socket for gateways. */
   linkSocket: string;
-  /** The host's unix socket from which it hands over the sockets that clients come to. */
+  /** The host's unix socket through which it passes the sockets that listen for clients. */
   addressSocket: string;
-  /** What is shown to clients that begin TLS, in the PEM format; null where there is no TLS. */
+  /** The certificates for TLS, in the PEM format; null without TLS. */
   certificates: Certificates | null;
-  /** The file in which the host publishes renewed ones, and its signature before the others were read. */
+  /** The file with the host's renewed certificates, and its signature from before `certificates` were read. */
   published: { path: string; known: string };
-  /** The libssl to do that with. */
+  /** The path of the libssl; null without TLS. */
   library: string | null;
-  /** Whether clients of other machines may speak in clear. */
+  /** Whether clients of other machines may connect without TLS. */
   isInsecureAllowed: boolean;
   logLevel: string;
 }
 
-/** What the worker tells the process. */
+/** The worker's message to the process about its start. */
 export type WorkerMessage = { type: "ready" } | { type: "refused"; message: string };
 
 declare const self: { postMessage(message: WorkerMessage): void };
@@ -38,8 +38,8 @@ function tellReady(): void {
 }
 
 /**
- * Has this thread take its turn instead of another's when something arrives (sched(7)). Where engines and clients keep all
- * processors busy, it then finds several sessions' bytes at a time, and nobody is put off his work for one of them: a third more
+ * Lets this thread wait for its turn instead of preempting another when bytes arrive (SCHED_BATCH, sched(7)). Where engines
+ * and clients keep all processors busy, the loop then finds the bytes of several sessions at a time, and a third more
  * gets through. Where a processor is idle, it makes no difference.
  */
 function giveWay(): void {
@@ -47,7 +47,7 @@ function giveWay(): void {
   libc.sched_setscheduler(0, SCHED_BATCH, addressOf(priority));
 }
 
-/** Shows renewed certificates; those that cannot be shown change nothing. */
+/** Loads renewed certificates; unusable renewed certificates change nothing. */
 function followCertificates(
   reactor: Reactor,
   tls: TlsContext,

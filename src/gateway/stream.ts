@@ -1,4 +1,4 @@
-// A connection as protocol handlers see it: bytes in order, with no word of sockets, events or TLS records.
+// A connection as protocol handlers see it: bytes in order, without sockets, events or TLS records.
 
 /** Thrown by a read when the other side has closed, the deadline is over, or the connection broke. */
 export class StreamEnded extends Error {
@@ -10,23 +10,23 @@ export class StreamEnded extends Error {
 
 /** One end of a connection. Bytes that are returned belong to the caller. */
 export interface Stream {
-  /** Exactly so many bytes; no more than these are taken from the socket. @throws StreamEnded */
+  /** Exactly `length` bytes; the socket keeps all later bytes. @throws StreamEnded */
   read(length: number): Promise<Uint8Array>;
-  /** What has arrived, at least one byte and at most 64 KiB. @throws StreamEnded */
+  /** The bytes that have arrived, at least one byte and at most 64 KiB. @throws StreamEnded */
   readSome(): Promise<Uint8Array>;
-  /** Sends what the kernel takes now and the rest as it can. After the end of the connection it does nothing. */
+  /** Sends as much as the kernel takes now and the rest later. After the end of the connection it does nothing. */
   write(bytes: Uint8Array): void;
-  /** Ends the connection when all that was written has been sent. May be called twice. */
+  /** Ends the connection when all written bytes have been sent. May be called twice. */
   end(): void;
 }
 
-/** What a connection with TLS was agreed with. */
+/** The results of a TLS handshake. */
 export interface TlsInfo {
   /** The name that the client asked for, in lower case. */
   serverName: string | null;
-  /** The protocol that was agreed on by ALPN. */
+  /** The protocol that ALPN selected. */
   alpn: string | null;
-  /** The `tls-server-end-point` channel binding of the certificate that was shown (RFC 5929). */
+  /** The `tls-server-end-point` channel binding of the server's certificate (RFC 5929). */
   endPointHash: Uint8Array;
 }
 
@@ -34,29 +34,29 @@ export interface TlsInfo {
 export interface ClientStream extends Stream {
   /** Address and port, such as `127.0.0.1:53312`, an IPv6 address in brackets. */
   readonly address: string;
-  /** The time of the loop, in milliseconds, at the moment it was accepted. */
+  /** When the connection was accepted, by the loop's clock, in milliseconds. */
   readonly acceptedAtMs: number;
-  /** Null as long as it speaks in clear. */
+  /** Null while the connection is in clear. */
   readonly tls: TlsInfo | null;
-  /** Whether the gateway has a certificate to show. */
+  /** Whether the gateway has a certificate. */
   readonly canStartTls: boolean;
-  /** Whether this client may speak in clear only for as long as it takes to begin TLS. */
+  /** Whether TLS is compulsory: in clear this client may do nothing but begin TLS. */
   readonly mustStartTls: boolean;
-  /** The first byte that has not been read yet, without reading it. @throws StreamEnded */
+  /** The first unread byte, which stays unread. @throws StreamEnded */
   peekByte(): Promise<number>;
-  /** Whether bytes have arrived that were not read yet. */
+  /** Whether unread bytes have arrived. */
   hasUnread(): boolean;
   /**
-   * Does the handshake as the server on the bytes that follow.
-   * @param alpn protocols to choose from when the client names any; a client that names others only is refused.
+   * Does the TLS handshake, as the server, on the bytes that follow.
+   * @param alpn the protocols to select from; a client whose ALPN list has only other protocols is refused.
    * @throws StreamEnded when it fails.
    */
   startTls(alpn?: readonly string[]): Promise<void>;
   /**
-   * Says that the client has proved who it is, and so takes one of the connections that its instance may have. May be called again.
+   * Records that the client has logged in, and counts it towards the instance's limit of clients. May be called again.
    * @throws TooManyClients
    */
   identified(): void;
-  /** Ends the connection after so long, unless it is called again before; null takes the deadline away. */
+  /** Ends the connection after `ms`, unless it is called again before; null removes the deadline. */
   setDeadline(ms: number | null): void;
 }

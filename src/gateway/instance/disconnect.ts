@@ -2,14 +2,14 @@
 import type { SocketStream } from "../reactor/socket-stream.ts";
 import type { Timer, Timers } from "../reactor/timers.ts";
 
-/** How long protocol handlers may take to ask an engine what they want to know before it stops. */
+/** The time that protocol handlers have for their last questions to an engine before it stops. */
 const LONGEST_MS = 2_000;
 const LOOK_INTERVAL_MS = 1;
 
 export class Disconnection {
   readonly #timers: Timers;
   readonly #open: ReadonlySet<SocketStream>;
-  /** Connections that came later are none of its business. */
+  /** The connections that were open at the beginning; later connections are not waited for. */
   readonly #engines: SocketStream[];
   readonly #parted: () => void;
   readonly #giveUpAtMs: number;
@@ -24,7 +24,7 @@ export class Disconnection {
     this.#giveUpAtMs = timers.now() + LONGEST_MS;
   }
 
-  /** Nobody waits for them any more; protocol handlers end those that are still open. */
+  /** Stops the wait; the protocol handlers end the connections that are still open. */
   cancel(): void {
     this.#timer?.cancel();
   }

@@ -6,10 +6,10 @@ const LOOK_INTERVAL_MS = 5;
 interface DrainOptions {
   withinMs: number;
   isQuiet(): boolean;
-  /** Whether it is to be given up at once. */
+  /** Whether to give up at once, because a client needs the engine. */
   isWanted(): boolean;
   drained(): void;
-  /** Called when the time is over, or it was given up. */
+  /** Called when the time is over, or the drain is given up. */
   busy(): void;
 }
 

@@ -1,8 +1,8 @@
-// When an instance was used last, and telling that it was not for as long as it takes to fall asleep.
+// Knows when an instance was used last, and reports the instance when it has been idle for as long as its spec says.
 import type { Route } from "../link.ts";
 import type { Timer, Timers } from "../reactor/timers.ts";
 
-/** It is told again after so long at most, while the engine itself may be at work unseen. */
+/** The report is repeated at least this often: the host may refuse it because the engine works unseen by the gateway. */
 const LONGEST_REPEAT_MS = 10_000;
 
 export class IdleTimer {
@@ -19,12 +19,12 @@ export class IdleTimer {
     this.#latestMs = timers.now();
   }
 
-  /** Somebody uses it now. */
+  /** Records that a client uses the instance now. */
   note(nowMs = this.#timers.now()): void {
     this.#latestMs = nowMs;
   }
 
-  /** Begins to count when the engine is up, and stops when it is not. To have tried to fall asleep is no use. */
+  /** Counts while the engine is up. A drain does not reset the count: an attempt to fall asleep is not use. */
   watch({ state, sleepAfterSeconds }: Route): void {
     this.#isDraining = state === "draining";
     const isUp = state === "running" || this.#isDraining;
@@ -48,7 +48,7 @@ export class IdleTimer {
     if (this.#sleepAfterMs === null) return;
     const remainingMs = this.#latestMs + this.#sleepAfterMs - this.#timers.now();
     if (remainingMs > 0) return this.#lookIn(remainingMs);
-    // Whoever drains knows, and those who are held may have something to say.
+    // During a drain the host knows already, and a held client may be about to need the engine.
     if (!this.#isDraining) this.#tellQuiet();
     this.#lookIn(Math.min(this.#sleepAfterMs, LONGEST_REPEAT_MS));
   }

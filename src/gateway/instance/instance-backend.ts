@@ -1,4 +1,4 @@
-// An instance behind the gateway: who waits for its engine, who is connected to it, and when it was used last.
+// An instance behind the gateway: the clients that wait for its engine, its connections, and its last use.
 import { backoffMs } from "../../lib/backoff.ts";
 import { EngineUnavailable, HOLD_MS, type Backend, type MessageFramer, type SpliceEnd } from "../backend.ts";
 import type { Route, GatewayMessage, WakeReason } from "../link.ts";
@@ -15,21 +15,19 @@ import { Waiters } from "./waiters.ts";
 import { presentableReason } from "./wake-reason.ts";
 import { Waking } from "./waking.ts";
 
-/** How long a client waits for an engine that could not be started and may be the next time. */
+/** How long a client waits for an engine that failed to start, as the next start may succeed. */
 const FAILED_HOLD_MS = 5_000;
-/** How often it asks for that one meanwhile, which is tried seldom when nobody does. */
+/** How often a waiting client asks for a failed engine; without it the host tries seldom. */
 const FAILED_ASK_MS = 500;
 /** More clients than any engine takes; each of them costs a few kB. */
 const MAX_HELD = 20_000;
-/**
- * How soon an engine is dialled again that is said to run and does not take the connection, or whose queue is full; and how
- * seldom in the end, so that a crowd leaves the processor to the engine.
- */
+/** The pause before another dial when a running engine takes no connection or its accept queue is full. */
 const REDIAL_MS = 2;
+/** The longest such pause: many waiting clients must leave the processor to the engine. */
 const LONGEST_REDIAL_MS = 64;
-/** Strangers who may have a connection to the engine at a time; the smallest of engines takes a hundred altogether. */
+/** Connections to the engine for clients before their login; the smallest engine takes a hundred connections. */
 const MAX_BEGUN = 16;
-/** An engine that has not said anything for so long has answered all it was asked. */
+/** An engine that has been silent for this long has answered everything. */
 const SILENT_MS = 20;
 
 export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
@@ -38,9 +36,9 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   readonly #splices = new Set<Splice>();
   /** All connections to the engine. */
   readonly #engines = new Set<SocketStream>();
-  /** Those of clients who have yet to prove who they are. */
+  /** Connections for clients before their login. */
   readonly #begun = new Set<SocketStream>();
-  /** Those of clients who are being logged in. */
+  /** Connections for clients during their login. */
   readonly #entering = new Set<SocketStream>();
   readonly #waiters: Waiters;
   readonly #waking: Waking;
@@ -49,7 +47,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   #entry: Route;
   #drain: Drain | null = null;
   #disconnection: Disconnection | null = null;
-  /** Whether what a client says ends the drain. */
+  /** Whether bytes of a client end the drain. */
   #isYielding = false;
   readonly #maxHeld: number;
 
@@ -84,12 +82,12 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     return this.#begun.size >= MAX_BEGUN;
   }
 
-  /** Takes in what the host tells. @param isAnswer whether it was asked for its users. */
+  /** Takes the route as the host knows it. @param isAnswer whether it answers a question for the users. */
   update(entry: Route, isAnswer = true): void {
     this.#entry = entry;
     if (entry.state !== "draining") {
       this.#endDrain();
-      // Its answer would be taken for that to a later question.
+      // The host would take a late "detached" for the answer to a later request.
       this.#disconnection?.cancel();
     }
     this.#waking.update(entry);
@@ -98,17 +96,17 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#waiters.wakeAll();
   }
 
-  /** The host may have forgotten who waits. */
+  /** After a new link to the host: the host may have lost what clients wait for, so all of them ask again. */
   remind(): void {
     this.#waking.askAnew();
-    // It was asked over a link that is gone, and told all it knows over this one.
+    // The question for the users went over the lost link; the new link has brought the host's present routes.
     this.#users.answered();
     this.#waiters.wakeAll();
   }
 
   /**
-   * Holds whoever comes and tells when nothing is under way any more.
-   * @param isYielding whether a client that says something meanwhile comes first.
+   * Holds all clients, and sends "drained" when nothing is under way any more.
+   * @param isYielding whether the drain gives up ("busy") when a client sends something meanwhile.
    */
   drain(withinMs: number, isYielding = false): void {
     this.#drain?.cancel();
@@ -123,13 +121,13 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     });
   }
 
-  /** Parts all clients from the engine, unless something is under way: the host may go by the answer to an earlier drain. */
+  /** Disconnects all clients, unless something is under way: the host may go by the answer to an earlier drain. */
   detach(): void {
     if (this.#drain === null || this.#isWanted || !this.#isQuiet()) this.#goOnBusy();
     else this.part();
   }
 
-  /** Parts all clients from the engine whatever they do, and tells when none of them is connected to it any more. */
+  /** Disconnects all clients whatever they do, and sends "detached" when the last connection to the engine is closed. */
   part(): void {
     for (const engine of this.#begun) engine.close();
     for (const splice of this.#splices) splice.detach();
@@ -141,7 +139,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#disconnection.begin();
   }
 
-  /** It is not behind this gateway any more. */
+  /** The instance is not behind this gateway any more. */
   close(): void {
     this.#drain?.cancel();
     this.#disconnection?.cancel();
@@ -195,14 +193,14 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#waking.loggedIn(client);
   }
 
-  /** The client is not served any more. */
+  /** The gateway has stopped serving the client. */
   left(client: ClientSocket): void {
     this.#waking.left(client);
   }
 
   async splice(client: ClientSocket, engine: SocketStream, framer?: MessageFramer): Promise<SpliceEnd> {
     this.#begun.delete(engine);
-    // Whoever did not ask for the engine, but found it running, has not used it yet.
+    // A client that only found the engine running, without asking for it, has not used it yet.
     const isUse = this.#entering.delete(engine);
     const owner = {
       used: (nowMs: number) => this.#idleTimer.note(nowMs),
@@ -223,7 +221,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     return this.#reactor.timers.now();
   }
 
-  /** Whether the drain is to end since a client that it holds has something to say. */
+  /** Whether the drain has to end because a held client has sent something. */
   get #isWanted(): boolean {
     return this.#isYielding && this.#splices.values().some((splice) => splice.isAsked);
   }
@@ -249,7 +247,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     );
   }
 
-  /** Holds a client until something changes, for so long at most. @throws EngineUnavailable when that is too late. */
+  /** Holds a client until the route changes, at most `longestMs`. @throws EngineUnavailable after `giveUpAtMs`. */
   async #change(client: ClientSocket, giveUpAtMs: number, longestMs = Infinity): Promise<void> {
     const remainingMs = giveUpAtMs - this.#nowMs;
     if (remainingMs <= 0) throw this.#unavailable();

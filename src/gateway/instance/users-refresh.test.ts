@@ -1,4 +1,4 @@
-// Asking the host for users: whoever asks hears of what was so when it asked, or later.
+// Questions for the users of an instance: an answer is never older than its question.
 import { expect, test } from "bun:test";
 import { Timers } from "../reactor/timers.ts";
 import { UsersRefresh } from "./users-refresh.ts";
@@ -15,7 +15,7 @@ function stage() {
     ask,
     heard,
     questions: () => questions,
-    /** Lets time pass, and what was promised come about. */
+    /** Advances the time and settles the promises that are due. */
     async pass(ms: number): Promise<void> {
       nowMs += ms;
       timers.run();
@@ -24,7 +24,7 @@ function stage() {
   };
 }
 
-test("who asks while a question is with the host hears the answer to the next one", async () => {
+test("a question asked while another is with the host gets the answer to the next one", async () => {
   const { users, ask, heard, questions, pass } = stage();
   ask("first");
   ask("second");
@@ -38,7 +38,7 @@ test("who asks while a question is with the host hears the answer to the next on
   expect([heard, questions()]).toEqual([["first", "second", "third"], 2]);
 });
 
-test("who asks while the next question waits for its turn shares it", async () => {
+test("a question asked while another waits for its turn shares that one", async () => {
   const { users, ask, heard, questions, pass } = stage();
   for (let count = 0; count < 10; count++) {
     ask("early");
@@ -55,7 +55,7 @@ test("who asks while the next question waits for its turn shares it", async () =
   expect(heard.slice(10)).toEqual(["one", "other"]);
 });
 
-test("a host that does not answer is not waited for", async () => {
+test("a question that the host does not answer ends after two seconds", async () => {
   const { ask, heard, pass } = stage();
   ask("one");
   await pass(1_999);

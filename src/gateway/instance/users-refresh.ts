@@ -1,19 +1,19 @@
-// Asks the host for the users of an instance: once for all who want to know, and not without end.
+// Asks the host for the users of an instance: one question for all clients that wait, and at a bounded rate.
 import type { Timer, Timers } from "../reactor/timers.ts";
 
-/** Whoever guesses names makes the engine be asked no more often than this; a few times in a row are as quick as they can be. */
+/** So many questions are asked without a pause; then the pauses bound what a client that guesses names can cause. */
 const ASKS_IN_A_ROW = 10;
 const ASK_EVERY_MS = 200;
-/** A host that does not answer is not waited for any longer. */
+/** How long a question waits for the host's answer. */
 const TIMEOUT_MS = 2_000;
 
 export class UsersRefresh {
   readonly #timers: Timers;
   readonly #send: () => void;
   #answer: PromiseWithResolvers<void> | null = null;
-  /** Whether the host has the question that `#answer` is to. */
+  /** Whether the question behind `#answer` has been sent to the host. */
   #isSent = false;
-  /** What is to be asked after that. */
+  /** The question that follows `#answer`. */
   #next: Promise<void> | null = null;
   #timeout: Timer | null = null;
   #allowance = ASKS_IN_A_ROW;
@@ -25,18 +25,18 @@ export class UsersRefresh {
     this.#countedAtMs = timers.now();
   }
 
-  /** Resolves when the host has answered from here on, which it is asked later the more often it was asked. */
+  /** Resolves when the host answers a question sent from now on, or does not in time. Frequent questions wait. */
   ask(): Promise<void> {
     if (this.#answer === null) return this.#begin();
     if (!this.#isSent) return this.#answer.promise;
-    // The engine may have been asked already, before what this one wants to know of came about.
+    // The host may have read the users before the change that this caller asks about.
     return (this.#next ??= this.#answer.promise.then(() => {
       this.#next = null;
       return this.ask();
     }));
   }
 
-  /** The host has told of the instance, or will not any more. */
+  /** The host has sent the users, or never will. */
   answered(): void {
     this.#timeout?.cancel();
     const answer = this.#answer;
@@ -60,7 +60,7 @@ export class UsersRefresh {
     return answer.promise;
   }
 
-  /** How long to wait for the next turn to ask, which is taken with it. */
+  /** Takes the next turn to ask, and returns how long to wait for it. */
   #waitMs(): number {
     const nowMs = this.#timers.now();
     this.#allowance = Math.min(ASKS_IN_A_ROW, this.#allowance + (nowMs - this.#countedAtMs) / ASK_EVERY_MS);

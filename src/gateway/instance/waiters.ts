@@ -1,4 +1,4 @@
-// Clients that are held: until something happens, the time is over, or they go away.
+// Clients that are held until something happens, the time is over, or they go away.
 import type { ClientSocket } from "../reactor/client-socket.ts";
 import type { Timers } from "../reactor/timers.ts";
 import { StreamEnded } from "../stream.ts";
@@ -11,12 +11,12 @@ export class Waiters {
     this.#timers = timers;
   }
 
-  /** How many wait for something to happen. */
+  /** How many clients wait for `wakeAll`. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Something has happened: all who wait look again, in the order in which they came. */
+  /** Something has happened: all waiting clients look again, in the order of their arrival. */
   wakeAll(): void {
     const woken = [...this.#waiting];
     this.#waiting.clear();
@@ -24,7 +24,7 @@ export class Waiters {
   }
 
   /**
-   * Waits for `wakeAll`, for so long at most.
+   * Waits for `wakeAll`, at most `ms`.
    * @throws StreamEnded when the client goes away.
    */
   wait(client: ClientSocket, ms: number): Promise<void> {
@@ -32,7 +32,7 @@ export class Waiters {
   }
 
   /**
-   * Waits for so long.
+   * Waits for `ms`.
    * @throws StreamEnded when the client goes away.
    */
   pause(client: ClientSocket, ms: number): Promise<void> {

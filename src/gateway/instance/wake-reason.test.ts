@@ -1,27 +1,27 @@
-// What of a client's words about itself is passed on.
+// The texts of a client about itself, as they are passed on to the host.
 import { expect, test } from "bun:test";
 import { readGatewayMessage } from "../../host/gateway/gateway-messages.ts";
 import { presentableReason } from "./wake-reason.ts";
 
 const ADDRESS = "127.0.0.1:53312";
 
-test("names as people give them are left alone", () => {
+test("names in any script are passed on unchanged", () => {
   const reason = { user: "app", database: "main", application: "Büro 7, 東京 🚀", address: ADDRESS };
   expect(presentableReason(reason)).toEqual(reason);
 });
 
-test("what a client did not tell stays left out", () => {
+test("a member that the client did not send is left out of its wake reason", () => {
   expect(presentableReason({ user: "app", address: ADDRESS })).toEqual({ user: "app", address: ADDRESS });
 });
 
-test("nothing in it can move a cursor, hide, or break a line", () => {
+test("control and invisible characters of a wake reason are replaced", () => {
   const application = "a\u001b[2Jb\r\nc\0d\u202ee\u2028f\u0085";
   expect(presentableReason({ user: "app", application, address: ADDRESS }).application).toBe(
     "a?[2Jb??c?d?e?f?",
   );
 });
 
-test("texts of any length make a message that the host takes", () => {
+test("overlong texts of a wake reason are cut to a message that the host takes", () => {
   const long = "🚀".repeat(5_000).slice(1);
   const reason = presentableReason({ user: long, database: long, application: long, address: ADDRESS });
   expect(readGatewayMessage(JSON.stringify({ type: "wake", id: "db", reason }))).toMatchObject({ reason });

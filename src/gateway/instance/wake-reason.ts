@@ -1,8 +1,8 @@
-// What is kept of who woke an instance: most of it the clients choose themselves, and people read it.
+// The wake reason as it is kept: clients choose most of its texts, and people read them in a terminal.
 import { presentable } from "../../lib/presentable.ts";
 import type { WakeReason } from "../link.ts";
 
-/** The same reason with texts that can be passed on; the host takes no message with much longer ones. */
+/** The same reason with presentable texts; the host refuses a message with much longer texts. */
 export function presentableReason({ user, database, application, address }: WakeReason): WakeReason {
   return {
     user: presentable(user),

@@ -1,9 +1,9 @@
-// One wake of an instance: asked for once however many wait, and told with its reason and spans when it is over.
+// One wake of an instance: asked for once for all waiting clients, reported with its reason and spans at its end.
 import type { Route, GatewayMessage, WakeReason, WakeSpans } from "../link.ts";
 import type { ClientSocket } from "../reactor/client-socket.ts";
 import type { Timers } from "../reactor/timers.ts";
 
-/** While an instance cannot be started, each new client asks again, but not more often than this. */
+/** While an instance cannot be started, each new client asks again, but at most once per interval. */
 const ASK_INTERVAL_MS = 1_000;
 /** No login takes that long; a client that connected earlier was logged in before the instance fell asleep. */
 const LONGEST_LOGIN_MS = 60_000;
@@ -14,9 +14,9 @@ interface Cause {
   at: string;
   beganAtMs: number;
   askedAtMs: number;
-  /** When the engine took connections; null until then. */
+  /** When the engine began to take connections; null until then. */
   readyAtMs: number | null;
-  /** Whether its client is not served any more. */
+  /** Whether the gateway has stopped serving the client. */
   hasLeft: boolean;
 }
 
@@ -24,7 +24,7 @@ export class Waking {
   readonly #timers: Timers;
   readonly #id: string;
   readonly #tell: (message: GatewayMessage) => void;
-  /** Those who have had the engine before. */
+  /** Clients that have had the engine before. */
   readonly #served = new WeakSet<ClientSocket>();
   #cause: Cause | null = null;
   /** When the host was asked last, unless it has answered since. */
@@ -40,7 +40,7 @@ export class Waking {
     this.#latestStart = latestStart;
   }
 
-  /** Asks for the engine, for a client that proved who it is; others who wait for the same wake change nothing. */
+  /** Asks the host for the engine, for a logged-in client. A second client of the same wake changes nothing. */
   ask(client: ClientSocket, reason: WakeReason): void {
     const nowMs = this.#timers.now();
     if (nowMs - this.#askedAtMs < ASK_INTERVAL_MS) return;
@@ -49,13 +49,13 @@ export class Waking {
     this.#tell({ type: "wake", id: this.#id, reason: this.#cause.reason });
   }
 
-  /** The host may not know that it was asked: the next who asks is heard, however soon. */
+  /** The host may have lost the request: the next client asks again at once. */
   askAnew(): void {
     this.#askedAtMs = -Infinity;
     if (this.#state === "asleep") this.#forgetLeft();
   }
 
-  /** Takes in what the host tells. */
+  /** Takes the route as the host knows it. */
   update({ state, latestStart }: Route): void {
     const former = this.#state;
     this.#latestStart = latestStart;
@@ -63,23 +63,23 @@ export class Waking {
     if (state !== former && (state === "running" || state === "asleep")) this.#askedAtMs = -Infinity;
     if (state === "running") this.#ready(former);
     if (state !== "asleep") return;
-    // It fell asleep again before anybody was logged in.
+    // The instance fell asleep again before any client was logged in.
     if (this.#cause !== null && this.#cause.readyAtMs !== null) this.#finish(this.#cause);
-    // A start that was under way is not any more; what is asked for while it drains is yet to come.
+    // The start has ended without an engine. A request made during a drain stays: its start is yet to come.
     else if (former === "starting" || former === "failed") this.#forgetLeft();
   }
 
-  /** The wake is over when the first client can use the engine, mostly the one that caused it. */
+  /** The wake is over when the first client can use the engine, mostly the client that caused it. */
   loggedIn(client: ClientSocket): void {
     this.#served.add(client);
     const cause = this.#cause;
     if (cause === null || cause.readyAtMs === null) return;
-    // The one that caused it may be a moment behind others.
+    // The client that caused the wake may log in a moment after others.
     if (cause.client !== client && !cause.client.isEnded) return;
     this.#finish(cause);
   }
 
-  /** A client is not served any more. What it woke was woken all the same, be it that it could not be logged in. */
+  /** The gateway has stopped serving a client. Its wake counts all the same, even when its login failed. */
   left(client: ClientSocket): void {
     const cause = this.#cause;
     if (cause?.client !== client) return;
@@ -87,12 +87,12 @@ export class Waking {
     if (cause.readyAtMs !== null) this.#finish(cause);
   }
 
-  /** Nothing is told any more. */
+  /** No wake is reported any more. */
   close(): void {
     this.#cause = null;
   }
 
-  /** The wake that is under way. It is another's when its client has left, unless all that is missing is to tell of it. */
+  /** The wake under way. A wake whose client left before the engine was ready passes to the next client. */
   get #goingOn(): Cause | null {
     const cause = this.#cause;
     return cause?.client.isEnded === true && cause.readyAtMs === null ? null : cause;
@@ -108,13 +108,13 @@ export class Waking {
   #ready(former: Route["state"]): void {
     const cause = this.#cause;
     if (cause === null) return;
-    // It did not fall asleep, so nobody woke it.
+    // The drain was given up: the instance stayed awake, so there was no wake.
     if (former === "draining" && cause.readyAtMs === null) return void (this.#cause = null);
     cause.readyAtMs ??= this.#timers.now();
     if (cause.hasLeft) this.#finish(cause);
   }
 
-  /** Tells of a wake, once. */
+  /** Reports a wake, once. */
   #finish(cause: Cause): void {
     this.#cause = null;
     const nowMs = this.#timers.now();
@@ -123,12 +123,12 @@ export class Waking {
     this.#tell({ type: "woken", id: this.#id, wake: { at, reason, spansMs } });
   }
 
-  /** A later start is not for a client that has left. */
+  /** A later start does not count for a client that has left. */
   #forgetLeft(): void {
     if (this.#cause?.hasLeft === true) this.#cause = null;
   }
 
-  /** When a client began to ask: when it connected, or, of one that was there already, when it needed the engine again. */
+  /** When a client began to wait: at its connection, or, for a client served before, when it needed the engine again. */
   #beganAtMs(client: ClientSocket, askedAtMs: number): number {
     const isBack = this.#served.has(client) || askedAtMs - client.acceptedAtMs > LONGEST_LOGIN_MS;
     return isBack ? askedAtMs : client.acceptedAtMs;
