@@ -1,10 +1,11 @@
-// The connections that a server of this process has accepted, as the kernel knows them: Bun tells of none that has not asked yet.
+// The connections that a server of this process has accepted, as the kernel knows them: Bun shows no connection before
+// its first request.
 import { readdirSync, statSync } from "node:fs";
 import { CString, type Pointer } from "bun:ffi";
 import { openFileLimit } from "./open-files.ts";
 import { AF_INET, AF_INET6, memoryOf, SHUT_RDWR, sockets } from "./socket-calls.ts";
 
-/** More than a process comes by that has none left. */
+/** The most descriptors to try; no process that runs out of them has more. */
 const MOST_DESCRIPTORS = 1_048_576;
 const SOCKADDR_BYTES = 28;
 const TEXT_BYTES = 46;
@@ -12,7 +13,7 @@ const TEXT_BYTES = 46;
 /** A connection of a client. */
 export interface AcceptedSocket {
   fd: number;
-  /** Where the client is, in the form of `Server.requestIP`. */
+  /** The client's address, in the form of `Server.requestIP`. */
   address: string;
   port: number;
 }
@@ -23,19 +24,19 @@ const text = new Uint8Array(TEXT_BYTES);
 
 /**
  * All connections to a port of this process. It takes some milliseconds for each thousand descriptors.
- * @param most descriptors that the process may have, for when none is left to read the list of them with.
+ * @param most descriptors that the process may have, for when no descriptor is left to read their list with.
  */
 export function acceptedSockets(port: number, most = openFileLimit()): AcceptedSocket[] {
   const found: AcceptedSocket[] = [];
   for (const fd of descriptors(most)) {
     if (!ask(sockets.getsockname, fd) || name.getUint16(2) !== port) continue;
-    // A socket that listens has no peer.
+    // A listening socket has no peer.
     if (ask(sockets.getpeername, fd)) found.push({ fd, address: addressText(), port: name.getUint16(2) });
   }
   return found;
 }
 
-/** All that are open; where none is left to read the list of them with, all that may be. */
+/** All open descriptors; where no descriptor is left to read their list with, all that may be open. */
 function descriptors(most: number): number[] {
   try {
     return readdirSync("/proc/self/fd").map(Number);
@@ -44,13 +45,16 @@ function descriptors(most: number): number[] {
   }
 }
 
-/** How many descriptors this process has; null where the kernel does not tell (before Linux 6.2). */
+/** How many descriptors this process has; null where the kernel does not say (before Linux 6.2). */
 export function openDescriptors(): number | null {
   const { size } = statSync("/proc/self/fd");
   return size === 0 ? null : size;
 }
 
-/** Has the kernel keep more connections for a server that has not accepted them yet: beyond Bun's 512, clients try again after seconds. */
+/**
+ * Makes the kernel queue more connections that the server has not accepted yet: beyond Bun's 512, clients try again
+ * after seconds.
+ */
 export function deepenQueue(port: number, connections: number): void {
   for (const fd of listenersAt(port)) sockets.listen(fd, connections);
 }
@@ -62,7 +66,7 @@ export function listenersAt(port: number): number[] {
   );
 }
 
-/** Ends a connection; its owner hears of that as of a client's own farewell, and gives the descriptor back. */
+/** Ends a connection. To its owner the client seems to have ended it, so the owner closes the descriptor. */
 export function hangUp(fd: number): void {
   sockets.shutdown(fd, SHUT_RDWR);
 }
@@ -70,7 +74,7 @@ export function hangUp(fd: number): void {
 function ask(call: typeof sockets.getsockname, fd: number): boolean {
   length[0] = SOCKADDR_BYTES;
   if (call(fd, memoryOf(name), memoryOf(length)) !== 0) return false;
-  // What stands in the place of the port is, of a unix socket, the beginning of its path.
+  // For a unix socket the place of the port has the beginning of its path.
   const family = name.getUint16(0, true);
   return family === AF_INET || family === AF_INET6;
 }

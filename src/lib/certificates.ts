@@ -1,4 +1,5 @@
-// Certificates by the server names that they are for: a name itself, then a wildcard in place of its first label, then the first of all.
+// Certificates by server name: a certificate for the name itself, then a wildcard in place of its first label, then the
+// first of all.
 import { X509Certificate } from "node:crypto";
 
 /** Chooses among values by the name of a server. */
@@ -6,7 +7,10 @@ export class ByServerName<Value> {
   readonly #values = new Map<string, Value>();
   readonly #first: Value;
 
-  /** @param values the first is for clients that name no server, or an unknown one; of two with one name the earlier is chosen. */
+  /**
+   * @param values the first is for clients that name no server or an unknown server; of two with one name the earlier
+   *   is chosen.
+   */
   constructor(
     values: readonly [
       { names: readonly string[]; value: Value },
@@ -26,7 +30,11 @@ export class ByServerName<Value> {
   }
 }
 
-/** The server names of a certificate in the PEM format, in lower case; that of its subject counts only where it lists none. @throws Error */
+/**
+ * The server names of a certificate in the PEM format, in lower case. The name of its subject counts only where the
+ * certificate lists no names.
+ * @throws Error when the certificate is malformed.
+ */
 export function serverNamesOf(cert: string): string[] {
   const { subject, subjectAltName } = new X509Certificate(cert);
   const listed = (subjectAltName ?? "").matchAll(/\bDNS:([^\s,"]+)/g);

@@ -1,4 +1,4 @@
-// Descriptors handed from one socket to another, and the sockets that keep addresses.
+// Descriptors that are handed from one socket to another, and the sockets that keep addresses.
 import { afterEach, expect, test } from "bun:test";
 import { fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -27,7 +27,7 @@ function pair(): [number, number] {
   return ends;
 }
 
-test("a descriptor arrives as another one of the same file", () => {
+test("a passed descriptor arrives as a new descriptor of the same file", () => {
   const [from, to] = pair();
   const file = openSync(import.meta.path, "r");
   open.push(file);
@@ -40,7 +40,7 @@ test("a descriptor arrives as another one of the same file", () => {
   expect(delivery.descriptors).not.toContain(file);
 });
 
-test("nothing there, no room and an end are told from each other", () => {
+test("an empty socket, a full socket and an ended socket are told apart", () => {
   const [from, to] = pair();
   expect(takeDescriptors(to)).toBe("nothing");
   let sent = 0;
@@ -57,7 +57,7 @@ test("nothing there, no room and an end are told from each other", () => {
   expect(passDescriptors(right, { text: "x", descriptors: [] })).toBe("broken");
 });
 
-test("what was sent before it is accepted is there after", () => {
+test("a message that was sent before its connection was accepted arrives afterwards", () => {
   const folder = mkdtempSync(join(tmpdir(), "pilvi-passing-"));
   const path = join(folder, "socket");
   expect(connectForPassing(path)).toBeNull();
@@ -74,7 +74,7 @@ test("what was sent before it is accepted is there after", () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Whether a program that asks for an address to be reused, as most do, can listen there. */
+/** Whether a program that allows the reuse of an address, as most do, can listen there. */
 async function canListen(port: number): Promise<boolean> {
   const server = createServer().listen(port, "127.0.0.1");
   const isListening = await new Promise<boolean>((resolve) => {
@@ -92,7 +92,7 @@ function canConnect(port: number): Promise<boolean> {
   });
 }
 
-test("an address is kept while it is listened at and while it is reserved, and admits another only when it is told to", async () => {
+test("an address is kept while a socket listens at it or reserves it, and admits another listener on request only", async () => {
   const place = { address: "127.0.0.1", port: freePort() };
   const held = HeldSocket.bind(place);
   expect(() => HeldSocket.bind(place)).toThrow(`Port ${place.port} is in use by another program`);
@@ -114,7 +114,7 @@ test("an address is kept while it is listened at and while it is reserved, and a
   expect(await canListen(place.port)).toBe(true);
 });
 
-test("a socket of another address is not taken for one of this", () => {
+test("a descriptor that is not a socket of the wanted address is refused and closed", () => {
   const [one, other] = [freePort(), freePort()].map((port) => ({ address: "127.0.0.1", port }));
   if (one === undefined || other === undefined) throw new Error("no ports");
   const held = HeldSocket.bind(one);

@@ -1,4 +1,5 @@
-// Hands open descriptors from one process to another over a unix socket of whole messages (unix(7), SCM_RIGHTS), without waiting.
+// Hands open descriptors to another process over a unix socket of whole messages (unix(7), SCM_RIGHTS), without
+// waiting.
 import {
   AF_UNIX,
   EAGAIN,
@@ -18,7 +19,7 @@ import {
 } from "./socket-calls.ts";
 import { unixName } from "./socket-names.ts";
 
-/** The kernel takes 253 in a message. */
+/** The kernel takes up to 253 in a message. */
 export const MAX_DESCRIPTORS = 128;
 const MAX_TEXT_BYTES = 32 * 1024;
 const BACKLOG = 16;
@@ -28,13 +29,15 @@ const FLAGS = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 const CONTROL_HEADER_BYTES = 16;
 const DESCRIPTOR_BYTES = 4;
 
-/** What arrives together. */
+/** A text and the descriptors that arrive with it. */
 export interface Delivery {
   text: string;
   descriptors: number[];
 }
 
-/** A unix socket at which others may connect to be handed descriptors. @throws Error when it cannot be made. */
+/**
+ * Listens at a unix socket where other processes connect to receive descriptors. @throws Error when it cannot be made.
+ */
 export function listenForPassing(path: string): number {
   const fd = newSocket();
   const name = unixName(path);
@@ -44,13 +47,13 @@ export function listenForPassing(path: string): number {
   throw new Error(`the socket ${path} cannot be listened at (${reason})`);
 }
 
-/** The next that has connected, or null. */
+/** The next connection, or null. */
 export function acceptForPassing(listener: number): number | null {
   const fd = sockets.accept4(listener, null, null, SOCK_NONBLOCK | SOCK_CLOEXEC);
   return fd < 0 ? null : fd;
 }
 
-/** Connects to such a socket; null when nobody listens there, or too many wait. */
+/** Connects to such a socket; null when nobody listens there, or too many connections wait. */
 export function connectForPassing(path: string): number | null {
   const fd = newSocket();
   const name = unixName(path);
@@ -59,7 +62,7 @@ export function connectForPassing(path: string): number | null {
   return null;
 }
 
-/** Two that are connected with each other, both closed in programs that this one starts. */
+/** Two sockets that are connected with each other; programs that this process starts inherit neither. */
 export function pairForPassing(): [number, number] {
   const pair = new Int32Array(2);
   if (sockets.socketpair(AF_UNIX, FLAGS, 0, memoryOf(pair)) !== 0) {
@@ -69,8 +72,8 @@ export function pairForPassing(): [number, number] {
 }
 
 /**
- * Sends a text, which must not be empty, with at most `MAX_DESCRIPTORS`; they stay open here.
- * @returns `full` when it has to be tried again, `broken` when nobody is there any more.
+ * Sends a text, which must not be empty, with at most `MAX_DESCRIPTORS` descriptors, which stay open here.
+ * @returns `full` when it must be tried again, `broken` when the other side has gone.
  */
 export function passDescriptors(fd: number, { text, descriptors }: Delivery): "sent" | "full" | "broken" {
   const bytes = new TextEncoder().encode(text);
@@ -86,12 +89,12 @@ export function passDescriptors(fd: number, { text, descriptors }: Delivery): "s
   for (;;) {
     if (sockets.sendmsg(fd, message.address, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return "sent";
     const reason = errno();
-    // Too many descriptors may also be under way in all sockets of the user together.
+    // All sockets of the user together may also have too many descriptors under way.
     if (reason !== EINTR) return reason === EAGAIN || reason === ETOOMANYREFS ? "full" : "broken";
   }
 }
 
-/** Takes the next message; what it carries is the caller's from then on, to close as well. */
+/** Takes the next message; its descriptors are the caller's from then on, to close as well. */
 export function takeDescriptors(fd: number): Delivery | "nothing" | "ended" {
   const bytes = new Uint8Array(MAX_TEXT_BYTES);
   const control = new DataView(new ArrayBuffer(CONTROL_HEADER_BYTES + MAX_DESCRIPTORS * DESCRIPTOR_BYTES));
@@ -118,10 +121,10 @@ function descriptorsIn(control: DataView, controlLength: number): number[] {
   );
 }
 
-/** `struct msghdr` with one part, as both calls want it. */
+/** `struct msghdr` with one part, as both system calls take it. */
 class Message {
   readonly #header = new BigUint64Array(7);
-  /** What the header points to must live as long. */
+  /** The memory that the header points to, which must live as long as the header. */
   readonly #parts: unknown[];
 
   constructor(bytes: Uint8Array, control: DataView | null) {

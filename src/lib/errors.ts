@@ -1,4 +1,4 @@
-// Errors with two audiences: a public message for whoever asked, a private cause for the log.
+// Errors with two audiences: a public message for the caller, a private cause for the log.
 
 /** An error whose message may be shown to anyone; what really happened stays in `cause`. */
 export class PublicError extends Error {
@@ -9,12 +9,14 @@ export class PublicError extends Error {
   }
 }
 
-/** A reason not to start or not to go on, told as one clear sentence; the program then exits with 1. */
+/** A reason not to start or not to go on, as one clear sentence; the program then exits with 1. */
 export class Refusal extends PublicError {
   override name = "Refusal";
 }
 
-/** What anyone may read of an error. @param otherwise stands for what only the log may say. */
+/**
+ * The part of an error that anyone may read. @param otherwise takes the place of a message that only the log may have.
+ */
 export function publicMessageOf(error: unknown, otherwise: string): string {
   return error instanceof PublicError ? error.message : otherwise;
 }

@@ -1,17 +1,17 @@
-// Named places where a test may stop a process, to kill it just there. Left out of every build but a test's.
+// Named places where a test may stop a process, to kill it there. Only the build of a test has them.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 declare const PILVI_FAILPOINTS: boolean;
 
-/** Bun's watch of a folder misses an event that comes right after another, so the folder is looked at instead. */
+/** The folder is polled, because Bun's watch of a folder misses an event that comes right after another. */
 const LOOK_INTERVAL_MS = 5;
 
 /**
  * Waits here when a test asked for it, and does nothing otherwise.
  *
- * The test names one point by a file `armed.NAME` in the folder `PILVI_FAILPOINT_DIR`. The first process to come by writes
- * `reached`, with its pid, and goes on when the test takes the file of the name away, if it still lives then.
+ * The test arms a fail point by a file `armed.NAME` in the folder `PILVI_FAILPOINT_DIR`. The first process that reaches
+ * it writes `reached`, with its pid, and goes on when the test removes `armed.NAME`, if the process still lives then.
  */
 export async function failpoint(name: string): Promise<void> {
   if (typeof PILVI_FAILPOINTS === "undefined" || !PILVI_FAILPOINTS) return;
@@ -22,7 +22,7 @@ export async function failpoint(name: string): Promise<void> {
   while (existsSync(armed)) await Bun.sleep(LOOK_INTERVAL_MS);
 }
 
-/** Of several that come by at once, only one makes the file. */
+/** Only the first of several processes makes the file. */
 function wasFirst(path: string): boolean {
   try {
     writeFileSync(path, String(process.pid), { flag: "wx" });

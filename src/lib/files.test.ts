@@ -1,4 +1,4 @@
-// Files that are replaced: what is there when it cannot be done.
+// Files that are replaced, and the content that is left when that fails.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const KIBIBYTES = 8;
 
-/** Replaces the file in a process whose files may not grow any further, as on a disk that is about to be full. */
+/** Replaces the file in a process whose files may not grow beyond a limit, as on a disk that is nearly full. */
 async function replaceBeyondLimit(path: string, bytes: number): Promise<{ code: number; said: string }> {
   const script = `
     const { replaceFile } = await import(${JSON.stringify(join(import.meta.dir, "files.ts"))});
@@ -27,7 +27,7 @@ async function replaceBeyondLimit(path: string, bytes: number): Promise<{ code: 
   return { code: await child.exited, said };
 }
 
-test("a file that there is no room for leaves the former one, and no part of itself", async () => {
+test("a file that does not fit on the disk leaves the former file, and no part of itself", async () => {
   const path = join(folder, "manifest.json");
   writeFileSync(path, "former");
   const { code, said } = await replaceBeyondLimit(path, 2 * KIBIBYTES * 1024);
@@ -36,14 +36,14 @@ test("a file that there is no room for leaves the former one, and no part of its
   expect(readdirSync(folder)).toEqual(["manifest.json"]);
 });
 
-test("a file that there is room for is replaced", async () => {
+test("a file that fits on the disk is replaced", async () => {
   const path = join(folder, "manifest.json");
   const { code } = await replaceBeyondLimit(path, KIBIBYTES * 1024);
   expect(code).toBe(0);
   expect(readFileSync(path, "utf8")).toHaveLength(KIBIBYTES * 1024);
 });
 
-test("a file that is kept outlasts what takes its place later, and what takes its place meanwhile is kept", async () => {
+test("a kept file outlasts a later replacement, and a replacement during the keeping is kept instead", async () => {
   const path = join(folder, "kept.json");
   replaceFile(path, "first", 0o600);
   await keepFile(path);

@@ -22,8 +22,8 @@ import { codeOf } from "./errors.ts";
 const fsyncAsync = promisify(fsync);
 
 /**
- * Replaces a file in one step; after a power cut it may still be the old one. On file systems that write names before content,
- * such as XFS, it may then be empty as well: see `keepFile`.
+ * Replaces a file in one step; after a power cut it may still have the old content. On file systems that write names
+ * before content, such as XFS, it may then even be empty: see `keepFile`.
  */
 export function replaceFile(path: string, content: string, mode: number, gid?: number): void {
   const temporary = `${path}.tmp`;
@@ -31,7 +31,7 @@ export function replaceFile(path: string, content: string, mode: number, gid?: n
     fillFile(temporary, content, mode, gid);
     renameSync(temporary, path);
   } catch (error) {
-    // On a full disk even half of a file is in the way.
+    // On a full disk even half of a file takes room that is needed.
     rmSync(temporary, { force: true });
     throw error;
   }
@@ -42,7 +42,7 @@ function fillFile(path: string, content: string, mode: number, gid: number | und
   try {
     if (gid !== undefined) fchownSync(fd, 0, gid);
     fchmodSync(fd, mode);
-    // A single write may take only a part of it when the disk becomes full, and say so by a number alone.
+    // When the disk becomes full, a single write may take only a part, and say so by a number alone.
     writeFileSync(fd, content);
   } finally {
     closeSync(fd);
@@ -56,17 +56,17 @@ export async function syncFile(path: string): Promise<void> {
 }
 
 /**
- * Resolves when the file is on the disk, under its own name and under one that later replacements leave alone: what a reader can
- * go back to when a power cut left the file itself empty.
+ * Resolves when the file is on the disk, under its own name and under a second name that later replacements leave
+ * alone. A reader can go back to the second when a power cut left the file itself empty.
  */
 export async function keepFile(path: string): Promise<void> {
-  // One that took its place meanwhile is not on the disk yet, and is the one to be kept.
+  // A file that took its place meanwhile is not on the disk yet, and is the file to keep.
   while ((await sync(path)) !== statSync(path).ino) continue;
   addName(path, keptPath(path));
   await sync(dirname(path));
 }
 
-/** @returns the number of the file that was synced, whatever has its name by now. */
+/** @returns the inode of the file that was synced, whatever file has its name by now. */
 async function sync(path: string): Promise<number> {
   const fd = openSync(path, "r");
   try {
@@ -82,7 +82,7 @@ export function keptPath(path: string): string {
   return `${path}.kept`;
 }
 
-/** Gives a file one more name, which may have been that of another one. */
+/** Gives a file a second name, in place of any other file of that name. */
 function addName(path: string, name: string): void {
   const temporary = `${name}.tmp`;
   rmSync(temporary, { force: true });
@@ -90,7 +90,7 @@ function addName(path: string, name: string): void {
   renameSync(temporary, name);
 }
 
-/** Gives a tree to a user, its folders after what is in them; links are given themselves, never what they point at. */
+/** Gives a tree to a user, each folder after its content; a link itself is given, never its target. */
 export function chownTree(path: string, { uid, gid }: { uid: number; gid: number }): void {
   if (lstatSync(path).isDirectory()) {
     for (const name of readdirSync(path)) chownTree(join(path, name), { uid, gid });
@@ -98,7 +98,7 @@ export function chownTree(path: string, { uid, gid }: { uid: number; gid: number
   lchownSync(path, uid, gid);
 }
 
-/** Differs whenever a file was replaced or written; empty when there is none. */
+/** Differs whenever a file was replaced or written; empty when there is no file. */
 export function signatureOf(path: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });

@@ -1,4 +1,5 @@
-// A TCP socket that keeps an address: it listens there itself, or keeps others from it while an engine listens or is about to.
+// A TCP socket that keeps an address: it listens there itself, or keeps other programs away while an engine listens or
+// is about to.
 import { fchownSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { PublicError } from "./errors.ts";
@@ -25,7 +26,7 @@ import {
 } from "./socket-calls.ts";
 import { inetName } from "./socket-names.ts";
 
-/** Connections that wait to be accepted; the kernel has a limit of its own beside it. */
+/** The most connections that wait to be accepted; the kernel has a limit of its own beside it. */
 const BACKLOG = 4_096;
 
 const [no, yes] = [new Int32Array([0]), new Int32Array([1])];
@@ -37,8 +38,8 @@ export interface Place {
 }
 
 /**
- * Whatever becomes of it, the kernel gives the address to nobody else as long as one process has it open: a socket that listens, or that
- * does not let its address be reused, excludes every other, whatever options and user that one has.
+ * The kernel gives the address to no other program as long as one process has the socket open: a socket that listens,
+ * or that does not let its address be reused, excludes every other, whatever the other's options and user are.
  */
 export class HeldSocket {
   readonly fd: number;
@@ -56,9 +57,9 @@ export class HeldSocket {
     const flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
     const fd = sockets.socket(isSix ? AF_INET6 : AF_INET, flags, 0);
     if (fd < 0) throw new Error(`a socket could not be made (${errno()})`);
-    // Connections of an earlier listener may be left, which are no reason to refuse the address, and so may those of this one.
+    // Leftover connections, of an earlier listener or of this, are no reason to refuse the address.
     setOption(fd, SOL_SOCKET, SO_REUSEADDR, yes);
-    // The address `::` is for IPv4 as well.
+    // The address `::` covers IPv4 as well.
     if (isSix && address !== "::") setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, yes);
     const name = inetName(address, port);
     const isBound = sockets.bind(fd, memoryOf(name), name.length) === 0;
@@ -66,7 +67,9 @@ export class HeldSocket {
     return new HeldSocket(fd, place);
   }
 
-  /** Takes a socket that another process has handed over; null, and closed, when it is not one of that place. */
+  /**
+   * Takes a socket that another process has handed over; null, and closed, when it is not a TCP socket of that place.
+   */
   static from(fd: number, place: Place): HeldSocket | null {
     const name = new Uint8Array(28);
     const length = new Uint32Array([name.length]);
@@ -79,7 +82,10 @@ export class HeldSocket {
     return null;
   }
 
-  /** Takes connections from here on; until somebody accepts them they wait in the kernel. @throws PublicError when somebody else does. */
+  /**
+   * Takes connections from here on; they wait in the kernel until a process accepts them. @throws PublicError when
+   * another program listens.
+   */
   listen(): void {
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);
     setOption(this.fd, SOL_SOCKET, SO_REUSEPORT, no);
@@ -89,38 +95,44 @@ export class HeldSocket {
     throw refusal(this.place, reason);
   }
 
-  /** Takes no connections from here on, and lets nobody else have the address. */
+  /** Refuses connections from here on, and lets no other program have the address. */
   reserve(): void {
     this.#refuse();
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, no);
     setOption(this.fd, SOL_SOCKET, SO_REUSEPORT, no);
   }
 
-  /** As `reserve`, but lets a program listen there that asks for an address to be reused, as every engine does. */
+  /**
+   * As `reserve`, but lets a program listen there that allows reuse of the address (SO_REUSEADDR), as every engine
+   * does.
+   */
   admit(): void {
     this.#refuse();
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);
   }
 
-  /** As `reserve`, but lets a program of that user listen there that asks to share the port; the kernel compares the sockets' owners. */
+  /**
+   * As `reserve`, but lets a program of that user listen there that shares the port (SO_REUSEPORT); the kernel compares
+   * the owners of the sockets.
+   */
   admitUser({ uid, gid }: { uid: number; gid: number }): void {
     this.reserve();
     fchownSync(this.fd, uid, gid);
     setOption(this.fd, SOL_SOCKET, SO_REUSEPORT, yes);
   }
 
-  /** A socket that does not listen would keep the shutdown, and hand it on to each connection that it accepts later. */
+  /** A socket that does not listen would keep the shutdown, and pass it on to each connection that it accepts later. */
   #refuse(): void {
     if (option(this.fd, SO_ACCEPTCONN) === 1) sockets.shutdown(this.fd, SHUT_RD);
   }
 
-  /** Others can have the address, even while another process still has the socket. */
+  /** Frees the address for other programs, even while another process still has the socket. */
   giveUp(): void {
     this.admit();
     this.close();
   }
 
-  /** Leaves the address to the processes that have the socket as well. */
+  /** Leaves the address to the other processes that have the socket. */
   close(): void {
     sockets.close(this.fd);
   }

@@ -1,4 +1,4 @@
-// The few system calls that Bun has no API for, through its foreign function interface.
+// System calls that Bun has no API for, through its foreign function interface.
 import { CString, dlopen, FFIType, ptr, read, type Pointer } from "bun:ffi";
 
 const LOCK_EX_NB = 2 | 4;
@@ -26,13 +26,13 @@ const { symbols: libc } = dlopen("libc.so.6", {
  * Takes an exclusive `flock` on an open file without waiting.
  *
  * The lock belongs to the open file, so a child that inherits the descriptor keeps it after this process is gone.
- * @returns false when somebody else holds it.
+ * @returns false when another open file has the lock.
  */
 export function tryLock(fd: number): boolean {
   return libc.flock(fd, LOCK_EX_NB) === 0;
 }
 
-/** From here on no child of this thread can gain privileges, by a setuid program for example. */
+/** From here on no child of this thread can gain privileges, for example by a setuid program. */
 export function forbidNewPrivileges(): void {
   if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) {
     throw new Error("prctl(PR_SET_NO_NEW_PRIVS) failed");
@@ -45,27 +45,30 @@ export function pidfdOpen(pid: number): number | null {
   return fd < 0 ? null : fd;
 }
 
-/** Those of the descriptors that are readable now. */
+/** The descriptors of the list that are readable now. */
 export function readableDescriptors(fds: number[]): number[] {
   if (fds.length === 0) return [];
-  // struct pollfd is an int and two shorts: the descriptor, then the events asked for and, above them, the ones found.
+  // struct pollfd is an int and two shorts: the descriptor, then the events asked for and, above them, the events
+  // found.
   const entries = new Int32Array(fds.flatMap((fd) => [fd, POLLIN]));
   if (libc.poll(ptr(entries), BigInt(fds.length), 0) <= 0) return [];
   return fds.filter((_, index) => (entries[index * 2 + 1] ?? 0) >>> 16 !== 0);
 }
 
-/** Sets how many files this process and those that it starts may have open. @returns false when it may not. */
+/** Sets how many files this process and its children may have open. @returns false when it may not set that. */
 export function limitOpenFiles(count: number): boolean {
-  // struct rlimit is what is in force, and what that can be raised to.
+  // struct rlimit is the limit in force, and the highest value that it can be raised to.
   return libc.setrlimit(RLIMIT_NOFILE, ptr(new BigUint64Array([BigInt(count), BigInt(count)]))) === 0;
 }
 
-/** Deletes a System V shared memory segment, if it is there and this user may. */
+/** Deletes a System V shared memory segment, if it exists and this user may. */
 export function removeSharedMemory(id: number): void {
   libc.shmctl(id, IPC_RMID, null);
 }
 
-/** The name of a user as the system knows it, or null when it has none. Bun's own answer is that of the environment. */
+/**
+ * The name of a user as the system knows it, or null when it has no name. Bun's own answer is that of the environment.
+ */
 export function userName(uid: number): string | null {
   const entry = libc.getpwuid(uid);
   // The name is the first member of struct passwd.

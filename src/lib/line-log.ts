@@ -1,13 +1,13 @@
-// Structured logs of programs that must start at once, in the form of all others: one JSON object a line on stderr. The usual
+// Structured logs of programs that must start at once, in the common form: one JSON object a line on stderr. The usual
 // library takes longer to load than such a program.
 import { writeSync } from "node:fs";
 
-/** What can be logged; what varies stands in the first argument, the message is constant. */
+/** A log. Variable values are members of the first argument; the message is constant. */
 export interface Log {
   info: Write;
   warn: Write;
   error: Write;
-  /** A log whose every line has the members as well. */
+  /** A log that adds these members to every line. */
   child(members: Record<string, unknown>): Log;
 }
 
@@ -16,8 +16,8 @@ type Write = (members: Record<string, unknown>, message: string) => void;
 const LEVELS = ["debug", "info", "warn", "error"];
 
 /**
- * @param members what every line has, such as the process that writes.
- * @param level the lowest that is written: `debug`, `info`, `warn` or `error`.
+ * @param members the members of every line, such as the process that writes.
+ * @param level the lowest level that is written: `debug`, `info`, `warn` or `error`.
  */
 export function createLineLog(members: Record<string, unknown>, level: string): Log {
   const at = (name: string): Write =>

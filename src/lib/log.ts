@@ -1,4 +1,4 @@
-// Structured logs: one JSON object a line on stderr; the message is constant, what varies stands beside it.
+// Structured logs: one JSON object a line on stderr; the message is constant, and variable values stand beside it.
 import pino from "pino";
 
 export type Log = pino.Logger;
@@ -6,7 +6,7 @@ export type Log = pino.Logger;
 /** Members of these names never reach a log. */
 const SECRET_MEMBERS = ["password", "token", "secret", "authorization"];
 
-/** What is kept at most of lines that cannot be written, until they can; later ones are lost. */
+/** How much of the lines that cannot be written is kept until they can; later lines are lost. */
 const MAX_UNWRITTEN_BYTES = 64 * 1024;
 
 /** @param name the process that writes: `control`, `host` and so on. */
@@ -21,7 +21,7 @@ export function createLog(name: string, level: string): Log {
       redact: { paths: SECRET_MEMBERS.flatMap((member) => [member, `*.${member}`]), remove: true },
       serializers: { error: pino.stdSerializers.err },
     },
-    // A full disk or a closed pipe must not end what the line is about.
+    // A full disk or a closed pipe must not end the work that the line is about.
     pino.destination({ fd: 2, sync: true, maxLength: MAX_UNWRITTEN_BYTES }).on("error", () => undefined),
   );
 }

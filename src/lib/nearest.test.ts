@@ -1,4 +1,4 @@
-// The values that are suggested for a text that is none of them.
+// The values that are suggested for an unknown text.
 import { expect, test } from "bun:test";
 import { nearest } from "./nearest.ts";
 
@@ -20,6 +20,6 @@ test("three values are suggested at most", () => {
   expect(nearest("size-x", ["size-1", "size-2", "size-3", "size-4"])).toEqual(["size-1", "size-2", "size-3"]);
 });
 
-test("a text of any length is answered at once", () => {
+test("a text of a million characters is answered at once, without a suggestion", () => {
   expect(nearest("mysql-flex-512mb".repeat(100_000), SIZES)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Finds the known values that somebody may have meant who wrote another one.
+// Finds the known values that resemble an unknown text, as suggestions.
 
 /** Longer texts resemble no value; comparing them would only cost time. */
 const MAX_LENGTH = 64;
@@ -8,7 +8,7 @@ const MAX_VALUES = 3;
 /** Shorter texts are part of too many values. */
 const MIN_PART_LENGTH = 3;
 
-/** The values that resemble the text most, at most three: a few letters differ, or one is a part of the other. */
+/** The values that resemble the text most, at most three: a few letters differ, or the one contains the other. */
 export function nearest(text: string, values: readonly string[]): string[] {
   if (text.length > MAX_LENGTH) return [];
   const wanted = text.toLowerCase();
@@ -20,7 +20,7 @@ export function nearest(text: string, values: readonly string[]): string[] {
     .map(({ value }) => value);
 }
 
-/** How little two texts resemble each other; infinite when not at all. */
+/** The distance between two texts; infinite when they do not resemble each other. */
 function distanceOf(wanted: string, value: string): number {
   const edits = editsBetween(wanted, value);
   if (edits <= Math.max(1, Math.floor(value.length / 4))) return edits;
@@ -28,7 +28,7 @@ function distanceOf(wanted: string, value: string): number {
   return shorter.length >= MIN_PART_LENGTH && longer.includes(shorter) ? edits : Infinity;
 }
 
-/** How many letters have to be added, removed or replaced to make the one text of the other. */
+/** How many letters to add, remove or replace to make the one text of the other. */
 function editsBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {

@@ -1,10 +1,11 @@
-// The network that an address counts for when connections are counted.
+// The network that an address belongs to when connections are counted.
 
 const GROUPS = 8;
 const GROUPS_OF_A_NETWORK = 4;
 
 /**
- * An IPv4 address is its own; of an IPv6 address it is the first half, since one customer has all of the rest.
+ * An IPv4 address is a network of its own. Of an IPv6 address the network is the first half, since one customer has the
+ * whole rest.
  * @param address in text, without brackets.
  */
 export function networkOf(address: string): string {

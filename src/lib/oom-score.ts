@@ -1,19 +1,20 @@
-// Whom the kernel ends first when the machine itself has no memory left: engines of customers, and Pilvi last.
+// The order in which the kernel ends processes when the machine has no memory left: engines of customers first, Pilvi
+// last.
 import { writeFileSync } from "node:fs";
 import { codeOf } from "./errors.ts";
 
 /**
- * What serves customers. It is the same for the session of a Postgres as for a whole cache, so that among them the largest goes first,
- * and more than what else runs on the machine has.
+ * The score of processes that serve customers. It is the same for the session of a Postgres as for a whole cache, so
+ * that the largest goes first, and above the score of other programs on the machine.
  */
 export const CUSTOMER_OOM_SCORE = 500;
 
-/** Pilvi's own processes, and its store: nobody is served without them. */
+/** The score of Pilvi's own processes and of its store: no customer is served without them. */
 export const OWN_OOM_SCORE = -500;
 
 /**
- * Sets what the kernel adds to the share of the machine's memory that a process takes, in thousandths of that memory.
- * Raising it is anybody's right, lowering it needs root; what may not be set, or has ended, is left as it is.
+ * Sets what the kernel adds to a process's share of the machine's memory, in thousandths of that memory. Every user may
+ * raise it, only root may lower it. A process that may not be changed, or has ended, is left as it is.
  */
 export function setOomScore(pid: number | "self", score: number): void {
   try {
@@ -23,7 +24,7 @@ export function setOomScore(pid: number | "self", score: number): void {
   }
 }
 
-/** Has the kernel end this process, and what it starts, later than others, where this user may ask for that. */
+/** Has the kernel end this process and its children later than others, where this user may ask for that. */
 export function protectFromOom(): void {
   setOomScore("self", OWN_OOM_SCORE);
 }

@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import { limitOpenFiles } from "./libc.ts";
 
-/** Enough for a socket at every address that a host can have, and what it needs beside them. */
+/** Enough for a socket at every address that a host can have, and for its other files. */
 export const OPEN_FILES = 65_536;
 
 interface Limits {
   inForce: number;
-  /** What any process may raise its own to. */
+  /** How far any process may raise its own limit. */
   highest: number;
 }
 
@@ -19,12 +19,12 @@ function limits(): Limits {
   return { inForce: inForce ?? Infinity, highest: highest ?? Infinity };
 }
 
-/** The limit of this process and of those that it starts; infinite when there is none. */
+/** The limit of this process and its children; infinite when there is no limit. */
 export function openFileLimit(): number {
   return limits().inForce;
 }
 
-/** Lets this process have as many files open, or as many as it has the right to; a higher limit stays as it is. */
+/** Lets this process have `count` files open, or as many as it has the right to; a higher limit stays as it is. */
 export function raiseOpenFileLimit(count: number): void {
   const { inForce, highest } = limits();
   if (inForce >= count || limitOpenFiles(count)) return;

@@ -8,7 +8,7 @@ test("control characters, invisible ones and halves of characters are replaced",
   expect(presentable("\ud800 Größe 🙂")).toBe("\ufffd Größe 🙂");
 });
 
-test("a name is cut to its limit, and so is a sentence, which tells", () => {
+test("a name is cut to its limit, and a sentence that was cut ends with an ellipsis", () => {
   expect(presentable("x".repeat(70_000_000))).toHaveLength(128);
   expect(presentable("abc", 2)).toBe("ab");
   expect(presentableSentence("x".repeat(70_000_000))).toHaveLength(513);

@@ -1,20 +1,20 @@
-// Texts that customers choose, made fit to be shown: short, and nothing in them but what can be printed.
+// Makes texts that customers choose fit to be shown: short, with printable characters only.
 
-/** Far longer than what people call things. */
+/** Far longer than usual names. */
 const MAX_NAME_CHARACTERS = 128;
 
-/** Longer than any sentence of ours. */
+/** Longer than any sentence of Pilvi's own. */
 const MAX_SENTENCE_CHARACTERS = 512;
 
-/** What a terminal obeys, or nobody can see. */
+/** Characters that a terminal obeys or that nobody can see. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A name as it may stand in a sentence or a log, cut to `maxCharacters`. */
+/** A name for a sentence or a log, cut to `maxCharacters`. */
 export function presentable(text: string, maxCharacters = MAX_NAME_CHARACTERS): string {
   return text.slice(0, maxCharacters).toWellFormed().replace(UNPRINTABLE, "?");
 }
 
-/** A whole sentence that quotes what somebody else chose or wrote, such as an engine. */
+/** A whole sentence that quotes a foreign text, such as an engine's message. */
 export function presentableSentence(text: string): string {
   const shown = presentable(text, MAX_SENTENCE_CHARACTERS);
   return text.length > MAX_SENTENCE_CHARACTERS ? `${shown}…` : shown;

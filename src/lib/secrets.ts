@@ -17,7 +17,8 @@ export function newKey(length = 20): string {
 }
 
 function randomText(alphabet: string, length: number): string {
-  // Bytes beyond the last multiple of the alphabet are dropped, or its first letters would come more often.
+  // Bytes beyond the last multiple of the alphabet's length are dropped; otherwise its first letters would come more
+  // often.
   const end = 256 - (256 % alphabet.length);
   let text = "";
   while (text.length < length) {
@@ -33,7 +34,7 @@ export function sha256Hex(text: string | Uint8Array): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Encrypts what is stored, with AES-256-GCM; every ciphertext names its key and is bound to its purpose. */
+/** Encrypts stored secrets with AES-256-GCM; every ciphertext names its key and is bound to its purpose. */
 export class Vault {
   readonly keyId: string;
   readonly #key: Uint8Array;
@@ -45,7 +46,7 @@ export class Vault {
     this.keyId = sha256Hex(key).slice(0, 8);
   }
 
-  /** @param context what the secret belongs to, such as a resource's id; opening it elsewhere fails. */
+  /** @param context the owner of the secret, such as a resource's id; opening it elsewhere fails. */
   seal(plaintext: string, context: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv("aes-256-gcm", this.#key, nonce).setAAD(Buffer.from(context));
@@ -71,7 +72,7 @@ export class Vault {
     return Buffer.concat([decipher.update(middle), decipher.final()]).toString("utf8");
   }
 
-  /** A password that anyone with the key can make again, for what has to be reached before the store is open. */
+  /** A password that the key can make again, for a service that must be reached before the store is open. */
   derivePassword(purpose: string): string {
     return Buffer.from(hkdfSync("sha256", this.#key, "", purpose, 24)).toString("base64url");
   }

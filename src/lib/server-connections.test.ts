@@ -1,4 +1,4 @@
-// Which connections a server of Bun's keeps when more come than it may have, with real sockets.
+// The connections that a server of Bun's keeps when more come than it may have, with real sockets.
 import { afterEach, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -11,7 +11,10 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A server that knows whoever asks for anything but `/stranger`, as the owner in the query, and never answers `/held`. */
+/**
+ * A server that proves the client of every request but `/stranger`, as the owner in the query, and never answers
+ * `/held`.
+ */
 function serve(bounds: { all: number; unproved: number }) {
   const asked: string[] = [];
   const started: { connections: ServerConnections | null } = { connections: null };
@@ -62,7 +65,7 @@ async function come(port: number, text: string): Promise<Client> {
   return client as Client;
 }
 
-/** Comes from another address. */
+/** Connects from another address. */
 async function comeFrom(address: string, port: number, text: string): Promise<{ isClosed: boolean }> {
   const client = { isClosed: false };
   const socket = connect({ host: "127.0.0.1", port, localAddress: address });
@@ -94,7 +97,7 @@ async function until(holds: () => boolean): Promise<void> {
 const open = (clients: Client[]) => clients.filter(({ isClosed }) => !isClosed).length;
 const answered = (clients: Client[]) => clients.every(({ heard }) => heard.endsWith("here"));
 
-test("a connection is seen before it has asked, with the address that a request has", async () => {
+test("a connection is seen before its first request, with the address that a request has", async () => {
   const { port } = serve({ all: 10, unproved: 10 });
   const client = await come(port, HALF);
   await until(() => acceptedSockets(port).length === 1);
@@ -105,7 +108,7 @@ test("a connection is seen before it has asked, with the address that a request 
   });
 });
 
-test("nobody goes while there is room", async () => {
+test("no connection is closed while there is room", async () => {
   const { port, connections } = serve({ all: 20, unproved: 20 });
   const clients = await crowd(port, 10, HALF);
   await until(() => acceptedSockets(port).length === 10);
@@ -120,7 +123,7 @@ test.each([HALF, asking("/stranger")])(
     const known = await crowd(port, 6, asking("/known"));
     const waiting = await crowd(port, 4, asking("/held"));
     await until(() => answered(known));
-    // The order in which they came is only seen by looking.
+    // Only a check records the order in which connections came.
     const early = await crowd(port, 6, text);
     if (text === asking("/stranger")) await until(() => answered(early));
     await until(() => acceptedSockets(port).length === 16);
@@ -135,7 +138,7 @@ test.each([HALF, asking("/stranger")])(
   },
 );
 
-test("when all are known, those go first that wait for nothing", async () => {
+test("among proved connections, those without a request under way are closed first", async () => {
   const { port, connections } = serve({ all: 8, unproved: 8 });
   const waiting = await crowd(port, 6, asking("/held"));
   const idle = await crowd(port, 6, asking("/known"));
@@ -145,7 +148,7 @@ test("when all are known, those go first that wait for nothing", async () => {
   expect(open(waiting)).toBe(6);
 });
 
-test("strangers have a bound of their own", async () => {
+test("unproved connections have a bound of their own", async () => {
   const { port, connections } = serve({ all: 1_000, unproved: 8 });
   const known = await crowd(port, 20, asking("/known"));
   await until(() => answered(known));
@@ -156,7 +159,7 @@ test("strangers have a bound of their own", async () => {
   expect(open(known)).toBe(20);
 });
 
-test("a stranger who came first stays when each of two other addresses has more connections", async () => {
+test("the first unproved connection stays when each of two other addresses has more connections", async () => {
   const { port, connections } = serve({ all: 1_000, unproved: 16 });
   const early = await come(port, HALF);
   await until(() => acceptedSockets(port).length === 1);
@@ -170,11 +173,11 @@ test("a stranger who came first stays when each of two other addresses has more 
   expect(connections.look()).toBe(14);
   await until(() => flood.filter(({ isClosed }) => isClosed).length === 10);
   expect(early.isClosed).toBe(false);
-  // The address with three has no more than its share either.
+  // The address with three connections has no more than its share either.
   expect(flood.slice(20).map(({ isClosed }) => isClosed)).toEqual([false, false, false]);
 });
 
-test("an owner of many connections loses its own, those under way included, before others lose one that is silent", async () => {
+test("an owner of many connections loses its own, even busy connections, before another owner loses a silent connection", async () => {
   const { port, connections, asked } = serve({ all: 16, unproved: 16 });
   const victim = await crowd(port, 2, asking("/known?owner=victim"));
   await until(() => answered(victim));
@@ -187,7 +190,7 @@ test("an owner of many connections loses its own, those under way included, befo
   expect([open(victim), open(last)]).toEqual([2, 1]);
 });
 
-test("an owner who floods from one address keeps what came from another before", async () => {
+test("an owner that floods from one address keeps its earlier connection from another address", async () => {
   const { port, connections, asked } = serve({ all: 16, unproved: 16 });
   const early = await comeFrom("127.0.0.2", port, asking("/held?owner=same"));
   await until(() => asked.length === 1);

@@ -1,19 +1,20 @@
-// Bounds the connections of a server of Bun's, so that no flood takes all descriptors of its process: beyond a number of them those
-// go first that have proved nothing, of them and of the others those of whoever has most, and of one client those that are silent longest.
+// Bounds the connections of a server of Bun's, so that no flood takes all descriptors of its process. Beyond a bound,
+// unproved connections go first. Among equals the client with the most connections loses some of them, the longest
+// silent first.
 import { acceptedSockets, deepenQueue, hangUp, openDescriptors } from "./accepted-sockets.ts";
 import { networkOf } from "./network.ts";
 import { openFileLimit } from "./open-files.ts";
 
-/** How many connections there may be. */
+/** Bounds on the number of connections. */
 export interface ConnectionBounds {
   all: number;
-  /** Of them those that have proved nothing. */
+  /** The bound on connections whose client has proved nothing. */
   unproved: number;
-  /** For how long a connection has room beyond that bound, to say what it wants; half a second when left out. */
+  /** For how long a new connection is safe from that bound, to send its request; half a second when left out. */
   graceMs?: number;
 }
 
-/** Where a client is, as `Server.requestIP` tells. */
+/** The address of a client, as `Server.requestIP` returns it. */
 export interface PeerAddress {
   address: string;
   port: number;
@@ -21,36 +22,39 @@ export interface PeerAddress {
 
 /** A request under way. */
 export interface Call {
-  /** Its client is known from now on. @param owner whom all its connections count for, in place of its network. */
+  /** Proves the client from now on. @param owner the owner that the connection counts for, in place of its network. */
   prove(owner?: string): void;
-  /** It is answered. */
+  /** The request is answered. */
   end(): void;
 }
 
-/** How often is looked when few are there, and when many are. */
+/** How often connections are checked when they are few, and when they are many. */
 const CALM_MS = 100;
 const CROWDED_MS = 50;
-/** How long it may go by the number of descriptors alone. */
+/** How long the number of descriptors alone may save a check. */
 const LONGEST_UNSEEN_MS = 5_000;
-/** Connections that wait to be accepted; the kernel has a limit of its own beside it. */
+/** The most connections that wait to be accepted; the kernel has a limit of its own beside it. */
 const QUEUE = 4_096;
-/** How much of its time a process looks at most, and how long it does not look at most, or thousands would come meanwhile. */
+/**
+ * The largest share of its time that a process spends on checks, and the longest pause between them: in a longer pause
+ * thousands would come.
+ */
 const LOOKING_SHARE = 1 / 4;
 const LONGEST_PAUSE_MS = 250;
-/** From this share of a bound on, whoever has proved nothing has less patience to expect. */
+/** From this share of the bound on, an unproved connection must not be silent for longer than this. */
 const CROWDED_SHARE = 1 / 2;
 const PATIENCE_MS = 5_000;
 const GRACE_MS = 500;
-/** What is left of a bound when it was exceeded, so that not every connection has all the others looked at. */
+/** The share of an exceeded bound that is kept, so that not every new connection causes a check of all others. */
 const KEPT_SHARE = 7 / 8;
 
 interface Peer {
   network: string;
-  /** Who it has proved to be; null while it has not. */
+  /** The owner that the client has proved to be; null before that. */
   owner: string | null;
-  /** Requests that are not answered yet. */
+  /** Requests without an answer so far. */
   calls: number;
-  /** When it was seen first. */
+  /** When the connection was first seen. */
   sinceMs: number;
   usedAtMs: number;
 }
@@ -63,27 +67,27 @@ interface Connection {
 export class ServerConnections {
   readonly #port: number;
   readonly #bounds: ConnectionBounds;
-  /** Read in good time: when none is left, it cannot be read. */
+  /** Read in advance: when no descriptor is left, it cannot be read. */
   readonly #openFiles = openFileLimit();
   #peers = new Map<string, Peer>();
-  /** When all were looked at last, and how many of them had proved something. */
+  /** When all connections were checked last, and how many of them were proved then. */
   #lookedAtMs = -Infinity;
   #proved = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param port where the server listens. Nothing is bounded before `start`. */
+  /** @param port where the server listens. No bound holds before `start`. */
   constructor(port: number, bounds: ConnectionBounds) {
     this.#port = port;
     this.#bounds = bounds;
   }
 
-  /** Begins to look at a server that listens. */
+  /** Begins to check a server that listens. */
   start(): void {
     this.deepen();
     this.#lookIn(CALM_MS);
   }
 
-  /** Takes another listener at the port in. */
+  /** Deepens the queue of another listener at the port. */
   deepen(): void {
     deepenQueue(this.#port, QUEUE);
   }
@@ -92,7 +96,7 @@ export class ServerConnections {
     clearTimeout(this.#timer);
   }
 
-  /** Notes that a request has come. @param from null for a client that has gone already. */
+  /** Records that a request has come. @param from null for a client that has gone already. */
   begin(from: PeerAddress | null): Call {
     const peer = from === null ? newPeer("") : this.#peerAt(from);
     peer.calls += 1;
@@ -129,7 +133,7 @@ export class ServerConnections {
     return connections.length - gone.size;
   }
 
-  /** All that are open, and forgets the others. */
+  /** All open connections; forgets all others. */
   #connections(): Connection[] {
     const peers = new Map<string, Peer>();
     const connections = acceptedSockets(this.#port, this.#openFiles).map((socket) => {
@@ -156,7 +160,7 @@ export class ServerConnections {
     return unproved.filter(({ peer }) => peer.usedAtMs < latestMs);
   }
 
-  /** Whether so few descriptors are open that not many strangers can be among them, which saves looking at each. */
+  /** Whether so few descriptors are open that few connections can be unproved, which saves a check of each. */
   #isCalm(nowMs: number): boolean {
     if (nowMs - this.#lookedAtMs > LONGEST_UNSEEN_MS) return false;
     const open = openDescriptors();
@@ -185,15 +189,16 @@ function keyOf({ address, port }: PeerAddress): string {
 }
 
 /**
- * Those first that go first: all that have proved nothing, then of whoever has most, until nobody has more than the others. So a flood ends its own
- * connections, and behind a proxy, where all have one network, nobody is preferred.
+ * Sorts connections by the order in which they are closed: unproved connections first, then those of the client with
+ * the most, until no client has more than another. So a flood ends its own connections, and behind a proxy, where all
+ * clients have one network, no client is preferred.
  */
 function inFairOrder(connections: Connection[]): Connection[] {
   const groups = Map.groupBy(connections, ({ peer }) => peer.owner ?? ` ${peer.network}`);
-  /** How many of the same client are worth more. */
+  /** How many connections of the same client are worth more. */
   const excess = new Map<Connection, number>();
   for (const group of groups.values()) {
-    // An owner who floods from one place keeps what it has at others.
+    // An owner that floods from one network keeps its connections from others.
     for (const ofNetwork of Map.groupBy(group, ({ peer }) => peer.network).values()) {
       for (const [index, connection] of ofNetwork.sort(byWorth).entries()) excess.set(connection, index);
     }
@@ -208,7 +213,7 @@ function inFairOrder(connections: Connection[]): Connection[] {
   );
 }
 
-/** Requests under way are worth most, then what was used last. */
+/** A connection with a request under way is worth most, then the connection that was used last. */
 function byWorth({ peer: one }: Connection, { peer: other }: Connection): number {
   return Number(other.calls > 0) - Number(one.calls > 0) || other.usedAtMs - one.usedAtMs;
 }

@@ -1,4 +1,4 @@
-// The kinds of values that settings in the environment have, each with a sentence about what does not fit.
+// The types of settings in the environment, each with a sentence for a value that does not fit.
 import { isIP } from "node:net";
 import { z } from "zod";
 import { parseByteSize } from "./byte-size.ts";

@@ -22,7 +22,7 @@ const { symbols } = dlopen("libc.so.6", {
   __errno_location: { args: [], returns: FFIType.ptr },
 });
 
-/** The calls as they are; each returns -1 when it failed, and `errno()` says why. */
+/** The calls as they are; each returns -1 on failure, and `errno()` says why. */
 export const sockets = symbols;
 
 /** Why the last call of this thread failed. */
@@ -30,9 +30,9 @@ export function errno(): number {
   return read.i32(symbols.__errno_location() as Pointer, 0);
 }
 
-/** The address of a typed array's memory, which stays where it is for as long as the array lives. */
+/** The address of a typed array's memory, which is valid as long as the array lives. */
 export function memoryOf(memory: NodeJS.TypedArray | DataView): Pointer {
-  // A small array moves when its buffer is asked for the first time, so that is done before.
+  // A small array moves when its buffer is asked for the first time, so this asks before.
   void memory.buffer;
   return ptr(memory);
 }

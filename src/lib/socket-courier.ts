@@ -1,12 +1,13 @@
-// Keeps another process in possession of sockets by their names: each that is put there or dropped is told, in order, without waiting.
+// Keeps sockets by name in another process too: it sends each socket that is added and each name that is dropped, in
+// order, without waiting.
 import { MAX_DESCRIPTORS, passDescriptors, takeDescriptors, type Delivery } from "./descriptor-passing.ts";
 import { sockets } from "./socket-calls.ts";
 
-/** How soon it is tried again when the other side has not taken what was sent before. */
+/** How soon a message is tried again when the other side has not taken the earlier messages. */
 const RETRY_MS = 5;
-/** A socket by its name, or, with null, that it is not to be kept any more. */
+/** A socket by its name; with null, the other side must no longer keep the name. */
 export type Parcel = [name: string, descriptor: number | null];
-/** Says that everything kept so far has been sent: nothing has an empty name. */
+/** Says that everything kept so far has been sent: no socket has an empty name. */
 export const KEPT_ALL: Parcel = ["", null];
 
 export class SocketCourier {
@@ -17,7 +18,7 @@ export class SocketCourier {
   #isClosed = false;
 
   /**
-   * @param fd a connected socket for passing, which is its own from then on.
+   * @param fd a connected socket for passing, which the courier owns from then on.
    * @param onSent called when the other side may have something to take.
    */
   constructor(fd: number, onSent: () => void = () => {}) {
@@ -30,20 +31,23 @@ export class SocketCourier {
     return this.#isClosed;
   }
 
-  /** The other side is to have these as well. What is sent stays open here, and must until it is sent or dropped. */
+  /** Sends sockets to the other side. They stay open here, and must until they are sent or dropped. */
   send(...parcels: Parcel[]): void {
     if (this.#isClosed || parcels.length === 0) return;
     this.#unsent.push(...parcels);
     this.#flush();
   }
 
-  /** The other side is not to have it any more; from the return of this on it may be closed here. */
+  /** Makes the other side drop a socket; from the return on it may be closed here. */
   drop(name: string): void {
     this.#unsent = this.#unsent.filter(([each]) => each !== name);
     this.send([name, null]);
   }
 
-  /** What has come since; the descriptors are the caller's from then on. Closes this end when the other side has gone. */
+  /**
+   * Takes what has arrived; the descriptors are the caller's from then on. Closes this end when the other side has
+   * gone.
+   */
   take(): Parcel[] {
     const parcels: Parcel[] = [];
     for (;;) {
@@ -97,7 +101,7 @@ export function parcelsIn({ text, descriptors }: Delivery): Parcel[] {
     const fd = left.shift();
     return fd === undefined ? [] : [[line.slice(1), fd]];
   });
-  // Whatever nobody has named is nobody's.
+  // A descriptor without a name belongs to nobody.
   for (const fd of left) sockets.close(fd);
   return parcels;
 }

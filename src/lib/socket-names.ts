@@ -1,4 +1,4 @@
-// The names of sockets in the forms of the kernel: of addresses with ports, and of paths.
+// Socket addresses in the form of the kernel: ports at IP addresses, and paths.
 import { isIPv6 } from "node:net";
 import { AF_INET, AF_INET6, AF_UNIX } from "./socket-calls.ts";
 import { socketAddress } from "./unix-socket.ts";
@@ -27,7 +27,7 @@ export function inet6(address: string, port: number): Uint8Array {
   return name;
 }
 
-/** The eight groups of an IPv6 address, of which it may leave out a run of zeros. */
+/** The eight groups of an IPv6 address, whose text may leave out a run of zeros. */
 function groupsOf(address: string): number[] {
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = "", tail] = text.split("::");
@@ -39,7 +39,7 @@ function groupsIn(part: string): number[] {
   return part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-/** `struct sockaddr_un` of a path, which may be longer than fits. */
+/** `struct sockaddr_un` of a path, which may be of any length. */
 export function unixName(path: string): Uint8Array {
   const text = new TextEncoder().encode(socketAddress(path));
   const name = new Uint8Array(2 + text.length + 1);

@@ -4,8 +4,8 @@ import { closeSync, openSync, readSync, statSync, truncateSync, writeSync } from
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 
 /**
- * Moves the end of a large log to `.1` and empties it in place; whoever appends to it goes on undisturbed. However fast a customer
- * had its engine write, no more is moved than so many bytes.
+ * Moves the end of a large log to `.1` and empties it in place; its writers go on undisturbed. However fast a customer
+ * has its engine write, no more than so many bytes are moved.
  */
 export function trimLog(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -13,7 +13,7 @@ export function trimLog(path: string): void {
   try {
     copyEnd(path, `${path}.1`, size - MAX_LOG_BYTES);
   } finally {
-    // On a full disk its end cannot be kept, and room is all the more needed.
+    // On a full disk the end cannot be kept, but its room is needed all the more.
     truncateSync(path);
   }
 }

@@ -1,4 +1,4 @@
-// Sockets in folders of others: the one that lies there is reached, and nothing that it points to.
+// Sockets in folders of other users: the socket itself is reached, and never the target of a link.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(join(folder, ".."), { recursive: true, force: true });
 });
 
-/** Says its name to whoever comes. */
+/** Sends its name to every client. */
 function listenAt(name: string): void {
   const socket = { open: (client: Bun.Socket) => void client.end(name), data: () => undefined };
   listeners.push(Bun.listen({ unix: socketAddress(join(folder, name)), socket }));
@@ -37,7 +37,7 @@ function putLink(name: string): void {
   symlinkSync(join(folder, "real"), join(folder, name));
 }
 
-test("the socket is reached, however long its path is", async () => {
+test("a socket is reached, however long its path is", async () => {
   expect(await greetingAt("real")).toBe("real");
 });
 
@@ -46,12 +46,12 @@ test("a link to a socket is not followed", async () => {
   await expect(greetingAt("link")).rejects.toThrow("is not a socket");
 });
 
-test("a link that takes the place of the socket meanwhile leads nobody astray", async () => {
+test("a link that takes the place of the socket meanwhile is not followed", async () => {
   listenAt("other");
   expect(await greetingAt("other", () => putLink("other"))).toBe("other");
 });
 
-test("what is no socket is none", async () => {
+test("a file that is not a socket, or is not there, is an error", async () => {
   writeFileSync(join(folder, "file"), "");
   await expect(greetingAt("file")).rejects.toThrow("is not a socket");
   await expect(greetingAt("nothing")).rejects.toThrow("ENOENT");

@@ -1,11 +1,14 @@
-// Unix sockets in folders whose path is longer than a socket address can hold, or that somebody else may write to.
+// Unix sockets in folders whose path is too long for a socket address, or that other users may write to.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
 /** `sun_path` holds 108 bytes, one of them the closing zero (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;
 
-/** Opens a folder just to name it, which needs no right to list it (open(2)); the same number on every architecture. */
+/**
+ * Opens a folder only to name it, which needs no right to list it (open(2)); the number is the same on every
+ * architecture.
+ */
 const O_PATH = 0o10000000;
 
 const openFolders = new Map<string, number>();
@@ -13,7 +16,7 @@ const openFolders = new Map<string, number>();
 /**
  * A path to the same socket that fits into a socket address, valid in this process only.
  *
- * Long ones go through an open descriptor of the folder, which stays open for the life of the process.
+ * A long path goes through an open descriptor of the folder, which stays open for the life of the process.
  */
 export function socketAddress(path: string): string {
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return path;
@@ -24,12 +27,12 @@ export function socketAddress(path: string): string {
 }
 
 /**
- * Gives a path by which the very socket is reached that lies there now, and no link to another one that whoever owns the folder
- * puts in its place. It is valid until the work is done.
+ * Does the work with a path that reaches the very socket that is there now, never a link that the owner of the folder
+ * puts in its place. The path is valid until the work is done.
  * @throws Error when there is no socket.
  */
 export async function withSocket<T>(path: string, work: (address: string) => Promise<T>): Promise<T> {
-  // What is opened is the place itself, which may be as long as it likes.
+  // This opens the place of the socket itself, whose path may have any length.
   const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
   try {
     if (!fstatSync(fd).isSocket()) throw new Error(`${path} is not a socket`);

@@ -1,12 +1,13 @@
-// What engines keep of a password to verify it, so that the password itself never reaches an engine's log or disk.
+// The verifiers by which engines check a password, so that the password itself never reaches an engine's log or disk.
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 
 const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 
 /**
- * The SCRAM-SHA-256 verifier of a password (RFC 5802, RFC 7677) in the form that Postgres stores in `pg_authid.rolpassword`.
- * @param saltSeed makes the salt, so that the same wish gives the same spec again; the id of the resource will do.
+ * The SCRAM-SHA-256 verifier of a password (RFC 5802, RFC 7677) in the form that Postgres stores in
+ * `pg_authid.rolpassword`.
+ * @param saltSeed makes the salt, so that the same password gives the same spec again; the id of the resource will do.
  */
 export function scramVerifier(password: string, saltSeed: string): string {
   const salt = createHash("sha256").update(saltSeed).digest().subarray(0, SALT_BYTES);
@@ -16,7 +17,10 @@ export function scramVerifier(password: string, saltSeed: string): string {
   return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString("base64")}$${storedKey}:${serverKey}`;
 }
 
-/** What MySQL and MariaDB keep for `mysql_native_password`: `*` and the SHA-1 of the SHA-1, in upper-case hexadecimal. */
+/**
+ * The verifier of MySQL and MariaDB for `mysql_native_password`: `*` and the SHA-1 of the SHA-1, in upper-case
+ * hexadecimal.
+ */
 export function nativeVerifier(password: string): string {
   const once = createHash("sha1").update(password).digest();
   return `*${createHash("sha1").update(once).digest("hex").toUpperCase()}`;
