@@ -1,4 +1,4 @@
-// What is published in an application: who gets it, what cache channels remember, and how counts are told.
+// Events of an application: which clients get them, what cache channels remember, and how counts are sent.
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { CACHE_TTL_SECONDS, SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
 import { LastEvents } from "./last-events.ts";
@@ -25,14 +25,14 @@ describe("an event of the HTTP API", () => {
     application.publish("news", "hello", '{"a":1}', sender.socketId);
     const frame = { event: "hello", channel: "news", data: '{"a":1}' };
     expect([sender.take(), other.take(), elsewhere.take()]).toEqual([[], [frame], []]);
-    // A socket that does not subscribe, or is not there, takes nothing from anybody.
+    // An excluded socket that does not subscribe, or does not exist, takes nothing from anybody.
     application.publish("news", "hello", "1", elsewhere.socketId);
     application.publish("news", "hello", "2", "1.1");
     application.publish("nobody-there", "hello", "3");
     expect([sender.take().length, other.take().length, elsewhere.take().length]).toEqual([2, 2, 0]);
   });
 
-  test("and frames of clients are counted, as are those to clients", () => {
+  test("is counted, and so are the frames from and to clients", () => {
     const network = new TestCluster();
     const [one, two] = [network.connected(), network.connected()];
     for (const client of [one, two]) client.says("pusher:subscribe", { channel: "news" });
@@ -47,7 +47,7 @@ describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "prese
   (channel) => {
     const member = channel.startsWith("presence") ? { user_id: "1" } : undefined;
 
-    test("gives a new subscriber the last event, or tells that there is none", () => {
+    test("sends a new subscriber the last event, or a cache miss", () => {
       const network = new TestCluster();
       const [first, second] = [network.connected(), network.connected()];
       first.subscribes(channel, member);
@@ -60,7 +60,7 @@ describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "prese
       expect(network.takeEvents()).not.toContainEqual(["cache_miss", channel]);
     });
 
-    test("tells the application once that there is none, until it has published", () => {
+    test("notifies the application of a cache miss once, until its next event", () => {
       const network = new TestCluster();
       const misses = () => network.takeEvents().filter(([name]) => name === "cache_miss");
       const subscriber = () => {
@@ -76,7 +76,7 @@ describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "prese
       expect(misses()).toEqual([["cache_miss", channel]]);
     });
 
-    test("remembers what was published when nobody was there", () => {
+    test("remembers an event that was published without subscribers", () => {
       const network = new TestCluster();
       applicationOf(network).publish(channel, "one", "1");
       expect(applicationOf(network).cachedEvent(channel)).toMatchObject({ data: "1", ttlSeconds: 1_800 });
@@ -97,7 +97,7 @@ describe("last events", () => {
   let now = 0;
   const events = () => new LastEvents(() => now);
 
-  test("are kept for half an hour after the last", () => {
+  test("are kept for half an hour after the last of them", () => {
     const kept = events();
     kept.set("a", "one", "1");
     now += 60_000;
@@ -124,7 +124,7 @@ describe("the count of subscribers", () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  test("is told on every change of a small channel, and not on presence channels", () => {
+  test("is sent on every change of a small channel, and not on presence channels", () => {
     const network = new TestCluster({ subscriptionCountEnabled: true });
     const [one, two] = [network.connected(), network.connected()];
     for (const client of [one, two]) client.says("pusher:subscribe", { channel: "news" });
@@ -142,7 +142,7 @@ describe("the count of subscribers", () => {
     expect(one.takeNames()).toEqual([SUCCEEDED]);
   });
 
-  test("is told once of all who come at the same time", () => {
+  test("is sent once for all clients that come at the same time", () => {
     const network = new TestCluster({ subscriptionCountEnabled: true });
     const clients = Array.from({ length: 50 }, () => network.connected());
     for (const client of clients) client.says("pusher:subscribe", { channel: "news" });
@@ -151,7 +151,7 @@ describe("the count of subscribers", () => {
     expect(counts?.map(({ data }) => data)).toEqual([{ subscription_count: 1 }, { subscription_count: 50 }]);
   });
 
-  test("of more than 100 is told at most every 5 s, and then the right one", () => {
+  test("of more than 100 is sent at most every 5 s, and then correctly", () => {
     const network = new TestCluster({ subscriptionCountEnabled: true });
     const clients = Array.from({ length: 150 }, () => network.connected());
     for (const client of clients) client.says("pusher:subscribe", { channel: "news" });
@@ -174,7 +174,7 @@ describe("the count of subscribers", () => {
     ]);
   });
 
-  test("of presence channels is not told, also when nobody is left", () => {
+  test("of a presence channel is not sent, even when the last subscriber leaves", () => {
     const network = new TestCluster({ subscriptionCountEnabled: true });
     const client = network.connected();
     client.subscribes("presence-a", { user_id: 1 });

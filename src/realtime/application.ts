@@ -1,4 +1,4 @@
-// One application of a cluster: its connections, channels and users, and what is published in it.
+// One application of a cluster: its connections, channels and users, and the events that are published in it.
 import { Channel } from "./channel.ts";
 import type { ApplicationConfig } from "./config.ts";
 import type { Connection } from "./connection.ts";
@@ -12,13 +12,13 @@ import { isOriginAllowed } from "./protocol/origins.ts";
 import type { Publish } from "./transport.ts";
 import { Users } from "./users.ts";
 
-/** They only grow, as long as the process lives. */
+/** Counts since the start of the process; they only grow. */
 export interface Counters {
   /** Frames of clients and events of the HTTP API. */
   received: number;
   /** Frames to clients. */
   sent: number;
-  /** Connections that were closed because they did not read. */
+  /** Connections that were closed because their clients did not read. */
   slowConsumers: number;
 }
 
@@ -45,7 +45,7 @@ export class Application {
     return this.#config;
   }
 
-  /** The secrets that are good now, the one that signs first. */
+  /** The secrets that are valid now, the signing secret first. */
   validSecrets(): readonly string[] {
     const now = Date.now();
     if (now < this.#secretsChangeAt) return this.#secrets;
@@ -59,12 +59,12 @@ export class Application {
     return this.#secrets;
   }
 
-  /** What an `auth` of a client has to be made with. */
+  /** The key and the secrets that the `auth` of a client must be made with. */
   credentials(): { key: string; secrets: readonly string[] } {
     return { key: this.#config.key, secrets: this.validSecrets() };
   }
 
-  /** Takes another configuration, which open connections feel as well. */
+  /** Applies another configuration, to open connections as well. */
   configure(config: ApplicationConfig): void {
     this.#config = config;
     this.#secretsChangeAt = 0;
@@ -73,7 +73,7 @@ export class Application {
     }
   }
 
-  /** Forgets a connection that is closed. */
+  /** Forgets a closed connection. */
   left(connection: Connection): void {
     this.connections.delete(connection.socketId);
     this.users.remove(connection);
@@ -94,7 +94,7 @@ export class Application {
     return this.#channels.values();
   }
 
-  /** The channel, which is occupied from now on. */
+  /** Returns a channel, which is occupied from now on. */
   occupy(name: string, kind: ChannelKind): Channel {
     const known = this.#channels.get(name);
     if (known !== undefined) return known;
@@ -104,7 +104,7 @@ export class Application {
     return channel;
   }
 
-  /** Forgets a channel that nobody subscribes to any more. */
+  /** Forgets a channel that has lost its last subscriber. */
   vacate(channel: Channel): void {
     if (channel.countTimer !== null) clearTimeout(channel.countTimer);
     this.#channels.delete(channel.name);
@@ -112,16 +112,16 @@ export class Application {
     this.events.channelVacated(channel.name);
   }
 
-  /** Sends a frame to everyone on a channel. */
+  /** Sends a frame to all subscribers of a channel. */
   broadcast(channel: Channel, frame: string): void {
     this.#publish(channel.topic, frame);
     this.counters.sent += channel.subscriptionCount;
   }
 
   /**
-   * Sends an event to everyone on a channel, and remembers it when it is a cache channel.
+   * Sends an event to all subscribers of a channel, and remembers it for a cache channel.
    * @param data passed on unchanged.
-   * @param exceptSocketId the connection that is to get nothing, because it is where the event came from.
+   * @param exceptSocketId the connection that the event came from, which does not get it.
    */
   publish(channelName: string, name: string, data: string, exceptSocketId?: string): void {
     this.counters.received += 1;
@@ -137,7 +137,7 @@ export class Application {
     this.counters.sent += channel.subscriptionCount - 1;
   }
 
-  /** The last event of a cache channel with the seconds that it will be kept. */
+  /** The last event of a cache channel, with the seconds for which it is kept. */
   cachedEvent(channel: string): { data: string; ttlSeconds: number } | undefined {
     return this.lastEvents.get(channel);
   }
@@ -147,7 +147,7 @@ export class Application {
     return this.users.terminate(userId);
   }
 
-  /** Tells everyone on a channel how many they are; of a large one only from time to time. */
+  /** Sends all subscribers of a channel their number; those of a large channel only from time to time. */
   countChanged(channel: Channel): void {
     if (channel.kind.isPresence || channel.countTimer !== null) return;
     const isLarge = channel.subscriptionCount > COUNT_THRESHOLD;

@@ -1,9 +1,9 @@
-// An occupied channel: how many subscribe to it, and on a presence channel who.
+// An occupied channel: the number of its subscribers, and on a presence channel its members.
 import type { ChannelKind } from "./protocol/channel-name.ts";
 
 /** A user on a presence channel, on however many connections. */
 interface Member {
-  /** What the application says of the user, as JSON; undefined when it says nothing. */
+  /** The application's information about the user, as JSON; undefined without it. */
   info: unknown;
   connections: number;
 }
@@ -11,15 +11,15 @@ interface Member {
 export class Channel {
   readonly name: string;
   readonly kind: ChannelKind;
-  /** What sockets join to get its frames. */
+  /** The topic that sockets join to get the channel's frames. */
   readonly topic: string;
   subscriptionCount = 0;
   readonly members = new Map<string, Member>();
-  /** When the count was last told, in milliseconds; only of interest for large channels. */
+  /** When the count was last sent, in milliseconds; it matters for large channels only. */
   countToldAt = 0;
-  /** Whether the application was told, since its last event, that there is none for new subscribers. */
+  /** Whether the application was notified, since its last event, of a cache miss. */
   isMissTold = false;
-  /** The pending telling of a count that has changed since. */
+  /** The timer that sends a changed count. */
   countTimer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(name: string, kind: ChannelKind, topic: string) {

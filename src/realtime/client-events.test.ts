@@ -29,7 +29,7 @@ describe("a client event", () => {
     },
   );
 
-  test("on a presence channel tells which user sent it", () => {
+  test("on a presence channel names the user that sent it", () => {
     const { network, sender, other } = pair("presence-a", [{ user_id: 1 }, { user_id: 2 }]);
     sender.says("client-typing", "now", "presence-a");
     const frame = { event: "client-typing", channel: "presence-a", data: "now", user_id: "1" };
@@ -59,7 +59,7 @@ describe("a client event", () => {
     },
   );
 
-  test("is not what a cache channel remembers", () => {
+  test("is not remembered by a cache channel", () => {
     const { network, sender } = pair("private-cache-a");
     sender.says("client-x", {}, "private-cache-a");
     const late = network.connected();
@@ -75,7 +75,7 @@ describe("a client event", () => {
     expect(network.takeEvents()).toEqual([]);
   });
 
-  test("is refused on a user's own channel and on names that cannot be", () => {
+  test("is refused on a user's own channel and on impossible names", () => {
     const { network, sender } = pair("private-a");
     sender.signsIn({ id: "1" });
     sender.says("pusher:subscribe", { channel: "#server-to-user-1" });
@@ -87,7 +87,7 @@ describe("a client event", () => {
     expect(network.takeEvents()).not.toContainEqual(expect.arrayContaining(["client_event"]));
   });
 
-  test("needs a subscription of its sender, and a name that says what it is", () => {
+  test("needs a subscription of its sender, and the prefix of client events in its name", () => {
     const { network, sender, other } = pair("private-a");
     const stranger = network.connected();
     stranger.says("client-x", {}, "private-a");

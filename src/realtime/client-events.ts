@@ -1,13 +1,13 @@
-// Events that a client sends to the others on a channel.
+// Events that a client sends to the other subscribers of a channel.
 import type { Connection } from "./connection.ts";
 import { channelKindOf } from "./protocol/channel-name.ts";
 import { eventFrame } from "./protocol/frames.ts";
 import type { Message } from "./protocol/messages.ts";
 
-/** Told to a client that sends too much; the connection stays. */
+/** The error code for a client that sends too much; the connection stays. */
 const RATE_LIMITED = 4301;
 
-/** Passes a client's event on to the others of its channel, or tells why not. */
+/** Passes a client's event on to the other subscribers of its channel, or sends the client the reason for a refusal. */
 export function relayClientEvent(
   connection: Connection,
   { event, channel: name, data }: Extract<Message, { kind: "client-event" }>,
@@ -34,8 +34,9 @@ export function relayClientEvent(
 }
 
 /**
- * The data as receivers get it, which is a text as in every event: what is not a text already becomes JSON.
- * @returns undefined when there is no data, and null for what can be read but is nested too deeply to be written again.
+ * The data as receivers get it, which is a text as in every event: any other value becomes JSON.
+ * @returns undefined when there is no data, and null for a value that can be read but is nested too deeply to be
+ *   written again.
  */
 function textOf(data: unknown): string | undefined | null {
   if (data === undefined || typeof data === "string") return data;

@@ -1,4 +1,4 @@
-// Who is let into a cluster, and what a new configuration changes for those who are in.
+// The clients that a cluster lets in, and the effect of a new configuration on open connections.
 import { describe, expect, jest, test } from "bun:test";
 import { spreadOut } from "./drain.ts";
 import { KEY, SECRET, TestCluster, applicationConfig, type TestClient } from "./test-support.ts";
@@ -82,7 +82,7 @@ describe("a handshake", () => {
 });
 
 describe("the limit of connections", () => {
-  test("counts those of an application, subscribed or not, and is free again when one goes", () => {
+  test("counts connections of an application, subscribed or not, and has room again when a client leaves", () => {
     const network = new TestCluster({ maxConnections: 2 });
     const first = network.connect();
     network.connect();
@@ -93,7 +93,7 @@ describe("the limit of connections", () => {
     expect(network.connect().closed?.code).toBe(4004);
   });
 
-  test("of the cluster counts those of all applications", () => {
+  test("of the cluster counts the connections of all applications", () => {
     const network = new TestCluster();
     const other = applicationConfig({ id: "other", appId: "4", key: "other" });
     network.cluster.configure({ maxConnections: 2, applications: [applicationConfig(), other] });
@@ -104,7 +104,7 @@ describe("the limit of connections", () => {
     expect(network.cluster.connectionCount).toBe(2);
   });
 
-  test("when it is lowered sends the last to come away, with 4200", () => {
+  test("closes the newest connections with 4200 when it is lowered", () => {
     const network = new TestCluster();
     const clients = Array.from({ length: 5 }, () => network.connected());
     network.configure({ maxConnections: 3 });
@@ -113,7 +113,7 @@ describe("the limit of connections", () => {
     expect(clients[4]?.take()).toEqual([]);
   });
 
-  test("of the cluster when it is lowered sends the last of all applications away", () => {
+  test("of the cluster closes the newest connections of all applications when it is lowered", () => {
     const network = new TestCluster();
     const other = applicationConfig({ id: "other", appId: "4", key: "other" });
     const applications = [applicationConfig(), other];
@@ -128,19 +128,19 @@ describe("the limit of connections", () => {
     expect(codes(clients)).toEqual([undefined, undefined, 4200, 4200]);
   });
 
-  test("closes no more than it has to when it is raised again meanwhile", async () => {
+  test("closes no more connections than necessary when it is raised again meanwhile", async () => {
     const network = new TestCluster();
     const clients = Array.from({ length: 300 }, () => network.connected());
     network.configure({ maxConnections: 10 });
     network.configure({ maxConnections: 200 });
-    // Takes as many steps as the first change has, and begins later.
+    // This takes as many steps as the first change, and begins later.
     await spreadOut(clients, () => undefined);
     expect(network.cluster.connectionCount).toBe(200);
   });
 });
 
 describe("a new configuration", () => {
-  test("closes only connections whose origin is not allowed any more", () => {
+  test("closes only connections whose origin is no longer allowed", () => {
     const network = new TestCluster();
     const allowed = network.connect({ origin: "https://example.com" });
     const refused = network.connect({ origin: "https://example.org" });
@@ -150,7 +150,7 @@ describe("a new configuration", () => {
     expect(refused.closed?.reason).toBe("Origin not allowed");
   });
 
-  test("closes connections of an application that is gone with 4001, and no others", () => {
+  test("closes the connections of a removed application with 4001, and no others", () => {
     const network = new TestCluster({}, { id: "other", appId: "4", key: "other" });
     const stays = network.connected();
     const goes = network.connect({ path: "/app/other" });
@@ -163,7 +163,7 @@ describe("a new configuration", () => {
     expect(stays.take()).toEqual([]);
   });
 
-  test("with another key lets new clients in by that one alone", () => {
+  test("with another key lets new clients in by the new key alone", () => {
     const network = new TestCluster();
     const open = network.connected();
     network.configure({ key: "new" });
@@ -172,7 +172,7 @@ describe("a new configuration", () => {
     expect(open.closed).toBeNull();
   });
 
-  test("with other secrets holds for open connections; the former is good until it expires", () => {
+  test("with other secrets holds for open connections, and the former secret is valid until it expires", () => {
     const network = new TestCluster();
     const client = network.connected();
     const auth = (secret: string, channel: string) =>
@@ -210,7 +210,7 @@ describe("a new configuration", () => {
 });
 
 describe("a cluster that closes", () => {
-  test("closes all with 4200 and turns new clients away with the same", async () => {
+  test("closes all connections with 4200 and refuses new clients with the same code", async () => {
     const network = new TestCluster();
     const clients = Array.from({ length: 120 }, () => network.connected());
     const closing = network.cluster.close();
@@ -223,7 +223,7 @@ describe("a cluster that closes", () => {
   });
 });
 
-/** Another secret in the place of the usual one, which is good for a while. */
+/** Replaces the usual secret by another, while the usual secret stays valid for a while. */
 function rotated(expiresAt: string) {
   return {
     secrets: [

@@ -1,4 +1,4 @@
-// All applications of one cluster: who is let in, and what a new configuration changes.
+// All applications of one cluster: which clients are let in, and what a new configuration changes.
 import { Application } from "./application.ts";
 import type { ApplicationConfig, ClusterConfig } from "./config.ts";
 import { Connection, refuse } from "./connection.ts";
@@ -17,7 +17,7 @@ import { isOriginAllowed } from "./protocol/origins.ts";
 import { newSocketId } from "./protocol/socket-id.ts";
 import type { Publish, Transport } from "./transport.ts";
 
-/** What a client asked for when it connected. */
+/** The request of a client that connects. */
 export interface Handshake {
   /** The path of the URL. */
   path: string;
@@ -35,7 +35,7 @@ export class Cluster {
   #maxConnections = 0;
   #isClosing = false;
 
-  /** @param eventsOf makes what hears of an application's events. */
+  /** @param eventsOf makes the listener of an application's events. */
   constructor(publish: Publish, eventsOf: (application: ApplicationConfig) => ApplicationEvents) {
     this.#publish = publish;
     this.#eventsOf = eventsOf;
@@ -60,7 +60,7 @@ export class Cluster {
     return count;
   }
 
-  /** Takes the place of the former configuration; connections that it does not concern notice nothing. */
+  /** Replaces the former configuration; connections that the change does not concern are left alone. */
   configure({ maxConnections, applications }: ClusterConfig): void {
     const wanted = new Set(applications.map(({ id }) => id));
     for (const [id, application] of this.#byId) {
@@ -74,8 +74,8 @@ export class Cluster {
   }
 
   /**
-   * Lets a client in, or tells it why not and closes.
-   * @returns the connection, or null when there is none.
+   * Lets a client in, or sends it the reason for a refusal and closes.
+   * @returns the connection, or null when the client was refused.
    */
   accept(transport: Transport, { path, query, origin }: Handshake): Connection | null {
     const handshake = readHandshake(path, query);
@@ -97,7 +97,7 @@ export class Cluster {
     return connection;
   }
 
-  /** Lets nobody in any more and closes all connections, spread over some seconds so that not all come back at once. */
+  /** Lets no more clients in and closes all connections, spread over some seconds so that not all come back at once. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const all: Connection[] = [];
@@ -121,7 +121,7 @@ export class Cluster {
     for (const connection of application.connections.values()) connection.refuse(APPLICATION_UNKNOWN);
   }
 
-  /** A lower limit holds for those who are in as well; the last to come are the first to go. */
+  /** A lower limit holds for open connections as well; the newest are closed first. */
   #closeSurplus(): void {
     const surplus: Connection[] = [];
     const rest: Connection[] = [];
@@ -133,7 +133,7 @@ export class Cluster {
     rest.sort((a, b) => a.openedAt - b.openedAt);
     surplus.push(...rest.slice(this.#maxConnections));
     void spreadOut(surplus, (connection) => {
-      // Others may have left by now, or the limit may have been raised again.
+      // Other clients may have left by now, or the limit may have been raised again.
       if (!this.#hasRoomFor(connection.application, 0)) connection.refuse(RECONNECT);
     });
   }

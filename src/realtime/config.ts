@@ -1,4 +1,4 @@
-// What a realtime server is told, as contracts/realtime.ts has it.
+// The configuration of a realtime server, from contracts/realtime.ts.
 export type { ClusterConfig, ProcessConfig } from "../contracts/realtime.ts";
 export type {
   ApplicationSecret,

@@ -1,4 +1,4 @@
-// One client's connection: who it is, what it subscribes to, and when it was last heard of.
+// A client's connection: its user, its subscriptions, and its latest sign of life.
 import type { Application } from "./application.ts";
 import { relayClientEvent } from "./client-events.ts";
 import type { CloseReason } from "./protocol/close-codes.ts";
@@ -11,7 +11,10 @@ import { subscribe, unsubscribe, unsubscribeAll } from "./subscriptions.ts";
 import type { Transport } from "./transport.ts";
 import { signIn } from "./users.ts";
 
-/** Versions of the protocol in which clients began to answer `pusher:ping`, and to be told by the close frame alone. */
+/**
+ * The versions of the protocol since which clients answer `pusher:ping`, and read the reason from the close frame
+ * alone.
+ */
 const FIRST_WITH_PINGS = 5;
 const FIRST_WITH_CLOSE_CODES = 6;
 
@@ -19,19 +22,22 @@ export class Connection {
   readonly application: Application;
   readonly transport: Transport;
   readonly socketId: string;
-  /** Of the page that connected; null when the client is none. */
+  /** The origin of the page that connected; null when the client is not a page. */
   readonly origin: string | null;
-  /** The version of the protocol that it speaks. */
+  /** The version of the protocol that the client speaks. */
   readonly protocol: number;
-  /** The channels it subscribes to. */
+  /** The channels to which the connection is subscribed. */
   readonly channels = new Memberships();
-  /** Who signed in, on presence channels as `member` or refused with its text; or null. */
+  /**
+   * The user that signed in, with its identity on presence channels or the text that refuses it there; null before a
+   * sign-in.
+   */
   user: { id: string; member: MemberIdentity | string; watchlist: string[] } | null = null;
-  /** These times are of the steady clock, since the other one may be set while nobody is silent. */
+  /** These times are of the steady clock, since a change of the wall clock must not make a client look silent. */
   readonly openedAt = performance.now();
-  /** When anything was last received, in milliseconds. */
+  /** When the client last sent anything, in milliseconds. */
   heardAt = this.openedAt;
-  /** When the server asked whether it is alive, in milliseconds; null when no answer is waited for. */
+  /** When the server sent a ping, in milliseconds; null when no answer is due. */
   pingedAt: number | null = null;
   isClosed = false;
   #eventSecond = 0;
@@ -49,7 +55,7 @@ export class Connection {
     this.protocol = protocol;
   }
 
-  /** Acts on a text frame; whatever is in it, this does not throw. */
+  /** Acts on a text frame; never throws, whatever the frame holds. */
   receive(text: string): void {
     this.heard();
     this.application.counters.received += 1;
@@ -72,13 +78,13 @@ export class Connection {
     }
   }
 
-  /** Notes a sign of life. */
+  /** Records a sign of life. */
   heard(): void {
     this.heardAt = performance.now();
     this.pingedAt = null;
   }
 
-  /** Asks whether it is alive, in both ways there are: some clients answer only one of them. */
+  /** Pings in both ways that there are: some clients answer only the one or the other. */
   ping(): void {
     if (this.protocol >= FIRST_WITH_PINGS) this.send(PING);
     this.transport.ping();
@@ -89,19 +95,19 @@ export class Connection {
     this.application.counters.sent += 1;
   }
 
-  /** Tells the client of a fault; the connection stays. */
+  /** Sends the client an error; the connection stays. */
   complain(text: string, code: number | null = null): void {
     this.send(errorFrame(code, text));
   }
 
-  /** Tells the client why, and closes the connection. */
+  /** Sends the client the reason, and closes the connection. */
   refuse(reason: CloseReason): void {
     if (this.isClosed) return;
     refuse(this.transport, reason, this.protocol);
     this.closed();
   }
 
-  /** Forgets the connection, which may not be sent anything any more. */
+  /** Forgets the connection, to which nothing may be sent any more. */
   closed(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -121,7 +127,9 @@ export class Connection {
   }
 }
 
-/** Closes. Clients of older protocols go by an error event, which they get first. @param protocol its version. */
+/**
+ * Closes. Clients of older protocols go by an error event, which they get first. @param protocol the client's version.
+ */
 export function refuse(transport: Transport, { code, message }: CloseReason, protocol: number): void {
   if (code >= 4000 && protocol < FIRST_WITH_CLOSE_CODES) transport.send(errorFrame(code, message));
   transport.close(code, message);

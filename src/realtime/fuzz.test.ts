@@ -1,4 +1,5 @@
-// Whatever clients send, no frame fails: random JSON, nonsense, and valid frames with something changed, from fixed seeds.
+// Frames that clients may send: random JSON, nonsense, and valid frames with a change, from fixed seeds. No frame
+// fails.
 import { describe, expect, test } from "bun:test";
 import { channelText, hmacHex, userText } from "./protocol/signatures.ts";
 import { KEY, randomOf, SECRET, TestCluster, type TestClient } from "./test-support.ts";
@@ -65,7 +66,7 @@ class Fuzzer {
     );
   }
 
-  /** A frame that is valid for the client, or nearly so. */
+  /** A frame that is valid for the client, or nearly valid. */
   frame({ socketId }: TestClient): Record<string, unknown> {
     const channel = this.one(CHANNELS);
     const member = JSON.stringify({ user_id: this.one(["1", 2, "__proto__"]), user_info: this.value() });

@@ -1,11 +1,11 @@
-// Silent connections are asked, and dead ones are closed in time.
+// Silent connections are pinged, and dead connections are closed in time.
 import { describe, expect, test } from "bun:test";
 import { beat } from "./heartbeat.ts";
 import { TestCluster, type TestClient } from "./test-support.ts";
 
 const PING_INTERVAL_S = 10;
 
-/** A cluster whose clock is moved by the test, a beat a second. */
+/** A cluster with a clock that the test moves, a beat a second. */
 class Beating {
   readonly network = new TestCluster({ pingIntervalSeconds: PING_INTERVAL_S });
   #now = performance.now();
@@ -23,7 +23,7 @@ class Beating {
     }
   }
 
-  /** The client is heard at the test's time. */
+  /** The client gives a sign of life at the test's time. */
   heard({ connection }: TestClient): void {
     if (connection === null) throw new Error("not connected");
     connection.heard();
@@ -43,7 +43,7 @@ describe("a connection", () => {
     expect(client.take()).toEqual([]);
   });
 
-  test("of protocol 4 is asked by the ping of RFC 6455 alone, any other by both", () => {
+  test("of protocol 4 is pinged by RFC 6455 alone, and of any other in both ways", () => {
     const beating = new Beating();
     const clients = [4, 5, 7].map((protocol) => beating.network.connect({ query: `protocol=${protocol}` }));
     for (const client of clients) client.take();
@@ -52,7 +52,7 @@ describe("a connection", () => {
     expect(clients.map((client) => client.takeNames())).toEqual([[], ["pusher:ping"], ["pusher:ping"]]);
   });
 
-  test("that answers stays for ever", () => {
+  test("that answers stays open", () => {
     const beating = new Beating();
     const client = beating.connected();
     let pings = 0;
@@ -65,7 +65,7 @@ describe("a connection", () => {
     expect(pings).toBeGreaterThan(40);
   });
 
-  test("that does not answer is closed with 4201 within its interval and 30 s, whatever is sent to it", () => {
+  test("that does not answer is closed with 4201 within its interval and 30 s, whatever the server sends", () => {
     const beating = new Beating();
     const [dead, alive] = [beating.connected(), beating.connected()];
     for (const client of [dead, alive]) client.subscribes("presence-room", { user_id: client.socketId });
@@ -82,7 +82,7 @@ describe("a connection", () => {
     expect(beating.network.cluster.connectionCount).toBe(1);
   });
 
-  test("that says anything is alive, be it nonsense", () => {
+  test("that sends anything is alive, even when it is nonsense", () => {
     const client = new TestCluster().connected();
     for (const text of [
       "",
@@ -101,7 +101,7 @@ describe("a connection", () => {
     expect(client.take().at(-1)).toEqual({ event: "pusher:pong", data: {} });
   });
 
-  test("feels another interval at once", () => {
+  test("follows another interval at once", () => {
     const beating = new Beating();
     const client = beating.connected();
     beating.network.configure({ pingIntervalSeconds: 2 });

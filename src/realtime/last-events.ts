@@ -1,4 +1,4 @@
-// The last event of each cache channel, kept for a time whether anyone subscribes or not, within bounds.
+// The last event of each cache channel, kept for a time even without a subscriber, within bounds.
 import { CACHE_TTL_SECONDS } from "./protocol/limits.ts";
 
 interface LastEvent {
@@ -7,7 +7,7 @@ interface LastEvent {
   expiresAt: number;
 }
 
-/** What one application may keep; the events that were set longest ago go first. */
+/** The most that one application may keep; the events that were set longest ago go first. */
 const MAX_BYTES = 16 * 1024 ** 2;
 
 export class LastEvents {
@@ -30,7 +30,7 @@ export class LastEvents {
     }
   }
 
-  /** The event with the seconds that it will be kept, or undefined when there is none. */
+  /** The event with the seconds for which it is kept, or undefined when there is no event. */
   get(channel: string): { name: string; data: string; ttlSeconds: number } | undefined {
     const event = this.#events.get(channel);
     if (event === undefined) return undefined;
@@ -48,7 +48,7 @@ export class LastEvents {
   }
 }
 
-/** Roughly what an event takes, in bytes. */
+/** The approximate size of an event, in bytes. */
 function sizeOf(channel: string, data: string): number {
   return channel.length + data.length * 2 + 100;
 }

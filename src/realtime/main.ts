@@ -1,4 +1,4 @@
-// The program of a realtime server: one process for one cluster, told by the host what to be.
+// The program of a realtime server: one process for one cluster, configured by the host.
 import { readFileSync } from "node:fs";
 import { readJsonAs } from "../contracts/read.ts";
 import { processConfigSchema } from "../contracts/realtime.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Memberships } from "./memberships.ts";
 
-test("are found by name, with the user of each", () => {
+test("channels are found by name, with the user of each", () => {
   const memberships = new Memberships();
   memberships.add("news", null);
   memberships.add("presence-room", "news");
@@ -19,14 +19,14 @@ test("are found by name, with the user of each", () => {
   expect(memberships.size).toBe(2);
 });
 
-test("go one by one, those in the middle too", () => {
+test("channels are deleted one by one, those in the middle too", () => {
   const memberships = new Memberships();
   for (const name of ["a", "b", "c"]) memberships.add(name, name.toUpperCase());
   expect([memberships.delete("b"), memberships.delete("b")]).toEqual([true, false]);
   expect([memberships.get("a"), memberships.get("b"), memberships.get("c")]).toEqual(["A", undefined, "C"]);
 });
 
-test("can all go while they are told", () => {
+test("all channels can be deleted while they are listed", () => {
   const memberships = new Memberships();
   const names = Array.from({ length: 1_000 }, (_, index) => `c${index}`);
   for (const name of names) memberships.add(name, null);

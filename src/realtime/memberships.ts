@@ -1,6 +1,6 @@
-// What one connection subscribes to: nearly always one channel or a few, for which a Map would be most of its memory.
+// The channels of one connection: nearly always a few, for which a Map would take most of a connection's memory.
 
-/** Channels by name, each with the user who is there on a presence channel; null on others. */
+/** Channels by name, each with its user on a presence channel, and null on other channels. */
 export class Memberships {
   readonly #names: string[] = [];
   readonly #userIds: (string | null)[] = [];
@@ -13,20 +13,20 @@ export class Memberships {
     return this.#names.includes(name);
   }
 
-  /** The user on a channel; undefined on one that is not among them. */
+  /** The user on a channel; undefined for a channel that was not added. */
   get(name: string): string | null | undefined {
     return this.#userIds[this.#names.indexOf(name)];
   }
 
-  /** Adds a channel that is not among them. */
+  /** Adds a channel that was not added yet. */
   add(name: string, userId: string | null): void {
     this.#names.push(name);
     this.#userIds.push(userId);
   }
 
-  /** @returns whether it was among them. */
+  /** @returns whether the channel was there. */
   delete(name: string): boolean {
-    // Those that came last are the first to go when all do.
+    // When all channels go, the latest goes first.
     const index = this.#names.lastIndexOf(name);
     if (index === -1) return false;
     this.#names.splice(index, 1);
@@ -34,7 +34,7 @@ export class Memberships {
     return true;
   }
 
-  /** The names, the last one first; each may be deleted as it comes. */
+  /** The names, the latest first; each may be deleted as it comes. */
   *newestFirst(): Generator<string> {
     for (let index = this.#names.length - 1; index >= 0; index -= 1) yield this.#names[index] ?? "";
   }

@@ -5,7 +5,7 @@ import { TestCluster } from "./test-support.ts";
 
 const MIB = 1024 ** 2;
 
-test("a client for whom more than 1 MiB waits is closed with 4100, once, and counted; others stay", () => {
+test("a client with more than 1 MiB waiting is closed with 4100, once, and counted; others stay", () => {
   const network = new TestCluster();
   const [slow, busy, idle] = [network.connected(), network.connected(), network.connected()];
   slow.subscribes("presence-room", { user_id: "slow" });
@@ -19,7 +19,7 @@ test("a client for whom more than 1 MiB waits is closed with 4100, once, and cou
   expect(network.cluster.applicationByAppId("3")?.counters.slowConsumers).toBe(1);
 });
 
-test("the more are slow, the less each may have", () => {
+test("the more clients are slow, the less may wait for each", () => {
   const network = new TestCluster();
   const clients = Array.from({ length: 1_000 }, () => network.connected());
   for (const [index, client] of clients.entries()) client.buffered = index < 500 ? MIB / 2 : MIB / 5;

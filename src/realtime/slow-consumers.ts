@@ -1,18 +1,23 @@
-// Closes clients that do not read what they are sent, so that they neither delay others nor take memory without end.
+// Closes clients that do not read their frames, so that they neither delay others nor take memory without end.
 import type { Cluster } from "./cluster.ts";
 import type { Connection } from "./connection.ts";
 import { OVER_CAPACITY } from "./protocol/close-codes.ts";
 
-/** How often buffers are looked at. */
+/** How often buffers are checked. */
 export const BUFFER_CHECK_INTERVAL_MS = 100;
 
-/** What may wait for one client, when few are slow. */
+/** The most bytes that may wait for one client while few clients are slow. */
 const MAX_BUFFERED_BYTES = 1024 ** 2;
-/** What may wait for all slow clients together; the more there are, the less each may have. */
+/**
+ * The most bytes that may wait for all slow clients together; the more clients are slow, the less may wait for each.
+ */
 const MAX_ALL_BUFFERED_BYTES = 256 * 1024 ** 2;
 const MIN_BUFFERED_BYTES = 64 * 1024;
 
-/** Closes those for whom too much waits; who reads again soon still learns why. @returns how many there were. */
+/**
+ * Closes clients with too many waiting bytes; a client that reads again soon still gets the reason. @returns how many
+ * there were.
+ */
 export function closeSlowConsumers(cluster: Cluster): number {
   const waiting: { connection: Connection; bytes: number }[] = [];
   for (const { connections } of cluster.applications()) {

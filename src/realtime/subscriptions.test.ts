@@ -1,4 +1,4 @@
-// Subscribing to channels of every kind, who is let in, and what members of presence channels hear.
+// Subscriptions to channels of every kind: which clients are let in, and the notifications of presence channels.
 import { describe, expect, test } from "bun:test";
 import { MAX_CHANNELS, MAX_SUBSCRIPTIONS } from "./protocol/limits.ts";
 import { channelText, hmacHex } from "./protocol/signatures.ts";
@@ -7,7 +7,7 @@ import { KEY, SECRET, TestCluster, type TestClient } from "./test-support.ts";
 const SUCCEEDED = "pusher_internal:subscription_succeeded";
 const FAILED = "pusher:subscription_error";
 
-/** Every kind that has to be signed for. */
+/** Every kind that needs a signature. */
 const PRIVATE = [
   "private-a",
   "private-encrypted-a",
@@ -39,13 +39,13 @@ describe("a public channel", () => {
     expect(network.takeEvents()[0]).toEqual(["channel_occupied", channel]);
   });
 
-  test("may have its data as a text of JSON", () => {
+  test("may have its data as a JSON text", () => {
     const client = new TestCluster().connected();
     client.says("pusher:subscribe", JSON.stringify({ channel: "a", auth: "", channel_data: null }));
     expect(client.takeNames()).toEqual([SUCCEEDED]);
   });
 
-  test("can be subscribed to once, and unsubscribed from as often as one likes", () => {
+  test("can be subscribed to once, and unsubscribed from any number of times", () => {
     const network = new TestCluster();
     const client = network.connected();
     for (let i = 0; i < 2; i++) client.says("pusher:subscribe", { channel: "a" });
@@ -76,7 +76,7 @@ test.each(IMPOSSIBLE)("no channel can be named %p", (channel) => {
   expect(network.takeEvents()).toEqual([]);
 });
 
-test("a name may have 200 characters", () => {
+test("a channel's name may have 200 characters", () => {
   const client = new TestCluster().connected();
   client.subscribes(`private-${"x".repeat(192)}`);
   expect(client.takeNames()).toEqual([SUCCEEDED]);
@@ -85,13 +85,13 @@ test("a name may have 200 characters", () => {
 describe.each([...PRIVATE, ...PRESENCE])("the channel %s", (channel) => {
   const data = channel.startsWith("presence-") ? '{"user_id":"1"}' : undefined;
 
-  test("lets in who is signed for", () => {
+  test("lets in a client with a valid signature", () => {
     const client = new TestCluster().connected();
     client.subscribes(channel, data === undefined ? undefined : JSON.parse(data));
     expect(client.takeNames()[0]).toBe(SUCCEEDED);
   });
 
-  test("refuses every other signature, and goes unoccupied", () => {
+  test("refuses every other signature, and stays unoccupied", () => {
     const network = new TestCluster();
     const client = network.connected();
     const { socketId } = client;
@@ -144,7 +144,7 @@ test("a connection has at most 1,000 subscriptions", () => {
 describe("a presence channel", () => {
   const ROOM = "presence-room";
 
-  test("tells who is there, and the others of the first and last connection of a user", () => {
+  test("sends a subscriber its members, and the others a user's first arrival and last departure", () => {
     const network = new TestCluster();
     const [ann, bob, bobToo] = [network.connected(), network.connected(), network.connected()];
     ann.subscribes(ROOM, { user_id: "ann", user_info: { name: "Ann" } });
@@ -223,7 +223,7 @@ describe("a presence channel", () => {
     expect(network.takeEvents()).toEqual([]);
   });
 
-  test("refuses what is not JSON, however well it is signed", () => {
+  test("refuses data that is not JSON, however well it is signed", () => {
     const client = new TestCluster().connected();
     for (const text of ["", "{", "null", "{'user_id':1}"]) {
       const auth = `${KEY}:${hmacHex(SECRET, channelText(client.socketId, ROOM, text))}`;
@@ -232,7 +232,7 @@ describe("a presence channel", () => {
     }
   });
 
-  test("has 100 members, who may have more connections", () => {
+  test("has at most 100 members, which may have more connections", () => {
     const network = new TestCluster();
     const join = (id: string) => {
       const client = network.connected();
@@ -247,7 +247,7 @@ describe("a presence channel", () => {
     expect(join("u99").takeNames()).toEqual([FAILED]);
   });
 
-  test("of the same name is another one in each application", () => {
+  test("is another channel in each application that has the name", () => {
     const network = new TestCluster({}, { id: "other", appId: "4", key: "other", secrets: [] });
     const [client, stranger] = [network.connected(), network.connect({ path: "/app/other" })];
     stranger.take();
@@ -268,7 +268,7 @@ function presence(client: TestClient): { count: number; ids: string[]; hash: Rec
   return (frame.data as { presence: ReturnType<typeof presence> }).presence;
 }
 
-test("an application has so many channels at most; those that are there take more subscribers", () => {
+test("an application has a bounded number of channels, and present channels take more subscribers", () => {
   const network = new TestCluster();
   const clients = Array.from({ length: MAX_CHANNELS / MAX_SUBSCRIPTIONS }, () => network.connected());
   for (const [place, client] of clients.entries()) {

@@ -1,4 +1,4 @@
-// Subscribing and unsubscribing, with what the others on the channel and the application hear of it.
+// Subscribing and unsubscribing, with the notifications to the other subscribers and to the application.
 import type { Channel } from "./channel.ts";
 import type { Connection } from "./connection.ts";
 import { channelKindOf, type ChannelKind } from "./protocol/channel-name.ts";
@@ -18,7 +18,7 @@ import { channelText, isAuthorized } from "./protocol/signatures.ts";
 
 type Subscribe = Extract<Message, { kind: "subscribe" }>;
 
-/** Subscribes a connection, or tells it why not. */
+/** Subscribes a connection, or sends it the reason for a refusal. */
 export function subscribe(connection: Connection, message: Subscribe): void {
   const { application, channels } = connection;
   const name = message.channel;
@@ -46,12 +46,12 @@ export function unsubscribe(connection: Connection, name: string): void {
   leave(connection, name);
 }
 
-/** Takes a connection that is closed off all its channels. */
+/** Removes a closed connection from all its channels. */
 export function unsubscribeAll(connection: Connection): void {
   for (const name of connection.channels.newestFirst()) leave(connection, name);
 }
 
-/** The limit that one channel more would exceed, or null. */
+/** The limit that another channel would exceed, or null. */
 function limitOf({ application, channels }: Connection, name: string): string | null {
   if (channels.size >= MAX_SUBSCRIPTIONS) return `At most ${MAX_SUBSCRIPTIONS} channels a connection`;
   const isNew = application.channelCount >= MAX_CHANNELS && application.channel(name) === undefined;
@@ -63,7 +63,7 @@ function isLetIn(
   kind: ChannelKind,
   { channel, auth, channelData }: Subscribe,
 ): boolean {
-  // Only the sign-in says who a connection is, so no signature opens another user's channel.
+  // Only the sign-in proves the user of a connection, so no signature opens another user's channel.
   if (kind.userId !== null) return connection.user?.id === kind.userId;
   const text = channelText(connection.socketId, channel, channelData);
   return isAuthorized(auth, connection.application.credentials(), text);
@@ -80,7 +80,7 @@ function joinPresence(connection: Connection, name: string, kind: ChannelKind, m
   const channel = application.occupy(name, kind);
   const isFirst = channel.addMember(member.userId, member.userInfo);
   connection.send(subscriptionSucceeded(name, presenceOf(channel)));
-  // Before it joins, so that only the others hear of it.
+  // Sent before the connection joins, so that only the others get it.
   if (isFirst) {
     application.broadcast(channel, memberAdded(name, member.userId, member.userInfo));
     application.events.memberAdded(name, member.userId);

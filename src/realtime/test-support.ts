@@ -1,4 +1,4 @@
-// A cluster without sockets for tests: clients that write down every frame they get, and events that are written down too.
+// A cluster without sockets for tests: its clients record every frame that they get, and its events are recorded too.
 import { Cluster } from "./cluster.ts";
 import type { ApplicationConfig } from "./config.ts";
 import type { Connection } from "./connection.ts";
@@ -17,7 +17,7 @@ export interface Frame {
 export const KEY = "278d425bdf160c739803";
 export const SECRET = "7ad3773142a6692b25b8";
 
-/** An application as the control plane would describe it. */
+/** An application as the control plane describes it. */
 export function applicationConfig(wishes: Partial<ApplicationConfig> = {}): ApplicationConfig {
   return {
     id: "application",
@@ -39,7 +39,7 @@ export function applicationConfig(wishes: Partial<ApplicationConfig> = {}): Appl
 /** One or more applications, with their clients. */
 export class TestCluster {
   readonly cluster: Cluster;
-  /** What webhooks would be made of: the name of the event and what it says. */
+  /** The events from which webhooks are made, each with its name and its arguments. */
   readonly events: unknown[][] = [];
   readonly #topics = new Map<string, Set<TestClient>>();
 
@@ -56,7 +56,7 @@ export class TestCluster {
     this.cluster.configure({ maxConnections: 10_000, applications: applications.map(applicationConfig) });
   }
 
-  /** Connects as a client would; it may be turned away. */
+  /** Connects like a client; the cluster may refuse. */
   connect(options: { path?: string; query?: string; origin?: string | null } = {}): TestClient {
     const client = new TestClient(this);
     const { path = `/app/${KEY}`, query = "protocol=7&client=js&version=8.4.0", origin = null } = options;
@@ -64,14 +64,14 @@ export class TestCluster {
     return client;
   }
 
-  /** Connects, and forgets the greeting. */
+  /** Connects, and drops the greeting. */
   connected(): TestClient {
     const client = this.connect();
     client.take();
     return client;
   }
 
-  /** The names of what happened so far, and forgets it. */
+  /** The events so far, which are then forgotten. */
   takeEvents(): unknown[][] {
     return this.events.splice(0);
   }
@@ -110,11 +110,11 @@ export class TestCluster {
 /** A client and its socket in one. */
 export class TestClient implements Transport {
   connection: Connection | null = null;
-  /** How it was closed by the server. */
+  /** How the server closed the connection. */
   closed: { code: number; reason: string } | null = null;
-  /** Pings of RFC 6455 that it got. */
+  /** The pings of RFC 6455 that the client got. */
   pings = 0;
-  /** What the client pretends not to have read. */
+  /** How many bytes the client pretends not to have read. */
   buffered = 0;
   readonly #network: TestCluster;
   #frames: Frame[] = [];
@@ -146,7 +146,7 @@ export class TestClient implements Transport {
     if (this.connection?.isClosed === false) this.connection.receive(text);
   }
 
-  /** Subscribes with a signature that is right. @param channelData as an object; undefined says nothing. */
+  /** Subscribes with a valid signature. @param channelData as an object; left out of the message when undefined. */
   subscribes(channel: string, channelData?: unknown): void {
     const text = channelData === undefined ? undefined : JSON.stringify(channelData);
     const auth = `${KEY}:${hmacHex(SECRET, channelText(this.socketId, channel, text))}`;
@@ -159,7 +159,7 @@ export class TestClient implements Transport {
     this.says("pusher:signin", { auth, user_data: userData });
   }
 
-  /** Goes away by itself. */
+  /** Leaves by itself. */
   disconnects(): void {
     this.#network.leaveAll(this);
     this.connection?.closed();
@@ -198,7 +198,7 @@ export class TestClient implements Transport {
   }
 }
 
-/** Frames of the protocol hold their data as a text of JSON; events of an application hold what they please. */
+/** Frames of the protocol hold their data as a JSON text; events of an application may hold anything. */
 function readable(frame: Frame): Frame {
   const isOurs = frame.event.startsWith("pusher");
   return isOurs && typeof frame.data === "string"
@@ -206,7 +206,7 @@ function readable(frame: Frame): Frame {
     : frame;
 }
 
-/** Random numbers that are the same for the same seed (mulberry32). @returns a function for numbers from 0 up to 1. */
+/** Random numbers that are equal for equal seeds (mulberry32). @returns a function for numbers from 0 up to 1. */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-// Signing in, what is meant for one user alone, watchlists, and ending a user's connections.
+// Signing in, the channels of single users, watchlists, and ending a user's connections.
 import { describe, expect, test } from "bun:test";
 import { KEY, TestCluster, type TestClient } from "./test-support.ts";
 
@@ -13,7 +13,7 @@ function signedIn(network: TestCluster, user: Record<string, unknown>): TestClie
 }
 
 describe("a sign-in", () => {
-  test("that is proven is answered with what was signed", () => {
+  test("with a valid proof is answered with the signed data", () => {
     const client = new TestCluster().connected();
     const user = { id: "ann", user_info: { name: "Ann" } };
     client.signsIn(user);
@@ -48,7 +48,7 @@ describe("a sign-in", () => {
     },
   );
 
-  test("as somebody else closes with 4009, and the first one is gone", () => {
+  test("as another user closes with 4009, and the first user is gone", () => {
     const network = new TestCluster();
     const watcher = signedIn(network, { id: "w", watchlist: ["ann"] });
     const client = signedIn(network, { id: "ann" });
@@ -57,7 +57,7 @@ describe("a sign-in", () => {
     expect(changes(watcher)).toEqual(["online ann", "offline ann"]);
   });
 
-  test("says who somebody is on presence channels, within the bounds of those", () => {
+  test("identifies the user on presence channels, within their bounds", () => {
     const network = new TestCluster();
     const ann = signedIn(network, { id: "ann", user_info: { name: "Ann" } });
     ann.subscribes(ROOM);
@@ -90,7 +90,7 @@ describe("a user's own channel", () => {
 });
 
 describe("a watchlist", () => {
-  test("tells who is there, then who comes first and goes last", () => {
+  test("reports the present users, then first arrivals and last departures", () => {
     const network = new TestCluster();
     signedIn(network, { id: "ann" });
     const watcher = network.connected();
@@ -115,7 +115,7 @@ describe("a watchlist", () => {
     expect(watcher.take()).toEqual([]);
   });
 
-  test("of more than 100 users watches the first 100, and the client is told with 4302", () => {
+  test("of more than 100 users watches the first 100, and the client gets the error 4302", () => {
     const network = new TestCluster();
     const client = network.connected();
     client.signsIn({ id: "w", watchlist: Array.from({ length: 101 }, (_, i) => `u${i}`) });
@@ -132,13 +132,13 @@ describe("a watchlist", () => {
     expect(allowed.takeNames()).toEqual(["pusher:signin_success", WATCHLIST]);
   });
 
-  test("that is no list watches nobody", () => {
+  test("that is not a list watches nobody", () => {
     const client = new TestCluster().connected();
     client.signsIn({ id: "w", watchlist: "ann" });
     expect(client.takeNames()).toEqual(["pusher:signin_success"]);
   });
 
-  test("of a user who watches itself says nothing of its own connections", () => {
+  test("of a user that watches itself reports nothing of its own connections", () => {
     const network = new TestCluster();
     const first = signedIn(network, { id: "w", watchlist: ["w"] });
     signedIn(network, { id: "w", watchlist: ["w"] }).disconnects();
@@ -173,7 +173,7 @@ describe("a user's connections", () => {
   });
 });
 
-/** The changes that a watcher was told of. */
+/** The changes that a watcher received. */
 function changes(client: TestClient): string[] {
   return client.take().flatMap(({ data }) => {
     const { events } = data as { events: { name: string; user_ids: string[] }[] };

@@ -1,4 +1,4 @@
-// Users who signed in: their connections, and those who watch whether they are there.
+// Users that signed in: their connections, and the watchers of their presence.
 import type { Connection } from "./connection.ts";
 import { TERMINATED, UNAUTHORIZED } from "./protocol/close-codes.ts";
 import { signinSuccess, watchlistEvents } from "./protocol/frames.ts";
@@ -7,11 +7,11 @@ import { identityOf, objectOf, userIdOf } from "./protocol/members.ts";
 import type { Message } from "./protocol/messages.ts";
 import { isAuthorized, userText } from "./protocol/signatures.ts";
 
-/** Told to a client whose user watches too many; the sign-in holds. */
+/** The error code for a client whose user watches too many others; the sign-in stays valid. */
 const WATCHLIST_TOO_LONG = 4302;
 const WATCHLIST_CUT = `A user can watch at most ${MAX_WATCHLIST_LENGTH} users; the first ${MAX_WATCHLIST_LENGTH} are watched`;
 
-/** Signs a connection's user in, or closes it when it cannot prove who it is. */
+/** Signs a connection's user in, or closes a connection without a valid proof. */
 export function signIn(
   connection: Connection,
   { auth, userData }: Extract<Message, { kind: "signin" }>,
@@ -20,7 +20,7 @@ export function signIn(
   const data = objectOf(userData);
   const id = userIdOf(data?.id);
   const isProven = isAuthorized(auth, application.credentials(), userText(socketId, userData));
-  // Channels were joined and events were sent as the first one.
+  // The connection has joined channels and sent events as its first user.
   const isAnother = connection.user !== null && connection.user.id !== id;
   if (!isProven || data === null || id === null || isAnother) return connection.refuse(UNAUTHORIZED);
   connection.send(signinSuccess(userData));
@@ -40,10 +40,10 @@ function watchlistOf(value: unknown): string[] {
 
 export class Users {
   readonly #connections = new Map<string, Set<Connection>>();
-  /** By the user who is watched. */
+  /** The watching connections, by the user that they watch. */
   readonly #watchers = new Map<string, Set<Connection>>();
 
-  /** Takes up a connection that signed in, tells it who of its watchlist is there, and tells those who watch its user. */
+  /** Adds a connection that signed in, sends it the states of its watchlist, and notifies the watchers of its user. */
   add(connection: Connection): void {
     const { user } = connection;
     if (user === null) return;
@@ -54,7 +54,7 @@ export class Users {
     if (isFirst) this.#tellWatchers(user.id, "online");
   }
 
-  /** Forgets a connection; one that did not sign in is fine. */
+  /** Forgets a connection, signed in or not. */
   remove(connection: Connection): void {
     const { user } = connection;
     if (user === null) return;

@@ -1,6 +1,6 @@
-// The answers: JSON when all went well, else plain text that ends with a newline, as clients of the protocol expect.
+// The answers: JSON on success, otherwise plain text that ends with a newline, as clients of the protocol expect.
 
-/** A request that is refused, with the text that tells the client why. */
+/** A refusal of a request, with the reason for the client. */
 export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
@@ -14,15 +14,15 @@ export class HttpError extends Error {
   }
 }
 
-/** Any page may read the answers: they show only to whom they are signed for, and no cookie is involved. */
+/** Any page may read the answers: a request needs a signature, and no cookie is involved. */
 const CROSS_ORIGIN = { "Access-Control-Allow-Origin": "*" };
 
 const jsonHeaders = new Headers({ "Content-Type": "application/json", ...CROSS_ORIGIN });
 const done = new Response("{}", { headers: jsonHeaders });
 
-/** The answer of what has nothing to tell. Copies of one are cheaper than new ones. */
+/** The answer without content. A copy of it is cheaper than a new response. */
 export function emptyAnswer(): Response {
-  // The types of undici and of Bun do not know of each other.
+  // The types of undici and of Bun do not know each other.
   return done.clone() as Response;
 }
 
@@ -31,17 +31,17 @@ export function jsonAnswer(text: string): Response {
   return new Response(text, { headers: jsonHeaders });
 }
 
-/** The answer that tells a client why its request is refused. */
+/** The answer that gives a client the reason for a refusal. */
 export function refusalAnswer({ status, message, allow }: HttpError): Response {
   return textAnswer(status, message, allow === null ? {} : { Allow: allow });
 }
 
-/** The answer when something failed here; the reason is not for the client. */
+/** The answer to a fault of the server; the cause is not for the client. */
 export function failureAnswer(): Response {
   return textAnswer(500, "The request could not be handled because of an error in the server.");
 }
 
-/** The answer to a browser that asks whether a page of another origin may send its request. */
+/** The answer to a browser's question whether a page of another origin may send its request. */
 export function preflightAnswer(): Response {
   return new Response(null, {
     status: 204,
@@ -59,7 +59,7 @@ function textAnswer(status: number, message: string, headers: Record<string, str
     status,
     headers: {
       "Content-Type": "text/plain; charset=utf-8",
-      // The text may quote what the client sent, so nobody may take it for a page.
+      // The text may quote the client's request, so no browser may take it for a page.
       "X-Content-Type-Options": "nosniff",
       ...CROSS_ORIGIN,
       ...headers,

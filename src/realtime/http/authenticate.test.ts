@@ -1,4 +1,4 @@
-// Tests of signatures: the published example, and all that can be wrong with one.
+// Tests of signatures: the published example, and everything that can be wrong with a signature.
 import { expect, test } from "bun:test";
 import { hmacHex } from "../protocol/signatures.ts";
 import { call, KEY, NOW_SECONDS, send, signedQuery, SECRET, TestApplication } from "./test-application.ts";
@@ -17,7 +17,7 @@ async function answerTo(
   return [response.status, await response.text()];
 }
 
-/** Signs whatever the parameters are. */
+/** Signs any parameters. */
 function signed(parameters: string): string {
   const signature = hmacHex(SECRET, `POST\n/apps/3/events\n${parameters}`);
   return `/apps/3/events?${parameters}&auth_signature=${signature}`;
@@ -36,7 +36,7 @@ test("the order of the parameters and the case of their keys do not matter", asy
   expect(await answerTo(`/apps/3/events?&${SIGNED}&&auth_signature=${SIGNATURE}&`)).toEqual([200, "{}"]);
 });
 
-test("values are signed as they are before they are escaped", async () => {
+test("values are signed unescaped", async () => {
   const application = new TestApplication();
   for (const filter of ["presence-a,b;c=d@e", "sp ace", "plus+", "ümlaut", "100%", "a&b=c"]) {
     const query = { filter_by_prefix: filter, info: "subscription_count" };
@@ -66,7 +66,7 @@ test("the path may be signed escaped or not", async () => {
   expect(application.terminated).toEqual(["a b/c", "a b/c"]);
 });
 
-test("each secret that is valid will do", async () => {
+test("any valid secret may sign", async () => {
   const application = new TestApplication();
   application.secrets = ["another", SECRET];
   expect((await call(application, "GET", "/channels"))[0]).toBe(200);
@@ -76,7 +76,7 @@ test("each secret that is valid will do", async () => {
   expect((await call(application, "GET", "/channels"))[0]).toBe(401);
 });
 
-test("a wrong signature is answered with what should have been signed", async () => {
+test("a wrong signature is answered with the text to sign", async () => {
   const text = `POST\\n/apps/3/events\\n${SIGNED}`;
   for (const wrong of ["asdf", `${SIGNATURE}0`, SIGNATURE.slice(1), `${SIGNATURE.slice(0, -1)}d`]) {
     const hint = `you should have sent HmacSHA256Hex("${text}", your_secret_key), but you sent "${wrong}"`;
@@ -87,7 +87,7 @@ test("a wrong signature is answered with what should have been signed", async ()
   }
 });
 
-test("a signature is good for its method, path and query only", async () => {
+test("a signature is valid for its method, path and query only", async () => {
   const query = signedQuery("GET", "/apps/3/channels", {});
   const application = new TestApplication();
   expect((await send(application, "GET", `/apps/3/channels?${query}`)).status).toBe(200);
@@ -98,7 +98,7 @@ test("a signature is good for its method, path and query only", async () => {
   expect((await send(application, "POST", `/apps/3/batch_events?${query}`)).status).toBe(401);
 });
 
-test("what is missing or unknown is named", async () => {
+test("a missing or unknown parameter is named", async () => {
   const without = (name: string) =>
     SIGNED.split("&")
       .filter((part) => !part.startsWith(name))
@@ -115,7 +115,7 @@ function at(seconds: number | string): Promise<[number, string]> {
   return answerTo(signed(SIGNED.replace("1353088179", String(seconds))));
 }
 
-test("a timestamp is good for 600 s before and after", async () => {
+test("a timestamp is valid for 600 s before and after", async () => {
   expect((await at(NOW_SECONDS - 600))[0]).toBe(200);
   expect((await at(NOW_SECONDS + 600))[0]).toBe(200);
   expect((await at(`${NOW_SECONDS}.75`))[0]).toBe(200);
@@ -133,7 +133,7 @@ test("a timestamp is good for 600 s before and after", async () => {
   }
 });
 
-test("the body has to be the one that was signed", async () => {
+test("a body that is not the signed body is refused", async () => {
   const url = `/apps/3/events?${SIGNED}&auth_signature=${SIGNATURE}`;
   const wrong = "Invalid body_md5: it is not the MD5 of the body\n";
   expect(await answerTo(url, `${BODY} `)).toEqual([401, wrong]);

@@ -1,4 +1,4 @@
-// Who signs a request with a secret of the application may do everything in it.
+// Checks signatures of requests: a request that is signed with a secret of the application may do everything in it.
 import { isSignedBy, md5Hex } from "../protocol/signatures.ts";
 import { HttpError } from "./answer.ts";
 import { type Query, unescapedPath } from "./query.ts";
@@ -9,16 +9,16 @@ const MAX_CLOCK_DIFFERENCE_SECONDS = 600;
 
 const TIMESTAMP = /^\d{1,12}(?:\.\d+)?$/;
 
-/** What is signed besides the query. */
+/** The signed parts of a request, beside its body. */
 interface SignedRequest {
   method: string;
-  /** As it stands in the URL. */
+  /** As written in the URL. */
   path: string;
   query: Query;
 }
 
 /**
- * Makes sure that the application signed the request, all but its body.
+ * Makes sure that the application signed the request, except for its body.
  * @throws {HttpError} 401, with the reason.
  */
 export function checkSignature(application: HttpApplication, request: SignedRequest, nowMs: number): void {
@@ -40,7 +40,7 @@ export function checkSignature(application: HttpApplication, request: SignedRequ
 }
 
 /**
- * Makes sure that the body is the one that was signed.
+ * Makes sure that the body is the signed body.
  * @throws {HttpError} 401.
  */
 export function checkBody(query: Query, body: string): void {

@@ -1,4 +1,4 @@
-// Tests of what can be asked about channels and users.
+// Tests of the questions about channels and users.
 import { expect, test } from "bun:test";
 import { call, TestApplication } from "./test-application.ts";
 
@@ -21,7 +21,7 @@ function describe(name: string, info = ""): Promise<[number, string]> {
   return call(occupied(), "GET", `/channels/${name}`, { query: { info } });
 }
 
-test("all occupied channels are listed, but not those of users", async () => {
+test("all occupied channels are listed, except for those of users", async () => {
   expect(await call(occupied(), "GET", "/channels")).toEqual([
     200,
     '{"channels":{"my-channel":{},"presence-room":{},"cache-news":{},"__proto__":{}}}',
@@ -29,7 +29,7 @@ test("all occupied channels are listed, but not those of users", async () => {
   expect(await call(new TestApplication(), "GET", "/channels")).toEqual([200, '{"channels":{}}']);
 });
 
-test("channels are filtered by prefix, with what is wanted of them", async () => {
+test("channels are filtered by prefix, and listed with the wanted attributes", async () => {
   expect(await list({ filter_by_prefix: "presence-", info: "user_count,subscription_count" })).toEqual([
     200,
     '{"channels":{"presence-room":{"user_count":2,"subscription_count":3}}}',
@@ -56,7 +56,7 @@ test("users are counted only when all channels are presence channels", async () 
   }
 });
 
-test("attributes that there are not are refused", async () => {
+test("unknown attributes are refused", async () => {
   const [status, text] = await call(occupied(), "GET", "/channels", { query: { info: "does-not-exist" } });
   expect([status, text]).toEqual([
     400,
@@ -86,7 +86,7 @@ test("a channel is described, occupied or not", async () => {
   ]);
 });
 
-test("the last event of a cache channel is told", async () => {
+test("the last event of a cache channel is returned", async () => {
   expect(await describe("cache-news", "cache")).toEqual([
     200,
     '{"occupied":true,"cache":{"data":"{\\"a\\":1}","ttl":537}}',

@@ -1,4 +1,4 @@
-// What can be asked about channels: which there are, and who is on them.
+// The questions about channels: which channels are occupied, and which users are on them.
 import { type ChannelKind, channelKindOf } from "../protocol/channel-name.ts";
 import { jsonAnswer, HttpError } from "./answer.ts";
 import { ALL_ATTRIBUTES, type Attributes, cacheOf, COUNTS, countsOf, parseInfo } from "./info.ts";
@@ -6,7 +6,7 @@ import type { Query } from "./query.ts";
 import type { HttpApplication } from "./target.ts";
 
 /**
- * The occupied channels. A signed-in user's own channel is not among them unless the filter asks for it.
+ * The occupied channels. A signed-in user's own channel is left out unless the filter asks for it.
  * @throws {HttpError} 400 when the attributes do not fit the filter.
  */
 export function listChannels(application: HttpApplication, query: Query): Response {
@@ -16,7 +16,7 @@ export function listChannels(application: HttpApplication, query: Query): Respon
     const hint = "please supply filter_by_prefix begining with presence-";
     throw new HttpError(400, `user_count may only be requested for presence channels - ${hint}`);
   }
-  // Without a prototype, so that a channel named __proto__ is one like any other.
+  // Without a prototype, so that a channel may be named __proto__.
   const channels: Record<string, Attributes> = Object.create(null);
   for (const channel of application.channels()) {
     const isListed = channel.kind.userId === null || prefix.startsWith("#");
@@ -27,8 +27,8 @@ export function listChannels(application: HttpApplication, query: Query): Respon
 }
 
 /**
- * Whether a channel is occupied, and what else is wanted of it.
- * @throws {HttpError} 400 when there can be no such channel, or a channel of its kind has no such attribute.
+ * Whether a channel is occupied, with the wanted attributes.
+ * @throws {HttpError} 400 when no channel can have the name, or a channel of its kind has no such attribute.
  */
 export function describeChannel(application: HttpApplication, name: string, query: Query): Response {
   const kind = kindOf(name);
@@ -47,7 +47,7 @@ export function describeChannel(application: HttpApplication, name: string, quer
 
 /**
  * The users on a presence channel, each once.
- * @throws {HttpError} 400 when it is no presence channel.
+ * @throws {HttpError} 400 when the channel is not a presence channel.
  */
 export function listUsers(application: HttpApplication, name: string): Response {
   if (!kindOf(name).isPresence) throw new HttpError(400, "Users can only be retrieved for presence channels");

@@ -1,15 +1,15 @@
-// Reads the events that a body asks to publish, and names what is wrong with one.
+// Reads the events that a body asks to publish, and names the fault of an event.
 import { channelKindOf } from "../protocol/channel-name.ts";
 import { HttpError } from "./answer.ts";
 import { type Attribute, COUNTS, parseInfo } from "./info.ts";
 
-/** An event that is in order and may be published. */
+/** A valid event, which may be published. */
 export interface EventInput {
   name: string;
   data: string;
-  /** Each once. */
+  /** Without repetition. */
   channels: string[];
-  /** The one connection that does not get it. */
+  /** The connection that does not get the event. */
   socketId: string | undefined;
   info: ReadonlySet<Attribute>;
 }
@@ -24,7 +24,7 @@ const MAX_BATCH = 10;
 const SOCKET_ID = /^\d+\.\d+$/;
 
 /**
- * The event of a request to publish one.
+ * The event of a request to publish a single event.
  * @throws {HttpError} 400 or 413, with the reason.
  */
 export function readEvent(body: string): EventInput {
@@ -33,8 +33,8 @@ export function readEvent(body: string): EventInput {
 }
 
 /**
- * The events of a batch, all of them in order.
- * @throws {HttpError} 400 or 413 when one of them is not.
+ * The events of a batch, all of them valid.
+ * @throws {HttpError} 400 or 413 when an event is not.
  */
 export function readBatch(body: string): EventInput[] {
   const { batch } = readObject(body);
@@ -93,7 +93,7 @@ function channelOf(fields: Fields): string {
   return channel;
 }
 
-/** Every encrypted channel has a key of its own, so what can be read on one cannot be read on another. */
+/** Every encrypted channel has a key of its own, so an event for one channel cannot be read on another. */
 function checkChannels(channels: string[]): void {
   for (const channel of channels) {
     const kind = channelKindOf(channel);
@@ -118,7 +118,7 @@ function requiredText(fields: Fields, name: string): string {
   return value;
 }
 
-/** Some clients send null for what they leave out. */
+/** Some clients send null for a member that they leave out. */
 function optionalText(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
@@ -148,7 +148,7 @@ function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** Counts bytes of UTF-8 only when the number of characters does not tell yet. */
+/** Counts bytes of UTF-8 only when the number of characters does not decide yet. */
 function isLargerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { handleHttp } from "./index.ts";
 import { APP_ID, call, NOW_SECONDS, send, signedQuery, TestApplication } from "./test-application.ts";
 
-test("there is nothing at other paths", async () => {
+test("other paths are not found", async () => {
   const paths = [
     "/",
     "",
@@ -39,7 +39,7 @@ test("an application that does not exist is not found", async () => {
   expect([response.status, await response.text()]).toEqual([404, 'There is no app with the id "4"\n']);
 });
 
-test("a wrong method is answered with the right one", async () => {
+test("a wrong method is refused with the right method", async () => {
   const right: [path: string, method: string][] = [
     ["/events", "POST"],
     ["/batch_events", "POST"],
@@ -58,7 +58,7 @@ test("a wrong method is answered with the right one", async () => {
   }
 });
 
-test("pages of other origins may ask and read", async () => {
+test("pages of other origins may send requests and read answers", async () => {
   const application = new TestApplication();
   const preflight = await send(application, "OPTIONS", "/apps/3/events");
   expect([preflight.status, await preflight.text()]).toEqual([204, ""]);
@@ -80,7 +80,7 @@ test("empty answers are independent of each other", async () => {
   expect(answers).toEqual([1, 2, 3].map(() => [200, "{}"]));
 });
 
-test("a fault of the server is answered without its reason", async () => {
+test("a fault of the server is answered without its cause", async () => {
   const application = new TestApplication();
   application.publish = () => {
     throw new Error("a secret");
@@ -99,7 +99,7 @@ test("a fault of the server is answered without its reason", async () => {
   expect(application.faults).toEqual(Array.from({ length: 3 }, () => new Error("a secret")));
 });
 
-test("a fault after an interruption is answered as well", async () => {
+test("a fault after a pause between bursts is answered as well", async () => {
   const application = new TestApplication();
   for (const name of ["a", "b"]) application.occupy(name, { connections: 2_000_000 });
   application.publish = (channel) => {
@@ -160,12 +160,12 @@ const PIECES = [
   ["auth_key=", "auth_timestamp=1", "auth_signature", "body_md5", "filter_by_prefix"],
 ].flat();
 
-/** A request with any method and URL, as a socket may bring it. */
+/** A request with any method and URL, as a socket may deliver it. */
 function rawRequest(method: string, url: string, body: string): Request {
   return { method, url, text: () => Promise.resolve(body) } as unknown as Request;
 }
 
-test("nonsense is refused without an error, signed or not", async () => {
+test("nonsense is refused without an error of the server, signed or not", async () => {
   const random = randomNumbers(20_121_116);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const text = (maxPieces: number) =>
@@ -197,7 +197,7 @@ test("nonsense is refused without an error, signed or not", async () => {
   expect([...seen].sort()).toEqual([200, 204, 400, 401, 404, 405]);
 });
 
-test("nonsense in the fields of events is refused without an error", async () => {
+test("nonsense in the fields of events is refused without an error of the server", async () => {
   const random = randomNumbers(42);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const values = [

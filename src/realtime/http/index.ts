@@ -1,4 +1,4 @@
-// The HTTP API of the realtime server: applications publish with it and ask who is there.
+// The HTTP API of the realtime server, with which applications publish events and ask about channels.
 import { emptyAnswer, failureAnswer, preflightAnswer, refusalAnswer, HttpError } from "./answer.ts";
 import { checkBody, checkSignature } from "./authenticate.ts";
 import { describeChannel, listChannels, listUsers } from "./channels.ts";
@@ -9,15 +9,15 @@ import type { HttpApplication, HttpTarget } from "./target.ts";
 
 export type { HttpApplication, HttpChannel, HttpTarget } from "./target.ts";
 
-/** Larger than any batch in order can be, even if each character is escaped. */
+/** Larger than any valid batch can be, even if each character is escaped. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const BODY_TOO_LARGE = `The body exceeds the allowed maximum (${MAX_BODY_BYTES} bytes)`;
 
-/** Hears of what went wrong on the server's side. */
+/** Receives the errors of the server itself. */
 type Report = (error: unknown) => void;
 
 /**
- * Answers a request, whatever it is; never throws or rejects.
+ * Answers any request; never throws or rejects.
  * @param nowMs the time by which signatures expire.
  */
 export function handleHttp(
@@ -56,13 +56,13 @@ function change(application: HttpApplication, route: Route, body: string): Respo
   return emptyAnswer();
 }
 
-/** Answers once the body is there. */
+/** Answers when the body has arrived. */
 function withBody(
   request: Request,
   report: Report,
   answer: (body: string) => Response | Promise<Response>,
 ): Promise<Response> {
-  // Most answers are there at once; another promise to catch what they throw would cost as much as the signature.
+  // Most answers are there at once; another promise to catch their errors would cost as much as the signature.
   return request.text().then(
     (body) => {
       try {

@@ -1,4 +1,4 @@
-// The `info` parameter: which attributes of a channel somebody wants to know.
+// The `info` parameter: the attributes of a channel that a client asks for.
 import type { ChannelKind } from "../protocol/channel-name.ts";
 import { HttpError } from "./answer.ts";
 import type { HttpApplication, HttpChannel } from "./target.ts";
@@ -13,8 +13,8 @@ export const ALL_ATTRIBUTES: readonly Attribute[] = [...COUNTS, "cache"];
 export type Attributes = Partial<Record<Attribute, unknown>>;
 
 /**
- * Reads a comma separated list; without one, nothing is wanted.
- * @throws {HttpError} 400 when it names what there is not.
+ * Reads a comma separated list; without a list, no attribute is wanted.
+ * @throws {HttpError} 400 when the list names an unknown attribute.
  */
 export function parseInfo(text: string | undefined, known: readonly Attribute[]): ReadonlySet<Attribute> {
   const wanted = new Set<Attribute>();
@@ -44,7 +44,7 @@ export function countsOf(
   return counts;
 }
 
-/** What a cache channel would send to a new subscriber, or null. */
+/** The event that a cache channel would send to a new subscriber, or null. */
 export function cacheOf(application: HttpApplication, channel: string): { data: string; ttl: number } | null {
   const event = application.cachedEvent(channel);
   return event === undefined ? null : { data: event.data, ttl: event.ttlSeconds };

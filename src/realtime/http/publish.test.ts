@@ -1,4 +1,4 @@
-// Tests of publishing: single events, batches, and all that can be wrong with one.
+// Tests of publishing: single events, batches, and everything that can be wrong with an event.
 import { expect, test } from "bun:test";
 import { call, TestApplication } from "./test-application.ts";
 
@@ -12,7 +12,7 @@ function publishBatch(application: TestApplication, batch: unknown): Promise<[nu
   return call(application, "POST", "/batch_events", { body: { batch } });
 }
 
-test("an event goes to a channel, or to several, to each once", async () => {
+test("an event reaches one channel or several, each once", async () => {
   const application = new TestApplication();
   expect(await publish(application, { name: "e", data: "1", channel: "a" })).toEqual([200, "{}"]);
   expect(await publish(application, { name: "e", data: "2", channels: ["a"], socket_id: "12.34" })).toEqual([
@@ -36,21 +36,21 @@ test("an event goes to a channel, or to several, to each once", async () => {
   ]);
 });
 
-test("what a client leaves out may be null", async () => {
+test("a member that a client leaves out may be null", async () => {
   const application = new TestApplication();
   const body = { name: "e", data: "", channel: "a", channels: null, socket_id: null, info: null };
   expect(await publish(application, body)).toEqual([200, "{}"]);
   expect(application.published).toEqual([["a", "e", "", undefined]]);
 });
 
-test("data stays what it is, whatever is in it", async () => {
+test("data is passed on unchanged, whatever it holds", async () => {
   const application = new TestApplication();
   const data = '{"ü":"\\u0000 \u2028 \ud83d\ude00","n":1e400,"__proto__":[]}';
   expect(await publish(application, { name: "ä/\n", data, channel: "a" })).toEqual([200, "{}"]);
   expect(application.published).toEqual([["a", "ä/\n", data, undefined]]);
 });
 
-test("info tells the counts of each channel, occupied or not", async () => {
+test("info returns the counts of each channel, occupied or not", async () => {
   const application = new TestApplication();
   application.occupy("my-channel");
   application.occupy("presence-room", { users: ["1", "2", "1"] });
@@ -106,7 +106,7 @@ test("a batch without info is answered with an empty object", async () => {
   expect(application.published.length).toBe(10);
 });
 
-test("of a batch with a fault nothing is published", async () => {
+test("a batch with a fault publishes nothing", async () => {
   const application = new TestApplication();
   const good = { channel: "a", name: "e", data: "a" };
   const batches: [batch: unknown, status: number, text: string][] = [
@@ -129,7 +129,7 @@ function list(channels: unknown): Record<string, unknown> {
   return { name: "e", data: "d", channels };
 }
 
-test("what is wrong with an event is named", async () => {
+test("the fault of an event is named", async () => {
   const application = new TestApplication();
   const good = { name: "e", data: "d", channel: "a" };
   const faults: [body: unknown, text: string][] = [
@@ -176,7 +176,7 @@ test("what is wrong with an event is named", async () => {
   expect(application.published).toEqual([]);
 });
 
-test("limits count what they say: bytes of data, characters of names, channels", async () => {
+test("limits count bytes of data, characters of names, and channels", async () => {
   const application = new TestApplication();
   const event = { name: "e", channel: "a" };
   expect((await publish(application, { ...event, data: "a".repeat(10_240) }))[0]).toBe(200);
@@ -196,7 +196,7 @@ test("a body larger than any batch is refused before it is read", async () => {
   expect([status, text]).toEqual([413, "The body exceeds the allowed maximum (1048576 bytes)\n"]);
 });
 
-test("a burst to many is interrupted, so that sockets can send", async () => {
+test("a burst to many subscribers is interrupted, so that sockets can send", async () => {
   const application = new TestApplication();
   const channels = Array.from({ length: 10 }, (_, index) => `c${index}`);
   for (const channel of channels) application.occupy(channel, { connections: 400 });

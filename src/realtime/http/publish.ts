@@ -1,16 +1,16 @@
-// Publishes the events of a request, and tells what was asked about their channels.
+// Publishes the events of a request, and returns the wanted attributes of their channels.
 import { channelKindOf } from "../protocol/channel-name.ts";
 import { emptyAnswer, jsonAnswer } from "./answer.ts";
 import { type EventInput, readBatch, readEvent } from "./event-input.ts";
 import { type Attributes, countsOf } from "./info.ts";
 import type { HttpApplication } from "./target.ts";
 
-/** How much is handed to sockets before they get a chance to send it. */
+/** How many bytes are handed to sockets before they get a chance to send. */
 const MAX_BURST_BYTES = 1024 * 1024;
-/** A shorter pause, or none but a turn of the event loop, leaves receivers no time to read. */
+/** A shorter pause, or a mere turn of the event loop, leaves receivers no time to read. */
 const PAUSE_MS = 1;
 
-/** One event on its way to one channel. */
+/** An event on its way to a channel. */
 interface Delivery {
   channel: string;
   event: EventInput;
@@ -18,7 +18,7 @@ interface Delivery {
 
 /**
  * Publishes the event of a body.
- * @throws {HttpError} when it is not in order.
+ * @throws {HttpError} when the event is not valid.
  */
 export function publishEvent(application: HttpApplication, body: string): Response | Promise<Response> {
   const event = readEvent(body);
@@ -29,8 +29,8 @@ export function publishEvent(application: HttpApplication, body: string): Respon
 }
 
 /**
- * Publishes the events of a batch in their order; either all of them or, when one is not in order, none.
- * @throws {HttpError} when one is not in order.
+ * Publishes the events of a batch in their order, or no event when one is not valid.
+ * @throws {HttpError} when an event is not valid.
  */
 export function publishBatch(application: HttpApplication, body: string): Response | Promise<Response> {
   const events = readBatch(body);
@@ -44,7 +44,7 @@ function deliveriesOf(event: EventInput): Delivery[] {
   return event.channels.map((channel) => ({ channel, event }));
 }
 
-/** Pauses after each burst: what is published at once could overrun even those who read fast. */
+/** Pauses after each burst: too much at once could overrun even receivers that read fast. */
 function deliver(application: HttpApplication, deliveries: Delivery[], from = 0): Promise<void> | undefined {
   let burstBytes = 0;
   for (let index = from; index < deliveries.length; index++) {
@@ -61,7 +61,7 @@ function deliver(application: HttpApplication, deliveries: Delivery[], from = 0)
 
 function channelsAnswer(application: HttpApplication, event: EventInput): Response {
   if (event.info.size === 0) return emptyAnswer();
-  // Without a prototype, so that a channel named __proto__ is one like any other.
+  // Without a prototype, so that a channel may be named __proto__.
   const channels: Record<string, Attributes> = Object.create(null);
   for (const channel of event.channels) channels[channel] = attributesOf(application, event, channel);
   return jsonAnswer(JSON.stringify({ channels }));

@@ -1,15 +1,18 @@
-// The query of a request's URL: its values, and the text of it that clients sign.
+// The query of a request's URL: its values, and the text that clients sign.
 import { HttpError } from "./answer.ts";
 
-/** What may stand for something else; most queries have nothing of it, and need not be looked at closely. */
+/** The characters of an escape or of an upper-case key; most queries have neither and skip both steps. */
 const NEEDS_CARE = /[%+A-Z]/;
 
-/** What all libraries send with an event, in the order in which it is signed: there is nothing to sort and to resolve in it. */
+/**
+ * The query that all libraries send with an event, in the order of the signature: it needs no sorting and no
+ * unescaping.
+ */
 const USUAL =
   /^(auth_key=([^&%+]*)&auth_timestamp=(\d+)&auth_version=([\d.]+)&body_md5=([\da-f]{32}))&auth_signature=([\da-f]{64})$/;
 const USUAL_KEYS = ["auth_key", "auth_timestamp", "auth_version", "body_md5", "auth_signature"];
 
-/** A query's parameters in the order in which they are signed. */
+/** A query's parameters in the order of the signature. */
 export class Query {
   readonly #keys: readonly string[];
   readonly #values: readonly string[];
@@ -22,12 +25,12 @@ export class Query {
     this.#signedText = signedText;
   }
 
-  /** The value of a lower-case key; of a key that comes twice, the last counts. */
+  /** The value of a lower-case key; of a repeated key, the last value counts. */
   get(key: string): string | undefined {
     return this.#values[this.#keys.lastIndexOf(key)];
   }
 
-  /** `key=value` pairs, not escaped, without the signature itself. */
+  /** `key=value` pairs, unescaped, without the signature itself. */
   signedText(): string {
     if (this.#signedText !== undefined) return this.#signedText;
     let text = "";
@@ -42,7 +45,7 @@ export class Query {
 
 /**
  * Reads a query without its question mark.
- * @throws {HttpError} when a percent sign is not followed by two hexadecimal digits, or they make no text.
+ * @throws {HttpError} when a percent sign is not followed by two hexadecimal digits, or the digits do not make a text.
  */
 export function parseQuery(text: string): Query {
   const usual = USUAL.exec(text);
@@ -78,7 +81,7 @@ export function unescapedPath(text: string): string {
   }
 }
 
-/** In queries a plus sign stands for a space. */
+/** A plus sign in a query stands for a space. */
 function unescaped(text: string): string {
   return unescapedPath(text.includes("+") ? text.replaceAll("+", " ") : text);
 }

@@ -1,4 +1,4 @@
-// Takes a request's URL apart by hand, since each event that is published passes here.
+// Splits a request's URL by hand, since each published event passes here.
 import { HttpError } from "./answer.ts";
 import { unescapedPath } from "./query.ts";
 
@@ -7,7 +7,7 @@ export type Endpoint = "events" | "batch_events" | "channels" | "channel" | "use
 export interface Route {
   appId: string;
   endpoint: Endpoint;
-  /** The channel or the user that the path names; empty when it names none. */
+  /** The channel or the user that the path names; empty when it names neither. */
   name: string;
 }
 
@@ -32,8 +32,8 @@ export function splitUrl(url: string): { path: string; query: string } {
 }
 
 /**
- * Finds what a request is about.
- * @throws {HttpError} 404 when there is nothing at the path, 405 when it wants another method, 400 when an escape in it is malformed.
+ * Finds the endpoint of a request.
+ * @throws {HttpError} 404 for an unknown path, 405 for a wrong method, 400 for a malformed escape.
  */
 export function routeOf(method: string, path: string): Route {
   const route = path.startsWith(APPS) ? routeInApplication(path) : null;

@@ -1,4 +1,4 @@
-// What the HTTP API needs of the rest of the server; a cluster and its applications have it.
+// The parts of the server that the HTTP API needs; a cluster and its applications provide them.
 import type { ChannelKind } from "../protocol/channel-name.ts";
 
 /** Finds the application that a request's path names. */
@@ -8,17 +8,17 @@ export interface HttpTarget {
 
 export interface HttpApplication {
   readonly config: { readonly key: string };
-  /** Those that are good now. */
+  /** The secrets that are valid now. */
   validSecrets(): readonly string[];
   /** An occupied channel. */
   channel(name: string): HttpChannel | undefined;
   /** All occupied channels. */
   channels(): Iterable<HttpChannel>;
-  /** Sends an event to a channel's subscribers but one; `data` reaches them unchanged. */
+  /** Sends an event to a channel's subscribers except for one connection; `data` reaches them unchanged. */
   publish(channel: string, name: string, data: string, exceptSocketId?: string): void;
-  /** The last event of a cache channel, and how long it stays. */
+  /** The last event of a cache channel, with the seconds for which it is kept. */
   cachedEvent(channel: string): { data: string; ttlSeconds: number } | undefined;
-  /** Closes the connections of a user that signed in, and says how many. */
+  /** Closes the connections of a signed-in user. @returns how many there were. */
   terminateUser(userId: string): number;
 }
 

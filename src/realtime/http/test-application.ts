@@ -1,4 +1,4 @@
-// An application in memory for the tests of the HTTP API, and requests that are signed for it.
+// An application in memory for the tests of the HTTP API, and requests with its signature.
 import { Channel } from "../channel.ts";
 import { channelKindOf } from "../protocol/channel-name.ts";
 import { hmacHex, md5Hex } from "../protocol/signatures.ts";
@@ -11,7 +11,7 @@ export const SECRET = "7ad3773142a6692b25b8";
 /** The time of the published example of a signature. */
 export const NOW_SECONDS = 1_353_088_179;
 
-/** What was published: channel, name, data, and the socket that is left out. */
+/** A published event: channel, name, data, and the socket that is left out. */
 export type Published = [channel: string, name: string, data: string, exceptSocketId: string | undefined];
 
 export class TestApplication implements HttpApplication, HttpTarget {
@@ -19,12 +19,12 @@ export class TestApplication implements HttpApplication, HttpTarget {
   secrets = [SECRET];
   readonly published: Published[] = [];
   readonly terminated: string[] = [];
-  /** What the server would log. */
+  /** The errors that the server would log. */
   readonly faults: unknown[] = [];
   readonly cached = new Map<string, { data: string; ttlSeconds: number }>();
   readonly #channels = new Map<string, Channel>();
 
-  /** Occupies a channel, with a connection of each of the users on it or with so many connections. */
+  /** Occupies a channel, with a connection of each of the users or with a number of connections. */
   occupy(
     name: string,
     { users = [], connections = 1 }: { users?: string[]; connections?: number } = {},
@@ -67,10 +67,10 @@ export class TestApplication implements HttpApplication, HttpTarget {
   }
 }
 
-/** The parameters of a query, as they are before anything is escaped. */
+/** The parameters of a query, unescaped. */
 type Parameters = Record<string, string>;
 
-/** The query that a client with the secret would send. */
+/** The query of a client that has the secret. */
 export function signedQuery(method: string, path: string, parameters: Parameters, body = ""): string {
   const all: Parameters = {
     auth_key: KEY,
@@ -87,7 +87,7 @@ export function signedQuery(method: string, path: string, parameters: Parameters
   return new URLSearchParams({ ...all, auth_signature: signature }).toString();
 }
 
-/** Sends a request as it is. */
+/** Sends a request unchanged. */
 export async function send(
   target: TestApplication,
   method: string,
@@ -101,7 +101,7 @@ export async function send(
   return handleHttp(request, target, (fault) => target.faults.push(fault), NOW_SECONDS * 1000);
 }
 
-/** Sends a signed request, and gives its status with the text of the answer. */
+/** Sends a signed request, and returns its status and its text. */
 export async function call(
   target: TestApplication,
   method: "GET" | "POST",

@@ -8,21 +8,21 @@ import { decodeSeries, encodeSeries, type Series } from "./series.ts";
 
 const FILE_MODE = 0o600;
 const VERSION = 1;
-/** Fast, since most of it is the same bytes over and over. */
+/** Fast, since most of the content is the same bytes over and over. */
 const GZIP_LEVEL = 1;
-/** Far more than thousands of applications take; no memory is given to a file that claims more. */
+/** Far more than thousands of applications take; a file that claims more gets no memory. */
 const MAX_FILE_BYTES = 1024 ** 3;
 
 const gzipAsync = promisify(gzip);
 
-/** What the file holds after base64 and gzip. */
+/** The content of the file under base64 and gzip. */
 interface Content {
   version: number;
   /** Base64 of `encodeSeries` by id. */
   series: Record<string, string>;
 }
 
-/** @returns nothing when there is no file; one that cannot be understood is renamed to `*.damaged` and logged. */
+/** @returns no series when there is no file; a file that cannot be understood is renamed to `*.damaged` and logged. */
 export function readSeries(file: string, log: Log): Map<string, Series> {
   try {
     return decode(readFileSync(file, "latin1"));
@@ -53,7 +53,7 @@ function encode(all: Map<string, Series>): string {
   return JSON.stringify({ version: VERSION, series } satisfies Content);
 }
 
-/** @throws Error when anything is not as `encode` writes it. */
+/** @throws Error when the content is not in the form that `encode` writes. */
 function decode(content: string): Map<string, Series> {
   const json = gunzipSync(Buffer.from(content, "base64"), { maxOutputLength: MAX_FILE_BYTES }).toString();
   const { version, series } = JSON.parse(json) as Content;

@@ -1,11 +1,11 @@
-// What a realtime server measures of itself: series of the last 30 days for the API, and the text that Prometheus reads.
+// The metrics of a realtime server: time series of the last 30 days for the API, and the text that Prometheus reads.
 import type { Log } from "../../lib/line-log.ts";
 import { readSeries, writeSeries, writeSeriesSync } from "./file.ts";
 import { newSeries, seriesBuckets, type Series } from "./series.ts";
 
 export { prometheusText, type Metric } from "./prometheus.ts";
 
-/** The state of a cluster or an application. The counters only grow in the life of one process, and begin at 0. */
+/** The state of a cluster or an application. The counters begin at 0 and only grow in the life of a process. */
 export interface Sampled {
   id: string;
   connectionCount: number;
@@ -14,24 +14,24 @@ export interface Sampled {
 }
 
 export interface SeriesPoint {
-  /** When the bucket of time begins, ISO 8601. */
+  /** The start of the bucket of time, ISO 8601. */
   at: string;
   value: number;
 }
 
-/** A pause between samples counts as no more than this, so that a machine that slept does not outweigh what was measured. */
+/** A pause between samples counts as no more than this, so that a suspended machine does not outweigh measured time. */
 const MAX_WEIGHT_MS = 60_000;
 
 interface Entry {
   series: Series;
-  /** Received plus sent, as last seen in this process. */
+  /** Received plus sent, as of the latest sample in this process. */
   messages: number;
 }
 
 /**
- * Keeps four resolutions an id: minutes for 6 hours, 5 minutes for a day, half hours for 7 days, 2 hours for 30 days. That is 11 kB
- * an id in memory whatever happens, and less in the file, which is compressed. Times in which nothing was measured, as while the
- * process was down or before the application was there, are gaps: they have no point.
+ * Keeps four resolutions for each id: minutes for 6 hours, 5 minutes for a day, half hours for 7 days, 2 hours for 30
+ * days. That is always 11 kB of memory for each id, and less in the compressed file. Time without a measurement, while
+ * the process was down or before the application existed, is a gap without points.
  */
 export class Metrics {
   readonly #file: string;
@@ -49,7 +49,7 @@ export class Metrics {
     this.#sampledAtMs = this.#now();
   }
 
-  /** Takes over what an earlier process saved. A file that is damaged is set aside and logged; nothing is thrown. */
+  /** Takes over the series that an earlier process saved. A damaged file is set aside and logged; nothing is thrown. */
   load(): void {
     for (const [id, series] of readSeries(this.#file, this.#log)) {
       this.#entries.set(id, { series, messages: 0 });
@@ -57,14 +57,14 @@ export class Metrics {
   }
 
   /**
-   * Called every few seconds with everything there is. Connections hold for the time since the last call, or since this object was
-   * made; messages are the difference since then.
+   * Called every few seconds with the state of all ids. Connections hold for the time since the last call, or since
+   * this object was made; messages are the difference since then.
    */
   sample(all: Sampled[]): void {
     const nowMs = this.#now();
     const passedMs = nowMs - this.#sampledAtMs;
     this.#sampledAtMs = nowMs;
-    // The clock was set back, or has not moved: there is no time that the values could stand for.
+    // The clock was set back or has not moved, so the values stand for no time.
     if (passedMs <= 0) return;
     const weightMs = Math.min(passedMs, MAX_WEIGHT_MS);
     for (const each of all) {
@@ -76,7 +76,7 @@ export class Metrics {
     }
   }
 
-  /** Writes everything in one step; failures are logged, since measuring must not end the server. */
+  /** Writes everything in one step; failures are logged, since metrics must not end the server. */
   save(): Promise<void> {
     this.#saving = this.#saving
       .then(() => writeSeries(this.#file, this.#all()))
@@ -94,7 +94,7 @@ export class Metrics {
   }
 
   /**
-   * Oldest first, both with the same times; empty for an unknown id.
+   * The points of an id, oldest first, both series with the same times; empty for an unknown id.
    * @param periodSeconds up to 30 days; decides the resolution.
    * @returns `connectionCount` is the average in a bucket of time, `messageRate` messages a second, received plus sent.
    */
@@ -108,7 +108,7 @@ export class Metrics {
     return { connectionCount: points("connectionCount"), messageRate: points("messageRate") };
   }
 
-  /** Forgets all others, such as removed applications. */
+  /** Forgets all other ids, such as those of removed applications. */
   forget(keepIds: Set<string>): void {
     for (const id of this.#entries.keys()) if (!keepIds.has(id)) this.#entries.delete(id);
   }
@@ -127,7 +127,7 @@ export class Metrics {
   }
 }
 
-/** Single precision has seven digits; what lies behind is noise. */
+/** Single precision has seven digits; the digits behind them are noise. */
 function rounded(value: number): number {
   return Number(value.toPrecision(6));
 }

@@ -1,4 +1,4 @@
-// Samples with a clock that the test moves, what is kept of them, and the file.
+// Samples with a clock that the test moves, the averages that are kept of them, and the file.
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ function timesOf(points: { at: string }[]): string[] {
   return points.map((each) => each.at.slice(11, 16));
 }
 
-test("averages connections over a minute, and counts messages of both directions a second", () => {
+test("connections are averaged over a minute, and messages of both directions counted a second", () => {
   const { metrics, sampleAfter } = setUp();
   sampleAfter(20, state("a", 10, 10, 10));
   sampleAfter(20, state("a", 40, 10, 50));
@@ -50,18 +50,18 @@ test("averages connections over a minute, and counts messages of both directions
   });
 });
 
-test("values weigh as long as they held", () => {
+test("a value has the weight of the time for which it held", () => {
   const { metrics, sampleAfter } = setUp();
   sampleAfter(10, state("a", 0));
   sampleAfter(40, state("a", 100));
   expect(metrics.series("a", 6 * HOUR).connectionCount[0]?.value).toBe(80);
 });
 
-test("an id that is not known has no points", () => {
+test("an unknown id has no points", () => {
   expect(setUp().metrics.series("nobody", DAY)).toEqual({ connectionCount: [], messageRate: [] });
 });
 
-test("the period decides the resolution, and how far back it goes", () => {
+test("the period decides the resolution, and how far back the points go", () => {
   const { metrics, sampleAfter } = setUp();
   for (let minute = 0; minute < 40 * 24 * 60; minute += 1) sampleAfter(60, state("a", minute));
   const points = (seconds: number) => metrics.series("a", seconds).connectionCount;
@@ -93,7 +93,7 @@ test("coarse buckets average the whole of their time", () => {
   expect(messageRate[0]?.value).toBeCloseTo(1, 3);
 });
 
-test("time in which nothing was measured is a gap, and leaves the period in the end", () => {
+test("time without a measurement is a gap, and leaves the period in the end", () => {
   const { metrics, sampleAfter, clock } = setUp();
   sampleAfter(30, state("a", 5));
   sampleAfter(600, state("a", 6));
@@ -104,7 +104,7 @@ test("time in which nothing was measured is a gap, and leaves the period in the 
   expect(metrics.series("a", 6 * HOUR).connectionCount).toEqual([]);
 });
 
-test("a clock that was set back forgets what lies in the future", () => {
+test("a clock that was set back drops the points in the future", () => {
   const { metrics, sampleAfter, clock } = setUp();
   sampleAfter(60, state("a", 1, 60));
   sampleAfter(60, state("a", 2, 120));
@@ -116,7 +116,7 @@ test("a clock that was set back forgets what lies in the future", () => {
   expect(messageRate.map((each) => each.value)).toEqual([1]);
 });
 
-test("what one process saved the next goes on with, also inside a minute", async () => {
+test("the next process goes on with the saved series, even within a minute", async () => {
   const first = setUp();
   first.sampleAfter(10, state("cluster", 10, 100), state("app", 4));
   await first.metrics.save();
@@ -144,7 +144,7 @@ test("removed applications are forgotten, in the file too", () => {
   expect(next.series("kept", DAY).connectionCount).toHaveLength(1);
 });
 
-test("a month of a busy cluster stays small", () => {
+test("the file of a month of a busy cluster stays small", () => {
   const { file, metrics, sampleAfter } = setUp();
   for (let minute = 1; minute < 31 * 24 * 60; minute += 1) {
     const busy = state("busy", 100 + (minute % 97), minute * 601 + (minute % 13) * 7);
@@ -177,7 +177,7 @@ test.each([
   expect(existsSync(file)).toBe(true);
 });
 
-test("nothing is thrown when there is no place for the file", async () => {
+test("a file that cannot be written causes no error", async () => {
   const { metrics, sampleAfter } = setUp(join(folder, "no", "such", "folder"));
   metrics.load();
   sampleAfter(10, state("a", 1));

@@ -28,7 +28,7 @@ pilvi_websocket_messages_received_total{server="s",application="a"} 12
 `);
 });
 
-test("escapes labels, and writes numbers as Prometheus does", () => {
+test("labels are escaped, and numbers are written as Prometheus writes them", () => {
   const text = prometheusText([
     metric("a", Infinity, { name: 'q"u\\o\nte' }),
     metric("b", NaN),
@@ -38,6 +38,6 @@ test("escapes labels, and writes numbers as Prometheus does", () => {
   expect(samples).toEqual([String.raw`a{name="q\"u\\o\nte"} +Inf`, "b NaN", "c 1.5"]);
 });
 
-test("nothing makes an empty text", () => {
+test("an empty list makes an empty text", () => {
   expect(prometheusText([])).toBe("");
 });

@@ -1,18 +1,18 @@
 // The text format that Prometheus reads.
 
 export interface Metric {
-  /** As `pilvi_websocket_connections`; counters end in `_total`. */
+  /** For example `pilvi_websocket_connections`; counters end in `_total`. */
   name: string;
   help: string;
   type: "gauge" | "counter";
-  /** As `{ server: "…", application: "…" }`. */
+  /** For example `{ server: "…", application: "…" }`. */
   labels: Record<string, string>;
   value: number;
 }
 
 /**
- * Text exposition format 0.0.4, served as `text/plain; version=0.0.4; charset=utf-8`. Metrics of one name may stand apart in the list;
- * help and type are those of the first.
+ * Text exposition format 0.0.4, served as `text/plain; version=0.0.4; charset=utf-8`. Metrics of one name may be apart
+ * in the list; help and type are those of the first.
  */
 export function prometheusText(metrics: Metric[]): string {
   const families = new Map<string, Metric[]>();

@@ -1,6 +1,6 @@
-// One series at one resolution: averages of the latest buckets of time, in memory that does not grow.
+// One series at one resolution: averages over the latest buckets of time, in constant memory.
 
-/** Bytes before the two arrays in what `encode` returns: the newest bucket and its weight, as 64 bit floats. */
+/** Bytes before the two arrays in the result of `encode`: the newest bucket and its weight, as 64 bit floats. */
 const HEADER_BYTES = 16;
 
 export interface Bucket {
@@ -11,17 +11,17 @@ export interface Bucket {
 }
 
 /**
- * Buckets are aligned to multiples of their length since 1970, and each holds averages over the time that was measured in it.
- * A bucket in which nothing was measured is NaN. Takes 8 bytes a bucket.
+ * Buckets are aligned to multiples of their length since 1970, and each holds averages over its measured time. A bucket
+ * without a measurement is NaN. Each bucket takes 8 bytes.
  */
 export class Ring {
   readonly stepMs: number;
   readonly length: number;
   readonly #connections: Float32Array;
   readonly #rates: Float32Array;
-  /** The number of the newest bucket since 1970; -1 as long as there is none. */
+  /** The number of the newest bucket since 1970; -1 before the first. */
   #newest = -1;
-  /** How much time the newest bucket's averages stand for. */
+  /** The time that the newest bucket's averages stand for. */
   #weightMs = 0;
 
   constructor(stepMs: number, length: number) {
@@ -51,7 +51,7 @@ export class Ring {
     this.#rates[slot] = mix(this.#rates[slot], messageRate, share);
   }
 
-  /** Buckets that were measured in the last `periodMs`, the present one included, oldest first. */
+  /** The measured buckets of the last `periodMs`, the present bucket included, oldest first. */
   buckets(nowMs: number, periodMs: number): Bucket[] {
     const last = Math.min(Math.floor(nowMs / this.stepMs), this.#newest);
     const count = Math.min(this.length, Math.ceil(periodMs / this.stepMs));
@@ -66,7 +66,7 @@ export class Ring {
     return found;
   }
 
-  /** Everything that `decode` needs, always of `encodedBytes`. */
+  /** The bytes that `decode` reads, always `encodedBytes` of them. */
   encode(): Uint8Array {
     const bytes = new Uint8Array(this.encodedBytes);
     const header = new DataView(bytes.buffer);
@@ -82,8 +82,9 @@ export class Ring {
   }
 
   /**
+   * Takes over the content of another ring.
    * @param bytes of `encode`, from a ring of the same length and step.
-   * @throws RangeError when it is of another size or makes no sense.
+   * @throws RangeError when the bytes have another size or make no sense.
    */
   decode(bytes: Uint8Array): void {
     if (bytes.byteLength !== this.encodedBytes) throw new RangeError("The size of a ring is wrong.");
@@ -99,7 +100,10 @@ export class Ring {
     bytesOf(this.#rates).set(bytes.subarray(half));
   }
 
-  /** Empties the buckets between the newest and another; when a clock was set back, those that lie in the future now. */
+  /**
+   * Empties the buckets between the newest and another; after a clock was set back, the buckets that are now in the
+   * future.
+   */
   #moveTo(bucket: number): void {
     const forward = bucket > this.#newest;
     const from = forward ? Math.max(this.#newest + 1, bucket - this.length + 1) : bucket;

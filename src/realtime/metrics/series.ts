@@ -1,9 +1,9 @@
-// The resolutions at which a cluster or an application is remembered.
+// The resolutions of the series of a cluster or an application.
 import { Ring, type Bucket } from "./ring.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Length of a bucket and how many there are, finest first: 6 hours, a day, 7 days, 30 days. */
+/** Length and number of the buckets, finest first: 6 hours, a day, 7 days, 30 days. */
 const RESOLUTIONS: [stepMs: number, length: number][] = [
   [MINUTE_MS, 360],
   [5 * MINUTE_MS, 288],
@@ -17,7 +17,7 @@ export function newSeries(): Series {
   return RESOLUTIONS.map(([stepMs, length]) => new Ring(stepMs, length));
 }
 
-/** The measured buckets of the last `periodMs`, at the finest resolution that reaches back so far; oldest first. */
+/** The measured buckets of the last `periodMs`, at the finest resolution that covers them; oldest first. */
 export function seriesBuckets(series: Series, nowMs: number, periodMs: number): Bucket[] {
   const ring = series.find((each) => each.spanMs >= periodMs) ?? series.at(-1);
   return ring?.buckets(nowMs, periodMs) ?? [];
@@ -27,7 +27,7 @@ export function encodeSeries(series: Series): Uint8Array {
   return Buffer.concat(series.map((ring) => ring.encode()));
 }
 
-/** @throws RangeError when the bytes are not those of `encodeSeries`. */
+/** @throws RangeError when the bytes are not from `encodeSeries`. */
 export function decodeSeries(bytes: Uint8Array): Series {
   const series = newSeries();
   let offset = 0;

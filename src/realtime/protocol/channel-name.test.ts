@@ -1,8 +1,8 @@
-// What names of channels mean; prefixes are anchored and cache variants inherit what they are variants of.
+// The kinds of channels by their names: prefixes are anchored, and cache variants inherit the rest of their kind.
 import { describe, expect, test } from "bun:test";
 import { channelKindOf, userChannel } from "./channel-name.ts";
 
-/** What is true of a kind, as words. */
+/** The properties of a kind, as words. */
 function wordsOf(name: string): string[] | null {
   const kind = channelKindOf(name);
   if (kind === null) return null;
@@ -46,7 +46,7 @@ describe("a channel's name", () => {
     (name) => expect(channelKindOf(name)).toBeNull(),
   );
 
-  test("may be that of a user's own channel", () => {
+  test("may be the name of a user's own channel", () => {
     expect(channelKindOf(userChannel("ann & bob"))?.userId).toBe("ann & bob");
     expect(channelKindOf(userChannel("ann"))?.isPrivate).toBeTrue();
     expect(channelKindOf(userChannel(""))).toBeNull();

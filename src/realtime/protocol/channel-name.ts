@@ -1,8 +1,10 @@
-// What a channel's name says of it. Prefixes are read from the beginning and with their dash, so no name pretends.
+// The kind of a channel, by its name. Prefixes count at the beginning only and with their dash, so no name can pretend.
 
-/** What is allowed on a channel, and how it behaves. */
+/** The rules and the behaviour of a channel. */
 export interface ChannelKind {
-  /** Whether a subscriber has to prove that its application lets it in; presence and encrypted channels are private too. */
+  /**
+   * Whether a subscriber must prove that its application lets it in; presence and encrypted channels are private too.
+   */
   isPrivate: boolean;
   isPresence: boolean;
   isEncrypted: boolean;
@@ -18,7 +20,7 @@ const MAX_NAME_LENGTH = 200;
 const NAME = /^[-a-zA-Z0-9_=@,.;]+$/;
 const SERVER_TO_USER = "#server-to-user-";
 
-/** The prefixes, longer ones first, with what they stand for. */
+/** The prefixes with their kinds, longer prefixes first. */
 const PREFIXES: [prefix: string, kind: Omit<ChannelKind, "userId">][] = [
   ["private-encrypted-cache-", { isPrivate: true, isPresence: false, isEncrypted: true, isCache: true }],
   ["private-encrypted-", { isPrivate: true, isPresence: false, isEncrypted: true, isCache: false }],
@@ -42,7 +44,7 @@ const PUBLIC: ChannelKind = Object.freeze({
   userId: null,
 });
 
-/** The kind of a channel, or null when there can be none of that name. */
+/** The kind of a channel, or null when no channel can have the name. */
 export function channelKindOf(name: string): ChannelKind | null {
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) return null;
   if (name.startsWith(SERVER_TO_USER)) {
@@ -53,7 +55,7 @@ export function channelKindOf(name: string): ChannelKind | null {
   return kindsByPrefix.find(([prefix]) => name.startsWith(prefix))?.[1] ?? PUBLIC;
 }
 
-/** The channel on which a user hears what is meant for that user alone. */
+/** The channel for messages to one user alone. */
 export function userChannel(userId: string): string {
   return `${SERVER_TO_USER}${userId}`;
 }

@@ -1,4 +1,5 @@
-// Why the server closes a connection. The hundreds tell a client what to do: 40xx stay away, 41xx come back later, 42xx at once.
+// Reasons to close a connection. The hundreds say what a client must do: 40xx stay away, 41xx come back later, 42xx at
+// once.
 
 /** A code of the WebSocket close frame, with the message that the error event before it carries. */
 export interface CloseReason {

@@ -7,17 +7,17 @@ import {
   type CloseReason,
 } from "./close-codes.ts";
 
-/** The documentation has ended support of those before. */
+/** The documentation has ended the support of older protocols. */
 const OLDEST_PROTOCOL = 4;
 const NEWEST_PROTOCOL = 7;
-/** What clients speak that name their version but no protocol: the major version 2 came when protocol 5 was new. */
+/** The protocol of clients that name their version but no protocol: major version 2 came when protocol 5 was new. */
 const INFERRED = { fromMajor: 2, protocol: NEWEST_PROTOCOL, before: 5 };
 
 const PREFIX = "/app/";
-/** How the query of nearly all clients begins, which saves looking closer. */
+/** The beginning of nearly every client's query, which saves a closer look. */
 const USUAL = `protocol=${NEWEST_PROTOCOL}&`;
 
-/** What a URL asks for. */
+/** The request in a URL. */
 export interface WantedConnection {
   /** The key of the application. */
   key: string;
@@ -25,10 +25,10 @@ export interface WantedConnection {
   protocol: number;
 }
 
-/** Why a client is turned away, and how it is told. */
+/** The reason for a refusal, and the protocol in which to send it. */
 export interface RefusedHandshake {
   refusal: CloseReason;
-  /** 0 when the client does not say a version that exists. */
+  /** 0 when the client names no version that exists. */
   protocol: number;
 }
 
@@ -53,7 +53,7 @@ function protocolOf(query: string): number | CloseReason {
   return Number(major) >= INFERRED.fromMajor ? INFERRED.protocol : INFERRED.before;
 }
 
-/** Empty when the query does not have it. */
+/** Empty when the query does not have the parameter. */
 function parameterOf(query: string, name: string): string {
   return new RegExp(`(?:^|&)${name}=([^&]*)`).exec(query)?.[1] ?? "";
 }

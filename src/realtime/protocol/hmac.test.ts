@@ -1,4 +1,4 @@
-// The HMAC is that of everyone else, whatever is signed.
+// The HMAC equals that of other implementations for any text.
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { hmacHex } from "./hmac.ts";
@@ -7,7 +7,7 @@ function expected(secret: string, text: string): string {
   return createHmac("sha256", secret).update(text).digest("hex");
 }
 
-test("test case 2 of RFC 4231", () => {
+test("the digest of test case 2 of RFC 4231 is right", () => {
   const digest = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
   expect(hmacHex("Jefe", "what do ya want for nothing?")).toBe(digest);
 });
@@ -28,7 +28,7 @@ test.each([
   expect(hmacHex(secret, text)).toBe(expected(secret, text));
 });
 
-test("many secrets, one after the other and again", () => {
+test("more secrets than are kept make right digests, and again in a second round", () => {
   for (const round of [1, 2]) {
     for (let index = 0; index < 1_500; index += 1)
       expect(hmacHex(`s${index}`, `${round}`)).toBe(expected(`s${index}`, `${round}`));

@@ -1,10 +1,10 @@
-// HMAC-SHA256 (RFC 2104) out of plain hashes. The runtime has it as well, but each of its objects has to be collected, which costs
+// HMAC-SHA256 (RFC 2104) from plain hashes. The runtime has it as well, but the garbage collection of its objects costs
 // a server that signs tens of thousands of times a second more than the hashing.
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
-/** Of the texts that are signed here, nearly all are shorter. */
+/** Nearly all texts that are signed here are shorter. */
 const MAX_TEXT_LENGTH = 1_024;
-/** Far more secrets than a cluster has; it only keeps rotated ones from staying for ever. */
+/** Far more secrets than a cluster has; the limit only keeps rotated secrets from staying for ever. */
 const MAX_KEYS = 1_000;
 
 const encoder = new TextEncoder();
@@ -38,7 +38,7 @@ export function hmacHex(secret: string, text: string): string {
   const known = keys.get(secret);
   if (known !== undefined) return known.hex(text);
   const bytes = encoder.encode(secret);
-  // Such a secret would have to be hashed first.
+  // A longer secret would have to be hashed first.
   if (bytes.length > BLOCK_BYTES) return slowHmacHex(secret, text);
   if (keys.size >= MAX_KEYS) keys.clear();
   const key = new Key(bytes);

@@ -1,16 +1,16 @@
-// Who a subscriber of a presence channel is, by what its application signed or by its sign-in.
+// The identity of a subscriber of a presence channel, from its application's signature or from its sign-in.
 import { MAX_USER_ID_LENGTH, MAX_USER_INFO_BYTES } from "./limits.ts";
 
 export interface MemberIdentity {
   userId: string;
-  /** Undefined when the application says nothing of the user. */
+  /** Undefined when the application gives no information about the user. */
   userInfo: unknown;
 }
 
 /**
  * Reads the identity.
- * @param channelData JSON with `user_id` and `user_info`; undefined for a user who signed in.
- * @returns the identity, or what is wrong as a sentence.
+ * @param channelData JSON with `user_id` and `user_info`; undefined for a user that signed in.
+ * @returns the identity, or the fault as a sentence.
  */
 export function memberOf(
   channelData: string | undefined,
@@ -24,7 +24,7 @@ export function memberOf(
   return identityOf(userId, data.user_info);
 }
 
-/** The identity, or what is wrong as a sentence. */
+/** The identity, or the fault as a sentence. */
 export function identityOf(userId: string, userInfo: unknown): MemberIdentity | string {
   const json = userInfo === undefined ? "" : jsonOf(userInfo);
   if (json === null || Buffer.byteLength(json) > MAX_USER_INFO_BYTES)
@@ -32,14 +32,14 @@ export function identityOf(userId: string, userInfo: unknown): MemberIdentity | 
   return { userId, userInfo };
 }
 
-/** A user's id as text, or null when it can be none. */
+/** A user's id as text, or null for a value that cannot be an id. */
 export function userIdOf(value: unknown): string | null {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   if (typeof value !== "string" || value === "" || value.length > MAX_USER_ID_LENGTH) return null;
   return value;
 }
 
-/** Null for what is nested so deeply that it can be read but not written. */
+/** Null for a value that is nested so deeply that it can be read but not written. */
 function jsonOf(value: unknown): string | null {
   try {
     return JSON.stringify(value);

@@ -42,7 +42,7 @@ describe("a frame", () => {
     expect(read({ event: "pusher:subscribe", data: { channel: "a" } })).toMatchObject({ channel: "a" });
   });
 
-  test("signs in with nothing that could be signed when it has none", () => {
+  test("without user data signs in with an empty text", () => {
     expect(read({ event: "pusher:signin", data: {} })).toMatchObject({ kind: "signin", userData: "" });
   });
 

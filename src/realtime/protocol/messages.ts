@@ -1,7 +1,7 @@
-// Reads what a client sends: every frame becomes one of a few messages, or a fault that is told to the client.
+// Reads the frames of clients: every frame becomes one of a few messages, or a fault that is sent to the client.
 import { MAX_EVENT_NAME_LENGTH } from "./limits.ts";
 
-/** What a client wants. */
+/** The request of a client. */
 export type Message =
   | { kind: "ping" }
   | { kind: "pong" }
@@ -14,7 +14,7 @@ export type Message =
 const PING: Message = { kind: "ping" };
 const PONG: Message = { kind: "pong" };
 
-/** Never throws: whatever a client sends, there is an answer. */
+/** Never throws: every frame of a client has an answer. */
 export function readMessage(text: string): Message {
   const frame = parsed(text);
   if (!isObject(frame)) return fault("Invalid message: expected a JSON object");
@@ -55,7 +55,7 @@ function unsubscribe({ channel }: Record<string, unknown>): Message {
 }
 
 function signin({ auth, user_data: userData }: Record<string, unknown>): Message {
-  // Without it there is nothing that could be signed, so the signature cannot be right either.
+  // Without user data there is nothing to sign, so the signature cannot be right either.
   return { kind: "signin", auth, userData: typeof userData === "string" ? userData : "" };
 }
 
@@ -66,7 +66,7 @@ function clientEvent(event: string, { channel, data }: Record<string, unknown>):
   return { kind: "client-event", event, channel, data };
 }
 
-/** Some clients send their data as a text that holds JSON. */
+/** Some clients send their data as a JSON text. */
 function dataOf({ data }: Record<string, unknown>): Record<string, unknown> {
   const value = typeof data === "string" ? parsed(data) : data;
   return isObject(value) ? value : {};

@@ -1,9 +1,10 @@
 // Whether a web page may connect, by its origin.
 
 /**
- * Whether an origin is allowed. An empty list allows all, without one as well; a list allows only what it names.
- * @param allowed each is `*`, a host, or `*.` before one, with a scheme and a port where those matter.
- * @param origin of the browser, such as `https://example.com:8443`; null when there is none.
+ * Whether an origin is allowed. An empty list allows every client, even without an origin; any other list allows only
+ * the origins that it names.
+ * @param allowed each is `*`, a host, or `*.` before a host, with a scheme and a port where those matter.
+ * @param origin of the browser, such as `https://example.com:8443`; null when there is no origin.
  */
 export function isOriginAllowed(allowed: readonly string[], origin: string | null): boolean {
   if (allowed.length === 0 || allowed.includes("*")) return true;
@@ -24,11 +25,11 @@ function fits(pattern: string, given: OriginParts): boolean {
   if (wanted.scheme !== null && wanted.scheme !== given.scheme) return false;
   if (!fitsPort(wanted, given)) return false;
   if (!wanted.host.startsWith("*.")) return wanted.host === given.host;
-  // What stands for a subdomain is not the domain itself.
+  // A wildcard stands for a subdomain, never for the domain itself.
   return given.host.endsWith(wanted.host.slice(1)) && given.host.length > wanted.host.length - 1;
 }
 
-/** A pattern with a scheme means that scheme's own port; one with a host alone means any. */
+/** A pattern with a scheme means that scheme's own port; a pattern with a host alone means any port. */
 function fitsPort(wanted: OriginParts, given: OriginParts): boolean {
   if (wanted.port === "*") return true;
   if (wanted.port === null && wanted.scheme === null) return true;

@@ -34,7 +34,7 @@ describe("signatures", () => {
     expect(isSignedBy([SECRET], text, signature.slice(1))).toBeFalse();
   });
 
-  test("of a body", () => {
+  test("of a body are its MD5", () => {
     const body = '{"name":"foo","channels":["project-3"],"data":"{\\"some\\":\\"data\\"}"}';
     expect(md5Hex(body)).toBe("ec365a775a4cd0599faeb73354201b6f");
   });

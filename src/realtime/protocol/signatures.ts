@@ -8,7 +8,7 @@ export function md5Hex(content: string | Uint8Array): string {
   return Bun.MD5.hash(content, "hex");
 }
 
-/** Whether one of the secrets made the signature of the text. All are tried, so the time tells nothing. */
+/** Whether one of the secrets made the signature of the text. All secrets are tried, so the time reveals nothing. */
 export function isSignedBy(secrets: readonly string[], text: string, signature: string): boolean {
   let isSigned = false;
   for (const secret of secrets) {
@@ -17,7 +17,10 @@ export function isSignedBy(secrets: readonly string[], text: string, signature: 
   return isSigned;
 }
 
-/** Looks at every character, so the time does not tell how much of a guess was right; quicker than to make buffers of both. */
+/**
+ * Compares every character, so the time does not reveal how much of a guess was right; quicker than making buffers of
+ * both.
+ */
 function isSame(expected: string, given: string): boolean {
   let differences = expected.length ^ given.length;
   for (let index = 0; index < expected.length; index++) {
@@ -26,19 +29,19 @@ function isSame(expected: string, given: string): boolean {
   return differences === 0;
 }
 
-/** What a subscriber of a private channel has to have signed; with `channelData` on presence channels. */
+/** The text that a subscriber of a private channel needs a signature of; with `channelData` on presence channels. */
 export function channelText(socketId: string, channel: string, channelData?: string): string {
   return channelData === undefined ? `${socketId}:${channel}` : `${socketId}:${channel}:${channelData}`;
 }
 
-/** What a user that signs in has to have signed. */
+/** The text that a user needs a signature of to sign in. */
 export function userText(socketId: string, userData: string): string {
   return `${socketId}::user::${userData}`;
 }
 
 /**
  * Whether an `auth` of a client, `KEY:SIGNATURE`, proves that the application signed the text.
- * @param secrets those that are valid now.
+ * @param secrets the secrets that are valid now.
  */
 export function isAuthorized(
   auth: unknown,

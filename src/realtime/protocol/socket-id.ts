@@ -1,9 +1,9 @@
-// Ids of connections: two numbers with a dot between, as the libraries of servers check them.
+// Ids of connections: two numbers with a dot in between, as the libraries of servers check them.
 
 const numbers = new Uint32Array(512);
 let used = numbers.length;
 
-/** Cannot be guessed: whoever is to sign for a connection is told its id by that connection alone. */
+/** Makes an id that cannot be guessed: an application learns the id to sign from the connection alone. */
 export function newSocketId(): string {
   return `${nextNumber()}.${nextNumber()}`;
 }

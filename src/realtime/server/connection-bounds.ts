@@ -1,14 +1,14 @@
-// Bounds the connections of a realtime server before they are WebSockets, so that strangers leave descriptors to clients.
+// Bounds the connections of a realtime server that are not WebSockets yet, so that they leave descriptors to clients.
 import type { Server } from "bun";
 import { openFileLimit } from "../../lib/open-files.ts";
 import { ServerConnections } from "../../lib/server-connections.ts";
 
-/** Connections that are no WebSocket and have asked for nothing that was answered well. */
+/** The share of descriptors for connections that are no WebSocket and have had no good answer. */
 const UNPROVED_SHARE = 1 / 16;
 const [LEAST_UNPROVED, MOST_UNPROVED] = [32, 1_024];
-/** Descriptors that no client gets. */
+/** Descriptors that are kept for the server itself. */
 const OWN_DESCRIPTORS = 64;
-/** From this status on an answer says that the client did something wrong. */
+/** An answer with this status or above says that the client did something wrong. */
 const FIRST_ERROR = 400;
 
 type Answer = Response | undefined;
@@ -26,12 +26,12 @@ export class ConnectionBounds {
     this.#connections = new ServerConnections(port, { all: openFiles - OWN_DESCRIPTORS, unproved });
   }
 
-  /** Begins with a server that listens. */
+  /** Begins to bound a server that listens. */
   start(): void {
     this.#connections.start();
   }
 
-  /** Answers a request. @param answer gives undefined for a connection that is a WebSocket from then on. */
+  /** Answers a request. @param answer returns undefined for a connection that becomes a WebSocket. */
   async answer(
     request: Request,
     server: Server<unknown>,
@@ -40,7 +40,7 @@ export class ConnectionBounds {
     const call = this.#connections.begin(server.requestIP(request));
     const response = await answer();
     if (response === undefined) {
-      // It is under way for as long as it lasts.
+      // The request is under way for as long as the WebSocket lasts.
       call.prove();
       return undefined;
     }

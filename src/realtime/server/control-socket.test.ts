@@ -1,4 +1,4 @@
-// What the control socket answers when an order cannot be carried out.
+// The answer of the control socket to an order that fails.
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { realtimePath } from "../../contracts/versions.ts";
 import type { Log } from "../../lib/line-log.ts";
 import { serveControl } from "./control-socket.ts";
 
-test("an error of the server reaches nobody but its log", async () => {
+test("the cause of a server's error is in its log and not in its answer", async () => {
   const folder = mkdtempSync(join(tmpdir(), "pilvi-control-"));
   const logged: Record<string, unknown>[] = [];
   const note = (about: Record<string, unknown>) => void logged.push(about);

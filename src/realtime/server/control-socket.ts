@@ -1,4 +1,4 @@
-// The unix socket on which the host tells the server its configuration and asks how it is.
+// The unix socket on which the host sends the server its configuration and asks for its state.
 import { chmodSync, rmSync } from "node:fs";
 import type { Series } from "../../contracts/host-answers.ts";
 import { readAs } from "../../contracts/read.ts";
@@ -8,17 +8,17 @@ import { publicMessageOf } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Log } from "../../lib/line-log.ts";
 
-/** What can be asked of the server. */
+/** The orders and questions that the server takes. */
 export interface Controlled {
-  /** @throws PublicError when it cannot be done. */
+  /** @throws PublicError when the order fails. */
   configure(config: ClusterConfig): void;
-  /** The series of a cluster or application over the last so many seconds. */
+  /** The series of a cluster or application over the last `periodSeconds`. */
   series(id: string, periodSeconds: number): Series;
-  /** What is counted at the moment. */
+  /** The counters of this moment. */
   stats(): RealtimeStats;
 }
 
-/** Begins to serve; the returned function ends it. */
+/** Begins to serve. @returns a function that ends it. */
 export function serveControl(controlled: Controlled, path: string, log: Log): () => Promise<void> {
   rmSync(path, { force: true });
   const server = Bun.serve({
@@ -48,7 +48,7 @@ export function serveControl(controlled: Controlled, path: string, log: Log): ()
       return Response.json({ message }, { status: 500 });
     },
   });
-  // Whoever may write here changes who is let in.
+  // A program that may write here decides which clients are let in.
   chmodSync(path, 0o600);
   return () => server.stop(true);
 }

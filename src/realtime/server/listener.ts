@@ -11,21 +11,21 @@ import { ConnectionBounds } from "./connection-bounds.ts";
 import { SocketTransport, type Backlog, type Socket } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
 
-/** What belongs to a socket. */
+/** The data of a socket. */
 export interface SocketData {
   handshake: Handshake;
   connection: Connection | null;
 }
 
-/** A socket with what belongs to it. */
+/** A socket with its data. */
 export type ClientSocket = Socket & { data: SocketData };
 
-/** What decides whether a request becomes a WebSocket. */
+/** Decides whether a request becomes a WebSocket. */
 export interface Upgrading {
   upgrade(request: Request, options: { data: SocketData }): boolean;
 }
 
-/** What happens on a socket. */
+/** The events of a socket. */
 export interface SocketHandlers {
   open(socket: ClientSocket): void;
   message(socket: ClientSocket, message: string | Buffer): void;
@@ -34,20 +34,22 @@ export interface SocketHandlers {
   close(socket: ClientSocket): void;
 }
 
-/** Above the largest message of any application, whose own limit is told more kindly. */
+/**
+ * Above the largest message of any application, so that the application's own limit answers first, with a clear reason.
+ */
 const MAX_PAYLOAD_BYTES = 256 * 1024;
-/** Above what the HTTP API takes, which says so in words. */
+/** Above the limit of the HTTP API, which answers with a reason. */
 const MAX_BODY_BYTES = 2 * 1024 ** 2;
-/** Libraries of servers keep connections for their next event. */
+/** The libraries of servers keep connections for their next event. */
 const KEEP_ALIVE_SECONDS = 120;
-/** A single burst may fill a buffer beyond what slow consumers are closed for; nothing is dropped below this. */
+/** A single burst may fill a buffer beyond the limit for slow consumers; nothing is dropped below this size. */
 const MAX_BURST_BYTES = 16 * 1024 ** 2;
 
 const SOCKET_OPTIONS = {
   maxPayloadLength: MAX_PAYLOAD_BYTES,
   backpressureLimit: MAX_BURST_BYTES,
   closeOnBackpressureLimit: true,
-  // The heartbeat does better: this one takes what is sent for a sign of life.
+  // The heartbeat does better: Bun's takes a frame that was sent for a sign of life.
   idleTimeout: 0,
   sendPings: false,
   perMessageDeflate: false,
@@ -55,7 +57,7 @@ const SOCKET_OPTIONS = {
 
 /**
  * Begins to listen.
- * @throws PublicError when the port cannot be had.
+ * @throws PublicError when the port cannot be listened on.
  */
 export function listen(
   cluster: Cluster,
@@ -94,7 +96,7 @@ export function listen(
   }
 }
 
-/** Answers a request, or nothing when it becomes a WebSocket. */
+/** Answers a request; undefined when it becomes a WebSocket. */
 export function answer(
   request: Request,
   server: Upgrading,
@@ -104,14 +106,14 @@ export function answer(
   if (request.method !== "GET") return handleHttp(request, cluster, reportFault);
   const { path, query } = splitUrl(request.url);
   const handshake = { path, query, origin: request.headers.get("origin") };
-  // Bun knows best what a handshake is; everything else stays a request.
+  // Bun decides what a handshake is; everything else stays a request.
   if (server.upgrade(request, { data: { handshake, connection: null } })) return undefined;
   return handleHttp(request, cluster, reportFault);
 }
 
-/** Lets clients in and passes on what they send. */
+/** Lets clients in and passes on their messages. */
 export function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): SocketHandlers {
-  /** A fault of ours must not end everyone else's connections. */
+  /** A fault of the server must not end the connections of other clients. */
   const guarded =
     <Rest extends unknown[]>(act: (socket: ClientSocket, ...rest: Rest) => void) =>
     (socket: ClientSocket, ...rest: Rest) => {
@@ -133,7 +135,7 @@ export function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): So
 }
 
 function receive({ data: { connection } }: ClientSocket, message: string | Buffer): void {
-  // What a client sends after it was refused is not read any more.
+  // Messages after a refusal are not read any more.
   if (connection === null || connection.isClosed) return;
   if (typeof message !== "string") {
     connection.heard();

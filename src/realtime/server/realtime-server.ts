@@ -1,4 +1,4 @@
-// The server of one cluster: puts the protocol, the sockets, webhooks and metrics together, and keeps their time.
+// The server of one cluster: connects the protocol, the sockets, webhooks and metrics, and runs their timers.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Server } from "bun";
@@ -15,11 +15,11 @@ import { listen, type SocketData } from "./listener.ts";
 import type { Backlog } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
 
-/** So much more in a buffer makes no difference to what slow clients may have. */
+/** Buffers that have grown by less make no difference to the limits of slow clients. */
 const UNCHECKED_BYTES = 32 * 1024;
-/** What may wait in the webhooks of all applications together, in memory and as much again on the disk. */
+/** The most that may wait in the webhooks of all applications together, in memory and as much again on the disk. */
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
-/** What an application without webhooks counts. */
+/** The counters of an application without webhooks. */
 const NO_WEBHOOKS = { delivered: 0, failed: 0, dropped: 0 };
 const SAMPLE_INTERVAL_MS = 5_000;
 const SAVE_INTERVAL_MS = 60_000;
@@ -45,7 +45,7 @@ export class RealtimeServer implements Controlled {
     this.#metrics = new Metrics({ file: join(config.dataDir, "metrics"), log: this.#log });
   }
 
-  /** Begins to keep time; clients are let in from the first configuration on. */
+  /** Starts the timers; clients are let in from the first configuration on. */
   start(): void {
     mkdirSync(this.#config.dataDir, { recursive: true });
     this.#metrics.load();
@@ -80,10 +80,10 @@ export class RealtimeServer implements Controlled {
     return { connections: this.#cluster.connectionCount, applications };
   }
 
-  /** Sends all clients away gently and keeps what must outlive the process. */
+  /** Sends all clients away gently and saves the data that must outlive the process. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    // Those who are connected stay for now, new ones are refused by the kernel.
+    // Open connections stay for now, and the kernel refuses new connections.
     void this.#listener?.stop(false);
     await this.#cluster.close();
     this.#metrics.sample(this.#samples());

@@ -1,14 +1,14 @@
-// A connection's way to its socket, on Bun's WebSocket server.
+// The transport of a connection, on Bun's WebSocket server.
 import type { ServerWebSocket } from "bun";
 import type { Transport } from "../transport.ts";
 
-/** What may have begun to wait in buffers; as long as it is little, nobody need look at each socket. */
+/** How much may have begun to wait in buffers; as long as it is little, no socket need be checked. */
 export interface Backlog {
-  /** No buffer has grown by more since this was 0. */
+  /** No buffer has grown by more than this since it was 0. */
   bytes: number;
 }
 
-/** What of Bun's socket is used. */
+/** The part of Bun's socket that is used. */
 export type Socket = Pick<
   ServerWebSocket<unknown>,
   "sendText" | "publishText" | "subscribe" | "unsubscribe" | "ping" | "close" | "getBufferedAmount"
@@ -24,7 +24,7 @@ export class SocketTransport implements Transport {
   }
 
   send(frame: string): void {
-    // Bun tells by a number that is not positive that the socket did not take it at once.
+    // Bun returns a number that is not positive when the socket did not take the frame at once.
     if (this.#socket.sendText(frame) <= 0) this.#backlog.bytes += frame.length;
   }
 
@@ -33,7 +33,8 @@ export class SocketTransport implements Transport {
   }
 
   close(code: number, reason: string): void {
-    // Leaves all topics, and ends the socket some 4 s later whatever the client does; `terminate` would do nothing any more.
+    // Bun leaves all topics, and ends the socket some 4 s later whatever the client does; `terminate` would do nothing
+    // any more.
     this.#socket.close(code, reason);
   }
 

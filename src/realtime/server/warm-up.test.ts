@@ -1,4 +1,4 @@
-// The warm-up runs what clients will run, and nothing is left of it.
+// The warm-up runs the code that clients will run, and leaves nothing behind.
 import { expect, test } from "bun:test";
 import type { Log } from "../../lib/line-log.ts";
 import { warmUp } from "./warm-up.ts";

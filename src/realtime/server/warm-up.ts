@@ -1,4 +1,5 @@
-// Has the engine compile what every connection runs before there is one: the first thousands would pay for it otherwise.
+// Has the JavaScript engine compile the code of connections before the first client: otherwise the first thousands
+// would pay for it.
 import { Cluster } from "../cluster.ts";
 import type { ApplicationConfig } from "../config.ts";
 import type { ApplicationEvents } from "../events.ts";
@@ -6,14 +7,17 @@ import type { Log } from "../../lib/line-log.ts";
 import { answer, socketHandlers, type ClientSocket, type SocketData } from "./listener.ts";
 import type { Backlog } from "./socket-transport.ts";
 
-/** So many that what is run for each is compiled; more would cost the start more than they save. */
+/** Enough for the code of a connection to be compiled; more would cost the start more than they save. */
 const CONNECTIONS = 800;
-/** So many are open at a time, on one channel. */
+/** How many connections are open at a time, on one channel. */
 const ROUND = 50;
 const URL = "http://127.0.0.1/app/warm-up?protocol=7&client=js&version=8.4.0";
 const SUBSCRIBE = JSON.stringify({ event: "pusher:subscribe", data: { channel: "warm-up" } });
 
-/** Lets clients that do not exist into a cluster that nobody else sees, and lets them go. Takes some 10 ms. @returns the frames that they were sent. */
+/**
+ * Connects, subscribes and disconnects simulated clients in a cluster of its own. Takes some 10 ms. @returns the frames
+ * that were sent to them.
+ */
 export function warmUp(log: Log): number {
   const cluster = new Cluster(ignore, () => NO_EVENTS);
   cluster.configure({ maxConnections: ROUND, applications: [APPLICATION] });
@@ -31,7 +35,7 @@ export function warmUp(log: Log): number {
   return cluster.applicationById(APPLICATION.id)?.counters.sent ?? 0;
 }
 
-/** A client's socket that takes everything and says nothing. */
+/** A client's socket that takes everything and sends nothing. */
 class SilentSocket implements ClientSocket {
   data: SocketData = { handshake: { path: "", query: "", origin: null }, connection: null };
 

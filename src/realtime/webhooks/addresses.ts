@@ -1,7 +1,7 @@
-// Which IP addresses lie in the public internet, so that a customer's URL cannot make this machine ask its neighbours.
+// Which IP addresses are in the public internet, so that a customer's URL cannot make this machine call its neighbours.
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** What is not public of IPv4: https://www.iana.org/assignments/iana-ipv4-special-registry and multicast. */
+/** The IPv4 networks that are not public: https://www.iana.org/assignments/iana-ipv4-special-registry and multicast. */
 const PRIVATE_V4: [network: string, bits: number][] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -19,7 +19,10 @@ const PRIVATE_V4: [network: string, bits: number][] = [
   ["224.0.0.0", 3],
 ];
 
-/** Of IPv6 only 2000::/3 is given out; in it these are not public: IETF protocols with Teredo, and documentation. */
+/**
+ * Only 2000::/3 of IPv6 is allocated; in it these networks are not public: IETF protocols with Teredo, and
+ * documentation.
+ */
 const GIVEN_OUT_V6: [network: string, bits: number] = ["2000::", 3];
 const PRIVATE_V6: [network: string, bits: number][] = [
   ["2001::", 23],
@@ -27,7 +30,7 @@ const PRIVATE_V6: [network: string, bits: number][] = [
   ["3fff::", 20],
 ];
 
-/** Forms of IPv6 that carry an IPv4 address, and at which of the eight groups it begins. */
+/** Forms of IPv6 that carry an IPv4 address, and the number of the group at which it begins. */
 const CARRIERS: { list: BlockList; group: number }[] = [
   { list: listOf([["::ffff:0:0", 96]], "ipv6"), group: 6 },
   { list: listOf([["64:ff9b::", 96]], "ipv6"), group: 6 },
@@ -39,12 +42,13 @@ const privateV6 = listOf(PRIVATE_V6, "ipv6");
 const givenOutV6 = listOf([GIVEN_OUT_V6], "ipv6");
 
 /**
- * Whether an address may be reached by webhooks. One that carries an IPv4 address inside (mapped, NAT64, 6to4) is as public as that.
- * @param address an IP address as text; anything else is not public.
+ * Whether webhooks may reach an address. An address that carries an IPv4 address (mapped, NAT64, 6to4) is as public as
+ * that.
+ * @param address an IP address as text; any other text is not public.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !privateV4.check(address, "ipv4");
-  // With a zone, as in `fe80::1%eth0`, an address means a link of this machine.
+  // An address with a zone, as in `fe80::1%eth0`, belongs to a link of this machine.
   if (!isIPv6(address) || address.includes("%")) return false;
   const carrier = CARRIERS.find(({ list }) => list.check(address, "ipv6"));
   if (carrier !== undefined) return !privateV4.check(carriedV4(address, carrier.group), "ipv4");
@@ -56,7 +60,7 @@ function carriedV4(address: string, group: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** The eight numbers of an IPv6 address; the URL parser writes out what the text may abbreviate or say in decimals. */
+/** The eight numbers of an IPv6 address; the URL parser expands abbreviations and decimals. */
 function groupsOf(address: string): number[] {
   const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const left = numbersOf(head);

@@ -1,32 +1,35 @@
-// What is delivered in one request.
+// The content of one request to a webhook.
 
 export interface Batch {
   /** Grows; unique in a spool. */
   id: number;
-  /** Which webhook it is for, see `Webhook.key`. */
+  /** The key of its webhook, see `Webhook.key`. */
   webhook: string;
-  /** The body of the request; it is signed when it is sent. */
+  /** The body of the request, which is signed when it is sent. */
   body: string;
   bytes: number;
-  /** How many events the body has. */
+  /** The number of events in the body. */
   events: number;
-  /** When the first attempt failed that it was or waited for, in milliseconds since 1970; null when none has. */
+  /**
+   * When the first failed attempt began that the batch was part of or waited for, in milliseconds since 1970; null
+   * before a failure.
+   */
   failingSinceMs: number | null;
 }
 
-/** What waits for delivery in all queues that share it. */
+/** The bytes that wait for delivery in all queues that share this object. */
 export interface Waiting {
   bytes: number;
-  /** Above it each queue drops its oldest. */
+  /** Above it each queue drops its oldest batch. */
   readonly maxBytes: number;
 }
 
-/** Of an application, since the process started. */
+/** The counters of an application since the process started. */
 export interface WebhookCounters {
   /** Batches that were answered with 2xx. */
   delivered: number;
-  /** Attempts that were not; the same batch may fail several times. */
+  /** Attempts without such an answer; the same batch may fail several times. */
   failed: number;
-  /** Batches that were given up: too long failing, too many waiting, or refused. */
+  /** Batches that were given up: they failed for too long, too many waited, or they were refused. */
   dropped: number;
 }

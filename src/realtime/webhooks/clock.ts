@@ -1,11 +1,11 @@
-// Time, as webhooks see it; tests put in one that they move themselves.
+// The time of webhooks; tests replace it by a clock that they move themselves.
 
 export interface Clock {
   /** Milliseconds since 1970; may jump when the machine's clock is set. */
   wallMs(): number;
   /** Milliseconds since some moment; never jumps. */
   steadyMs(): number;
-  /** @returns what calls it off. */
+  /** @returns a function that cancels the task. */
   after(delayMs: number, task: () => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-// What happens when a customer's server fails, is slow or is gone.
+// Delivery to a customer's server that fails, is slow or is gone.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -31,7 +31,7 @@ function start(urls: string[], options: Partial<WebhooksOptions> = {}) {
     made.clock.advance(50);
   };
   const { counters } = made.webhooks;
-  /** Lets the present pause pass when so many attempts have failed. */
+  /** Ends the present pause after so many failed attempts. */
   const afterFailures = async (count: number) => {
     await until(() => counters.failed === count && made.clock.pendingMs.length > 0);
     made.clock.advance(made.clock.pendingMs[0] ?? 0);
@@ -43,7 +43,7 @@ function channelsAt(path: string): unknown[] {
   return server.at(path).flatMap(({ events }) => events.map((each) => each.channel));
 }
 
-/** A port of the loopback at which nobody listens. */
+/** A port of the loopback address at which no program listens. */
 async function closedPort(): Promise<number> {
   const listener = createServer();
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
@@ -52,7 +52,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-test("tries again in order, with growing pauses, and signs with the secret of the moment", async () => {
+test("failed batches are tried again in order, with growing pauses, signed with the secret of the moment", async () => {
   let secret = "old";
   const { webhooks, clock, counters, miss, afterFailures } = start([server.url("/a")], {
     credentials: () => ({ key: "key", secret }),
@@ -80,7 +80,7 @@ test("tries again in order, with growing pauses, and signs with the secret of th
   await webhooks.close();
 });
 
-test("gives a batch up after 5 minutes of errors; the next gets its own attempt", async () => {
+test("a batch is given up after 5 minutes of errors, and the next batch gets its own attempt", async () => {
   const { webhooks, clock, counters, miss, afterFailures } = start([server.url("/a")]);
   const beganMs = clock.wallMs();
   server.answers.set("/a", () => (channelsAt("/a").includes("second") ? 200 : 500));
@@ -100,7 +100,7 @@ test("gives a batch up after 5 minutes of errors; the next gets its own attempt"
   await webhooks.close();
 });
 
-test("a server that cannot be reached costs all that wait their 5 minutes, not each in turn", async () => {
+test("an unreachable server costs all waiting batches 5 minutes together, not each in turn", async () => {
   const { webhooks, clock, counters, miss, afterFailures } = start([
     `http://127.0.0.1:${await closedPort()}/`,
   ]);
@@ -129,7 +129,7 @@ test("a webhook that fails or hangs does not delay the others", async () => {
   await webhooks.close();
 });
 
-test("no more than 4 requests of an application are under way", async () => {
+test("at most 4 requests of an application are under way", async () => {
   const hanging = Promise.withResolvers<number>();
   const paths = [1, 2, 3, 4, 5, 6].map((each) => `/${each}`);
   for (const path of paths) server.answers.set(path, () => hanging.promise);
@@ -142,7 +142,7 @@ test("no more than 4 requests of an application are under way", async () => {
   await webhooks.close();
 });
 
-test("an answer that does not come in 10 s is a failure", async () => {
+test("a missing answer is a failure after 10 s", async () => {
   const hanging = Promise.withResolvers<number>();
   server.answers.set("/a", () => (server.at("/a").length === 1 ? hanging.promise : 200));
   const { webhooks, clock, counters, miss, afterFailures } = start([server.url("/a")]);
@@ -166,7 +166,7 @@ test("redirects are failures, and are not followed", async () => {
   await webhooks.close();
 });
 
-test("the oldest is dropped when too many wait; what is in flight is not", async () => {
+test("the oldest batch is dropped when too many wait, and a batch in flight is not", async () => {
   const hanging = Promise.withResolvers<number>();
   server.answers.set("/a", () => hanging.promise);
   const { webhooks, counters } = start([]);
@@ -183,7 +183,7 @@ test("the oldest is dropped when too many wait; what is in flight is not", async
   await webhooks.close();
 });
 
-test("what waits is bounded in bytes too", async () => {
+test("the waiting batches are bounded in bytes too", async () => {
   const hanging = Promise.withResolvers<number>();
   server.answers.set("/a", () => hanging.promise);
   const { webhooks, clock, counters } = start([]);
@@ -199,7 +199,7 @@ test("what waits is bounded in bytes too", async () => {
   await webhooks.close();
 });
 
-test("what waits is bounded over all applications that share a limit; each drops its own oldest", async () => {
+test("the waiting batches of all applications share a limit, and each application drops its own oldest", async () => {
   const waiting = { bytes: 0, maxBytes: 100_000 };
   const hanging = Promise.withResolvers<number>();
   for (const path of ["/a", "/b"]) server.answers.set(path, () => hanging.promise);
@@ -216,7 +216,7 @@ test("what waits is bounded over all applications that share a limit; each drops
   expect(waiting.bytes).toBe(0);
 });
 
-test("a kept connection that the server closed is no failure", async () => {
+test("a kept connection that the server closed is not a failure", async () => {
   let answers = 0;
   const rude = createServer((socket) => {
     let requests = 0;
@@ -240,7 +240,7 @@ test("a kept connection that the server closed is no failure", async () => {
   await new Promise((resolve) => rude.close(resolve));
 });
 
-test("an answer without end costs its connection, and not the memory", async () => {
+test("an endless answer costs its connection, and not the memory", async () => {
   let closed = false;
   const endless = createServer((socket) => {
     const more = () => {
@@ -262,7 +262,7 @@ test("an answer without end costs its connection, and not the memory", async () 
   await new Promise((resolve) => endless.close(resolve));
 });
 
-test("a success is one though its body never ends", async () => {
+test("an answer with 2xx is a success even when its body never ends", async () => {
   const stalling = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));

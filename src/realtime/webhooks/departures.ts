@@ -1,7 +1,7 @@
-// Holds back that someone left, in case they are only reconnecting.
+// Holds back departures for a while, since the client may only be reconnecting.
 import type { Clock } from "./clock.ts";
 
-/** Beyond this the oldest are told early, so that memory stays bounded. */
+/** Beyond this number the oldest departures are reported early, so that memory stays bounded. */
 const MAX_HELD = 50_000;
 
 interface Held<Event> {
@@ -9,7 +9,7 @@ interface Held<Event> {
   dueMs: number;
 }
 
-/** All are held for the same time, so the order of arrival is the order in which they are due, and one timer does. */
+/** All departures are held for the same time, so they fall due in the order of arrival, and one timer is enough. */
 export class Departures<Event> {
   readonly #clock: Clock;
   readonly #holdMs: number;
@@ -23,7 +23,7 @@ export class Departures<Event> {
     this.#tell = options.tell;
   }
 
-  /** The event is told after the time, unless `cameBack` is called with the key before. */
+  /** Reports the event after the time, unless `cameBack` is called with the key before. */
   leave(key: string, event: Event): void {
     this.#held.delete(key);
     this.#held.set(key, { event, dueMs: this.#clock.steadyMs() + this.#holdMs });
@@ -31,12 +31,12 @@ export class Departures<Event> {
     this.#cancelTimer ??= this.#clock.after(this.#holdMs, () => this.#tellDue());
   }
 
-  /** @returns whether it had left within the time: then neither that nor the return is worth telling. */
+  /** @returns whether it had left within the time: then neither the departure nor the return is reported. */
   cameBack(key: string): boolean {
     return this.#held.delete(key);
   }
 
-  /** Tells everything now. */
+  /** Reports everything now. */
   flush(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

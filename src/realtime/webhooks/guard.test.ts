@@ -1,4 +1,4 @@
-// Webhooks cannot be made to ask what is not public.
+// Webhooks cannot be made to call addresses that are not public.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
@@ -16,7 +16,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** @param answers what the look-ups of the name say, one after the other; the last one again and again. */
+/** @param answers the results of the name's look-ups, one after the other; the last is repeated. */
 function start(url: string, allowPrivate: boolean, answers: string[][] = [["127.0.0.1"]]) {
   const looked: string[] = [];
   const made = startWebhooks({
@@ -76,7 +76,7 @@ test.each([
   expect(server.received).toEqual([]);
 });
 
-test("the connection goes to the address that was checked, with the name in the header", async () => {
+test("a connection goes to the checked address, with the name in the header", async () => {
   const { webhooks, counters, looked } = start(server.url("/", "hook.example"), true, [
     ["127.0.0.1"],
     ["192.0.2.1"],
@@ -87,7 +87,7 @@ test("the connection goes to the address that was checked, with the name in the 
   await webhooks.close();
 });
 
-test("a name that cannot be found is tried again", async () => {
+test("a name without an address is tried again", async () => {
   const { webhooks, clock, counters } = start(server.url("/", "hook.example"), true, [[], ["127.0.0.1"]]);
   await until(() => counters.failed === 1 && clock.pendingMs.length > 0);
   clock.advance(clock.pendingMs[0] ?? 0);
@@ -95,7 +95,7 @@ test("a name that cannot be found is tried again", async () => {
   await webhooks.close();
 });
 
-test("users in URLs and other schemes are refused where private addresses are allowed, too", async () => {
+test("user names in URLs and other schemes are refused even where private addresses are allowed", async () => {
   for (const url of [server.url("/", "user@hook.example"), "gopher://hook.example/"]) {
     const { webhooks, counters } = start(url, true);
     await until(() => counters.dropped === 1);
@@ -104,7 +104,7 @@ test("users in URLs and other schemes are refused where private addresses are al
   expect(server.received).toEqual([]);
 });
 
-test("a certificate that nobody vouches for is a failure, and nothing is sent", async () => {
+test("a certificate that is not trusted is a failure, and nothing is sent", async () => {
   const [key, cert] = [folder.path("key.pem"), folder.path("cert.pem")];
   const made = Bun.spawnSync(
     [

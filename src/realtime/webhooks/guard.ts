@@ -1,17 +1,17 @@
-// Decides whether a webhook's URL may be asked, and to which addresses a connection may go.
+// Decides whether a webhook's URL may be called, and to which addresses a connection may go.
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { isPublicAddress } from "./addresses.ts";
 
 type Addresses = { address: string; family: number }[];
 
-/** All addresses of a host name; rejects when there is none. */
+/** Resolves to all addresses of a host name; rejects when there is no address. */
 export type Resolve = (hostname: string) => Promise<Addresses>;
 
-/** What is refused now would be refused at another time as well. */
+/** A refusal that would be the same at any other time. */
 export class Refusal extends Error {}
 
-/** Why a URL may not be asked at all, or null; names are judged by `checkedLookup`. */
+/** Why a URL may not be called at all, or null; `checkedLookup` judges names. */
 export function refusalOf(target: URL | null, allowPrivate: boolean): string | null {
   if (target === null) return "The URL cannot be read.";
   if (target.protocol !== "http:" && target.protocol !== "https:") return "The URL is not http or https.";
@@ -27,8 +27,8 @@ export function hostOf(target: URL): string {
 }
 
 /**
- * A look-up for `request`, which connects to what it returns and asks nobody else. Fails with a `Refusal` when any of the addresses is
- * not public: a name that has both kinds is a trick or a mistake.
+ * A look-up for `request`, which connects to the result and resolves nothing else. Fails with a `Refusal` when any of
+ * the addresses is not public: a name that has both kinds is a trick or a mistake.
  */
 export function checkedLookup(allowPrivate: boolean, resolve: Resolve = resolveAll): LookupFunction {
   return async (hostname, { all }, callback) => {

@@ -1,4 +1,4 @@
-// The webhooks of one application: tells servers of the customer what happens in its channels.
+// The webhooks of one application: they report the events of its channels to servers of the customer.
 import type { Log } from "../../lib/line-log.ts";
 import type { WebhookConfig, WebhookEventType } from "../config.ts";
 import type { ApplicationEvents, ClientEvent } from "../events.ts";
@@ -14,16 +14,16 @@ import { Webhook } from "./webhook.ts";
 
 export type { Waiting, WebhookCounters } from "./batch.ts";
 
-/** Events of this time go out together to a webhook that has asked for it. */
+/** The events of this time go out together to a webhook that asks for batches. */
 const BATCH_MS = 50;
-/** A client that reconnects in this time has not left, as with Pusher. */
+/** A client that reconnects within this time has not left, as with Pusher. */
 const DEPARTURE_MS = 3000;
-/** Requests at the same time, of all webhooks of the application; one webhook has one. */
+/** The most requests at the same time of all webhooks of the application; a webhook has one at a time. */
 const MAX_IN_FLIGHT = 4;
 /** How long the end of the process waits for answers. */
 const CLOSE_GRACE_MS = 1000;
 
-/** As it stands in the body. */
+/** An event as it is in the body. */
 interface WebhookEvent {
   name: WebhookEventType;
   channel: string;
@@ -32,11 +32,11 @@ interface WebhookEvent {
 
 export interface WebhooksOptions {
   applicationId: string;
-  /** Asked at each attempt, so that a batch is signed with the secret that is good when it is sent. */
+  /** Called at each attempt, so that a batch is signed with the secret that is valid when it is sent. */
   credentials: () => Credentials;
-  /** A file of this application alone, which need not be there. */
+  /** A file of this application alone, which need not exist. */
   spoolFile: string;
-  /** Whether addresses that are not public may be asked. */
+  /** Whether webhooks may call addresses that are not public. */
   allowPrivate: boolean;
   /** Shared by all applications of the process. */
   waiting: Waiting;
@@ -47,23 +47,23 @@ export interface WebhooksOptions {
 }
 
 /**
- * Each event makes one request a webhook that wants it; to a batched one, the events of 50 ms (at most 100, or 256 KB) go together. A 2xx
- * is a success; anything else is tried again after 1 to 60 s for 5 minutes. Each webhook has a queue of its own with up to 10,000 requests
- * or 4 MB, whose oldest is dropped when it is full.
+ * Each event makes a request to each webhook that wants it; a batched webhook gets the events of 50 ms (at most 100, or
+ * 256 KB) together. A 2xx is a success; anything else is tried again after 1 to 60 s for 5 minutes. Each webhook has a
+ * queue of its own of up to 10,000 requests or 4 MB, which drops its oldest when it is full.
  *
- * Delivery is at least once: the customer may see a batch twice, when the answer was lost or the process ended before it came. A
- * batch is in the spool before its first attempt, so a kill of the process loses no more than the events of the last 50 ms and
- * departures that are held back; a power cut may lose some seconds. An orderly end loses nothing.
+ * Delivery is at least once: the customer may see a batch twice, when the answer was lost or the process ended before
+ * it came. A batch is in the spool before its first attempt, so a kill of the process loses no more than the events of
+ * the last 50 ms and departures that are held back; a power cut may lose some seconds. An orderly end loses nothing.
  */
 export class Webhooks implements ApplicationEvents {
-  /** Of this process, in batches and attempts. */
+  /** Batches and attempts of this process. */
   readonly counters: Readonly<WebhookCounters>;
   readonly #delivery: Delivery;
   readonly #departures: Departures<WebhookEvent>;
   #webhooks = new Map<string, Webhook>();
-  /** What at least one webhook wants; all else costs no more than a look in here. */
+  /** The events that at least one webhook wants; any other event costs no more than a look in here. */
   #wanted = new Set<WebhookEventType>();
-  /** What an earlier process left, until it is known which webhooks there are; null when it was not read yet. */
+  /** The batches that an earlier process left, until the webhooks are known; null before they are read. */
   #kept: Batch[] | null = null;
   #cancelFlush: (() => void) | null = null;
   #closed = false;
@@ -87,8 +87,8 @@ export class Webhooks implements ApplicationEvents {
   }
 
   /**
-   * From now on these are the webhooks. One is known by its URL: a change of its types or filter concerns the events to come, and what
-   * was not sent to one that is gone is dropped.
+   * Sets the webhooks from now on. A webhook is known by its URL: a change of its types or filter concerns later
+   * events, and the unsent events of a removed webhook are dropped.
    */
   configure(webhooks: WebhookConfig[]): void {
     if (this.#closed) return;
@@ -106,15 +106,18 @@ export class Webhooks implements ApplicationEvents {
     this.#resumeKept();
   }
 
-  /** Goes on with what an earlier process had not delivered. The first `configure` does so too, before or after. */
+  /**
+   * Goes on with the batches that an earlier process had not delivered. The first `configure` does so too, before or
+   * after.
+   */
   resume(): Promise<void> {
     this.#kept ??= this.#delivery.spool.load();
     return Promise.resolve();
   }
 
   /**
-   * Takes no more events, tells departures that were held back, waits up to 1 s for answers, and leaves in the spool what was not
-   * delivered by then. When nothing is left, neither is the file.
+   * Takes no more events, reports departures that were held back, waits up to 1 s for answers, and leaves undelivered
+   * batches in the spool. Without such batches no file is left.
    */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -168,7 +171,7 @@ export class Webhooks implements ApplicationEvents {
     this.#tell({ name: "subscription_count", channel, subscription_count: count });
   }
 
-  /** A departure is held back also for those who want to hear of arrivals alone: a reconnect is none. */
+  /** Departures are held back also for webhooks that want arrivals alone: a reconnect is no arrival. */
   #wantsAny(arrival: WebhookEventType, departure: WebhookEventType): boolean {
     return this.#wanted.has(arrival) || this.#wanted.has(departure);
   }
@@ -189,7 +192,7 @@ export class Webhooks implements ApplicationEvents {
     for (const webhook of this.#webhooks.values()) webhook.flush();
   }
 
-  /** The URL, and a number behind it where the same URL is there more than once. */
+  /** The URL, and a number behind it where the same URL occurs more than once. */
   #freeKey(url: string): string {
     let key = url;
     for (let count = 2; this.#webhooks.has(key); count += 1) key = `${url} ${count}`;
@@ -206,7 +209,7 @@ export class Webhooks implements ApplicationEvents {
   }
 }
 
-/** No channel's name has a space, so it is no other's key either. */
+/** No channel's name has a space, so this key is never the key of a channel. */
 function memberKey(channel: string, userId: string): string {
   return `${channel} ${userId}`;
 }

@@ -1,4 +1,4 @@
-// The batches of one webhook that are not delivered yet: sent in order, again when it fails, and not kept for ever.
+// The undelivered batches of one webhook: sent in order, tried again after a failure, and not kept for ever.
 import { backoffMs } from "../../lib/backoff.ts";
 import type { Log } from "../../lib/line-log.ts";
 import type { Batch, Waiting, WebhookCounters } from "./batch.ts";
@@ -7,7 +7,7 @@ import type { Credentials, Outcome, Sender } from "./sender.ts";
 import type { Slots } from "./slots.ts";
 import type { Spool } from "./spool.ts";
 
-/** Counted from the beginning of the first attempt that failed. */
+/** Counted from the beginning of the first failed attempt. */
 export const GIVE_UP_AFTER_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -16,13 +16,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** What a batch takes beside its body, roughly. */
 const OVERHEAD_BYTES = 512;
 
-/** What the queues of an application share. */
+/** The parts that the queues of an application share. */
 export interface Delivery {
   sender: Sender;
   slots: Slots;
   spool: Spool;
   counters: WebhookCounters;
-  /** Of all applications of the process. */
+  /** Shared by all applications of the process. */
   waiting: Waiting;
   credentials: () => Credentials;
   clock: Clock;
@@ -30,9 +30,10 @@ export interface Delivery {
 }
 
 /**
- * One request at a time, so events arrive in order; while the first batch is tried again, the others wait behind it. When the webhook
- * cannot be reached, that counts as an attempt of all that wait, so a dead one does not get minutes a batch. When it answers with an
- * error, the fault may lie in the one batch, so the others get an attempt of their own before they are given up.
+ * Sends one request at a time, so events arrive in order; while the first batch is tried again, the others wait behind
+ * it. When the webhook cannot be reached, that counts as an attempt of all waiting batches, so a dead webhook does not
+ * take minutes for each batch. When it answers with an error, the fault may lie in that one batch, so the others get an
+ * attempt of their own before they are given up.
  */
 export class DeliveryQueue {
   readonly #url: string;
@@ -42,7 +43,7 @@ export class DeliveryQueue {
   #bytes = 0;
   /** Attempts that failed since the last success. */
   #failures = 0;
-  /** What was logged last, to say a thing only once as long as it stays the same. */
+  /** The message that was logged last, so that it is not repeated. */
   #said = "";
   #inFlight = false;
   #closing = false;
@@ -54,7 +55,7 @@ export class DeliveryQueue {
     this.#with = delivery;
   }
 
-  /** The oldest is dropped when too many wait. */
+  /** Adds a batch; the oldest batch is dropped when too many wait. */
   add(batch: Batch): void {
     this.#batches.push(batch);
     this.#bytes += batch.bytes;
@@ -63,20 +64,23 @@ export class DeliveryQueue {
     this.#running ??= this.#run();
   }
 
-  /** Delivers what can be delivered at the first attempt; what cannot stays in the spool. Resolves when nothing is in flight. */
+  /**
+   * Delivers the batches that succeed at the first attempt; the others stay in the spool. Resolves when nothing is in
+   * flight.
+   */
   async close(): Promise<void> {
     this.#closing = true;
     this.#endPause?.();
     await this.#running;
   }
 
-  /** Ends an attempt that is under way, for `close` not to wait any longer. */
+  /** Ends an attempt that is under way, so that `close` does not wait any longer. */
   stop(): void {
     this.#abort.abort();
     this.#endPause?.();
   }
 
-  /** Drops everything, without counting it: nobody wants it any more. */
+  /** Drops everything, without counting it: the webhook was removed. */
   discard(): void {
     this.stop();
     for (const batch of this.#batches.splice(0)) this.#forget(batch);
@@ -92,12 +96,12 @@ export class DeliveryQueue {
     this.#running = null;
   }
 
-  /** Whether nothing more is to be tried in this process; new batches only go into the spool then. */
+  /** Whether nothing more is tried in this process; new batches then only go into the spool. */
   #ended(): boolean {
     return this.#abort.signal.aborted || (this.#closing && this.#failures > 0);
   }
 
-  /** @returns how long to wait before the next. */
+  /** @returns how long to wait before the next attempt, in milliseconds. */
   async #attempt(): Promise<number> {
     const { clock, sender, credentials } = this.#with;
     const [batch] = this.#batches;
@@ -149,7 +153,7 @@ export class DeliveryQueue {
     const { waiting } = this.#with;
     const isTooMuch = () => this.#bytes > MAX_BYTES || waiting.bytes > waiting.maxBytes;
     while (this.#batches.length > MAX_BATCHES || isTooMuch()) {
-      // The one in flight is out of reach, and may well arrive.
+      // The batch in flight is out of reach, and may well arrive.
       const oldest = this.#batches[this.#inFlight ? 1 : 0];
       if (oldest === undefined || oldest === this.#batches.at(-1)) return;
       this.#say("The oldest events of a webhook are dropped, since too many wait.", {});

@@ -1,4 +1,4 @@
-// One signed POST of a batch to an address that was checked.
+// Sends a batch as one signed POST to an address that was checked.
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -15,12 +15,12 @@ import { checkedLookup, hostOf, Refusal, refusalOf, type Resolve } from "./guard
 export const REQUEST_TIMEOUT_MS = 10_000;
 /** Servers commonly close a connection that was idle for 5 s. */
 const IDLE_TIMEOUT_MS = 4000;
-/** Nobody reads the answer; it is only taken in to use the connection again. */
+/** The content of an answer is only read so that the connection can be used again. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export type Outcome =
   | { kind: "delivered" }
-  /** Nothing was sent, and nothing would be at another time. */
+  /** Nothing was sent, and no later attempt would succeed. */
   | { kind: "refused"; reason: string }
   /** @property answered whether an HTTP answer came, though not a 2xx. */
   | { kind: "failed"; reason: string; answered: boolean };
@@ -38,9 +38,9 @@ export interface SenderOptions {
 }
 
 /**
- * Keeps connections for the next batch. Names are looked up when a connection is made, all their addresses are checked, and the
- * connection goes to one of these very addresses: an answer that changes between check and use has no effect. Redirects are not
- * followed, and a proxy in the environment is not used.
+ * Keeps connections for the next batch. Names are looked up for each new connection, all their addresses are checked,
+ * and the connection goes to one of these very addresses: an answer of the DNS that changes between check and use has
+ * no effect. Redirects are not followed, and a proxy in the environment is not used.
  */
 export class Sender {
   readonly #allowPrivate: boolean;
@@ -57,7 +57,7 @@ export class Sender {
     this.#lookup = checkedLookup(options.allowPrivate, options.resolve);
   }
 
-  /** Never rejects. @param signal ends the attempt, which has failed then. */
+  /** Never rejects. @param signal ends the attempt, which then counts as failed. */
   async send(url: string, body: string, by: Credentials, signal: AbortSignal): Promise<Outcome> {
     const target = URL.parse(url);
     const refusal = refusalOf(target, this.#allowPrivate);
@@ -65,7 +65,7 @@ export class Sender {
     try {
       const first = await this.#post(target, body, by, signal);
       if (first !== "stale") return first;
-      // The server closed a kept connection just when it was used again: that says nothing about the server.
+      // The server closed a kept connection just when it was used again, which is no fault of the server.
       const second = await this.#post(target, body, by, signal);
       return second === "stale" ? { kind: "failed", reason: "ECONNRESET", answered: false } : second;
     } catch (error) {
@@ -73,7 +73,7 @@ export class Sender {
     }
   }
 
-  /** Closes the connections that are kept. */
+  /** Closes the kept connections. */
   close(): void {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
@@ -132,7 +132,7 @@ function outcomeOfStatus(status: number): Outcome {
   return { kind: "failed", reason: `HTTP ${status}`, answered: true };
 }
 
-/** Takes in a short answer; a long one costs the connection. */
+/** Reads a short answer; a long answer costs the connection. */
 function discard(response: IncomingMessage): void {
   let bytes = 0;
   response.on("error", () => undefined);

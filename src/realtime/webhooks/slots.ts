@@ -1,4 +1,4 @@
-// Lets a limited number in at a time, in the order they came.
+// Lets a limited number of tasks in at a time, in the order of arrival.
 
 export class Slots {
   #free: number;
@@ -8,7 +8,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Resolves when there is room; whoever came in has to call `give`. */
+  /** Resolves when there is room; the caller must call `give` afterwards. */
   async take(): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1;

@@ -1,4 +1,4 @@
-// What is not delivered outlives the process.
+// Undelivered batches outlive the process.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createLog } from "../../lib/log.ts";
@@ -25,7 +25,7 @@ function newFile(): string {
   return folder.path(`spool-${(spools += 1)}`);
 }
 
-/** One life of the process. */
+/** The webhooks of one process. */
 function live(spoolFile: string, paths: string[]) {
   const made = startWebhooks({ spoolFile });
   made.webhooks.configure(
@@ -46,7 +46,7 @@ function channelsAt(path: string): unknown[] {
   return server.at(path).flatMap(({ events }) => events.map((each) => each.channel));
 }
 
-test("the next process delivers what this one could not, in order and before anything new", async () => {
+test("the next process delivers the undelivered batches in order, before anything new", async () => {
   const file = newFile();
   server.answers.set("/a", 500);
   const first = live(file, ["/a"]);
@@ -66,7 +66,7 @@ test("the next process delivers what this one could not, in order and before any
   expect(existsSync(file)).toBe(false);
 });
 
-test("a process that was killed during its first attempt has it repeated", async () => {
+test("the first attempt of a process that was killed meanwhile is repeated", async () => {
   const file = newFile();
   const hanging = Promise.withResolvers<number>();
   server.answers.set("/a", () => hanging.promise);
@@ -83,7 +83,7 @@ test("a process that was killed during its first attempt has it repeated", async
   await Promise.all([killed.webhooks.close(), second.webhooks.close()]);
 });
 
-test("the end waits for an answer for a second at most, and keeps what has none", async () => {
+test("closing waits for an answer for a second at most, and keeps an unanswered batch", async () => {
   const file = newFile();
   const hanging = Promise.withResolvers<number>();
   server.answers.set("/a", () => hanging.promise);
@@ -100,7 +100,7 @@ test("the end waits for an answer for a second at most, and keeps what has none"
   await second.webhooks.close();
 });
 
-test("the 5 minutes go on over a restart, with an attempt at least", async () => {
+test("the 5 minutes go on over a restart, with at least one attempt", async () => {
   const file = newFile();
   server.answers.set("/a", 500);
   const first = live(file, ["/a"]);
@@ -117,7 +117,7 @@ test("the 5 minutes go on over a restart, with an attempt at least", async () =>
   expect(existsSync(file)).toBe(false);
 });
 
-test("what is for a webhook that is gone is dropped, also while the process runs", async () => {
+test("the batches of a removed webhook are dropped, even while the process runs", async () => {
   const file = newFile();
   for (const path of ["/a", "/b"]) server.answers.set(path, 500);
   const first = live(file, ["/a", "/b"]);
@@ -137,7 +137,7 @@ test("what is for a webhook that is gone is dropped, also while the process runs
   expect(existsSync(file)).toBe(false);
 });
 
-test("parts of a file that are damaged cost no more than themselves", () => {
+test("a damaged part of the file costs no more than itself", () => {
   const file = newFile();
   const spool = new Spool(file, log);
   spool.add("hook", "one", 1);
@@ -152,7 +152,7 @@ test("parts of a file that are damaged cost no more than themselves", () => {
   ]);
 });
 
-test("is empty when nothing waits, and does not grow without bounds when something does", () => {
+test("a spool is empty when no batch waits, and does not grow without bounds while a batch does", () => {
   const file = newFile();
   const spool = new Spool(file, log);
   const body = "x".repeat(100_000);
@@ -167,7 +167,7 @@ test("is empty when nothing waits, and does not grow without bounds when somethi
   expect(next.add("hook", "new", 1).id).toBeGreaterThan(kept.id);
 });
 
-test("is not written anew again and again when its text takes more room than what it says", () => {
+test("a spool is not written anew again and again when escapes make its text larger than its batches", () => {
   const file = newFile();
   const spool = new Spool(file, log);
   const kept = Array.from({ length: 30 }, () => spool.add("hook", "\u0000".repeat(100_000), 1));

@@ -1,4 +1,4 @@
-// The file that keeps what is not delivered yet, so that a restart does not lose it.
+// The file that keeps undelivered batches, so that a restart does not lose them.
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { replaceFile } from "../../lib/files.ts";
@@ -6,7 +6,7 @@ import type { Log } from "../../lib/line-log.ts";
 import type { Batch } from "./batch.ts";
 
 const FILE_MODE = 0o600;
-/** How much of the file may be past before it is written anew. */
+/** How much of the file may be obsolete before it is written anew. */
 const MAX_WASTE_BYTES = 1024 * 1024;
 
 type Line =
@@ -15,15 +15,16 @@ type Line =
   | { done: number };
 
 /**
- * A log that is only appended to; emptied whenever nothing waits, which is nearly always, and written anew when most of it is past.
- * A batch is in it before its first attempt. Nothing waits for the disk: a kill of the process loses nothing that was added, a power
- * cut may lose the last seconds. When the disk is full, that is logged once and batches are kept in memory alone.
+ * An append-only log; emptied whenever no batch waits, which is nearly always, and written anew when most of it is
+ * obsolete. A batch is in it before its first attempt. Nothing waits for the disk: a kill of the process loses no batch
+ * that was added, a power cut may lose the last seconds. When the disk is full, that is logged once and batches are
+ * kept in memory alone.
  */
 export class Spool {
   readonly #file: string;
   readonly #log: Log;
   readonly #live = new Map<number, Batch>();
-  /** How much of the file the batch of an id takes. */
+  /** How many bytes of the file each batch takes, by its id. */
   readonly #lineBytes = new Map<number, number>();
   #fd: number | null = null;
   #fileBytes = 0;
@@ -36,7 +37,7 @@ export class Spool {
     this.#log = log;
   }
 
-  /** Called once before anything else. @returns what an earlier process left, oldest first. */
+  /** Called once before anything else. @returns the batches of an earlier process, oldest first. */
   load(): Batch[] {
     const { batches, damagedLines } = readSpool(this.#file, this.#log);
     if (damagedLines > 0) this.#log.warn({ damagedLines }, "Parts of a webhook spool could not be read.");
@@ -56,7 +57,7 @@ export class Spool {
     return batch;
   }
 
-  /** Remembers since when the batch is failing. */
+  /** Records since when the batch is failing. */
   failing(batch: Batch, sinceMs: number): void {
     batch.failingSinceMs = sinceMs;
     this.#attempt(() => this.#append(lineText({ failing: batch.id, sinceMs })));
@@ -74,7 +75,7 @@ export class Spool {
     });
   }
 
-  /** Leaves a file behind only when there is something in it. */
+  /** Leaves a file behind only when batches wait. */
   close(): void {
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
@@ -162,7 +163,7 @@ function textOf(file: string, log: Log): string {
   }
 }
 
-/** The line break comes first, so that a line of which only a part was written does not spoil the next one. */
+/** The line break comes first, so that a line that was written in part does not spoil the next line. */
 function lineText(line: Line): string {
   return `\n${JSON.stringify(line)}`;
 }

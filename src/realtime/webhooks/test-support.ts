@@ -1,4 +1,4 @@
-// What tests of webhooks need: a clock they move themselves, and a server that writes down what it is sent.
+// Support for tests of webhooks: a clock that they move themselves, and a server that records its requests.
 import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
@@ -14,7 +14,7 @@ interface Timer {
   task: () => void;
 }
 
-/** Stands still until it is told to go on. */
+/** Stands still until `advance`. */
 export class ManualClock implements Clock {
   #nowMs = Date.parse("2026-03-01T00:00:00Z");
   readonly #timers = new Set<Timer>();
@@ -38,7 +38,7 @@ export class ManualClock implements Clock {
     return Array.from(this.#timers, ({ dueMs }) => dueMs - this.#nowMs).sort((one, other) => one - other);
   }
 
-  /** Runs the timers that become due on the way. */
+  /** Moves on, and runs the timers that fall due on the way. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;
     for (let next = this.#next(endMs); next !== null; next = this.#next(endMs)) {
@@ -68,10 +68,10 @@ export interface Received {
   port: number;
 }
 
-/** A customer's server on the loopback. */
+/** A customer's server on the loopback address. */
 export class HookServer {
   readonly received: Received[] = [];
-  /** What is answered to each path; 200 when not said. A function decides at each request. */
+  /** The answer to each path; 200 when not set. A function decides at each request. */
   readonly answers = new Map<string, number | (() => number | Promise<number>)>();
   readonly #server = createServer(this.#listener());
   #waiting: (() => void)[] = [];
@@ -89,7 +89,7 @@ export class HookServer {
     return this.received.filter((each) => each.path === path);
   }
 
-  /** Resolves with all requests when there are so many. */
+  /** Resolves with all requests when there are so many of them. */
   async until(count: number, path?: string): Promise<Received[]> {
     const found = () => (path === undefined ? this.received : this.at(path));
     while (found().length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -118,19 +118,21 @@ export class HookServer {
   }
 }
 
-/** As the customer computes it. */
+/** The signature, as the customer computes it. */
 export function signatureOf(body: string, secret: string): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
-/** Looks again after everything that can happen at once has happened. */
+/** Checks again after each turn of the event loop. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 export const SECRET = "the secret";
 
-/** The webhooks of one application with a clock that stands still; a later life of it goes on with the same file. */
+/**
+ * The webhooks of one application with a clock that stands still; a second call with the same file is the next process.
+ */
 export function startWebhooks(options: Partial<WebhooksOptions> & { spoolFile: string }): {
   clock: ManualClock;
   webhooks: Webhooks;
@@ -148,7 +150,7 @@ export function startWebhooks(options: Partial<WebhooksOptions> & { spoolFile: s
   return { clock, webhooks };
 }
 
-/** A folder that `remove` takes away. */
+/** A temporary folder, which `remove` deletes. */
 export function temporaryFolder(): { path: (name: string) => string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), "webhooks-"));
   return {

@@ -1,4 +1,4 @@
-// One webhook of an application: which events it wants, and those that wait for the end of the present batch.
+// One webhook of an application: the events that it wants, and the events of its present batch.
 import type { WebhookConfig, WebhookEventType } from "../config.ts";
 import type { Batch } from "./batch.ts";
 import { DeliveryQueue, type Delivery } from "./queue.ts";
@@ -7,7 +7,10 @@ const MAX_BATCH_EVENTS = 100;
 const MAX_BATCH_BYTES = 256 * 1024;
 
 export class Webhook {
-  /** The same over restarts, so that what was spooled finds its webhook: the URL, and a number where it is there twice. */
+  /**
+   * The same over restarts, so that a spooled batch finds its webhook: the URL, and a number where the URL occurs
+   * twice.
+   */
   readonly key: string;
   readonly queue: DeliveryQueue;
   readonly #delivery: Delivery;
@@ -22,7 +25,7 @@ export class Webhook {
     this.#config = config;
   }
 
-  /** For the events to come; the URL stays the same. */
+  /** Applies to later events; the URL stays the same. */
   configure(config: WebhookConfig): void {
     this.#config = config;
   }
@@ -55,7 +58,7 @@ export class Webhook {
     this.queue.add(this.#delivery.spool.add(this.key, body, events.length));
   }
 
-  /** Takes over what an earlier process did not deliver. */
+  /** Takes over a batch that an earlier process did not deliver. */
   resume(batch: Batch): void {
     this.queue.add(batch);
   }

@@ -1,4 +1,4 @@
-// What a customer's server is told: batches, filters, signatures, and departures that were none.
+// The requests to a customer's server: batches, filters, signatures, and departures that were only reconnects.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { WebhookConfig, WebhookEventType } from "../config.ts";
 import { HookServer, SECRET, signatureOf, startWebhooks, temporaryFolder } from "./test-support.ts";
@@ -76,7 +76,7 @@ test("all events have the bodies of Pusher, in one signed request", async () => 
   expect(webhooks.counters).toEqual({ delivered: 1, failed: 0, dropped: 0 });
 });
 
-test("a webhook that asks for no batches gets each event in a request of its own, at once and in order", async () => {
+test("a webhook without batches gets each event in a request of its own, at once and in order", async () => {
   const { webhooks } = start({ isBatched: false });
   webhooks.channelOccupied("presence-a");
   webhooks.memberAdded("presence-a", "7");
@@ -90,7 +90,7 @@ test("a webhook that asks for no batches gets each event in a request of its own
   ]);
 });
 
-test("each webhook gets its own types and channels only", async () => {
+test("each webhook gets only its own types and channels", async () => {
   const { webhooks, clock } = start(
     { path: "/types", eventTypes: ["cache_miss"] },
     { path: "/begins", filter: { channelNameStartsWith: "private-" } },
@@ -129,7 +129,7 @@ test("a batch has 100 events at most, and 256 KB", async () => {
   );
 });
 
-test("events of later times are later requests, on the same connection", async () => {
+test("later events are later requests, on the same connection", async () => {
   const { webhooks, clock } = start({});
   for (let count = 1; count <= 3; count += 1) {
     webhooks.cacheMiss(`cache-${count}`);
@@ -140,7 +140,7 @@ test("events of later times are later requests, on the same connection", async (
   expect(new Set(server.received.map(({ port }) => port)).size).toBe(1);
 });
 
-test("nothing is sent, and no timer runs, for what nobody wants", async () => {
+test("an unwanted event sends nothing and starts no timer", async () => {
   const { webhooks, clock } = start({ eventTypes: ["client_event"] });
   webhooks.channelOccupied("a");
   webhooks.channelVacated("a");
@@ -152,7 +152,7 @@ test("nothing is sent, and no timer runs, for what nobody wants", async () => {
   await webhooks.close();
 });
 
-test("a departure of less than 3 s is told to nobody, and neither is the return", async () => {
+test("a departure of less than 3 s is not reported, and neither is the return", async () => {
   const { webhooks, clock } = start({});
   webhooks.memberRemoved("presence-a", "1");
   webhooks.memberRemoved("presence-a", "2");
@@ -176,7 +176,7 @@ test("a departure of less than 3 s is told to nobody, and neither is the return"
   await webhooks.close();
 });
 
-test("who wants arrivals alone does not hear of reconnects either", async () => {
+test("a webhook for arrivals alone gets no reconnects either", async () => {
   const { webhooks, clock } = start({ eventTypes: ["channel_occupied", "cache_miss"] });
   webhooks.channelVacated("a");
   webhooks.channelOccupied("a");
@@ -187,7 +187,7 @@ test("who wants arrivals alone does not hear of reconnects either", async () => 
   await webhooks.close();
 });
 
-test("at the end departures are told at once", async () => {
+test("closing reports held departures at once", async () => {
   const { webhooks } = start({});
   webhooks.channelVacated("a");
   webhooks.cacheMiss("b");
@@ -201,7 +201,7 @@ test("at the end departures are told at once", async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test("a change of types and filters concerns what comes, and one that is removed gets nothing more", async () => {
+test("a change of types and filters concerns later events, and a removed webhook gets nothing more", async () => {
   const { webhooks, clock } = start({ path: "/kept" }, { path: "/removed" });
   webhooks.cacheMiss("one");
   webhooks.configure([webhook({ path: "/kept", eventTypes: ["subscription_count"] })]);
@@ -214,7 +214,7 @@ test("a change of types and filters concerns what comes, and one that is removed
   expect(server.at("/removed")).toEqual([]);
 });
 
-test("the same URL may be there twice, with other filters", async () => {
+test("the same URL may occur twice, with different filters", async () => {
   const { webhooks, clock } = start({ eventTypes: ["cache_miss"] }, { eventTypes: ["subscription_count"] });
   webhooks.cacheMiss("a");
   webhooks.subscriptionCount("a", 200);
