@@ -1,4 +1,4 @@
-// TLS of the gateway's clients, from the first byte of the handshake to the last one read.
+// TLS of the gateway's clients, from the first byte of the handshake to the last byte that is read.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { connect } from "node:tls";
 import type { TlsPolicy } from "../../src/gateway/reactor/client-socket.ts";
@@ -36,7 +36,7 @@ async function clientHello(ALPNProtocols: string[] = []): Promise<Buffer> {
   return hello;
 }
 
-test("a client of this runtime is greeted, heard and answered", async () => {
+test("Bun's TLS client completes its handshake, is read and is answered", async () => {
   const socket = connect({
     port: loop.port,
     host: "127.0.0.1",
@@ -55,7 +55,7 @@ test("a client of this runtime is greeted, heard and answered", async () => {
   await loop.of(new Promise((resolve) => socket.once("close", resolve)));
 });
 
-test("a handshake goes on wherever its first message is cut", async () => {
+test("a handshake completes wherever its first message is cut", async () => {
   const hello = await clientHello();
   for (const cut of [1, 4, 5, 6, Math.floor(hello.length / 2), hello.length - 1]) {
     const { client, peer } = await loop.client(policy);
@@ -72,7 +72,7 @@ test("a handshake goes on wherever its first message is cut", async () => {
   }
 });
 
-test("a client that speaks no TLS is let go of", async () => {
+test("a client that speaks no TLS is disconnected", async () => {
   const { client, peer } = await loop.client(policy);
   const rejection = loop.rejectionOf(client.startTls());
   peer.send("GET / HTTP/1.1\r\n\r\n");
@@ -82,7 +82,7 @@ test("a client that speaks no TLS is let go of", async () => {
   peer.close();
 });
 
-test("a client that speaks another protocol is told so, although it goes on sending", async () => {
+test("a client of another protocol gets a TLS alert, although it goes on sending", async () => {
   const hello = await clientHello(["h2"]);
   const { client, peer } = await loop.client(policy);
   const rejection = loop.rejectionOf(client.startTls(["postgresql"]));
@@ -93,7 +93,7 @@ test("a client that speaks another protocol is told so, although it goes on send
   }
   expect(await rejection).toBeInstanceOf(StreamEnded);
   await loop.until(() => peer.receiveAll().end !== null);
-  // An alert (RFC 8446, 5.1), and no reset that would take it away.
+  // The alert (RFC 8446, 5.1) arrives, and no reset discards it.
   expect([peer.received[0], peer.end]).toEqual([0x15, "closed"]);
   peer.close();
 });
@@ -123,7 +123,7 @@ test.each(["close", "end"] as const)("a handshake is over when somebody else cal
   peer.close();
 });
 
-test("a deadline ends a handshake that does not go on", async () => {
+test("a deadline ends a handshake that makes no progress", async () => {
   let nowMs = 0;
   const timed = new Loop({ now: () => nowMs });
   const { client, peer } = await timed.client(policy);
@@ -135,7 +135,7 @@ test("a deadline ends a handshake that does not go on", async () => {
   timed.close();
 });
 
-test("what was decrypted already is read piece by piece, and can be asked for", async () => {
+test("decrypted bytes are read piece by piece, and their presence can be asked for", async () => {
   const { client, peer } = await tlsClient(loop, context);
   peer.send("one two three");
   expect(Buffer.from(await loop.of(client.read(4))).toString()).toBe("one ");
@@ -149,7 +149,7 @@ test("what was decrypted already is read piece by piece, and can be asked for", 
   peer.close();
 });
 
-test("a slow reader gets all that was written through TLS", async () => {
+test("a slow reader gets all bytes that were written through TLS", async () => {
   const { client, peer } = await tlsClient(loop, context);
   const parts = Array.from({ length: 100 }, (_, index) => noise(1 + ((index * 7_919) % 90_000), index));
   for (const part of parts) client.write(part);

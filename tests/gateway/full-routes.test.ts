@@ -1,4 +1,4 @@
-// An instance with as many clients as it may have: the next one is told so in the words of its protocol, and wakes nothing.
+// An instance with as many clients as it may have: the next client gets the error of its protocol, and wakes nothing.
 import { afterEach, describe, expect, test } from "bun:test";
 import mysql from "mysql2/promise";
 import { Client } from "pg";
@@ -41,7 +41,7 @@ describe.each(ENGINES)("a full cache of %s", (name) => {
   });
 });
 
-test("a full Postgres, asleep or not", async () => {
+test("a full Postgres refuses the next client, asleep or not", async () => {
   const server = await TestPostgres.start([]);
   cleanUps.push(() => server.remove());
   await server.admin("create role ann login password 'one'");
@@ -61,7 +61,7 @@ test("a full Postgres, asleep or not", async () => {
   expect(gateway.faults).toEqual([]);
 });
 
-test("a full MySQL, asleep or not", async () => {
+test("a full MySQL refuses the next client, asleep or not", async () => {
   const server = await TestMariaDb.start([]);
   cleanUps.push(() => server.stop());
   await server.admin("create user app@'%' identified by 'secret'");

@@ -1,4 +1,5 @@
-// The gateway and its link with the host, which is played by the test: whatever is told arrives, however it is cut, and is heeded.
+// The gateway and its link with the host, which the test plays: every message arrives and takes effect, however it is
+// cut.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -62,7 +63,7 @@ function entryOf(id: string, port: number, change: Partial<Route> = {}): Route {
   };
 }
 
-/** All that a host says first. */
+/** The first messages of a host. */
 function greeting(...entries: Route[]): HostMessage[] {
   return [
     { type: "entries", ids: entries.map(({ id }) => id) },
@@ -71,10 +72,10 @@ function greeting(...entries: Route[]): HostMessage[] {
   ];
 }
 
-/** Far more than an answer takes; nobody answers later. */
+/** A deadline far longer than any answer takes. */
 const TURNS = 200;
 
-/** Whether a client is answered at a port. */
+/** Whether the gateway answers a client at a port. */
 async function isServed(port: number): Promise<boolean> {
   let peer: Peer;
   try {
@@ -90,7 +91,7 @@ async function isServed(port: number): Promise<boolean> {
   return isAnswered;
 }
 
-/** A client that stays, and has asked something. */
+/** A client that has asked something and stays connected. */
 function openClient(address: string, port: number) {
   const socket = connect(port, address);
   const client = { socket, answers: 0, isClosed: false, ask: () => socket.write("PING\r\n") };
@@ -123,7 +124,7 @@ test("messages are understood wherever they are cut", async () => {
   for (const port of ports) expect(await isServed(port)).toBe(true);
 });
 
-test("messages that come together are heeded one after the other", async () => {
+test("messages that arrive together take effect in order", async () => {
   const [first, second] = [freePort(), freePort()];
   host.say(
     ...greeting(),
@@ -136,7 +137,7 @@ test("messages that come together are heeded one after the other", async () => {
   expect([await isServed(first), readies]).toEqual([false, 1]);
 });
 
-test("each answer tells which question it is to", async () => {
+test("each answer names the question it belongs to", async () => {
   host.say(...greeting(entryOf("one", freePort(), { state: "draining" })), {
     type: "drain",
     id: "one",
@@ -152,7 +153,7 @@ test("each answer tells which question it is to", async () => {
   ]);
 });
 
-test("a message of many thousand instances is taken in", async () => {
+test("a message of many thousand instances is accepted", async () => {
   const users = Array.from({ length: 4_000 }, (_, index) => ({
     name: `user-${index}`,
     verifier: "0".repeat(64),
@@ -163,7 +164,7 @@ test("a message of many thousand instances is taken in", async () => {
   expect(await isServed(port)).toBe(true);
 });
 
-test("a line that cannot be heeded leaves the others as they are", async () => {
+test("a line that cannot be applied leaves the other instances as they are", async () => {
   const port = freePort();
   host.hold(entryOf("one", port));
   host.write(`not JSON\n{"type":"entry"}\n${linesOf(...greeting(entryOf("one", port)))}`);
@@ -172,7 +173,7 @@ test("a line that cannot be heeded leaves the others as they are", async () => {
   expect(await isServed(port)).toBe(true);
 });
 
-test("an unknown message that names an instance is refused, and is taken for no other", async () => {
+test("an unknown message that names an instance is refused, and is not taken for another message", async () => {
   const entry = entryOf("one", freePort(), { state: "draining" });
   const drain = { type: "drain", id: "one", withinMs: 1_000, question: 1 } as const;
   host.say(...greeting(entry));
@@ -186,7 +187,7 @@ test("an unknown message that names an instance is refused, and is taken for no 
   ]);
 });
 
-test("a line of the host's that is too long leaves out its instance alone", async () => {
+test("a line that is too long is dropped for its instance alone", async () => {
   const [first, second] = [freePort(), freePort()];
   const users = [{ name: "app", verifier: "x".repeat(6 * 1024 ** 2) }];
   host.say(...greeting(entryOf("one", first, { users }), entryOf("two", second)));
@@ -196,7 +197,7 @@ test("a line of the host's that is too long leaves out its instance alone", asyn
   expect(host.connections).toBe(1);
 });
 
-test("an address is free when the host hears that it was released", async () => {
+test("an address is free when the host learns that it was released", async () => {
   const port = freePort();
   host.say(...greeting(entryOf("one", port)));
   await loop.until(() => readies === 1);
@@ -210,7 +211,7 @@ test("an address is free when the host hears that it was released", async () => 
   peer.close();
 });
 
-test("a link that was lost is found again, and what is not named any more is given up", async () => {
+test("a lost link is restored, and instances that the host no longer names are given up", async () => {
   const [first, second] = [freePort(), freePort()];
   host.say(...greeting(entryOf("one", first), entryOf("two", second)));
   await loop.until(() => readies === 1);
@@ -222,7 +223,7 @@ test("a link that was lost is found again, and what is not named any more is giv
   expect([await isServed(first), await isServed(second)]).toEqual([false, true]);
 });
 
-test("clients come to a socket that arrives before its instance, and to one that arrives after", async () => {
+test("clients reach a socket that arrives before its instance, and a socket that arrives after it", async () => {
   const [early, late] = [entryOf("early", freePort()), entryOf("late", freePort())];
   host.hold(early);
   host.write(linesOf(...greeting(late)));
@@ -234,7 +235,7 @@ test("clients come to a socket that arrives before its instance, and to one that
   expect(await isServed(late.port)).toBe(true);
 });
 
-test("a host that was killed is given its addresses back, whose clients were served meanwhile", async () => {
+test("a killed host gets its addresses back, and their clients are served meanwhile", async () => {
   const entry = entryOf("one", freePort());
   host.say(...greeting(entry));
   await loop.until(() => readies === 1);
@@ -252,7 +253,7 @@ test("a host that was killed is given its addresses back, whose clients were ser
   expect(await isFree(entry.port)).toBe(true);
 });
 
-test("a host of another version is told nothing and told of once, and is looked for again", async () => {
+test("a host of another version gets no messages, is logged once, and is looked for again", async () => {
   const entry = entryOf("one", freePort());
   host.say(...greeting(entry));
   await loop.until(() => readies === 1);
@@ -271,7 +272,7 @@ test("a host of another version is told nothing and told of once, and is looked 
   expect(await isServed(entry.port)).toBe(true);
 });
 
-test("an instance that has got another address is served there alone", async () => {
+test("an instance with a new address is served there alone", async () => {
   const [former, next] = [freePort(), freePort()];
   host.say(...greeting(entryOf("one", former)));
   await loop.until(() => readies === 1);
@@ -280,7 +281,7 @@ test("an instance that has got another address is served there alone", async () 
   expect([await isServed(former), await isServed(next)]).toEqual([false, true]);
 });
 
-test("whoever came from another machine is parted when the address is for this machine only", async () => {
+test("clients from other machines are disconnected when the address becomes local only", async () => {
   const port = freePort();
   const elsewhere = await ownAddress();
   host.say(...greeting(entryOf("one", port, { address: "0.0.0.0" })));

@@ -1,4 +1,4 @@
-// An instance behind the gateway that falls asleep: when it may, and what becomes of its clients.
+// Suspending an instance behind the gateway: when it may sleep, and what happens to its clients.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { StreamEnded } from "../../src/gateway/stream.ts";
 import { BackendStage } from "../support/gateway/backend-stage.ts";
@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => stage.close());
 
-test("quiet is told when nobody has used it for so long, and again until somebody does", async () => {
+test("an instance is reported idle after its idle time, and again until a client uses it", async () => {
   stage.start();
   const { peer } = await stage.spliced();
   await stage.pass(59_000);
@@ -32,7 +32,7 @@ test("quiet is told when nobody has used it for so long, and again until somebod
   expect(stage.told("quiet")).toBe(3);
 });
 
-test("to have tried to fall asleep is no use", async () => {
+test("a failed attempt to sleep does not count as use", async () => {
   stage.start();
   await stage.spliced();
   await stage.pass(60_000);
@@ -53,7 +53,7 @@ test("to have tried to fall asleep is no use", async () => {
   expect(stage.told("quiet")).toBe(3);
 });
 
-test("a drain waits for a login under way, and for who says nothing between two messages", async () => {
+test("a drain waits for a login under way, and for a client that pauses between two messages", async () => {
   stage.start();
   const { connecting } = await stage.waiting();
   const stream = await stage.loop.of(connecting);
@@ -69,7 +69,7 @@ test("a drain waits for a login under way, and for who says nothing between two 
   });
 });
 
-test("a drain that takes too long is told of as busy, and all go on when the host says so", async () => {
+test("a drain that takes too long is reported as busy, and all clients go on when the host says so", async () => {
   stage.start();
   const { peer } = await stage.spliced();
   peer.send("\x03one");
@@ -89,7 +89,7 @@ test("a drain that takes too long is told of as busy, and all go on when the hos
   });
 });
 
-test("a drain that yields is over as soon as a client has something to say", async () => {
+test("a yielding drain ends as soon as a client has something to say", async () => {
   stage.start();
   const { peer } = await stage.spliced();
   stage.become("draining");
@@ -112,7 +112,7 @@ test("a drain that yields is over as soon as a client has something to say", asy
   expect(stage.told("busy")).toBe(2);
 });
 
-test("clients are parted only from an engine that has answered all", async () => {
+test("clients are disconnected only from an engine that has answered everything", async () => {
   stage.start();
   const { peer, end, stream } = await stage.spliced();
   stage.backend.detach();
@@ -147,7 +147,7 @@ test("a protocol handler that keeps its engine for too long does not keep it fro
   expect(stage.told("detached")).toBe(1);
 });
 
-test("whoever has not proved who it is keeps no engine from being stopped", async () => {
+test("a client before its login keeps no engine from being stopped", async () => {
   stage.start();
   const begun = await stage.loop.of(stage.backend.connectIfRunning());
   stage.become("draining");
@@ -161,7 +161,7 @@ test("whoever has not proved who it is keeps no engine from being stopped", asyn
   expect(await stage.loop.of(connecting)).not.toBe(begun);
 });
 
-test("an instance that is given up lets go of all who are connected or wait", async () => {
+test("an instance that is given up disconnects its connected and its waiting clients", async () => {
   stage.start();
   const { client, end } = await stage.spliced();
   stage.become("starting");

@@ -1,4 +1,4 @@
-// An instance behind the gateway that is asleep, starts or cannot start: who waits for it, and what its host is told.
+// An instance behind the gateway that is asleep, starts or cannot start: which clients wait, and what the host learns.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { EngineUnavailable } from "../../src/gateway/backend.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => stage.close());
 
-test("however many wait, the host is asked once, for the first of them", async () => {
+test("many waiting clients ask the host once, for the first of them", async () => {
   const all = [];
   for (let count = 0; count < 50; count++) all.push(await stage.waiting(`user-${count}`));
   expect(stage.heard).toEqual([
@@ -27,7 +27,7 @@ test("however many wait, the host is asked once, for the first of them", async (
   expect(stage.told("wake")).toBe(1);
 });
 
-test("a wake is told with its parts when the client that caused it can use the engine", async () => {
+test("a wake is reported with its spans when the client that caused it can use the engine", async () => {
   const first = await stage.newClient();
   stage.nowMs += 5;
   first.peer.send("x");
@@ -53,7 +53,7 @@ test("a wake is told with its parts when the client that caused it can use the e
   expect(stage.told("woken")).toBe(1);
 });
 
-test("a wake whose first client has left goes by the one that asks next", async () => {
+test("a wake whose first client has left is attributed to the next client that asks", async () => {
   const first = await stage.waiting("ann");
   first.client.end();
   expect(await stage.loop.rejectionOf(first.connecting)).toBeInstanceOf(StreamEnded);
@@ -62,7 +62,7 @@ test("a wake whose first client has left goes by the one that asks next", async 
   expect(stage.heard.at(-1)).toMatchObject({ type: "wake", reason: { user: "bob" } });
 });
 
-test("a wake whose client leaves when the engine is there, but does not take it, is told once", async () => {
+test("a wake whose client leaves before its login to the running engine is reported once", async () => {
   const ann = await stage.waiting("ann");
   const bob = await stage.waiting("bob");
   stage.nowMs += 20;
@@ -79,7 +79,7 @@ test("a wake whose client leaves when the engine is there, but does not take it,
   expect(stage.wakers).toEqual([["ann", 9]]);
 });
 
-test("a wake whose client has left before is told when the engine is there", async () => {
+test("a wake whose client left before is reported when the engine runs", async () => {
   const ann = await stage.waiting("ann");
   const bob = await stage.waiting("bob");
   stage.become("starting");
@@ -94,7 +94,7 @@ test("a wake whose client has left before is told when the engine is there", asy
   expect(stage.wakers).toEqual([["ann", 0]]);
 });
 
-test("a wake that ends in sleep before anybody was logged in is told, and so is the next", async () => {
+test("a wake that ends in sleep before any login is reported, and so is the next", async () => {
   const { client, connecting } = await stage.waiting("ann");
   stage.start();
   await stage.loop.of(connecting);
@@ -113,7 +113,7 @@ test("a wake that ends in sleep before anybody was logged in is told, and so is 
   ]);
 });
 
-test("who asks while it drains has woken nothing if it stays awake, and is told of if it does not", async () => {
+test("a client during a drain causes no wake if the instance stays awake, and causes one if it sleeps", async () => {
   stage.start();
   stage.become("draining");
   const ann = await stage.waiting("ann");
@@ -129,7 +129,7 @@ test("who asks while it drains has woken nothing if it stays awake, and is told 
   expect(stage.wakers).toEqual([["bob", 0]]);
 });
 
-test("a start that came to nothing, or that the host has forgotten, is not told as that of a later wake", async () => {
+test("a start that failed, or that the host has forgotten, is not reported as that of a later wake", async () => {
   const leave = async (user: string) => {
     const { client } = await stage.waiting(user);
     client.end();
@@ -158,7 +158,7 @@ test.each(["draining", "starting", "asleep"] as const)(
   },
 );
 
-test("who waits for an engine that cannot start is told why after five seconds", async () => {
+test("a client that waits for an engine that cannot start gets the reason after five seconds", async () => {
   const { connecting } = await stage.waiting();
   stage.become("starting");
   await stage.pass(1_000);
@@ -171,7 +171,7 @@ test("who waits for an engine that cannot start is told why after five seconds",
   expect(await rejection).toEqual(new EngineUnavailable("There is no room left."));
 });
 
-test("an engine that cannot start is tried again for those who wait, but not more often than every second", async () => {
+test("a failing engine is started again for waiting clients, but at most once a second", async () => {
   stage.become("failed", { lastError: "There is no room left." });
   await stage.waiting();
   await stage.waiting();
@@ -193,7 +193,7 @@ test("a client that leaves is not waited for", async () => {
   expect(await stage.loop.rejectionOf(connecting)).toBeInstanceOf(StreamEnded);
 });
 
-test("a host that has just come is asked once more, for those who still wait", async () => {
+test("a new host is asked once more, for the clients that still wait", async () => {
   const { connecting } = await stage.waiting();
   stage.become("asleep");
   stage.backend.remind();
@@ -210,7 +210,7 @@ test("a host that has just come is asked once more, for those who still wait", a
   expect(stage.told("wake")).toBe(2);
 });
 
-test("an engine whose queue is full is dialled again until it takes the connection", async () => {
+test("an engine with a full backlog is dialled again until it takes the connection", async () => {
   stage.start(0);
   const all = [];
   for (let count = 0; count < 20; count++) all.push((await stage.waiting()).connecting);
@@ -222,7 +222,7 @@ test("an engine whose queue is full is dialled again until it takes the connecti
   expect(await stage.loop.of(done)).toHaveLength(20);
 });
 
-test("no more clients are held than may be, and whoever comes beyond them is told so", async () => {
+test("held clients have a limit, and clients beyond it get an error", async () => {
   const { backend, heard } = stage.backendWith({ maxHeld: 2 });
   const come = async () => {
     const { client } = await stage.newClient();

@@ -13,7 +13,7 @@ import { freePort } from "../support/pilvi/ports.ts";
 const DESCRIPTORS = 64;
 const CLIENTS = 200;
 
-test("an address is free as soon as its listener is closed, whoever was connected", async () => {
+test("an address is free as soon as its listener is closed, although clients were connected", async () => {
   const loop = new Loop();
   const port = freePort();
   const where = { address: "127.0.0.1", port };
@@ -55,7 +55,7 @@ test.each(["::1", "::"])("%s takes clients of IPv6", async (address) => {
   loop.close();
 });
 
-test("clients beyond the descriptors of the process wait without costing anything, and are all served", async () => {
+test("clients beyond the process's descriptors wait without using the processor, and are all served", async () => {
   const port = freePort();
   const program = join(import.meta.dir, "../support/gateway/crowded-gateway.ts");
   const command = [
@@ -91,7 +91,7 @@ test("clients beyond the descriptors of the process wait without costing anythin
   }
 });
 
-/** What a process has used of processors (proc(5)). */
+/** Processor time that a process has used (proc(5)). */
 function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
     .replace(/^.*\) /, "")

@@ -1,4 +1,4 @@
-// Whom the gateway takes its clients for: the address that each of them really has.
+// The addresses of clients as the gateway sees them: the address that each client really has.
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { HeldSocket } from "../../src/lib/held-socket.ts";
@@ -7,7 +7,7 @@ import { addressOf, libc } from "../../src/gateway/reactor/libc.ts";
 import { Loop } from "../support/gateway/loop.ts";
 import { freePort } from "../support/pilvi/ports.ts";
 
-test("each client is told by its own address", async () => {
+test("each client is identified by its own address", async () => {
   const loop = new Loop();
   const port = freePort();
   const accepted: string[] = [];
@@ -32,7 +32,7 @@ test("each client is told by its own address", async () => {
   loop.close();
 });
 
-test.each([1, 28, 1000, 100_000])("memory of %d bytes stays where it is", (size) => {
+test.each([1, 28, 1000, 100_000])("a buffer of %d bytes keeps its address", (size) => {
   const memory = new Uint8Array(size);
   const before = addressOf(memory);
   memory.subarray(0, 1);

@@ -1,5 +1,6 @@
-// Sleep and wake of one instance under thousands of schedules: the gateway's own code on its own loop, with a clock that is turned
-// by hand, against models of host, engine and clients. A schedule that fails is told by its seed and comes again with it.
+// Sleep and wake of an instance under thousands of schedules: the gateway's own code on its own loop, with a clock
+// turned by hand, against models of host, engine and clients. A failing schedule is named by its seed, which repeats
+// it.
 import { afterAll, afterEach, expect, mock, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +40,7 @@ class Schedule {
   #crashes = 0;
   #restarts = 0;
   #deletions = 0;
-  /** Cancels that have come, and those of them that have not gone again. */
+  /** Cancels that have arrived, and the cancels among them that have not ended yet. */
   #cancels = 0;
   #openCancels = 0;
   #askedAtMs = 0;
@@ -49,7 +50,7 @@ class Schedule {
 
   constructor(seed: number) {
     this.#random = randomOf(seed);
-    // What waits a while by chance does so by this one.
+    // Random delays come from this generator.
     spyOn(Math, "random").mockImplementation(() => this.#random(1_000) / 1_000);
     const socket = join(folder, `${seed}.sock`);
     const now = () => this.#nowMs;
@@ -77,19 +78,19 @@ class Schedule {
       this.#act();
       this.#settle();
     }
-    // Nothing comes after a deletion, so it is the last act of some.
+    // Nothing happens after a deletion, so it is the last step of some schedules.
     if (this.#random(6) === 0) return this.#delete();
     this.#calmDown();
     this.#fallAsleep();
     this.#leave();
   }
 
-  /** What happened, for people. */
+  /** What happened, in words for the failure's message. */
   get story(): string {
     return this.#trace.slice(-80).join("\n");
   }
 
-  /** What it came across, so that schedules which never get anywhere are noticed. */
+  /** Situations that the schedule reached, so that schedules without any progress are noticed. */
   get counts() {
     const { starts, sleeps, failures } = this.#host;
     const served = this.#clients.filter(({ isServed }) => isServed).length;
@@ -135,7 +136,7 @@ class Schedule {
     this.#host.crash();
   }
 
-  /** With its host or without; whoever comes meanwhile is held. */
+  /** The host disappears or returns; clients that arrive without it are held. */
   #restart(): void {
     const isWithHost = this.#random(2) === 0;
     if (this.#host.engine === null && isWithHost) return;
@@ -145,7 +146,7 @@ class Schedule {
     if (isWithHost) this.#host.loseLink(false);
   }
 
-  /** An engine that ends takes with it what is under way. */
+  /** The engine ends, and so does everything under way in it. */
   #strike(): void {
     for (const client of this.#clients) client.isStruck ||= client.isServed;
   }
@@ -182,7 +183,7 @@ class Schedule {
     assert(waitedMs >= FAILED_HOLD_MS && this.#host.failures > 0, "a client was refused");
   }
 
-  /** Nothing fails any more: whoever is still there gets all that was asked for. */
+  /** No step fails any more: every remaining client gets everything it asked for. */
   #calmDown(): void {
     this.#host.isLucky = true;
     this.#host.findLink();
@@ -196,7 +197,7 @@ class Schedule {
     assert(this.#host.cuts <= left, "a query was cut");
   }
 
-  /** Nobody does anything any more: connections alone keep nothing awake, and neither do cancels, nor wake they anything. */
+  /** No client acts any more: idle connections and cancels keep nothing awake, and wake nothing. */
   #fallAsleep(): void {
     this.#goOnUntil("it does not fall asleep", () => {
       if (this.#random(8) === 0) this.#cancel();
@@ -212,7 +213,7 @@ class Schedule {
     assert(this.#host.starts === starts, "it was woken for a cancel");
   }
 
-  /** As the gateway does it when the host says that it is gone; its engine is killed after that. */
+  /** The gateway gives the route up when the host says that the instance is gone; the engine is killed after that. */
   #delete(): void {
     this.#deletions += 1;
     this.#backend.close();
@@ -266,7 +267,7 @@ function assert(holds: boolean, fault: string): void {
   if (!holds) throw new Error(fault);
 }
 
-test("nobody is refused, cut off or forgotten, whatever happens in whatever order", () => {
+test("no client is refused, cut off or forgotten under any schedule", () => {
   const before = openDescriptors();
   const total = {
     starts: 0,
@@ -282,7 +283,7 @@ test("nobody is refused, cut off or forgotten, whatever happens in whatever orde
   for (let seed = 1; seed <= SCHEDULES; seed++) {
     const schedule = new Schedule(seed);
     try {
-      // Short ones first: what they find is easier to understand.
+      // Short schedules first: their failures are easier to understand.
       schedule.run(20 + Math.floor((seed * 400) / SCHEDULES));
     } catch (error) {
       throw new Error(`schedule ${seed}: ${messageOf(error)}\n${schedule.story}`, { cause: error });

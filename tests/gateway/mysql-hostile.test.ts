@@ -1,4 +1,4 @@
-// Clients of a MySQL address that are slow, broken or not clients at all: they wake nothing and harm nobody.
+// Clients of a MySQL address that are slow, broken or of another protocol: they wake nothing and harm nobody.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { TestMariaDb } from "../support/engines/mariadb.ts";
 import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
@@ -41,14 +41,14 @@ async function greeted(address: number | string = gateway.port): Promise<{ raw: 
   return { raw, salt: saltOf(payload) };
 }
 
-/** All that is said to a client until its connection ends. */
+/** All bytes that a client receives until its connection ends. */
 async function lastWords(raw: RawMysql): Promise<RawPacket[]> {
   const words: RawPacket[] = [];
   for (let packet = await raw.packet(); packet !== null; packet = await raw.packet()) words.push(packet);
   return words;
 }
 
-test("a login that comes byte by byte is one", async () => {
+test("a login that arrives byte by byte is accepted", async () => {
   const { raw, salt } = await greeted();
   const proof = nativeToken("secret", salt);
   const bytes = framed(1, handshakeResponse({ user: "app", proof, attributes: { program_name: "slow" } }));
@@ -62,7 +62,7 @@ test("a login that comes byte by byte is one", async () => {
   raw.close();
 });
 
-test("a login and the first commands may come together, cut anywhere", async () => {
+test("a login and the first commands may arrive together, cut anywhere", async () => {
   for (const cut of [3, 4, 5, 60, 80, 90, 95]) {
     const { raw, salt } = await greeted();
     const login = framed(1, handshakeResponse({ user: "app", proof: nativeToken("secret", salt) }));
@@ -78,7 +78,7 @@ test("a login and the first commands may come together, cut anywhere", async () 
   }
 });
 
-describe("what comes and goes wakes nothing", () => {
+describe("a client that leaves or breaks the protocol wakes nothing", () => {
   afterEach(async () => {
     await until("nobody is served any more", () => gateway.clients.size === 0);
     expect(gateway.wakes).toEqual([]);
@@ -90,7 +90,7 @@ describe("what comes and goes wakes nothing", () => {
     expect(await lastWords(raw)).toEqual([]);
   });
 
-  test("a probe that does not even read it", () => {
+  test("a probe that does not even read the greeting", () => {
     for (let count = 0; count < 50; count++) new RawMysql(gateway.port).close();
   });
 
@@ -138,7 +138,7 @@ describe("what comes and goes wakes nothing", () => {
     expect(answers[0]).toBe(answers[1] ?? "");
   });
 
-  test("whatever else is sent", async () => {
+  test("random changes of a login", async () => {
     const random = randomNumbers(SEED);
     for (let round = 0; round < FUZZ_ROUNDS; round += 20) {
       await Promise.all(Array.from({ length: 20 }, () => fuzz(random)));
@@ -161,13 +161,13 @@ async function fuzz(random: (below: number) => number): Promise<void> {
     else payload.splice(at, 0, ...Array.from({ length: random(30) }, () => random(256)));
   }
   raw.send(random(10) === 0 ? random(256) : 1, Uint8Array.from(payload));
-  // Answers a switch of the plugin with rubbish as well.
+  // A switch of the plugin is answered with random bytes as well.
   raw.send(3, Buffer.alloc(random(2) * 20, random(256)));
   raw.end();
   for (const { payload: said } of await lastWords(raw)) expect(said[0]).toBeOneOf([0xff, 0xfe]);
 }
 
-/** Numbers that are the same in each run (Mulberry32). */
+/** The same numbers in each run (Mulberry32). */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

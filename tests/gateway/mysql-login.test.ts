@@ -1,4 +1,4 @@
-// Logins through the gateway at a real MariaDB: who is let in, who wakes it, and what everybody else is told.
+// Logins through the gateway at a real MariaDB: accepted clients, clients that wake it, and errors for all others.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
@@ -76,7 +76,7 @@ async function one(connection: Connection, query: string): Promise<unknown> {
   return Object.values(rows[0] ?? {})[0];
 }
 
-/** What of a greeting is the same each time. */
+/** The parts of a greeting that are the same each time. */
 function partsOf(greeting: Buffer) {
   const end = greeting.indexOf(0);
   const rest = greeting.subarray(end + 1);
@@ -92,13 +92,13 @@ function partsOf(greeting: Buffer) {
   };
 }
 
-test("the greeting is the engine's own", async () => {
+test("the gateway's greeting is the engine's own", async () => {
   const own = (await openRaw(server.socket).expectPacket()).payload;
   const shown = (await openRaw().expectPacket()).payload;
   expect(partsOf(shown)).toEqual(partsOf(own));
 });
 
-test("an engine that sleeps is woken by who proves a password, and told why", async () => {
+test("a client that proves a password wakes a sleeping engine, and is named in the wake", async () => {
   await gateway.sleep();
   const connection = await open({ database: "shop", connectAttributes: { program_name: "worker" } });
   expect(await one(connection, "select database()")).toBe("shop");
@@ -130,7 +130,7 @@ describe.each(["asleep", "running"] as const)("while it is %s", (state) => {
   });
 });
 
-test("the administrator is not let in even when the host names a password for it", async () => {
+test("the administrator is refused even when the host sends a password for it", async () => {
   const [{ name } = { name: "" }] = await server.admin<{ name: string }>(
     "select substring_index(user(), '@', 1) name",
   );
@@ -146,17 +146,17 @@ describe("a password that is changed while the engine runs", () => {
     await connection.query("set password = password('newer')");
   });
 
-  test("is taken at once", async () => {
+  test("is accepted at once", async () => {
     const connection = await open({ password: "newer" });
     expect(await one(connection, "select current_user()")).toBe("app@%");
     expect(gateway.count("users")).toBe(1);
   });
 
-  test("takes the old one away at once", async () => {
+  test("invalidates the old password at once", async () => {
     expect((await refusal({})).errno).toBe(1045);
   });
 
-  test("is known when it sleeps", async () => {
+  test("is known while the cluster sleeps", async () => {
     await gateway.sleep();
     expect((await refusal({})).errno).toBe(1045);
     expect(gateway.wakes).toEqual([]);
@@ -165,7 +165,7 @@ describe("a password that is changed while the engine runs", () => {
   });
 });
 
-describe("errors of the engine's own are passed on", () => {
+describe("the engine's own errors are passed on", () => {
   test("an unknown database", async () => {
     expect(await refusal({ database: "nowhere" })).toEqual({
       errno: 1044,
@@ -191,7 +191,7 @@ describe("errors of the engine's own are passed on", () => {
   });
 });
 
-describe("the plugin of the client's choice", () => {
+describe("the authentication plugin of the client", () => {
   test.each(["caching_sha2_password", "client_ed25519", "sha256_password"])(
     "%s is switched to the one that there is",
     async (plugin) => {
@@ -243,7 +243,7 @@ describe("TLS", () => {
   });
   afterAll(() => folder.remove());
 
-  test("is spoken with a client that wishes for it, before it says who it is", async () => {
+  test("is established on request, before the client names its user", async () => {
     await secured.sleep();
     const wishes = { port: secured.port, database: "shop", ssl: { ca: folder.read("server.crt") } };
     const connection = await open(wishes);
@@ -252,34 +252,34 @@ describe("TLS", () => {
     expect(secured.wakes).toHaveLength(1);
   });
 
-  test("is demanded where it must be", async () => {
+  test("is required where the spec requires it", async () => {
     await secured.sleep();
     expect(await refusal({ port: secured.port })).toMatchObject({ errno: 3159, state: "HY000" });
     expect(secured.wakes).toEqual([]);
   });
 
-  test("is shown in the greeting alone", async () => {
+  test("is offered in the greeting alone", async () => {
     expect([await showsTls(secured.port), await showsTls(gateway.port)]).toEqual([true, false]);
   });
 
-  test("what is no TLS behind the request for it ends the connection", async () => {
+  test("bytes that are not TLS after a request for it end the connection", async () => {
     const raw = openRaw(secured.port);
     await raw.expectPacket();
     const plain = framed(2, handshakeResponse({ user: "app" }));
     await raw.write(Buffer.concat([framed(1, fixedPart(0x0200 | 0x0800)), plain]));
-    // At most an alert of TLS comes, which is no packet.
+    // At most a TLS alert arrives, which is no packet.
     expect(await raw.packet()).toBeNull();
   });
 });
 
-describe("an engine that cannot be had", () => {
-  test("is told of as a failed link, with the reason, to who knows a password", async () => {
+describe("an engine that cannot start", () => {
+  test("is reported as a failed link, with the reason, to a client with a valid password", async () => {
     await gateway.sleep();
     gateway.onWake = () => gateway.become("failed", "The disk of the host is full.");
     expect(await refusal({})).toEqual({ errno: 1053, state: "08S01", text: "The disk of the host is full." });
   });
 
-  test("holds clients while it starts, and lets them in then", async () => {
+  test("holds clients while it starts, and then lets them in", async () => {
     await gateway.sleep();
     gateway.onWake = () => gateway.become("starting");
     const held = open();
@@ -288,7 +288,7 @@ describe("an engine that cannot be had", () => {
     expect(await one(await held, "select 1")).toBe(1);
   });
 
-  test("holds who has the wrong password as well while nobody knows whether it is", async () => {
+  test("holds a client with a wrong password while nobody can check it", async () => {
     gateway.become("starting");
     const held = refusal({ password: "wrong" });
     gateway.become("running");

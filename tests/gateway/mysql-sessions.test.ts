@@ -1,4 +1,4 @@
-// Sessions of real clients at a MariaDB behind the gateway: what they can do, whom they can become, how they end.
+// Sessions of real clients at a MariaDB behind the gateway: commands, a change of user, and the end.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { Readable } from "node:stream";
@@ -12,7 +12,7 @@ import { until } from "../support/pilvi/pilvi.ts";
 import { runProgram } from "../support/clients/programs.ts";
 
 const MEGABYTE = 1024 ** 2;
-/** Who the engine takes this process for, as the kernel tells it. */
+/** The user as which the engine knows this process by its socket. */
 const ADMIN = userName(process.getuid?.() ?? 0) ?? "";
 
 let server: TestMariaDb;
@@ -54,7 +54,7 @@ async function one(connection: Connection, query: string): Promise<unknown> {
   return Object.values(rows[0] ?? {})[0];
 }
 
-describe("clients find an engine that sleeps", () => {
+describe("clients wake a sleeping engine", () => {
   afterEach(() => expect(gateway.wakes).toHaveLength(1));
 
   test("mysql2, with a prepared statement", async () => {
@@ -90,7 +90,7 @@ describe("clients find an engine that sleeps", () => {
     expect(printed).toBe("42\n1\n");
   });
 
-  test("the CLI with compression, which it does without", async () => {
+  test("the CLI with compression, which is not negotiated", async () => {
     const { command, env } = server.cli;
     const where = ["-h127.0.0.1", `-P${gateway.port}`, "-uapp", "-papp-secret", "--compress"];
     const status =
@@ -98,7 +98,7 @@ describe("clients find an engine that sleeps", () => {
     expect(await runProgram([command, "--no-defaults", ...where, "-NBe", status], env)).toBe("OFF\n");
   });
 
-  test("drivers with compression, which they do without", async () => {
+  test("drivers with compression, which is not negotiated", async () => {
     const connection = await open({ compress: true } as Partial<mysql.ConnectionOptions>);
     expect(String(await one(connection, "select repeat('ab', 50000)"))).toHaveLength(100_000);
     const other = await mariadb.createConnection({ ...account, compress: true });
@@ -107,7 +107,7 @@ describe("clients find an engine that sleeps", () => {
   });
 });
 
-describe("everything goes through as it is", () => {
+describe("a session passes everything through unchanged", () => {
   // It knows of everything that was asked when it has been answered.
   afterEach(() => gateway.sleep());
 
@@ -124,10 +124,10 @@ describe("everything goes through as it is", () => {
     expect(Buffer.from(rows[0]?.same as string).equals(bytes)).toBe(true);
   });
 
-  test("a file that is loaded from the client, with anything in it", async () => {
+  test("a file that is loaded from the client, with any bytes in it", async () => {
     const connection = await open();
     await connection.query("create or replace table loaded (line varbinary(100))");
-    // Each packet begins with what would be the command to become another user.
+    // Each packet begins with the byte of the command that changes the user.
     const packets = Array.from({ length: 700 }, (_, index) => Buffer.from(`\u0011row ${index}\n`));
     await connection.query({
       sql: "load data local infile 'lines' into table loaded",
@@ -136,7 +136,7 @@ describe("everything goes through as it is", () => {
     expect(await one(connection, "select count(*) from loaded where line like '\u0011row %'")).toBe(700);
   });
 
-  test("a file that the engine does not want is refused in its words", async () => {
+  test("a file that the engine refuses fails with its error", async () => {
     await server.admin("set global local_infile = 0");
     try {
       const connection = await open();
@@ -159,7 +159,7 @@ describe("everything goes through as it is", () => {
   });
 });
 
-describe("a session may become another user's", () => {
+describe("a session may change its user", () => {
   test("with that user's password", async () => {
     const connection = await open();
     await connection.changeUser({ user: "other", password: "other-secret" });
@@ -176,8 +176,8 @@ describe("a session may become another user's", () => {
     await expect(change).rejects.toMatchObject({ errno: 1045 });
   });
 
-  test("never one that the engine knows by the kernel", async () => {
-    // The engine alone would believe it, since the gateway is this process.
+  test("never to a user that the engine authenticates by the kernel", async () => {
+    // The engine alone would accept it, since the gateway is this process.
     const raw = new RawMysql(server.socket);
     const salt = saltOf((await raw.expectPacket()).payload);
     raw.send(1, handshakeResponse({ user: "app", proof: nativeToken("app-secret", salt) }));
@@ -192,7 +192,7 @@ describe("a session may become another user's", () => {
   });
 });
 
-/** The error that a request to become another user without a password ends with, sent in pieces. */
+/** The error that ends a change of user without a password, sent in pieces. */
 async function changedUser(user: string, cuts: number[]): Promise<number> {
   const raw = new RawMysql(gateway.port);
   const salt = saltOf((await raw.expectPacket()).payload);
@@ -212,13 +212,13 @@ async function changedUser(user: string, cuts: number[]): Promise<number> {
   return answer[0] === 0xff ? answer.readUInt16LE(1) : 0;
 }
 
-/** The command to become another user, in utf8mb4, without a password. */
+/** The command that changes the user, in utf8mb4, without a password. */
 function changeUser(user: string): Buffer {
   return Buffer.from(`\u0011${user}\0\0\0\u002d\0mysql_native_password\0`, "latin1");
 }
 
 describe("an engine that goes to sleep under idle clients", () => {
-  test("a driver sees its connection end, and the next one wakes the engine", async () => {
+  test("a driver sees its connection end, and its next connection wakes the engine", async () => {
     const connection = await open();
     const ended = new Promise<{ code: string }>((resolve) => connection.on("error", resolve));
     await gateway.sleep();
@@ -260,7 +260,7 @@ function poolOf(kind: string): { ask(): Promise<unknown>; close(): Promise<void>
   return { ask: async () => (await db`select 1 as one`)[0].one, close: () => db.close() };
 }
 
-test("a thousand clients that find it asleep wake it once", async () => {
+test("a thousand clients of a sleeping engine wake it once", async () => {
   await server.admin("set global max_connections = 1100");
   gateway.onWake = () => undefined;
   const { port } = gateway;

@@ -1,4 +1,4 @@
-// Transactions at a MariaDB behind the gateway, also such as have touched no table: nobody is parted from the engine in one.
+// Transactions at a MariaDB behind the gateway, also transactions that have touched no table: none of them is cut off.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import * as mariadb from "mariadb";
@@ -10,7 +10,7 @@ import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
 import { framed, handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/wire/mysql-raw.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 
-/** Long enough for a drain to find nothing under way, if it is so. */
+/** A delay in which a drain would find the engine idle. */
 const SHORT_MS = 200;
 
 let server: TestMariaDb;
@@ -46,7 +46,7 @@ async function open(): Promise<Connection> {
   return connection;
 }
 
-/** Whether the gateway says that it could be parted from its clients. */
+/** Whether the gateway says that its clients can be disconnected. */
 async function isQuiet(withinMs: number): Promise<boolean> {
   const end = await gateway.drain(withinMs);
   gateway.become("running");
@@ -114,7 +114,7 @@ describe("a transaction ends", () => {
     expect(await isQuiet(10_000)).toBe(true);
   });
 
-  test("when its session becomes another user's", async () => {
+  test("when its session changes its user", async () => {
     const connection = await open();
     await connection.query("start transaction");
     expect(await isQuiet(SHORT_MS)).toBe(false);
@@ -131,7 +131,7 @@ describe("a transaction ends", () => {
   });
 });
 
-test("a client goes on with its transaction while the others are held, and they go on when it is parted", async () => {
+test("a client goes on with its transaction while others are held, and they go on when it disconnects", async () => {
   const connection = await open();
   await connection.query("start transaction");
   const drained = gateway.drain(60_000);
@@ -141,7 +141,7 @@ test("a client goes on with its transaction while the others are held, and they 
   expect(await drained).toBe("drained");
 });
 
-test("a transaction that begins while clients are held already is gone on with", async () => {
+test("a transaction that begins while clients are held already goes on", async () => {
   const connection = await open();
   const begun = connection.query("do sleep(3); start transaction");
   await until("the engine is at it", async () => {
@@ -160,7 +160,7 @@ function query(text: string): Buffer {
   return Buffer.from(`\u0003${text}`);
 }
 
-/** What is asked, of how many packets the answer is, with and without EOF, and whether there is a transaction then. */
+/** The statement, the packets of its answer with and without EOF, and whether a transaction is open then. */
 const CONVERSATION: [command: Buffer, packets: number, packetsWithEof: number, isInTransaction: boolean][] = [
   [query("start transaction"), 1, 1, true],
   [query("select '', 1 union all select '', 2"), 6, 7, true],

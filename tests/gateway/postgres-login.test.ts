@@ -1,4 +1,4 @@
-// Clients of Postgres at a gateway with a real engine behind it, asleep and awake: who gets in, and who wakes it.
+// Clients of Postgres at a gateway with a real engine behind it, asleep and awake: which log in, and which wake it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { Client, DatabaseError, type ClientConfig } from "pg";
@@ -43,7 +43,7 @@ afterAll(async () => {
   certificates.remove();
 });
 
-/** What pg got of a query, or the code and text of the error. */
+/** The result of a query by pg, or the code and text of the error. */
 async function ask(options: ClientConfig = {}, query = "select current_user as who"): Promise<string> {
   const to = { host: "127.0.0.1", port: gateway.port, user: "ann", password: "one", database: "main" };
   const client = new Client({ ...to, ...options });
@@ -60,7 +60,7 @@ async function ask(options: ClientConfig = {}, query = "select current_user as w
   }
 }
 
-/** What psql prints. */
+/** The output of psql. */
 async function psql(options: string, password = "one"): Promise<string> {
   const target = `host=127.0.0.1 port=${gateway.port} user=ann dbname=main ${options}`;
   const args = ["-XAtq", "-v", "ON_ERROR_STOP=1", target, "-c", "select current_user"];
@@ -81,7 +81,7 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
     if (state === "asleep") await gateway.sleep();
   });
 
-  /** Nobody who was refused may have changed anything. */
+  /** A refused client may have changed nothing. */
   const expectUntouched = () => {
     expect(gateway.wakes).toEqual([]);
     expect(server.isRunning).toBe(state === "awake");
@@ -102,7 +102,7 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
     expect(gateway.wakes).toHaveLength(state === "asleep" ? 1 : 0);
   });
 
-  test("who caused the wake is told", async () => {
+  test("the client that caused the wake is reported", async () => {
     await ask({ application_name: "the test" });
     if (state === "awake") return expectUntouched();
     const [wake] = gateway.wakes;
@@ -118,7 +118,7 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
     },
   );
 
-  test("pg logs in with a binding", async () => {
+  test("pg logs in with a channel binding", async () => {
     const ssl = { rejectUnauthorized: false };
     expect(await ask({ ssl, enableChannelBinding: true })).toBe("ann");
     expect(await ask({ ssl })).toBe("ann");
@@ -144,34 +144,34 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
     expectUntouched();
   });
 
-  test("a wrong password takes as many questions about users as a user that does not exist", async () => {
+  test("a wrong password takes as many lookups of users as a user that does not exist", async () => {
     await ask({ password: "two" });
     expect(gateway.questions).toBe(1);
     await ask({ user: "nobody" });
     expect(gateway.questions).toBe(2);
   });
 
-  test("the administrator is nobody from outside", async () => {
+  test("the administrator cannot log in from outside", async () => {
     expect(await ask({ user: ADMIN, password: "any" })).toBe(WRONG.replace("ann", ADMIN));
     expectUntouched();
-    // Not even if the host were wrong about it: the engine asks it for no password.
+    // The engine asks the administrator for no password, so this holds even if the host's list were wrong.
     const verifier = gateway.entry.users.find(({ name }) => name === "ann")?.verifier ?? "";
     gateway.update({ users: [{ name: ADMIN, verifier }] });
     expect(await ask({ user: ADMIN, password: "one" })).toBe(WRONG.replace("ann", ADMIN));
   });
 
-  test("the engine's own errors are passed on after the proof", async () => {
+  test("the engine's own errors are passed on after the password's proof", async () => {
     expect(await ask({ database: "missing" })).toBe('3D000 database "missing" does not exist');
     expect(await ask({ options: "-c work_mem=much" })).toStartWith("22023 ");
     expect(await ask({ database: "missing", password: "two" })).toBe(WRONG);
   });
 
-  test("parameters reach the engine", async () => {
+  test("startup parameters reach the engine", async () => {
     const query = "select current_setting('application_name') || current_setting('work_mem') as who";
     expect(await ask({ application_name: "app", options: "-c work_mem=3MB" }, query)).toBe("app3MB");
   });
 
-  test("a client of protocol 3.2 gets a long key, others one of four bytes", async () => {
+  test("a client of protocol 3.2 gets a long cancel key, other clients a key of four bytes", async () => {
     for (const [version, length] of [
       [0x3_0002, 32],
       [0x3_0000, 4],
@@ -210,7 +210,7 @@ describe("a password that changes", () => {
     expect(await ask({ password: "two" })).toBe("ann");
   });
 
-  test("is refused when it was changed behind a sleeping gateway's back", async () => {
+  test("is refused when its change at the engine went unseen by the gateway", async () => {
     await gateway.sleep();
     await server.run();
     await server.admin("alter role ann password 'two'");
@@ -218,7 +218,7 @@ describe("a password that changes", () => {
     expect(await ask()).toBe(WRONG);
   });
 
-  test("of a role that was made or dropped meanwhile counts too", async () => {
+  test("of a role that was created or dropped meanwhile is known", async () => {
     await server.admin("create role eve login password 'eve'");
     expect(await ask({ user: "eve", password: "eve" })).toBe("eve");
     await server.admin("drop role eve");
@@ -226,8 +226,8 @@ describe("a password that changes", () => {
   });
 });
 
-describe("what the engine says", () => {
-  test("a full engine's error is passed on", async () => {
+describe("the engine's answers", () => {
+  test("include the error of a full engine", async () => {
     const clients: Client[] = [];
     for (let count = 0; count < 9; count++) {
       const client = new Client({
@@ -254,14 +254,14 @@ describe("what the engine says", () => {
     expect(answers).toEqual(Array.from({ length: 5 }, () => "ann"));
   });
 
-  test("an engine that cannot start is told of in words that frameworks know", async () => {
+  test("an engine that cannot start is reported in words that frameworks know", async () => {
     await gateway.sleep();
     gateway.onWake = () => gateway.become("failed", "The disk of the host is full.");
     expect(await ask()).toBe("57P03 failed to connect to upstream: The disk of the host is full.");
   }, 30_000);
 });
 
-/** A verifier in the form that Postgres keeps, with a given salt. */
+/** A verifier in the form that Postgres stores, with a given salt. */
 function verifierWith(password: string, salt: string): string {
   const salted = pbkdf2Sync(password, Buffer.from(salt, "base64"), 4096, 32, "sha256");
   const key = (name: string) => createHmac("sha256", salted).update(name).digest();

@@ -1,4 +1,4 @@
-// Sessions of Postgres through a gateway: cancels, parting for sleep, many at once, and every version that is installed.
+// Sessions of Postgres through a gateway: cancels, disconnecting for sleep, many at once, and every installed version.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Client, DatabaseError } from "pg";
 import { cancelRequest, message } from "../../src/gateway/postgres/messages.ts";
@@ -49,7 +49,7 @@ async function openPg(port = gateway.port): Promise<Client> {
   return client;
 }
 
-/** A session with the key that it got. */
+/** A session with its cancel key. */
 async function openRaw(version = 0x3_0000): Promise<{ client: RawPostgres; pid: number; key: Buffer }> {
   const client = await RawPostgres.open(gateway.port);
   raws.push(client);
@@ -59,7 +59,7 @@ async function openRaw(version = 0x3_0000): Promise<{ client: RawPostgres; pid: 
   return { client, pid: body.readInt32BE(), key: body.subarray(4) };
 }
 
-/** Shows a key, and waits until the gateway has done with it. */
+/** Sends a cancel key, and waits until the gateway has handled it. */
 async function cancel(port: number, pid: number, key: Uint8Array): Promise<void> {
   const client = await RawPostgres.open(port);
   client.send(cancelRequest(pid, key));
@@ -90,7 +90,7 @@ describe("a cancel", () => {
     expect((await client.until("Z")).map(({ type }) => type)).toContain("C");
   });
 
-  test("is of no use at another cluster's address, with another key, or with the engine's own", async () => {
+  test("has no effect at another cluster's address, with another key, or with the engine's own key", async () => {
     const { client, pid, key } = await openRaw();
     client.send(query("select pg_sleep(60)"));
     await until("the query is under way", isSleeping);
@@ -105,7 +105,7 @@ describe("a cancel", () => {
     await client.until("E");
   });
 
-  test("wakes nothing, and is over with its session", async () => {
+  test("wakes nothing, and ends with its session", async () => {
     const { client, pid, key } = await openRaw();
     client.send(query("select 1"));
     await client.until("Z");
@@ -119,7 +119,7 @@ describe("a cancel", () => {
 });
 
 describe("sleep", () => {
-  test("parts sessions that were used with an error that tells why", async () => {
+  test("ends used sessions with an error that names the reason", async () => {
     const client = await openPg();
     await client.query("select 1");
     const lost = new Promise<Error>((resolve) => client.once("error", resolve));
@@ -146,7 +146,7 @@ describe("sleep", () => {
     expect(errorOf(await lost)).toMatchObject({ C: "57P01" });
   });
 
-  test("has a session that was not used yet hear the engine's own refusal, and nothing before it", async () => {
+  test("passes only the engine's own refusal to a session that was not used yet", async () => {
     const { client } = await openRaw();
     await gateway.drain();
     await server.admin("alter role ann nologin");
@@ -162,7 +162,7 @@ describe("sleep", () => {
     }
   });
 
-  test("ends a session that was not used yet when the password has changed", async () => {
+  test("ends an unused session when the password has changed", async () => {
     const { client } = await openRaw();
     await gateway.drain();
     await server.admin("alter role ann password 'two'");
@@ -176,7 +176,7 @@ describe("sleep", () => {
     }
   });
 
-  test("holds who comes while it begins, and takes them in when it is over", async () => {
+  test("holds clients that arrive while it begins, and lets them in when it is over", async () => {
     await gateway.drain();
     const coming = openPg();
     await until("it has come", () => gateway.clients.size === 1);
@@ -187,7 +187,7 @@ describe("sleep", () => {
     await client.end();
   });
 
-  test("takes in many who come at once with one wake", async () => {
+  test("ends with one wake for many clients at once", async () => {
     await gateway.sleep();
     const clients = await Promise.all(Array.from({ length: 40 }, () => openPg()));
     expect(gateway.wakes).toHaveLength(1);
@@ -199,7 +199,7 @@ describe("sleep", () => {
     await Promise.all(clients.map((client) => client.end()));
   });
 
-  test("cuts no connection on its way, however often it comes", async () => {
+  test("cuts off no connection during its setup, however often it comes", async () => {
     let queries = 0;
     const rounds = { left: 10 };
     const work = async () => {
@@ -221,8 +221,8 @@ describe("sleep", () => {
   });
 });
 
-describe("what passes through", () => {
-  test("is the same on the other side, in both directions", async () => {
+describe("the bytes of a session", () => {
+  test("arrive unchanged in both directions", async () => {
     const client = await openPg();
     const sent = "é".repeat(TRANSFER_BYTES / 2);
     const { rows } = await client.query<{ got: string }>("select $1::text as got", [sent]);
@@ -230,7 +230,7 @@ describe("what passes through", () => {
     await client.end();
   });
 
-  test("may follow the proof at once", async () => {
+  test("may follow the password's proof at once", async () => {
     const client = await RawPostgres.open(gateway.port);
     raws.push(client);
     client.send(startup({ user: "ann", database: "postgres" }));
@@ -241,7 +241,7 @@ describe("what passes through", () => {
   });
 });
 
-test("every installed version takes logins, refusals and cancels", async () => {
+test("every installed version accepts logins, refusals and cancels", async () => {
   for (const engine of await postgresEngines()) {
     const other = await prepared([], engine);
     const otherGateway = new PostgresGateway(other);

@@ -1,4 +1,4 @@
-// What a gateway in front of a sleeping Postgres answers to first bytes, byte by byte; nothing of it wakes the engine.
+// The gateway's answers to first bytes in front of a sleeping Postgres, byte by byte; no such bytes wake the engine.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect as connectTls } from "node:tls";
 import { cancelRequest, int32 } from "../../src/gateway/postgres/messages.ts";
@@ -13,7 +13,7 @@ import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 const SSL_REQUEST = Buffer.concat([int32(8), int32(80_877_103)]);
 const GSS_REQUEST = Buffer.concat([int32(8), int32(80_877_104)]);
 const HELLO = startup({ user: "ann", database: "main" });
-/** AuthenticationSASL with the one mechanism that is offered without TLS. */
+/** AuthenticationSASL with the only mechanism that is offered without TLS. */
 const OFFER = Buffer.concat([Buffer.from("R"), int32(23), int32(10), Buffer.from("SCRAM-SHA-256\0\0")]);
 
 const certificates = new CertificateFolder();
@@ -52,7 +52,7 @@ async function open(): Promise<RawPostgres> {
   return client;
 }
 
-/** All that is answered to bytes up to the end of the connection. */
+/** All bytes that are answered up to the end of the connection. */
 async function answerTo(...parts: Uint8Array[]): Promise<Buffer> {
   const client = await open();
   client.send(Buffer.concat(parts));
@@ -70,7 +70,7 @@ async function reopen(policy: ConstructorParameters<typeof PostgresGateway>[1]):
   gateway = new PostgresGateway(server, policy);
 }
 
-/** A client within TLS that was begun in the first byte. */
+/** A client within TLS that begins with the first byte. */
 async function direct(alpn: string[]): Promise<{ answer: Promise<string>; end: () => void }> {
   const socket = connectTls({
     port: gateway.port,
@@ -90,7 +90,7 @@ async function direct(alpn: string[]): Promise<{ answer: Promise<string>; end: (
 const withTls = { session: (fd: number, alpn: readonly string[]) => tls.session(fd, alpn) };
 
 describe("in clear", () => {
-  test("an offer follows the first packet at once, however it is cut", async () => {
+  test("the offered mechanisms follow the first packet at once, however it is cut", async () => {
     const packets = Buffer.concat([GSS_REQUEST, SSL_REQUEST, HELLO]);
     for (let cut = 1; cut <= HELLO.length; cut++) {
       const client = await open();
@@ -148,7 +148,7 @@ describe("in clear", () => {
     expect(await answerTo(bytes)).toHaveLength(0);
   });
 
-  test("a packet may be as long as Postgres takes it", async () => {
+  test("a packet may be as long as Postgres allows", async () => {
     const overhead = startup({ user: "ann", x: "" }).length;
     const client = await open();
     client.send(startup({ user: "ann", x: "y".repeat(10_004 - overhead) }));
@@ -156,7 +156,7 @@ describe("in clear", () => {
     expect(await answerTo(startup({ user: "ann", x: "y".repeat(10_005 - overhead) }))).toHaveLength(0);
   });
 
-  test("versions and options that are not known are negotiated", async () => {
+  test("unknown versions and options are negotiated", async () => {
     const client = await open();
     client.send(startup({ user: "ann", "_pq_.one": "1" }, 0x3_270f));
     const { type, body } = await client.next();
@@ -187,7 +187,7 @@ describe("in clear", () => {
     expect(await client.rest()).toHaveLength(0);
   });
 
-  test("whoever must speak TLS is told so, and may cancel all the same", async () => {
+  test("a client that must use TLS gets an error, and may cancel all the same", async () => {
     await reopen({ ...withTls, mustStartTls: true });
     const error = await errorAfter(HELLO);
     expect(error).toMatchObject({ C: "28000" });
@@ -195,7 +195,7 @@ describe("in clear", () => {
     expect(await answerTo(cancelRequest(1, Buffer.alloc(4)))).toHaveLength(0);
   });
 
-  test("random bytes, and first packets with something changed, are never answered with more than an offer", async () => {
+  test("random bytes and changed first packets never get more than the offered mechanisms", async () => {
     const random = randomOf(5);
     const below = (limit: number) => Math.floor(random() * limit);
     const seeds = [
@@ -224,7 +224,7 @@ describe("in clear", () => {
 describe("with TLS", () => {
   beforeEach(async () => await reopen(withTls));
 
-  test("it may begin with the first byte for those who say what they speak", async () => {
+  test("it may begin with the first byte for clients that name their protocol by ALPN", async () => {
     const { answer, end } = await direct(["postgresql"]);
     expect(await answer).toContain("SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0");
     end();
@@ -236,7 +236,7 @@ describe("with TLS", () => {
     end();
   });
 
-  test("it begins after a request, and cannot be asked for again", async () => {
+  test("it begins after a request, and cannot be requested again", async () => {
     const client = await open();
     client.send(SSL_REQUEST);
     expect((await client.read(1)).toString()).toBe("S");
@@ -251,12 +251,12 @@ describe("with TLS", () => {
     secured.destroy();
   });
 
-  test("what is stuffed behind a request is not taken for encrypted", async () => {
+  test("bytes behind a request in clear are not taken for encrypted", async () => {
     const text = "received unencrypted data after SSL request";
     expect(await errorAfter(SSL_REQUEST, HELLO)).toMatchObject({ C: "08P01", M: text });
   });
 
-  test("something else than a handshake ends the connection", async () => {
+  test("bytes other than a handshake end the connection", async () => {
     const client = await open();
     client.send(SSL_REQUEST);
     await client.read(1);

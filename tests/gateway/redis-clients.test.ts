@@ -1,4 +1,4 @@
-// The clients that customers have, at a cache that sleeps and at one that is awake, in clear and with TLS.
+// The clients that customers use, at a sleeping cache and at a running cache, in clear and with TLS.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
@@ -35,7 +35,7 @@ describe.each(ENGINES)("%s", (name) => {
       cache.policy = { ...cache.policy, mustStartTls: isSecure };
     });
 
-    test("ioredis", async () => {
+    test("ioredis wakes the cache and is served", async () => {
       const client = new Redis(cache.url, isSecure ? { tls: { ca } } : {});
       expect(await client.set("key", "x".repeat(300_000))).toBe("OK");
       await cache.sleep();
@@ -46,7 +46,7 @@ describe.each(ENGINES)("%s", (name) => {
       client.disconnect();
     });
 
-    test("node-redis", async () => {
+    test("node-redis wakes the cache and is served", async () => {
       const client = createClient({
         username: "app",
         password: PASSWORD,
@@ -61,7 +61,7 @@ describe.each(ENGINES)("%s", (name) => {
       client.destroy();
     });
 
-    test("the command line", async () => {
+    test("the command line wakes the cache and is served", async () => {
       const cli = cache.program(`${name}-cli`);
       const tls = isSecure ? ["--tls", "--cacert", folder.file("cache.crt")] : [];
       const run = (...args: string[]) =>
@@ -77,7 +77,7 @@ describe.each(ENGINES)("%s", (name) => {
     });
   });
 
-  test("a subscriber hears what others publish", async () => {
+  test("a subscriber receives what other clients publish", async () => {
     const subscriber = new Redis(cache.url);
     const publisher = new Redis(cache.url);
     const heard = new Promise((resolve) => {
@@ -90,7 +90,7 @@ describe.each(ENGINES)("%s", (name) => {
     publisher.disconnect();
   });
 
-  test("a hundred at once wake it once, and once more when it has slept", async () => {
+  test("a hundred clients at once wake the cache once, and once more after it has slept", async () => {
     const clients = Array.from({ length: 100 }, () => new Bun.RedisClient(cache.url));
     const counts = await Promise.all(clients.map((client) => client.incr("count")));
     expect(counts.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));

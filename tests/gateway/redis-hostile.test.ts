@@ -1,4 +1,4 @@
-// Strangers, floods and rubbish: nothing of it wakes a cache, and the protocol handler never fails.
+// Clients before their login, floods and random bytes: they wake no cache, and the protocol handler never fails.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/lib/secrets.ts";
 import { commandBytes } from "../../src/gateway/redis/replies.ts";
@@ -19,7 +19,7 @@ describe("a cache that sleeps", () => {
     expect(cache.state).toBe("asleep");
   });
 
-  test("is not woken by wrong passwords, of which a connection may say only so many", async () => {
+  test("is not woken by wrong passwords, and limits them for each connection", async () => {
     const wrong = commandBytes("AUTH", "wrong");
     const heard = await (await cache.dial()).askAll(wrong.repeat(10_000));
     expect(heard.length).toBeLessThan(20_000);
@@ -29,13 +29,13 @@ describe("a cache that sleeps", () => {
     expect(cache.count("users")).toBeGreaterThan(0);
   });
 
-  test("answers no stranger without end", async () => {
+  test("answers a client before its login only up to a limit", async () => {
     const client = await cache.dial();
     const heard = await client.askAll("PING\r\n".repeat(100_000));
     expect(heard.length).toBeLessThan(20_000);
   });
 
-  test("takes a password that was changed since the gateway heard of it", async () => {
+  test("accepts a password that was changed after the gateway learned of it", async () => {
     cache.onUsers = () => {
       cache.update({ users: [{ name: "default", verifier: sha256Hex("new") }] });
     };
@@ -43,7 +43,7 @@ describe("a cache that sleeps", () => {
     expect(await client.askAll(`${commandBytes("AUTH", "new")}QUIT\r\n`)).toBe("+OK\r\n+OK\r\n");
   });
 
-  test("has nobody without a verifier log in", async () => {
+  test("refuses every login without a verifier", async () => {
     cache.update({ users: [{ name: "default", verifier: "" }] });
     for (const password of ["", "0".repeat(64), PASSWORD]) {
       const client = await cache.dial();
@@ -58,11 +58,11 @@ describe("a cache that sleeps", () => {
     expect(heard).toBe("-ERR This cache takes connections with TLS only.\r\n");
   });
 
-  test("closes on TLS where there is none", async () => {
+  test("closes a TLS connection where the cache has no TLS", async () => {
     expect(await (await cache.dial()).askAll("\u0016\u0003\u0001\u0000\u0005hello")).toBe("");
   });
 
-  test("outlives clients who leave in the middle", async () => {
+  test("survives clients that leave in the middle", async () => {
     const text = commandBytes("AUTH", PASSWORD) + commandBytes("PING");
     for (let end = 0; end < text.length; end++) {
       const client = await cache.dial();
@@ -71,7 +71,7 @@ describe("a cache that sleeps", () => {
     }
   });
 
-  test("takes random bytes from strangers", async () => {
+  test("survives random bytes before the login", async () => {
     const pieces = [
       "*",
       "$",
@@ -104,7 +104,7 @@ describe("a cache that sleeps", () => {
   });
 });
 
-test("leaves commands to the engine whose names mean something to a program only", async () => {
+test("commands named like members of JavaScript objects are left to the engine", async () => {
   for (const name of [
     "function Object() { [native code] }",
     "[object Object]",
@@ -118,13 +118,13 @@ test("leaves commands to the engine whose names mean something to a program only
   }
 });
 
-test("a cache that cannot start says why, as what may be tried again", async () => {
+test("a cache that cannot start answers with the reason, as an error that may be retried", async () => {
   cache.update({ state: "failed", lastError: "The disk of the host is full." });
   const text = commandBytes("AUTH", PASSWORD) + commandBytes("GET", "k") + commandBytes("GET", "k");
   expect(await (await cache.dial()).askAll(text)).toBe("+OK\r\n-LOADING The disk of the host is full.\r\n");
 });
 
-test("a password that the engine does not take any more ends the connection", async () => {
+test("a password that the engine no longer accepts ends the connection", async () => {
   const client = await cache.dial();
   await client.ask(commandBytes("AUTH", "old"), "disabled.\r\n");
   cache.update({ users: [{ name: "default", verifier: sha256Hex("old") }] });
@@ -132,7 +132,7 @@ test("a password that the engine does not take any more ends the connection", as
   expect(heard).toBe("+OK\r\n-WRONGPASS invalid username-password pair or user is disabled.\r\n");
 });
 
-test("a large command goes to the engine before all of it has come", async () => {
+test("a large command goes to the engine before all of it has arrived", async () => {
   const client = await cache.dial();
   const value = "x".repeat(5_000_000);
   const text = commandBytes("AUTH", PASSWORD) + commandBytes("SET", "k", value) + commandBytes("STRLEN", "k");

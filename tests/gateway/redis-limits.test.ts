@@ -1,4 +1,4 @@
-// A cache that takes no more connections: whoever comes then hears the engine's own words, and those who are served go on.
+// A cache that takes no more connections: further clients get the engine's own error, and the served clients go on.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { until } from "../support/pilvi/pilvi.ts";
@@ -40,7 +40,7 @@ describe.each(ENGINES)("%s", (name) => {
     for (const client of clients) expect(await client.ask("EXISTS key\r\n", "\r\n")).toBe(":0\r\n");
   });
 
-  test("a client library is told as well, and finds a place when one has gone", async () => {
+  test("a client library gets the error as well, and connects when another client has left", async () => {
     const [first, ...others] = await fill();
     const options = { lazyConnect: true, retryStrategy: () => null };
     const refused = new Redis(cache.url, options);
@@ -55,7 +55,7 @@ describe.each(ENGINES)("%s", (name) => {
     for (const client of others) expect(await client.ask("EXISTS key\r\n", "\r\n")).toBe(":0\r\n");
   });
 
-  test("of those who wake it together only the one too many is refused", async () => {
+  test("of the clients that wake it together only the client beyond the limit is refused", async () => {
     const clients = await Promise.all(Array.from({ length: MOST + 1 }, () => cache.dial()));
     const answers = await Promise.allSettled(
       clients.map((client) => client.ask(`${AUTH}EXISTS key\r\n`, ":0\r\n")),

@@ -1,4 +1,4 @@
-// Clients whose cache falls asleep and wakes again, with what they had told it.
+// Clients whose cache sleeps and wakes again, with the session state that they had set up.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
@@ -11,7 +11,7 @@ const LOGIN = commandBytes("AUTH", PASSWORD);
 
 const KEPT = new Set(["name", "flags", "db", "user", "resp", "lib-name", "lib-ver"]);
 
-/** What the engine knows of a client, without what is another thing on each connection. */
+/** The engine's description of a client, without the parts that differ between connections. */
 async function infoOf(client: RawRedis): Promise<string[]> {
   const info = await client.ask(commandBytes("CLIENT", "INFO"), "\n\r\n");
   return info.split(/\s+/).filter((field) => KEPT.has(field.split("=")[0] ?? ""));
@@ -27,7 +27,7 @@ describe.each(ENGINES)("%s", (name) => {
     expect(cache.faults).toEqual([]);
   });
 
-  /** A client that has logged in and said something that only the engine can answer. */
+  /** A client that has logged in and has sent a command that only the engine can answer. */
   async function attached(...commands: string[][]): Promise<RawRedis> {
     const client = await cache.dial();
     const texts = commands.map((args) => commandBytes(...args));
@@ -63,9 +63,9 @@ describe.each(ENGINES)("%s", (name) => {
     client.disconnect();
   });
 
-  test("parts a client whose name is too long to be kept, and keeps the others", async () => {
+  test("disconnects a client whose name is too long to be captured, and keeps the others", async () => {
     const other = await attached(["CLIENT", "SETNAME", "x".repeat(256)]);
-    // The engine itself, which runs by now, takes any name.
+    // The engine runs by now, and itself accepts any name.
     const named = [await attached(), await attached()];
     await named[0]?.ask(commandBytes("CLIENT", "SETNAME", "x".repeat(257)), "+OK\r\n");
     await named[1]?.ask(commandBytes("CLIENT", "SETNAME", "x".repeat(30_000_000)), "+OK\r\n");
@@ -112,14 +112,14 @@ describe.each(ENGINES)("%s", (name) => {
     client.close();
   });
 
-  test("keeps all that the engine tells of a client", async () => {
+  test("restores everything that the engine describes of a client", async () => {
     const client = await cache.dial();
     const commands = [
       ["HELLO", "3", "AUTH", "app", PASSWORD, "SETNAME", "first"],
       ["CLIENT", "SETINFO", "LIB-NAME", "library"],
       ["CLIENT", "SETINFO", "LIB-VER", "1.2"],
       ["DBSIZE"],
-      // What is said from here on is said to the engine.
+      // Commands from here on go to the engine.
       ["CLIENT", "SETNAME", "second=x"],
       ["SELECT", "9"],
       ["ECHO", "ready"],
@@ -139,7 +139,10 @@ describe.each(ENGINES)("%s", (name) => {
     );
   });
 
-  /** What a client says, and what the engine then says to it, or tells of it where it says nothing. */
+  /**
+   * The commands of a client, with the engine's replies to it, or the engine's description of it where it gets no
+   * reply.
+   */
   const states: [string[][], { hears: string } | { info: RegExp }][] = [
     [[["SUBSCRIBE", "channel"]], { hears: ":1\r\n" }],
     [
@@ -162,7 +165,7 @@ describe.each(ENGINES)("%s", (name) => {
     [[["BLPOP", "list", "0"]], { info: /blocked_clients:1\r/ }],
     [[["CLIENT", "REPLY", "OFF"]], { info: /cmdstat_client\|reply:calls=1,/ }],
     [[["CLIENT", "REPLY", "SKIP"]], { info: /cmdstat_client\|reply:calls=1,/ }],
-    // Of these Redis 7.0 has one not, and does not tell of the other; there the framer knows.
+    // Redis 7.0 lacks one of these commands and does not describe the other; there the framer decides.
     ...(name === "redis"
       ? []
       : [
@@ -171,7 +174,7 @@ describe.each(ENGINES)("%s", (name) => {
         ]),
   ];
 
-  test.each(states)("lets no client stay whose state cannot be brought back: %j", async (commands, sign) => {
+  test.each(states)("keeps no client whose state cannot be replayed: %j", async (commands, sign) => {
     const client = await attached();
     const text = commands.map((args) => commandBytes(...args)).join("");
     if ("hears" in sign) await client.ask(text, sign.hears);
@@ -199,7 +202,7 @@ describe.each(ENGINES)("%s", (name) => {
     expect(await client.ask(commandBytes("PING"), "+PONG\r\n")).toBe("+PONG\r\n");
   });
 
-  test("answers what follows in the order it was said, wherever it is cut", async () => {
+  test("answers the following commands in order, wherever they are cut", async () => {
     const commands = [
       ["PING", "1"],
       ["SELECT", "5"],
@@ -220,7 +223,7 @@ describe.each(ENGINES)("%s", (name) => {
     }
   });
 
-  test("is not kept awake by a pool that connects again and pings", async () => {
+  test("is not kept awake by a pool that reconnects and pings", async () => {
     await cache.wake();
     cache.update({ sleepAfterSeconds: 0.3 });
     const pool = new Bun.RedisClient(cache.url, { autoReconnect: false });
@@ -235,7 +238,7 @@ describe.each(ENGINES)("%s", (name) => {
     pool.close();
   });
 
-  test("is kept awake by what is use of it", async () => {
+  test("is kept awake by commands that use it", async () => {
     await cache.wake();
     cache.update({ sleepAfterSeconds: 0.3 });
     const client = await attached();
@@ -244,7 +247,7 @@ describe.each(ENGINES)("%s", (name) => {
     expect(cache.count("quiet")).toBe(0);
   });
 
-  test("gives strangers some seconds, and others as long as they like", async () => {
+  test("limits the seconds before a login, and no idle client after it", async () => {
     const client = await cache.dial();
     await client.ask(commandBytes("PING"), "required.\r\n");
     const [{ deadlines } = { deadlines: [] }] = cache.clients;

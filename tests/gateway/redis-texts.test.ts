@@ -1,4 +1,4 @@
-// The protocol handler says what the engine says, byte by byte: asleep, awake, and compared with the engine itself.
+// The protocol handler answers as the engine does, byte by byte: asleep, awake, and compared with the engine itself.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RawRedis } from "../support/wire/redis-raw.ts";
 import { commandBytes } from "../../src/gateway/redis/replies.ts";
@@ -8,7 +8,10 @@ const LOGIN = commandBytes("AUTH", PASSWORD);
 const LOGIN_3 = commandBytes("HELLO", "3", "AUTH", "app", PASSWORD);
 const QUIT = commandBytes("QUIT");
 
-/** Said by strangers. Unknown commands and wrong counts are left out: the engine says more of them than the gateway does. */
+/**
+ * Commands before the login. Unknown commands and wrong counts are left out: the engine's error is longer there than
+ * the gateway's.
+ */
 const BEFORE_LOGIN = [
   ["AUTH"],
   ["AUTH", "a", "b", "c"],
@@ -75,7 +78,7 @@ const AFTER_LOGIN = [
   ["PING"],
 ];
 
-/** Said as they are; the connection is closed for each. */
+/** Bytes that are sent as they are; the connection is closed after each. */
 const BROKEN = [
   "*11\r\n",
   "*10\r\n$16385\r\n",
@@ -94,7 +97,7 @@ const BROKEN = [
   "POST / HTTP/1.1\r\n",
 ];
 
-/** The number of a connection is the one thing that is not the same. */
+/** The number of a connection is the only difference. */
 function withoutIds(text: string): string {
   return text.replaceAll(/(\$2\r\nid\r\n):\d+/g, "$1:N");
 }
@@ -125,20 +128,21 @@ describe.each(ENGINES)("%s", (name) => {
     expect(cache.wakes).toEqual([]);
   }
 
-  test("to strangers", () => expectSame(BEFORE_LOGIN.map((args) => commandBytes(...args) + QUIT)));
+  test("to clients before their login", () =>
+    expectSame(BEFORE_LOGIN.map((args) => commandBytes(...args) + QUIT)));
 
   test("in RESP2", () => expectSame(AFTER_LOGIN.map((args) => LOGIN + commandBytes(...args) + QUIT)));
 
   test("in RESP3", () => expectSame(AFTER_LOGIN.map((args) => LOGIN_3 + commandBytes(...args) + QUIT)));
 
-  test("to all of it in one chunk", () =>
+  test("to all commands in one chunk", () =>
     expectSame(
       [LOGIN, LOGIN_3].map(
         (login) => login + AFTER_LOGIN.map((args) => commandBytes(...args)).join("") + QUIT,
       ),
     ));
 
-  test("to what is no protocol", () => expectSame(BROKEN));
+  test("to bytes of another protocol", () => expectSame(BROKEN));
 
   test("to lines of a terminal", () =>
     expectSame([
@@ -147,7 +151,7 @@ describe.each(ENGINES)("%s", (name) => {
       `AUTH "${PASSWORD}"\r\nHELLO 3 SETNAME 'x'\r\nCLIENT GETNAME\r\nQUIT\r\n`,
     ]));
 
-  test("wherever it is cut", async () => {
+  test("wherever the bytes are cut", async () => {
     const commands = [
       ["HELLO", "3", "AUTH", "app", PASSWORD],
       ["PING"],
@@ -160,7 +164,7 @@ describe.each(ENGINES)("%s", (name) => {
     for (let at = 1; at < text.length; at++) {
       const client = await cache.dial();
       client.write(text.slice(0, at));
-      // The first half is there when another connection, which came later, has been answered.
+      // The first half has arrived when another connection, which came later, has been answered.
       await (await cache.dial()).askAll(QUIT);
       expect(withoutIds(await client.askAll(text.slice(at)))).toBe(whole);
     }

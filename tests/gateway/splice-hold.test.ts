@@ -1,4 +1,5 @@
-// The splice between a client, in clear and with TLS, and an engine that is to sleep: held between messages, quiet, parted.
+// The splice between a client, in clear and with TLS, and an engine that is to sleep: held between messages, idle,
+// disconnected.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
 import { noise } from "../support/gateway/loop.ts";
@@ -13,7 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** Hears of an engine that something is open from an opening bracket to a closing one, and takes any word for an answer. */
+/**
+ * A framer for tests: an opening bracket opens something at the engine, a closing bracket ends it, and any word is an
+ * answer.
+ */
 class BracketFramer extends PrefixFramer {
   isAnswered = true;
   #isOpen = false;
@@ -44,7 +48,7 @@ describe.each(KINDS)("%s", (kind) => {
   });
   afterEach(() => stage.close());
 
-  test("a hold begins between two messages, and nothing is lost by it", async () => {
+  test("a hold begins between two messages, and loses no byte", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     const splice = told.splice(client, engine, new PrefixFramer());
     peer.send("\x03one\x05tw");
@@ -63,7 +67,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(splice.isAsked).toBe(false);
   });
 
-  test("a message that has arrived already goes on to its end while clients are held", async () => {
+  test("a message that has begun to arrive is completed while clients are held", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     const splice = told.splice(client, engine, new PrefixFramer());
     const message = Buffer.concat(Array.from({ length: 4_000 }, () => Buffer.from("\x63".padEnd(100, "x"))));
@@ -84,7 +88,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(splice.isQuiet(1e9, 0)).toBe(false);
   });
 
-  test("it is quiet when the engine has read all and said nothing for a while", async () => {
+  test("the splice is idle when the engine has read everything and sent nothing for a while", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     nowMs = 1_000;
     const splice = told.splice(client, engine, new PrefixFramer());
@@ -106,14 +110,14 @@ describe.each(KINDS)("%s", (kind) => {
     expect(splice.isQuiet(1e9, 20)).toBe(false);
   });
 
-  test("a client for which the engine has something open is not held, and it is not quiet", async () => {
+  test("a client with something open at the engine is not held, and the splice is not idle", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     const splice = told.splice(client, engine, new BracketFramer());
     peer.send("\x05begin");
     await loop.until(() => enginePeer.text === "\x05begin");
     splice.hold(true);
     await loop.rest();
-    // The engine has read it, and is long about it.
+    // The engine has read it, and takes long to answer.
     expect(splice.isQuiet(1e9, 0)).toBe(false);
     enginePeer.send("(");
     await loop.until(() => peer.text === "(");
@@ -127,7 +131,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(enginePeer.text).toBe("\x05begin\x03end");
   });
 
-  test("a client that is parted goes on with another engine, without a byte lost or doubled", async () => {
+  test("a disconnected client goes on with another engine, without a byte lost or doubled", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     const sent = noise(MEGABYTE, 8);
     const sender = new Sender(peer, sent);

@@ -1,4 +1,4 @@
-// The splice between a client, in clear and with TLS, and its engine: what is passed on, and how it ends.
+// The splice between a client, in clear and with TLS, and its engine: the bytes it passes on, and how it ends.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
 import { noise } from "../support/gateway/loop.ts";
@@ -21,7 +21,7 @@ describe.each(KINDS)("%s", (kind) => {
   });
   afterEach(() => stage.close());
 
-  test("large transfers in both directions at once are whole, with readers that are slow", async () => {
+  test("large transfers in both directions at once are complete, with slow readers", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     told.splice(client, engine);
     const up = new Sender(peer, noise(6 * MEGABYTE, 1));
@@ -45,7 +45,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect([told.end, told.uses > 2]).toEqual([null, true]);
   });
 
-  test("what is sent in one go arrives without another word of the client", async () => {
+  test("bytes that were sent in one go arrive without further bytes of the client", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     told.splice(client, engine);
     const up = new Sender(peer, noise(3 * MEGABYTE, 4));
@@ -116,7 +116,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect([enginePeer.text, peer.text, peer.end]).toEqual(["question", "answer", "closed"]);
   });
 
-  test("what an engine said before it died reaches the client, and then the end", async () => {
+  test("the last bytes of an engine that died reach the client, and then the end", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     told.splice(client, engine);
     peer.send("a question that the engine never reads");
@@ -135,7 +135,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect([peer.end, told.end, told.ends]).toEqual(["closed", "closed", 1]);
   });
 
-  test("what an engine said before it took no more reaches the client", async () => {
+  test("the bytes that an engine sent before it stopped reading reach the client", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     told.splice(client, engine);
     enginePeer.send("go away");
@@ -145,7 +145,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect([peer.text, peer.end]).toEqual(["go away", "closed"]);
   });
 
-  test("an engine hears that its client was reset in the middle of a query", async () => {
+  test("an engine is notified that its client was reset in the middle of a query", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     told.splice(client, engine);
     peer.send("question");

@@ -1,4 +1,4 @@
-// Streams of the gateway's loop over real sockets: how they end, and what is left of them.
+// Ends of streams of the gateway's loop over real sockets, and the descriptors they leave.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { FAILED } from "../../src/gateway/io-result.ts";
 import { EPOLLIN } from "../../src/gateway/reactor/libc.ts";
@@ -18,7 +18,7 @@ async function text(promise: Promise<Uint8Array>): Promise<string> {
   return Buffer.from(await loop.of(promise)).toString();
 }
 
-test("a peer who neither reads nor closes is let go of", async () => {
+test("a peer that neither reads nor closes is disconnected", async () => {
   let nowMs = 0;
   const timed = new Loop({ now: () => nowMs });
   const { client, peer } = await timed.client();
@@ -35,7 +35,7 @@ test("a peer who neither reads nor closes is let go of", async () => {
   timed.close();
 });
 
-test("who holds a client hears at once that it has gone", async () => {
+test("the holder of a client is notified at once when it disconnects", async () => {
   for (const leave of [(peer: Peer) => peer.close(), (peer: Peer) => peer.reset()]) {
     const { client, peer } = await loop.client();
     let calls = 0;
@@ -54,7 +54,7 @@ test("who holds a client hears at once that it has gone", async () => {
   }
 });
 
-test("who holds a client hears that somebody else has ended it", async () => {
+test("the holder of a client is notified when other code ends it", async () => {
   const { client, peer } = await loop.client();
   let calls = 0;
   client.onGone(() => (calls += 1));
@@ -64,7 +64,7 @@ test("who holds a client hears that somebody else has ended it", async () => {
   peer.close();
 });
 
-test("a deadline ends whatever the client waits for, and may be taken back", async () => {
+test("a deadline ends every wait for the client, and may be cancelled", async () => {
   let nowMs = 0;
   const timed = new Loop({ now: () => nowMs });
   const [late, early] = [await timed.client(), await timed.client()];
@@ -99,7 +99,7 @@ test("ending, closing, reading and writing twice or too late does no harm", asyn
   peer.close();
 });
 
-test("a closed stream takes nothing from the connection that has its number now", async () => {
+test("a closed stream takes no bytes from the connection that has its descriptor now", async () => {
   const first = await loop.client();
   first.client.close();
   await loop.rest();
@@ -115,8 +115,8 @@ test("a closed stream takes nothing from the connection that has its number now"
   for (const { peer } of [first, second]) peer.close();
 });
 
-test("a descriptor's number is used again only when its round is over", async () => {
-  // Both are ready in one round; the first closes the second and opens another.
+test("a descriptor's number is used again only when its round of the loop is over", async () => {
+  // Both are ready in the same round; the first closes the second and opens another.
   const [first, second] = [await loop.client(), await loop.client()];
   const rejections = [first, second].map(({ client }) => loop.rejectionOf(client.read(1)));
   const numbers: number[] = [];
@@ -140,7 +140,7 @@ test("a descriptor's number is used again only when its round is over", async ()
   for (const { peer } of [first, second]) peer.close();
 });
 
-test("an error of one connection ends it alone", async () => {
+test("an error in the code of a connection ends that connection alone", async () => {
   const [faulty, other] = [await loop.client(), await loop.client()];
   faulty.client.consume({
     readable: () => {
@@ -159,7 +159,7 @@ test("an error of one connection ends it alone", async () => {
   for (const { peer } of [faulty, other]) peer.close();
 });
 
-test("an error of a timer ends nothing", async () => {
+test("an error in a timer ends no connection", async () => {
   let runs = 0;
   loop.reactor.timers.after(0, () => {
     throw new Error("a fault");

@@ -1,4 +1,4 @@
-// Streams of the gateway's loop over real sockets, whose other ends do what clients do: what is read and written.
+// Reads and writes of streams of the gateway's loop over real sockets, with peers that behave as clients do.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { FAILED } from "../../src/gateway/io-result.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
@@ -30,7 +30,7 @@ test("a read gets exactly its bytes, in whatever pieces they arrive", async () =
   peer.close();
 });
 
-test("a read that is larger than the loop's own memory is whole", async () => {
+test("a read larger than the loop's own buffer is complete", async () => {
   const { client, peer } = await loop.client();
   const sent = noise(700_001, 1);
   const read = client.read(sent.length);
@@ -44,7 +44,7 @@ test("a read that is larger than the loop's own memory is whole", async () => {
   peer.close();
 });
 
-test("what came before the end is read, and then the end", async () => {
+test("bytes before the end are read, and then the end", async () => {
   const { client, peer } = await loop.client();
   peer.send("last words");
   peer.close();
@@ -68,7 +68,7 @@ test("a client that ended its sending while nobody read is still answered", asyn
   peer.close();
 });
 
-test("a peer's last words are read although a write failed before", async () => {
+test("a peer's last bytes are read although a write failed before", async () => {
   const { engine, peer } = loop.engine();
   peer.send("too many connections");
   peer.close();
@@ -80,7 +80,7 @@ test("a peer's last words are read although a write failed before", async () => 
   engine.end();
 });
 
-test("a read that waits gets the last words of a peer to whom a write fails", async () => {
+test("a waiting read gets the last bytes of a peer to which a write fails", async () => {
   const { engine, peer } = loop.engine();
   const read = engine.readSome();
   await loop.rest();
@@ -92,7 +92,7 @@ test("a read that waits gets the last words of a peer to whom a write fails", as
   engine.end();
 });
 
-test("a reset ends what waits", async () => {
+test("a reset ends waiting reads and writes", async () => {
   const { client, peer } = await loop.client();
   const read = client.read(10);
   peer.send("half");
@@ -103,7 +103,7 @@ test("a reset ends what waits", async () => {
   client.end();
 });
 
-test("a slow reader gets all that was written, in order", async () => {
+test("a slow reader gets all bytes that were written, in order", async () => {
   const { client, peer } = await loop.client();
   shrinkSending(client);
   const parts = Array.from({ length: 200 }, (_, index) => noise(1 + ((index * 7_919) % 40_000), index));
@@ -118,7 +118,7 @@ test("a slow reader gets all that was written, in order", async () => {
   peer.close();
 });
 
-test("a client who does not read is not heard until it does", async () => {
+test("a client that does not read is not read from until it does", async () => {
   const { client, peer } = await loop.client();
   shrinkSending(client);
   const answer = noise(4_000_000, 3);
@@ -140,7 +140,7 @@ test("a client who does not read is not heard until it does", async () => {
   peer.close();
 });
 
-test("the last words arrive although the peer is still sending", async () => {
+test("the last bytes arrive although the peer is still sending", async () => {
   const { client, peer } = await loop.client();
   peer.send(noise(300_000, 5));
   client.write(Buffer.from("no more of this"));
@@ -154,7 +154,7 @@ test("the last words arrive although the peer is still sending", async () => {
   await loop.until(() => client.receive(1) === FAILED);
 });
 
-test("a byte is peeked at and not taken, whatever others receive meanwhile", async () => {
+test("a byte that is peeked at stays unread, whatever other connections receive meanwhile", async () => {
   const clients = [];
   for (let index = 0; index < 20; index++) clients.push(await loop.client());
   const peeks = clients.map(async ({ client }, index) => {

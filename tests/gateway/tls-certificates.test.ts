@@ -1,4 +1,4 @@
-// The certificates that TLS sessions of the gateway show, and what clients can bind a login to.
+// The certificates that the gateway's TLS sessions present, and the channel bindings of clients.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash, X509Certificate } from "node:crypto";
 import { TlsContext, type TlsOptions } from "../../src/gateway/tls/index.ts";
@@ -32,7 +32,7 @@ const BINDINGS: [string, string[], string][] = [
 ];
 
 describe("the channel binding of a certificate", () => {
-  test.each(BINDINGS)("signed with %s is what a client computes", async (name, kind, hash) => {
+  test.each(BINDINGS)("signed with %s is the hash that a client computes", async (name, kind, hash) => {
     const connection = await connectionTo(await folder.newPair(name.replaceAll(" ", "-"), kind));
     const { raw } = connection.client.getPeerCertificate();
     const shown = createHash(hash).update(raw).digest("hex");
@@ -40,7 +40,7 @@ describe("the channel binding of a certificate", () => {
     connection.close();
   });
 
-  test("signed with Ed25519 is none", async () => {
+  test("signed with Ed25519 does not exist", async () => {
     const pair = await folder.newPair("ed25519", ["-newkey", "ed25519"]);
     const { session, free } = openPair(TlsContext.open({ ...pair, library: LIBRARY }));
     expect(session.info.endPointHash).toHaveLength(0);
@@ -48,7 +48,7 @@ describe("the channel binding of a certificate", () => {
   });
 });
 
-test("the whole chain is shown, and the first is bound to", async () => {
+test("the whole chain is presented, and the binding is to its first certificate", async () => {
   const [above, below] = [folder.file("above"), folder.file("below")];
   const request = ["openssl", "req", "-nodes", ...ECDSA_KEY];
   await runProgram([
@@ -81,21 +81,24 @@ describe("several certificates", () => {
     ["", "localhost"],
   ];
 
-  test.each(SHOWN)("a client that asks for %p sees that for %s, and can bind to it", async (asked, shown) => {
-    for (const alpn of [[], ["postgresql"]]) {
-      const options = { ...(asked === "" ? {} : { servername: asked }), alpn, ALPNProtocols: alpn };
-      const connection = await Connection.open(listener, TlsContext.open(await several()), options);
-      expect(await connection.handshake()).toBe("done");
-      const { raw, subject } = connection.client.getPeerCertificate();
-      expect(subject.CN).toBe(shown);
-      const { endPointHash, alpn: chosen } = connection.session.info;
-      expect(createHash("sha256").update(raw).digest().equals(endPointHash)).toBe(true);
-      expect(chosen).toBe(alpn[0] ?? null);
-      connection.close();
-    }
-  });
+  test.each(SHOWN)(
+    "a client that asks for %p gets the certificate for %s, and can bind to it",
+    async (asked, shown) => {
+      for (const alpn of [[], ["postgresql"]]) {
+        const options = { ...(asked === "" ? {} : { servername: asked }), alpn, ALPNProtocols: alpn };
+        const connection = await Connection.open(listener, TlsContext.open(await several()), options);
+        expect(await connection.handshake()).toBe("done");
+        const { raw, subject } = connection.client.getPeerCertificate();
+        expect(subject.CN).toBe(shown);
+        const { endPointHash, alpn: chosen } = connection.session.info;
+        expect(createHash("sha256").update(raw).digest().equals(endPointHash)).toBe(true);
+        expect(chosen).toBe(alpn[0] ?? null);
+        connection.close();
+      }
+    },
+  );
 
-  test("a replaced certificate is shown to new clients, and those before go on", async () => {
+  test("a replaced certificate is presented to new clients, and earlier clients go on", async () => {
     const context = TlsContext.open(await several());
     const before = await Connection.open(listener, context);
     expect(await before.handshake()).toBe("done");
@@ -112,7 +115,7 @@ describe("several certificates", () => {
     for (const connection of [before, between, after]) connection.close();
   });
 
-  test("a pair that does not fit replaces nothing", async () => {
+  test("a key and certificate that do not match replace nothing", async () => {
     const context = TlsContext.open(await several());
     const other = await folder.newPair("unfitting");
     const { cert } = await folder.newPair("newest", ECDSA_KEY, "newest");
@@ -126,7 +129,7 @@ describe("several certificates", () => {
   });
 });
 
-/** One for localhost, one with a wildcard, and one for a name that the wildcard covers too. */
+/** A certificate for localhost, a wildcard certificate, and a certificate for a name that the wildcard covers too. */
 async function several(): Promise<TlsOptions> {
   const named = async (file: string, host: string) => ({
     names: [host],
@@ -136,7 +139,7 @@ async function several(): Promise<TlsOptions> {
   return { library: LIBRARY, ...(await folder.newPair("first")), others };
 }
 
-test("what cannot be shown is refused with the reason", async () => {
+test("a certificate that cannot be presented is refused with the reason", async () => {
   const [pair, other] = [await folder.newPair("pair"), await folder.newPair("other")];
   const faultOf = (options: Partial<Pair & { library: string }>) => {
     const attempt = () => TlsContext.open({ ...pair, library: LIBRARY, ...options });
@@ -151,7 +154,7 @@ test("what cannot be shown is refused with the reason", async () => {
   faultOf({ library: folder.file("libssl.so.3") }).toThrow();
 });
 
-/** After the handshake on both sides. */
+/** The state after the handshake on both sides. */
 async function connectionTo(pair: Pair): Promise<Connection> {
   const connection = await Connection.open(listener, TlsContext.open({ ...pair, library: LIBRARY }));
   expect(await connection.handshake()).toBe("done");

@@ -1,4 +1,4 @@
-// The OpenSSL that the gateway loads: the system's, or one that an engine has brought along.
+// The OpenSSL that the gateway loads: the system's, or a copy that an engine has brought along.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,7 +23,7 @@ beforeAll(() => {
 
 afterAll(() => folder.remove());
 
-test("an engine's is taken where the system has none, and works", async () => {
+test("an engine's OpenSSL is loaded where the system has none, and works", async () => {
   const library = findLibssl(engines, NOT_OF_THIS_SYSTEM);
   expect(library).toBe(join(inEngine, LIBRARY));
   expect(readFileSync("/proc/self/maps", "utf8")).toContain(join(inEngine, LIBRARY));
@@ -35,7 +35,7 @@ test("an engine's is taken where the system has none, and works", async () => {
   free();
 });
 
-test("one without its other half is none, and neither is no folder", () => {
+test("a folder with half of OpenSSL, or no folder, gives no library", () => {
   const other = folder.file("other-engines");
   const place = join(other, "redis-7.0.15", "usr", "lib", "x86_64-linux-gnu");
   mkdirSync(place, { recursive: true });

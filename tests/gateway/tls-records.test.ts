@@ -1,4 +1,4 @@
-// Clients of TLS that end or renew it at odd moments: their connection may break, and nobody else notices.
+// Clients of TLS that end or renew it at odd moments: their own connection may break, and other clients notice nothing.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { CHUNK_BYTES } from "../../src/gateway/reactor/chunk.ts";
@@ -30,12 +30,12 @@ afterEach(() => {
 interface Stage {
   client: ClientSocket;
   peer: Bun.Subprocess<"pipe">;
-  /** How often the client was told to be readable. */
+  /** How often the client was reported as readable. */
   reads(): number;
   isBroken(): boolean;
 }
 
-/** A client whose bytes are taken in as a splice does, each of them answered with so many. */
+/** A client whose bytes are read as a splice reads them, each answered with so many bytes. */
 async function stage(mode: "reset" | "half" | "halfAndEnd" | "keys", answerBytes: number): Promise<Stage> {
   const script = join(import.meta.dir, "../support/wire/tls-records.mjs");
   const peer = Bun.spawn(["node", script, String(loop.port), mode], {
@@ -65,7 +65,7 @@ async function end({ client, peer }: Stage): Promise<void> {
   expect(await isServed()).toBe(true);
 }
 
-test("one that closes and resets in the middle of an answer costs its connection alone", async () => {
+test("a client that closes and resets in the middle of an answer breaks its own connection alone", async () => {
   for (let round = 0; round < 10; round++) {
     const staged = await stage("reset", 8_000_000);
     await loop.until(() => staged.client.hasUnsent);
@@ -85,9 +85,9 @@ test.each(["half", "halfAndEnd"] as const)(
   },
 );
 
-test("one that asks for new keys and reads nothing is waited for, not looked at all the time", async () => {
+test("a client that renews its keys and reads nothing is waited for without polling", async () => {
   const staged = await stage("keys", 100);
-  // The answers, which nobody reads, soon fill it.
+  // The answers, which the client does not read, soon fill the socket's buffer.
   libc.setsockopt(staged.client.fd, SOL_SOCKET, SO_SNDBUF, addressOf(new Int32Array([4_096])), 4);
   await loop.until(() => staged.reads() > 0);
   void staged.peer.stdin.write("go on\n");
@@ -102,7 +102,7 @@ test("one that asks for new keys and reads nothing is waited for, not looked at 
   await end(staged);
 });
 
-/** Whether somebody else is still answered. */
+/** Whether another client is still answered. */
 async function isServed(): Promise<boolean> {
   const { client, peer } = await loop.client();
   client.write(Buffer.from("there"));

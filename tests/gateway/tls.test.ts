@@ -1,4 +1,4 @@
-// TLS sessions of the gateway, against clients of this runtime and OpenSSL's own.
+// TLS sessions of the gateway, against clients of Bun and of OpenSSL.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
@@ -62,27 +62,27 @@ describe.each(["TLSv1.2", "TLSv1.3"] as const)("%s", (version) => {
     connection.close();
   });
 
-  test("a client that names no protocol and no server is let in", async () => {
+  test("a client that names no protocol and no server is accepted", async () => {
     const connection = await open({ ...versions, alpn: ["postgresql"] });
     expect(await connection.handshake()).toBe("done");
     expect(connection.session.info).toMatchObject({ serverName: null, alpn: null });
     connection.close();
   });
 
-  test("a client that names other protocols only is told so and refused", async () => {
+  test("a client that names other protocols only gets an alert and is refused", async () => {
     const option = { "TLSv1.2": "-tls1_2", "TLSv1.3": "-tls1_3" }[version];
     const says = refusalOf([option, "-alpn", "h2,http/1.1"], ["postgresql"]);
     expect(await says).toContain("no application protocol");
   });
 
-  test("who chooses among no protocols refuses nobody for naming some", async () => {
+  test("a server without protocols of its own refuses no client for naming some", async () => {
     const connection = await open({ ...versions, ALPNProtocols: ["h2"] });
     expect(await connection.handshake()).toBe("done");
     expect(connection.session.info.alpn).toBeNull();
     connection.close();
   });
 
-  test("the handshake and what follows may come a byte at a time", async () => {
+  test("the handshake and what follows may arrive a byte at a time", async () => {
     const dribble = createServer((from) => {
       const to = connectTcp(listener.port, "127.0.0.1").setNoDelay();
       void forwardBytewise(from, to);
@@ -100,7 +100,7 @@ describe.each(["TLSv1.2", "TLSv1.3"] as const)("%s", (version) => {
     dribble.close();
   });
 
-  test("each side hears of the other's end", async () => {
+  test("each side is notified of the other's end", async () => {
     const connection = await open(versions);
     await connection.handshake();
     const { client, session, faults } = connection;
@@ -113,7 +113,7 @@ describe.each(["TLSv1.2", "TLSv1.3"] as const)("%s", (version) => {
     connection.close();
   });
 
-  test("what the kernel does not take at once is sent later, from another address", async () => {
+  test("bytes that the kernel does not take at once are sent later, from another address", async () => {
     const connection = await open(versions);
     await connection.handshake();
     const { client, session, fd } = connection;
@@ -142,7 +142,7 @@ test("TLS 1.1 is refused", async () => {
   expect(await refusalOf(["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"])).toContain("protocol version");
 });
 
-test("bytes that are not TLS fail the handshake, and no other one", async () => {
+test("bytes that are not TLS fail their own handshake alone", async () => {
   const client = connectTcp(listener.port, "127.0.0.1", () => client.write("GET / HTTP/1.1\r\n\r\n"));
   const fd = await listener.accept();
   const session = context.session(fd, []);
@@ -160,7 +160,7 @@ test("bytes that are not TLS fail the handshake, and no other one", async () => 
   client.destroy();
 });
 
-test("many small records are read together, and what is left over is pending", () => {
+test("many small records are read together, and the rest is pending", () => {
   const { session, client, free } = openPair(context);
   for (let record = 0; record < 100; record += 1) client.write(new Uint8Array(10).fill(record));
   expect(session.read(address, 15)).toBe(15);
@@ -172,12 +172,12 @@ test("many small records are read together, and what is left over is pending", (
   free();
 });
 
-test("half a record is nothing to read and nothing pending", () => {
+test("half a record is neither readable nor pending", () => {
   const { session, client, clientFd, free } = openPair(context);
   limitSending(clientFd, 4096);
   const record = new Uint8Array(RECORD_BYTES).fill(7);
   let refusals = 0;
-  // OpenSSL keeps what the kernel did not take, and goes on with it when the call is repeated.
+  // OpenSSL keeps bytes that the kernel did not take, and resumes when the call is repeated.
   for (; !client.write(record); refusals += 1) {
     expect(session.read(address, buffer.length)).toBe(WANT_READ);
     expect(session.pending).toBe(0);
@@ -187,7 +187,7 @@ test("half a record is nothing to read and nothing pending", () => {
   free();
 });
 
-test("an end that came with the last bytes is pending", () => {
+test("an end that arrived with the last bytes is pending", () => {
   const { session, client, free } = openPair(context);
   client.write(new Uint8Array(3));
   client.shutdown();
@@ -197,7 +197,7 @@ test("an end that came with the last bytes is pending", () => {
   free();
 });
 
-test("a client that closes without a word of TLS has closed", () => {
+test("a client that closes without a byte of TLS is seen as closed", () => {
   const { session, client, clientFd, free } = openPair(context);
   client.write(new Uint8Array(3));
   endSending(clientFd);
@@ -212,7 +212,7 @@ test("two thousand handshakes leave nothing behind", () => {
   expect(residentAfter(2_000) - before).toBeLessThan(8 * 2 ** 20);
 }, 240_000);
 
-/** What this process takes in bytes after so many sessions. */
+/** The memory of this process after so many sessions. */
 function residentAfter(handshakes: number): number {
   for (let index = 0; index < handshakes; index += 1) {
     const { session, free } = openPair(context, ["postgresql"]);
@@ -223,7 +223,7 @@ function residentAfter(handshakes: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1024;
 }
 
-/** What OpenSSL's client tells of a handshake that fails. */
+/** The report of OpenSSL's client about a handshake that fails. */
 async function refusalOf(options: string[], alpn: string[] = []): Promise<string> {
   const target = ["-connect", `127.0.0.1:${listener.port}`];
   const said = runProgram(["openssl", "s_client", ...target, ...options]).catch(
