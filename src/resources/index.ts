@@ -14,7 +14,7 @@ import { websockets } from "./websockets/index.ts";
 
 export const kinds: ResourceKind[] = [caches, databases, websockets];
 
-/** The operations of all kinds, and those that belong to none. */
+/** The operations of all kinds, and the operations that belong to no kind. */
 export function allOperations(context: KindContext): Operation[] {
   return [
     ...kinds.flatMap((kind) => kind.operations(context)),
@@ -23,7 +23,7 @@ export function allOperations(context: KindContext): Operation[] {
   ];
 }
 
-/** What the loop does for each kind of work. */
+/** The reconciler of each kind of work item. */
 export function allReconcilers(context: KindContext): ReadonlyMap<string, Reconcile> {
   const ofKinds = kinds.flatMap(({ name, reconcile }) =>
     reconcile ? [[name, reconcile(context)] as const] : [],
@@ -32,8 +32,8 @@ export function allReconcilers(context: KindContext): ReadonlyMap<string, Reconc
 }
 
 /**
- * Records what resources of an earlier release take of the quotas, which only the code that knows the sizes can tell. Killed
- * halfway, it goes on with the rest at the next start.
+ * Records what the resources of an earlier release take of the quotas; only this release's code knows the sizes. A
+ * process that is killed halfway goes on with the rest at its next start.
  */
 export async function recordUnknownAllocations(db: Database): Promise<void> {
   for (const { id, kind: name } of await unknownAllocations(db)) {

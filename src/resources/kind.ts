@@ -1,4 +1,4 @@
-// What every resource kind gives to the rest of the program, and what it is given.
+// What every resource kind gives to the rest of the program, and what the program gives to each kind.
 import type { FigureSource } from "../api/http/metrics.ts";
 import type { Operation } from "../api/operation/operation.ts";
 import type { Driver, Exposure, Observation, Offer } from "../drivers/driver.ts";
@@ -6,31 +6,35 @@ import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database, Queryable } from "../store/database.ts";
 
-/** How instances were when the driver told of them last: from memory, so that asking neither waits nor wakes anything. */
+/**
+ * The observed states that the driver reported last, kept in memory: reading them neither waits nor wakes an instance.
+ */
 export interface ObservedStates {
-  /** Undefined for an instance that the driver has not told of. */
+  /** Undefined while the driver has not reported the instance. */
   of(id: string): Observation | undefined;
-  /** Every instance that the driver has told of. */
+  /** Every instance that the driver has reported. */
   all(): Iterable<Observation>;
-  /** Takes in what an order of our own was answered, which the driver may be telling everybody just now. */
+  /**
+   * Takes in the driver's answer to a request of this process. The watch may report the same state at the same time.
+   */
   noteAnswer(seen: Observation): void;
 }
 
-/** A host that runs instances: its driver, and how what runs there is reached. */
+/** A host that runs instances: its driver, and how clients reach its instances. */
 export interface ServedHost {
   id: string;
   driver: Driver;
   observedStates: ObservedStates;
   /**
-   * What its driver offers, remembered for a moment.
+   * The driver's offer, cached for a short time.
    * @throws ApiError 503 while the driver has never answered.
    */
   offer(): Promise<Offer>;
-  /** Names that answers carry, and that the control plane logs in at, by the scope of an instance. */
+  /** The host names for answers and for the control plane's own logins, by the scope of an instance. */
   hostnames: Record<Exposure["scope"], string>;
   /** Whether public instances speak TLS. */
   isTls: boolean;
-  /** Out of which instances get their ports. */
+  /** The range of the instances' ports. */
   portRange: { first: number; last: number };
 }
 
@@ -38,28 +42,28 @@ export interface ServedHost {
 export interface HostDirectory {
   /** The hosts that this control plane serves. */
   all: readonly ServedHost[];
-  /** The host of an existing resource; the driver of a host that is not served here refuses everything. */
+  /** The host of an existing resource; for a host that is not served here, its driver refuses every call. */
   of(hostId: string): ServedHost;
-  /** The host that a new resource is placed on. */
+  /** The host on which new resources are placed. */
   forNew(): ServedHost;
 }
 
-/** What an organization may have at most; 0 is no limit. */
+/** The most that an organization may have; 0 is no limit. */
 export interface Quotas {
-  /** Of all kinds together. */
+  /** The number of resources, over all kinds. */
   resources: number;
   caches: number;
   databases: number;
   websockets: number;
-  /** The memory that the sizes of all its resources stand for. */
+  /** The memory that the sizes of all its resources stand for, in bytes. */
   memoryBytes: number;
-  /** On the disk of the host, as measured. */
+  /** The measured storage on the disk of the host, in bytes. */
   storageBytes: number;
-  /** Of its database and WebSocket clusters. */
+  /** The connections of its database and WebSocket clusters. */
   connections: number;
 }
 
-/** What one resource takes of the quotas by its order. */
+/** The part of the quotas that one resource takes by its order. */
 export interface Allocation {
   memoryBytes: number;
   connections: number;
@@ -73,15 +77,18 @@ export interface KindContext {
   quotas: Quotas;
 }
 
-/** One kind of resource: its operations of the API and the loop that makes them true. */
+/** One kind of resource: its operations in the API, and its reconciler. */
 export interface ResourceKind {
   /** The plural noun of the abilities, of the work queue, and of the guide in `docs/`, such as `caches`. */
   name: string;
   operations(context: KindContext): Operation[];
-  /** Left out by a kind of which nothing has to be made true beyond its rows. */
+  /** Absent for a kind whose rows are its whole state. */
   reconcile?(context: KindContext): Reconcile;
-  /** What a resource of any organization takes of its quotas; null for one that is not there. Left out by a kind that takes nothing. */
+  /**
+   * What a resource of any organization takes of the quotas; null when the resource does not exist. Absent for a kind
+   * that takes nothing.
+   */
   allocationOf?(db: Queryable, id: string): Promise<Allocation | null>;
-  /** What Prometheus can be told of all resources of the kind; left out by a kind that has nothing to tell. */
+  /** The Prometheus metrics of all resources of the kind; absent for a kind without metrics. */
   figures?: FigureSource<KindContext>;
 }

@@ -1,16 +1,16 @@
-// What resources take of the quotas, and the sums of it that the store keeps by organization and by token.
+// What resources take of the quotas, and the sums that the store keeps by organization and by token.
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import type { Allocation } from "../kind.ts";
 import type { InstanceKind } from "./instance-kinds.ts";
 
-/** What an organization or a token has in all. */
+/** The totals of an organization or a token. */
 export interface Usage extends Record<InstanceKind, number> {
   memoryBytes: number;
   storageBytes: number;
   connections: number;
 }
 
-/** The limits of a token; null is none. */
+/** The limits of a token; null is no limit. */
 export interface TokenLimits {
   resources: number | null;
   memoryBytes: number | null;
@@ -18,15 +18,15 @@ export interface TokenLimits {
   connections: number | null;
 }
 
-/** Who owns a resource. */
+/** The organization and the token that a resource counts for. */
 interface Owners {
   organizationId: string;
   tokenId: string;
 }
 
 /**
- * Adds the allocation of a new resource. From here on the transaction holds the sums of its organization, and every other one
- * that takes of them waits, so this comes as late as possible.
+ * Adds the allocation of a new resource. The transaction then holds the sums of its organization, and every other
+ * transaction that allocates for the organization waits. Callers therefore make this their last step.
  */
 export async function insertAllocation(
   tx: Transaction,
@@ -38,7 +38,7 @@ export async function insertAllocation(
     values (${id}, ${organizationId}, ${tokenId}, ${kind}, ${allocation.memoryBytes}, ${allocation.connections})`;
 }
 
-/** What a resource takes now, kept as it is until the transaction ends; undefined where nothing is recorded. */
+/** Reads and locks what a resource takes now, until the transaction ends; undefined when nothing is recorded. */
 export async function lockAllocation(tx: Transaction, id: string): Promise<Allocation | undefined> {
   const [row] = await tx<Allocation[]>`
     select coalesce(memory_bytes, 0)::float8 as "memoryBytes", connections::float8 as connections
@@ -46,7 +46,9 @@ export async function lockAllocation(tx: Transaction, id: string): Promise<Alloc
   return row;
 }
 
-/** Writes another allocation. @param tokenId the token that it counts for from now on; null leaves it as it is. */
+/**
+ * Writes another allocation. @param tokenId the token that the resource counts for from now on; null keeps the token.
+ */
 export async function updateAllocation(
   tx: Transaction,
   id: string,
@@ -59,12 +61,12 @@ export async function updateAllocation(
     where resource_id = ${id}`;
 }
 
-/** Gives back what a resource took; nothing is left of it. */
+/** Returns what a resource took, and removes its allocation. */
 export async function deleteAllocation(tx: Transaction, id: string): Promise<void> {
   await tx`delete from allocations where resource_id = ${id}`;
 }
 
-/** What an organization and a token have in all, and the limits of the token. */
+/** The totals of an organization and a token, and the limits of the token. */
 export interface Usages {
   ofOrganization: Usage;
   ofToken: Usage;
@@ -85,14 +87,14 @@ const USAGES = `
            max_storage_bytes, 'connections', max_connections) as "tokenLimits"
   from tokens t`;
 
-/** The sums of a token that was let in, and of its organization. */
+/** The sums of an authenticated token, and of its organization. */
 export async function usagesOf(db: Queryable, tokenId: string): Promise<Usages> {
   const [row] = await db<Usages[]>`${db.unsafe(USAGES)} where t.id = ${tokenId}`;
   if (row === undefined) throw new Error("a token that was let in is not there");
   return row;
 }
 
-/** Which resources take another number of bytes on the disk than is recorded; none that is gone. */
+/** The resources whose measured bytes on the disk differ from the recorded bytes; deleted resources are left out. */
 export async function changedStorage(
   db: Database,
   measured: Readonly<Record<string, number>>,
@@ -104,18 +106,18 @@ export async function changedStorage(
     where storage_bytes <> measured.value::bigint order by resource_id`;
 }
 
-/** Writes what a resource takes on the disk; nothing for one that is gone. */
+/** Records the bytes that a resource takes on the disk; does nothing for a deleted resource. */
 export async function updateStorage(db: Database, id: string, bytes: number): Promise<void> {
   await db`update allocations set storage_bytes = ${bytes} where resource_id = ${id}`;
 }
 
-/** The resources of earlier releases whose memory nobody has looked at. */
+/** The resources of earlier releases whose memory is not recorded yet. */
 export async function unknownAllocations(db: Database): Promise<{ id: string; kind: string }[]> {
   return await db<{ id: string; kind: string }[]>`
     select resource_id as id, kind from allocations where memory_bytes is null order by resource_id`;
 }
 
-/** Writes what a resource of an earlier release takes, unless somebody else has meanwhile. */
+/** Records what a resource of an earlier release takes, unless another process has done so. */
 export async function recordAllocation(
   db: Database,
   id: string,

@@ -1,9 +1,12 @@
-// How an answer tells where a resource can be reached, and the credentials to those who may see them.
+// The address of a resource in an answer, with the credentials for tokens that may see them.
 import { can, type Ability, type Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
 import type { InstanceLogin } from "./rows.ts";
 
-/** The credentials as members of a connection: under the empty name, as the contract has it, and inline, where clients read them. */
+/**
+ * The credentials as members of a connection: under the empty name, as the contract demands, and inline, where clients
+ * read them.
+ */
 export function credentialsOf(
   row: InstanceLogin & { id: string },
   { vault }: KindContext,

@@ -1,4 +1,4 @@
-// Creates an instance of any kind: one transaction with its row, its port, the work that makes it true, and the audit.
+// Creates an instance of any kind: one transaction with its row, its port, its work item, and the audit.
 import { createOnce } from "../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -14,26 +14,26 @@ import { allocate, type AllocationFields } from "./quotas.ts";
 import type { CloudRegion } from "./regions.ts";
 import type { InstanceLogin, InstanceValues } from "./rows.ts";
 
-/** How soon a wish about an instance should have come true. */
+/** The time in which a change of desired state should be in force; later it is overdue. */
 export const DEADLINE_SECONDS = 60;
 
 const USERNAME = "app";
 
-/** What every request for a new instance says. */
+/** The members that every request for a new instance has. */
 export type NewInstance = Record<string, unknown> & { name: string; region: CloudRegion };
 
-/** How a kind makes and finds its rows. */
+/** How a kind inserts and finds its rows. */
 export interface InstanceCreation<Row> {
   kind: InstanceKind;
   insert(tx: Transaction, values: InstanceValues): Promise<Row>;
   find(tx: Transaction, organizationId: string, id: string): Promise<Row | undefined>;
-  /** What it takes of the quotas, and the fields that decide on that. */
+  /** What the instance takes of the quotas, and the fields that decide it. */
   allocationOf(row: Row): Allocation;
   allocationFields: AllocationFields;
 }
 
 /**
- * Makes the instance that was asked for, or finds the one that the same Idempotency-Key made before.
+ * Creates the requested instance, or finds the instance that the same Idempotency-Key created before.
  * @throws ApiError 422 when it exceeds a quota.
  */
 export async function createInstance<Row>(
@@ -85,7 +85,7 @@ function unlessPortsTaken(error: unknown): undefined {
   if (!(error instanceof PortsTaken)) throw error;
 }
 
-/** The user of a new instance, with a password of its own. */
+/** The user of a new instance, with a newly generated password. */
 export function newLogin({ vault }: KindContext, id: string): InstanceLogin {
   return { username: USERNAME, sealedPassword: vault.seal(newPassword(), id) };
 }

@@ -1,4 +1,4 @@
-// Wishes an instance of any kind away.
+// Marks an instance of any kind for deletion.
 import { notFound } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -11,17 +11,18 @@ import { recordRequest } from "./events/record.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 import { lockRow } from "./rows.ts";
 
-/** What is deleted, and what goes along with it. */
+/** The kind of the instance, and the rows that are deleted with it. */
 export interface InstanceDeletion {
   kind: InstanceKind;
-  /** What it is called when there is none. */
+  /** The noun in the 404 of a missing instance. */
   noun: string;
-  /** Marks what belongs to it. */
+  /** Marks the rows that belong to the instance. */
   markParts?(tx: Transaction, id: string): Promise<void>;
 }
 
 /**
- * Marks the organization's instance as one that is to go, in one transaction with the work and the audit; once is enough.
+ * Marks the organization's instance for deletion, in one transaction with the work item and the audit; a repeated call
+ * changes nothing.
  * @throws ApiError 404
  */
 export async function deleteInstance(

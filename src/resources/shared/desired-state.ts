@@ -1,4 +1,4 @@
-// What every later wish about an instance begins and ends with.
+// The first and the last steps of every change to the desired state of an instance.
 import { ApiError, notFound } from "../../api/jsonapi/errors.ts";
 import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
@@ -7,7 +7,7 @@ import { DEADLINE_SECONDS } from "./create.ts";
 import type { InstanceKind } from "./instance-kinds.ts";
 import { lockRow, markUpdating } from "./rows.ts";
 
-/** How a kind finds its rows, and what it calls one. */
+/** How a kind finds its rows, and its noun. */
 export interface InstanceSearch<Row> {
   kind: InstanceKind;
   /** Such as `cache`. */
@@ -16,7 +16,7 @@ export interface InstanceSearch<Row> {
 }
 
 /**
- * Reads the organization's instance and keeps it as it is until the transaction ends.
+ * Reads and locks the organization's instance until the transaction ends.
  * @throws ApiError 404
  */
 export async function lockInstance<Row>(
@@ -36,7 +36,7 @@ export function refuseDeleting({ status }: { status: string }, noun: string): vo
   if (status === "deleting") throw new ApiError(409, `The ${noun} is being deleted.`);
 }
 
-/** Has the instance's reconciler make the wish true, and says that it is not yet. */
+/** Enqueues the instance, and gives it the status of a change that is not in force yet. */
 export async function enqueueChange(
   tx: Transaction,
   kind: InstanceKind,

@@ -1,4 +1,4 @@
-// What an event looks like in an answer: what happened to which resource, and when.
+// The shape of an event in an answer: the resource, what happened to it, and the time.
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 

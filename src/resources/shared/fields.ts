@@ -1,4 +1,4 @@
-// Members that requests for resources of several kinds, and the resources themselves, have in common.
+// Members that requests and resources of several kinds have in common.
 import { z } from "zod";
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 
@@ -12,7 +12,7 @@ export function nameField(description: string, example: string) {
     .meta({ description, example });
 }
 
-/** A dedicated cluster to place a new resource on. */
+/** The dedicated cluster on which a new resource is placed. */
 export function clusterIdField() {
   return z
     .string()
@@ -20,19 +20,19 @@ export function clusterIdField() {
     .meta({ description: "A dedicated cluster to place it on. There are none yet.", example: null });
 }
 
-/** What is wrong with a `cluster_id`, for as long as there are no dedicated clusters. */
+/** The error for a `cluster_id`; there are no dedicated clusters yet. */
 export function clusterIdFaults(id: string | undefined): FieldErrors {
   return id === undefined ? {} : { cluster_id: ["There is no dedicated cluster with this id."] };
 }
 
-/** When a resource was made. */
+/** When a resource was created. */
 export const createdAt = z.iso.datetime({ precision: 6 }).meta({
   description: "UTC, with microseconds.",
   example: "2026-03-15T08:18:53.000000Z",
   override: { pattern: undefined },
 });
 
-/** The credentials of a connection, which stand under the empty name and inline. */
+/** The credentials of a connection, under the empty name and inline. */
 export function credentialFields(kind: string, schemaId: string) {
   const example = { username: "app", password: "3Zp0vXkq7TzN1hYcR8mWb2LsJ5dQfG9a" };
   const credentials = z
@@ -45,14 +45,14 @@ export function credentialFields(kind: string, schemaId: string) {
   };
 }
 
-/** The member with the empty name, which holds credentials for those who may see them. */
+/** The member with the empty name, which holds credentials for tokens that may see them. */
 export function namelessCredentials<Credentials extends z.ZodType>(kind: string, credentials: Credentials) {
   return z.union([credentials, z.array(z.unknown()).max(0)]).meta({
     description: `The credentials, or an empty array for a token without the ability \`${kind}:credentials\`. The member's name is empty.`,
   });
 }
 
-/** One of the credentials, where other clients look for it. */
+/** A credential at the place where other clients look for it. */
 export function inlineCredential(example: string) {
   return z
     .string()
@@ -61,7 +61,7 @@ export function inlineCredential(example: string) {
 }
 
 /**
- * What is known of every resource beyond its attributes.
+ * The `meta` of every resource.
  * @param noun the kind in the singular, such as `cache`.
  */
 export function metaFields(noun: string, engineExample: { name: string; version: string }) {

@@ -1,14 +1,14 @@
-// The directory of hosts: driver, addresses and ports of a resource are those of the host that it is placed on.
+// The directory of hosts. A resource gets its driver, host names and ports from the host on which it is placed.
 import type { Driver, Offer } from "../../drivers/driver.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { HostDirectory, ServedHost } from "../kind.ts";
 import { rememberedOffer } from "./offers.ts";
 import { WatchedStates } from "./observed-states.ts";
 
-/** What sets a host apart; what its driver told last is empty at first. */
+/** The properties of a host; its observed states are empty at first. */
 export type HostSettings = Omit<ServedHost, "offer" | "observedStates">;
 
-/** A host as its driver tells of it. */
+/** A host with the observed states of its driver. */
 export function servedHost<ObservedStates extends WatchedStates>(
   settings: HostSettings,
   observedStates: ObservedStates,
@@ -26,7 +26,10 @@ export function hostDirectory(served: readonly [ServedHost, ...ServedHost[]]): H
   return { all: served, of: (id) => byId.get(id) ?? unserved(id, first), forNew: () => first };
 }
 
-/** A host that a row names and that this control plane has no driver for, as after a move of the store to another machine. */
+/**
+ * A host that a row names and that has no driver in this control plane, as after a move of the store to another
+ * machine.
+ */
 function unserved(id: string, like: ServedHost): ServedHost {
   const refuse = (): Promise<never> =>
     Promise.reject(new PublicError(`This Pilvi does not serve the host ${id}.`));

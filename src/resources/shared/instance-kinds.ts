@@ -1,7 +1,10 @@
-// The kinds whose resources are run by a driver, as instances.
+// The kinds whose resources a driver runs as instances.
 import type { EventResourceType } from "./event-schema.ts";
 
-/** By kind: its table, the type of its resources in the API, and what their ids begin with; all are constants, fit for SQL. */
+/**
+ * By kind: its table, the type of its resources in the API, and the prefix of their ids; all are constants, safe in
+ * SQL.
+ */
 export const INSTANCE_KINDS = {
   caches: { table: "caches", type: "caches", prefix: "cache" },
   databases: { table: "databases", type: "databases", prefix: "db" },

@@ -1,10 +1,10 @@
-// What answers tell of the limits that hold an instance as a whole, whatever its kind.
+// The limits of an instance in answers, the same for every kind.
 import { z } from "zod";
 import type { Limits } from "../../drivers/driver.ts";
 
 const enforcers = ["cgroup-v2", "cgroup-v1", "rlimit", "engine"] as const satisfies Limits["enforcedBy"][];
 
-/** Who holds an instance to its memory. */
+/** Which part of the system enforces the memory limit of an instance. */
 export const enforcedByField = z.enum(enforcers).meta({
   description:
     "What holds the engine to its memory: the kernel all its processes together (`cgroup-v2`, `cgroup-v1`), the kernel each of its processes by itself (`rlimit`), or only the engine's own settings.",
@@ -17,14 +17,14 @@ export const maxProcessesField = z.int().min(0).nullable().meta({
   example: 64,
 });
 
-/** The memory of all that an instance consists of. */
+/** The memory of all processes of an instance, in bytes. */
 export const totalMemoryField = z.int().min(0).nullable().meta({
   description:
     "The most memory of the engine as a whole, beyond which it is ended and started again; null where it is not limited.",
   example: 924_844_032,
 });
 
-/** Those of the limits that hold an instance as a whole; rows that an earlier Pilvi wrote lack some. */
+/** The limits that hold for an instance as a whole; rows of earlier releases lack some of them. */
 export function renderWhole(limits: Limits): {
   total_memory_bytes: number | null;
   max_processes: number | null;

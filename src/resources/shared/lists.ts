@@ -3,7 +3,7 @@ import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Database } from "../../store/database.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 
-/** Which resources of an organization a list shows. An empty or absent list of values lets all through. */
+/** The filter of a list. An empty or absent list of values lets all rows through. */
 export interface ListFilter {
   types: readonly string[] | undefined;
   regions: readonly string[] | undefined;
@@ -18,25 +18,25 @@ export interface ListRequest {
   page: Page;
 }
 
-/** Rows of one page, and how many there are on all pages. */
+/** The rows of one page, and the number of rows on all pages. */
 export interface RowPage<Row> {
   rows: Row[];
   total: number;
 }
 
-/** Which segments hold the rows of a page. */
+/** The segments that hold the rows of a page. */
 interface Position {
   total: number;
   segments: number[];
-  /** How many rows of the first of these segments belong to earlier pages. */
+  /** How many rows of the first segment belong to earlier pages. */
   skipped: number;
 }
 
-/** As `migrations/0006_lists.sql` has it. */
+/** The segment size of `migrations/0006_lists.sql`. */
 const SEGMENTS_OF_BLOCK = 32;
 
 /**
- * A page of the organization's rows, the oldest first, and how many there are on all pages.
+ * A page of the organization's rows, the oldest first, and the number of rows on all pages.
  * @param select the beginning of a statement that reads whole rows, of which `r` is the kind's table.
  */
 export async function listRows<Row>(
@@ -59,7 +59,7 @@ export async function listRows<Row>(
   return { rows, total };
 }
 
-/** Finds a page by the counts of the store: first among blocks of segments, then among the segments of those. */
+/** Finds a page by the counts of the store: first among blocks of segments, then among the segments of a block. */
 async function positionOf(
   db: Database,
   kind: InstanceKind,
@@ -93,7 +93,10 @@ async function positionOf(
   return { ...position, segments: [...position.segments] };
 }
 
-/** Names are free text that no count can know, so those that match are counted themselves, by their index. */
+/**
+ * Names are free text, for which the store has no counts. A filter by name counts the matching rows through their
+ * index.
+ */
 async function listNamed<Row>(
   db: Database,
   kind: InstanceKind,
@@ -114,7 +117,7 @@ async function listNamed<Row>(
   return { rows, total: counted[0]?.total ?? 0 };
 }
 
-/** The filters whose values are counted, as further conditions. */
+/** The filters whose values the store counts, as further conditions. */
 function matching(db: Database, { types, regions, statuses }: Omit<ListFilter, "names">) {
   const among = (column: string, values: readonly string[] | undefined) =>
     values === undefined || values.length === 0

@@ -1,8 +1,8 @@
-// Remembers what the driver's watch told last of each instance.
+// Remembers the observed state that the driver's watch reported last of each instance.
 import type { Observation } from "../../drivers/driver.ts";
 import type { ObservedStates } from "../kind.ts";
 
-/** The instances of one driver, as they were seen last. */
+/** The instances of one driver, as it observed them last. */
 export class WatchedStates implements ObservedStates {
   readonly #seen = new Map<string, Observation>();
 
@@ -14,7 +14,7 @@ export class WatchedStates implements ObservedStates {
     return this.#seen.values();
   }
 
-  /** Takes in what the watch tells, which comes in order. */
+  /** Takes in a report of the watch; reports come in order. */
   note(seen: Observation): void {
     if (seen.state === "absent") this.#seen.delete(seen.id);
     else this.#seen.set(seen.id, seen);
@@ -22,7 +22,7 @@ export class WatchedStates implements ObservedStates {
 
   noteAnswer(seen: Observation): void {
     const known = this.#seen.get(seen.id);
-    // The answer takes another way than the watch, which may have told of something later by now.
+    // The answer does not come by the watch, which may have reported a later state by now.
     if (known === undefined || known.since <= seen.since) this.note(seen);
   }
 

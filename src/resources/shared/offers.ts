@@ -1,13 +1,13 @@
-// What the driver offers, remembered for a while, so that not every request has to ask it.
+// Caches the driver's offer for a short time, so that not every request asks the driver.
 import { ApiError } from "../../api/jsonapi/errors.ts";
 import type { Driver, EngineName, Offer } from "../../drivers/driver.ts";
 
-/** Engines come and go by an operator's hand, which may take effect after this time. */
+/** An operator installs and removes engines; a change may take effect after this time. */
 const REMEMBERED_MS = 5_000;
 
 /**
- * Gives a function that tells the driver's offer. While the driver is away, the last one known is as good as any.
- * @returns a function that throws an ApiError 503 when no offer was ever seen.
+ * Makes a function that resolves with the driver's offer. While the driver is away, the last known offer still holds.
+ * @returns a function that throws an ApiError 503 while no offer was ever seen.
  */
 export function rememberedOffer(driver: () => Driver): () => Promise<Offer> {
   let last: Offer | undefined;
@@ -26,7 +26,7 @@ export function rememberedOffer(driver: () => Driver): () => Promise<Offer> {
   };
 }
 
-/** The answer to a request that the driver would be needed for. */
+/** The answer to a request that needs the driver while it is away. */
 export function hostAway(cause: unknown): ApiError {
   return new ApiError(
     503,
@@ -38,7 +38,7 @@ export function hostAway(cause: unknown): ApiError {
   );
 }
 
-/** Why nothing of a type can be made here, as a sentence. */
+/** Why this Pilvi cannot create resources of a type, as a sentence. */
 export function noEngineFault(type: string, wanted: readonly EngineName[]): string {
   return `No engine for ${type} is installed: it needs ${wanted.join(" or ")}. \`pilvi engines install\` installs it.`;
 }

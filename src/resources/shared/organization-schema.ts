@@ -1,4 +1,4 @@
-// What an organization looks like in an answer.
+// The shape of an organization in an answer.
 import { z } from "zod";
 
 const amount = (description: string, example: number) =>

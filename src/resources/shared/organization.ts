@@ -1,4 +1,4 @@
-// `GET /meta/organization`: whose token asks, and what there is of its quotas.
+// `GET /meta/organization`: the organization of the token, and what is left of its quotas.
 import type { Principal } from "../../api/auth/auth.ts";
 import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
 import { operation, type Operation } from "../../api/operation/operation.ts";

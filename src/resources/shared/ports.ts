@@ -1,23 +1,24 @@
-// Gives a new instance its port: one that no other instance of its host has, and that nothing else on the host listens on.
+// Allots a port to a new instance: no other instance of the host has it, and no other program on the host listens on
+// it.
 import { ApiError } from "../../api/jsonapi/errors.ts";
 import type { Database, Transaction } from "../../store/database.ts";
 import type { ServedHost } from "../kind.ts";
 
-/** How many ports the host is asked about at first, which mostly suffices, and afterwards. */
+/** The batch sizes of ports that the host probes: the first batch mostly suffices. */
 const FIRST_BATCH = 3;
 const LATER_BATCH = 256;
 
-/** A host that is away does not hold up a create; the port is then found out to be in use when the instance starts. */
+/** A create does not wait for a host that is away. The start of the instance then finds a port that is in use. */
 const HOST_TIMEOUT_MS = 1_000;
 
-/** The ports of a batch were taken by other transactions meanwhile; the next batch may have one. */
+/** Other transactions took the ports of a batch meanwhile; the next batch may have a free port. */
 export class PortsTaken extends Error {
   override name = "PortsTaken";
 }
 
 /**
- * Finds ports that can be taken, outside of any transaction, since the host is asked. Gives them in batches, and an empty one
- * when there are no more.
+ * Finds free ports outside of any transaction, since the host is asked. Yields them in batches, and an empty batch when
+ * no port is left.
  */
 export async function* freePorts(
   db: Database,
@@ -37,7 +38,7 @@ export async function* freePorts(
   yield [];
 }
 
-/** An instance of a resource, and the host that it is placed on. */
+/** An instance of a resource, and the host on which it is placed. */
 export interface PlacedInstance {
   id: string;
   kind: string;
@@ -46,8 +47,8 @@ export interface PlacedInstance {
 }
 
 /**
- * Places a new instance, with one of the ports for its life, in the transaction that makes it.
- * @throws ApiError 503 when there are none, and PortsTaken when others took all of them meanwhile.
+ * Places a new instance, with one of the ports for its life, in the transaction that creates it.
+ * @throws ApiError 503 when no port is left, and PortsTaken when other transactions took all of them meanwhile.
  */
 export async function takePort(
   tx: Transaction,
@@ -66,8 +67,8 @@ export async function takePort(
 }
 
 /**
- * The next ports that no instance has, going round in the range from a start that is another one each time, so that
- * transactions at the same time do not want the same port.
+ * The next ports that no instance has, around the range from a start that differs at every call, so that concurrent
+ * transactions do not choose the same port.
  */
 async function unclaimed(
   db: Database,

@@ -1,4 +1,4 @@
-// Holds organizations and tokens to their quotas, in the transaction that takes of them.
+// Holds organizations and tokens to their quotas, in the transaction that takes from the quotas.
 import type { Principal } from "../../api/auth/auth.ts";
 import { invalid, type FieldErrors } from "../../api/jsonapi/errors.ts";
 import { addFault } from "../../api/operation/validation.ts";
@@ -15,12 +15,12 @@ import {
 } from "./allocations.ts";
 import type { InstanceKind } from "./instance-kinds.ts";
 
-/** The fields of a request that decide how much of a quota it takes. */
+/** The fields of a request that decide how much of a quota the resource takes. */
 export type AllocationFields = Record<keyof TakenByOrder, string>;
 
 type TakenByOrder = { memory: number; connections: number };
 
-/** A resource with what it is to take. */
+/** A resource with its new allocation. */
 export interface AllocationOrder {
   kind: InstanceKind;
   id: string;
@@ -28,10 +28,13 @@ export interface AllocationOrder {
   fields: AllocationFields;
 }
 
-/** One thing that is limited. */
+/** One limited quantity. */
 export type QuotaName = keyof Quotas;
 
-/** How each is told: what it is, its unit, the operator's setting, and the option of a token; in the order of an answer. */
+/**
+ * The words for each quantity: its noun, its unit, the operator's setting, and the option of a token; in the order of
+ * an answer.
+ */
 export const QUOTA_TEXTS: Record<
   QuotaName,
   { noun: string; isBytes?: true; setting: string; option?: string }
@@ -47,14 +50,14 @@ export const QUOTA_TEXTS: Record<
 
 const NAMES = Object.keys(QUOTA_TEXTS) as QuotaName[];
 
-/** What is had of everything that is limited. */
+/** The totals of every limited quantity. */
 export function usedOf(usage: Usage): Quotas {
   return { ...usage, resources: usage.caches + usage.databases + usage.websockets };
 }
 
 /**
  * Takes what a new resource needs; the last step of its transaction.
- * @throws ApiError 422 that names each quota which it exceeds.
+ * @throws ApiError 422 that names each quota which the resource exceeds.
  */
 export async function allocate(
   tx: Transaction,
@@ -63,7 +66,7 @@ export async function allocate(
   order: AllocationOrder,
 ): Promise<void> {
   const { kind, allocation, fields } = order;
-  // Sent together, since from the first one on all other creates of the organization wait.
+  // Both statements travel together: from the first of them on, all other creates of the organization wait.
   const [, usages] = await Promise.all([
     insertAllocation(tx, principal, order),
     usagesOf(tx, principal.tokenId),
@@ -77,9 +80,10 @@ export async function allocate(
 }
 
 /**
- * Takes what a changed resource needs more, or gives back what it needs less; the last step of its transaction. A resource
- * that grows counts for the token that has it grow, or a token could go round its limits with a resource of another one.
- * @throws ApiError 422 that names each quota which it exceeds.
+ * Takes the additional need of a changed resource, or returns what it no longer needs; the last step of its
+ * transaction. A resource that grows counts for the token of the request, or a token could exceed its limits by means
+ * of another token's resource.
+ * @throws ApiError 422 that names each quota which the resource exceeds.
  */
 export async function reallocate(
   tx: Transaction,
@@ -101,8 +105,8 @@ export async function reallocate(
 }
 
 /**
- * What an organization and its token have more of than they may, as sentences: a limit may have been lowered, and storage grows
- * by itself.
+ * The quotas above their limits, of an organization and its token, as sentences: an operator may have lowered a limit,
+ * and storage grows by itself.
  */
 export function noticesOf(quotas: Quotas, { tokenLimits, ...usages }: Usages): string[] {
   const owners = [
@@ -118,7 +122,7 @@ export function noticesOf(quotas: Quotas, { tokenLimits, ...usages }: Usages): s
   );
 }
 
-/** How much more is wanted of a quota, and the field that says so. */
+/** The additional amount of a quota, and the field that decides it. */
 type Wanted = Partial<Record<QuotaName, { wanted: number; field: string }>>;
 
 function takenBy({ memoryBytes, connections }: Allocation, fields: AllocationFields): Wanted {
@@ -128,7 +132,7 @@ function takenBy({ memoryBytes, connections }: Allocation, fields: AllocationFie
   };
 }
 
-/** The sums have the order in them already, and nobody else can change them before the transaction ends. */
+/** The sums include the order already, and no other transaction can change them before this one ends. */
 function refuseExcess(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages, wanted: Wanted): void {
   const errors: FieldErrors = {};
   const ofOrganization = usedOf(usages.ofOrganization);
@@ -145,7 +149,7 @@ function refuseExcess(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages
   if (Object.keys(errors).length > 0) throw invalid(errors);
 }
 
-/** The quotas that are exceeded by what is had in all. Storage is measured and not ordered: it may be as large as its limit. */
+/** The quotas that the totals exceed. Storage is measured and not ordered: it may be as large as its limit. */
 function exceeded(
   limits: { [Name in QuotaName]?: number | null },
   used: Quotas,
@@ -160,7 +164,7 @@ function exceeded(
 interface Excess {
   owner: "organization" | "token";
   limit: number;
-  /** With what is wanted. */
+  /** Including the request. */
   used: number;
   name: QuotaName;
 }
@@ -170,7 +174,7 @@ function addExcess(errors: FieldErrors, { used, ...excess }: Excess, wanted: Wan
   addFault(errors, field, excessText({ ...excess, used: used - amount }, amount));
 }
 
-/** @param wanted how much more is asked for. */
+/** @param wanted the additional amount that the request asks for. */
 function excessText({ owner, limit, used, name }: Excess, wanted = 0): string {
   const { noun, isBytes, setting, option } = QUOTA_TEXTS[name];
   const text = (value: number) => (isBytes ? byteSizeText(value) : String(value));

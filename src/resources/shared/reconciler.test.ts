@@ -1,4 +1,5 @@
-// What a run says of an instance that sleeps, wakes or drains, and whether it logs in, which would wake it.
+// The status that a run writes for an instance that sleeps, wakes or drains, and whether the run logs in, which would
+// wake it.
 import { expect, test } from "bun:test";
 import type { Driver, Observation } from "../../drivers/driver.ts";
 import type { Database } from "../../store/database.ts";
@@ -29,7 +30,7 @@ function seen(part: Partial<Observation>): Observation {
   };
 }
 
-/** Runs once for an instance with this status; the driver sees it so at first, and after it was asked to ensure it. */
+/** Runs once for an instance with this status; the driver reports the given state before and after `ensure`. */
 async function run(status: string, first: Partial<Observation>, then = first) {
   const calls: string[] = [];
   const driver = {
@@ -76,26 +77,26 @@ test.each([
   }
 });
 
-test("one that was woken for a wish is logged into", async () => {
+test("an instance that was woken for a change of its desired state is logged into", async () => {
   const { calls, written } = await run("updating", { state: "asleep" }, { state: "running" });
   expect(calls).toEqual(["ensure", "login"]);
   expect(written).toEqual({ status: "available", isReached: true });
 });
 
-test("one that fell asleep before anybody ever logged in is woken by the first login", async () => {
+test("an instance that fell asleep before its first login is woken by that login", async () => {
   const { calls, written } = await run("creating", { state: "asleep" });
   expect(calls).toEqual(["ensure", "login"]);
   expect(written?.status).toBe("available");
 });
 
-test("one that cannot be woken is not available any more", async () => {
+test("an instance that cannot be woken is no longer available", async () => {
   const failed = { state: "failed", lastError: "The disk is full." } as const;
   const { calls, written } = await run("available", failed);
   expect(calls).toEqual([]);
   expect(written).toEqual({ status: "restarting", isReached: false });
 });
 
-test("one whose engine ended is said to be lost before it is mended; a change under way is still that", async () => {
+test("an instance whose engine ended is lost until it is repaired; a change under way keeps its status", async () => {
   const starting = { state: "starting" } as const;
   expect((await run("available", starting)).calls).toEqual([]);
   expect((await run("updating", starting)).written).toEqual({ status: "updating", isReached: false });
@@ -103,14 +104,14 @@ test("one whose engine ended is said to be lost before it is mended; a change un
 
 const pending: Partial<Observation> = { pendingDatabases: ["reports"] };
 
-test("a cluster with a database that waits for something is available and looked at again", async () => {
+test("a cluster with a pending database is available and is requeued", async () => {
   const { calls, written, isSettled } = await run("restarting", pending);
   expect(calls).toEqual(["ensure", "login"]);
   expect(written).toEqual({ status: "available", isReached: true });
   expect(isSettled).toBe(false);
 });
 
-test("a cluster that waits for a database is not kept awake by logins", async () => {
+test("a cluster with a pending database is not kept awake by logins", async () => {
   const { calls, isSettled } = await run("available", pending);
   expect(calls).toEqual(["ensure"]);
   expect(isSettled).toBe(false);

@@ -1,4 +1,5 @@
-// Brings one instance to its wish: an engine that runs, reachable with the customer's own credentials, or nothing left.
+// Brings one instance to its desired state: a running engine that takes the customer's credentials, or nothing left of
+// it.
 import type { Driver, InstanceSpec, Observation } from "../../drivers/driver.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../reconciler/loop.ts";
@@ -6,10 +7,13 @@ import type { Database, Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { isServed, nextStatus, type CommonStatus } from "./status.ts";
 
-/** How soon an engine that ended should be back, in seconds; recovery after a crash reads what was written last. */
+/** The time in seconds after which an ended engine should be back; crash recovery reads what the engine wrote last. */
 const RECOVERY_DEADLINE_SECONDS = 120;
 
-/** How long the host is left alone after it could not start an engine; it goes on trying by itself and tells when it did. */
+/**
+ * The delay of the next run after the host could not start an engine. The host retries by itself, and reports when it
+ * succeeds.
+ */
 const HOST_RETRY_MS = 5_000;
 
 const DATA_IS_GONE =
@@ -19,11 +23,11 @@ const DATA_IS_GONE =
 export interface InstanceSteps<Row, Lost extends string> {
   load(db: Database, id: string): Promise<Row | null>;
   specOf(row: Row): InstanceSpec;
-  /** Logs in as the customer does, through the published address. @throws PublicError when that does not work. */
+  /** Logs in as the customer does, through the published address. @throws PublicError when the login fails. */
   ensureLogin(row: Row, seen: Observation): Promise<void>;
   /**
-   * Writes the status and what was seen; `isReached` when all that the row wished for when it was loaded is there, but for the
-   * databases that are still pending.
+   * Writes the status and the observed state. `isReached` is true when all of the desired state that the row had at the
+   * start of the run is in force, except for pending databases.
    */
   write(
     tx: Transaction,
@@ -32,9 +36,9 @@ export interface InstanceSteps<Row, Lost extends string> {
     seen: Observation,
     isReached: boolean,
   ): Promise<void>;
-  /** Removes every row of the resource but its audit. */
+  /** Removes every row of the resource except its audit. */
   erase(tx: Transaction, id: string): Promise<void>;
-  /** What the kind calls an instance that was available and is not at the moment. */
+  /** The kind's status of an instance that was available and is not at the moment. */
   lost: Lost;
 }
 
@@ -61,9 +65,9 @@ export function reconcileInstance<
     if (row.status === "deleting") return await remove(driver, steps, id);
     if (row.status !== "creating") {
       const seen = await driver.observe(id);
-      // An empty one in its place would hide that data is gone, which a backup might still bring back.
+      // An empty instance in its place would hide that data is gone; a backup might still restore it.
       if (seen.state === "absent") return goneOutcome(row, seen);
-      // Said before it is mended, so that nobody is told of an instance that is not there.
+      // Written before the repair, so that no answer calls an instance available that does not run.
       if (row.status === "available" && !isServed(seen)) return outcome(row, seen, false);
     }
     const seen = await driver.ensure(steps.specOf(row), signal);
@@ -76,14 +80,14 @@ export function reconcileInstance<
   };
 }
 
-/** Whether a database waits for something, while the instance serves. */
+/** Whether a database is still pending while the instance serves. */
 function isPending({ pendingDatabases = [] }: Observation): boolean {
   return pendingDatabases.length > 0;
 }
 
 /**
- * A login would wake an instance that sleeps, and repeated ones would keep one awake that waits for a database. A login worked
- * before, unless the instance has never been available.
+ * A login would wake a sleeping instance, and repeated logins would keep an instance with a pending database awake. The
+ * instance took a login before, unless it has never been available.
  */
 function isLoginNeeded({ status }: { status: string }, seen: Observation): boolean {
   if (status === "creating") return true;

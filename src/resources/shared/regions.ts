@@ -1,4 +1,4 @@
-// The regions that a resource may be ordered for.
+// The regions in which a resource may be ordered.
 import { z } from "zod";
 
 export const regions = [

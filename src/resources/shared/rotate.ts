@@ -1,4 +1,4 @@
-// Gives an instance a new password; the former one is refused from the moment that the new one is in force.
+// Gives an instance a new password; the engine refuses the former password once the new password is in force.
 import { createOnce } from "../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import { newPassword } from "../../lib/secrets.ts";
@@ -10,7 +10,7 @@ import { writePassword } from "./rows.ts";
 import { enqueueChange, lockInstance, refuseDeleting, type InstanceSearch } from "./desired-state.ts";
 
 /**
- * Rotates once for an Idempotency-Key and answers with the instance as it is then.
+ * Rotates once for an Idempotency-Key, and answers with the instance after the rotation.
  * @throws ApiError 404, or 409 when the instance is being deleted.
  */
 export async function rotateCredentials<

@@ -1,13 +1,13 @@
-// What a slice says of its resource to have the operations of it declared.
+// The description of a resource from which its operations are declared.
 import type { z } from "zod";
 import type { Principal } from "../../api/auth/auth.ts";
 import type { Operation, OperationRequest } from "../../api/operation/operation.ts";
 import type { ListRequest, RowPage } from "./lists.ts";
 
-/** What a resource's rows must have for its operations. */
+/** The members that a resource's rows must have for its operations. */
 export type AnyRow = { id: string; status?: string };
 
-/** What the operations of a sort of resource have in common. */
+/** The members that all operations of a resource share. */
 export interface RoutedResource<
   Row extends AnyRow,
   Parent extends z.ZodObject = z.ZodObject,
@@ -22,31 +22,31 @@ export interface RoutedResource<
   noun: string;
   /** The noun where the context is clear, such as `cluster`. */
   shortNoun: string;
-  /** As summaries name a resource and all of them, such as `a database cluster` and `database clusters`. */
+  /** The nouns of summaries, in the singular and the plural, such as `a database cluster` and `database clusters`. */
   phrases: { one: string; many: string };
-  /** Where resources are created and listed. */
+  /** The path at which resources are created and listed. */
   collection: { path: string; params?: Parent };
-  /** Where one resource is found: the collection's permanent address with the resource's id. */
+  /** The path of one resource: the collection's permanent address with the resource's id. */
   item: { path: string; params: Params; idOf(params: z.output<Params>): string };
   schema: z.ZodType;
-  /** The schema of resources that an answer may include; undefined when there are none yet. */
+  /** The schema of resources that an answer may include; undefined while there are none. */
   relatedSchema?: z.ZodType;
   includes: readonly string[];
-  /** Statuses that a client may wait for; undefined for resources that have none of their own. */
+  /** The statuses for which a client may wait; undefined for resources without a status of their own. */
   statuses?: readonly [string, ...string[]];
   find(organizationId: string, params: z.output<Params>): Promise<Row | undefined>;
   render(row: Row, principal: Principal): object;
-  /** The related resources of an answer with these rows; asked only when a client wants some. */
+  /** The related resources of an answer with these rows; called only for a client that includes them. */
   related(wanted: readonly string[], rows: Row[], request: RelatedRequest): object[] | Promise<object[]>;
 }
 
-/** What related resources are found by. */
+/** The key that finds related resources. */
 export interface RelatedRequest {
   principal: Principal;
   params: Record<string, unknown>;
 }
 
-/** A resource after a request that an `Idempotency-Key` can make repeatable. */
+/** The resource after a request that an `Idempotency-Key` can make repeatable. */
 export interface Made<Row> {
   row: Row;
   isReplayed: boolean;
@@ -59,7 +59,7 @@ type BodyCheck<Body extends z.ZodObject, Params extends z.ZodObject> = NonNullab
 /** How a resource is created. */
 export interface CreateRoute<Row, Body extends z.ZodObject, Parent extends z.ZodObject> {
   description: string;
-  /** In the place of the usual summary and description of the answer. */
+  /** Replaces the usual summary and description of the answer. */
   summary?: string;
   successText?: string;
   body: Body;
@@ -72,7 +72,7 @@ export interface CreateRoute<Row, Body extends z.ZodObject, Parent extends z.Zod
 /** How resources are listed. */
 export interface ListRoute<Row, Parent extends z.ZodObject> {
   description: string;
-  /** The values that a list can be filtered by; undefined for a list without filters. */
+  /** The values that filter a list; undefined for a list without filters. */
   filters?: Record<"type" | "region" | "status", readonly string[]>;
   isFilteredByName?: boolean;
   list(request: ListRequest, params: z.output<Parent>): Promise<RowPage<Row>>;
@@ -86,9 +86,9 @@ export interface ChangeRoute<Row, Body extends z.ZodObject, Params extends z.Zod
   change(request: OperationRequest<z.output<Body>, unknown, z.output<Params>>): Promise<Row>;
 }
 
-/** What else is done to a resource with a POST. */
+/** A further action on a resource, by a POST. */
 export interface ActionRoute<Row, Body extends z.ZodObject, Params extends z.ZodObject> {
-  /** The last segment of the path, such as `suspend` or `rotate-secret`; operation ids follow from it. */
+  /** The last segment of the path, such as `suspend` or `rotate-secret`; operation ids derive from it. */
   verb: string;
   summary: string;
   description: string;

@@ -1,4 +1,4 @@
-// Declares the operations of one sort of resource: create, list, show, change, delete, and further actions on one of it.
+// Declares the operations of a resource: create, list, show, change, delete, and further actions on it.
 import { z } from "zod";
 import { addressOf } from "../../api/operation/address.ts";
 import { notFound } from "../../api/jsonapi/errors.ts";
@@ -19,7 +19,7 @@ import type {
 } from "./routed-resource.ts";
 import type { ListFilter } from "./lists.ts";
 
-/** Declares operations of one sort of resource; what they share is said once, in `resource`. */
+/** Declares the operations of a resource; `resource` holds what they share. */
 export class Routes<
   Row extends AnyRow,
   Parent extends z.ZodObject = z.ZodObject,
@@ -210,7 +210,7 @@ export class Routes<
   }
 }
 
-/** Reads a resource at once or, when the client waits for a status, when that is reached. */
+/** Reads a resource, and waits for the status that the client asks for. */
 async function awaited<Row extends AnyRow>(
   { query, signal, waiters }: Pick<OperationRequest, "query" | "signal" | "waiters">,
   id: string,
@@ -223,7 +223,7 @@ async function awaited<Row extends AnyRow>(
 
 type FilterValues = Partial<Record<`filter[${"name" | "type" | "region" | "status"}]`, readonly string[]>>;
 
-/** The filter that a validated query asks for. */
+/** The filter of a validated query. */
 function filterOf(query: FilterValues): ListFilter {
   return {
     names: query["filter[name]"],
@@ -233,7 +233,7 @@ function filterOf(query: FilterValues): ListFilter {
   };
 }
 
-/** The header of an answer about a resource that an earlier request with the same `Idempotency-Key` made. */
+/** The header of an answer about a resource that an earlier request with the same `Idempotency-Key` created. */
 function replayed(isReplayed: boolean): Record<string, string> {
   return isReplayed ? { "Idempotent-Replayed": "true" } : {};
 }

@@ -1,4 +1,5 @@
-// What the rows of every kind of resource have in common, and the SQL for it. Names of tables are constants.
+// The columns that the rows of every kind of resource have in common, and the SQL for them. Names of tables are
+// constants.
 import { forgetResource } from "../../api/operation/idempotency.ts";
 import type { Observation } from "../../drivers/driver.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
@@ -9,7 +10,7 @@ import { recordEvent } from "./events/record.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 import type { CloudRegion } from "./regions.ts";
 
-/** What is decided for every instance at its creation. */
+/** The properties that every instance gets at its creation. */
 export interface InstanceValues {
   id: string;
   organizationId: string;
@@ -19,27 +20,27 @@ export interface InstanceValues {
   port: number;
 }
 
-/** How a customer logs into an instance that has a user. */
+/** The login of a customer at an instance that has a user. */
 export interface InstanceLogin {
   username: string;
   sealedPassword: string;
 }
 
-/** How far the wish for an instance has come. */
+/** How far the desired state of the instance is in force. */
 export interface InstanceProgress<Status, Limits> {
   status: Status;
-  /** What the driver last told. */
+  /** The state that the driver reported last. */
   engine: Observation["engine"];
   limits: Limits | null;
   /** UTC with microseconds, ISO 8601. */
   createdAt: string;
   lastError: string | null;
   isOverdue: boolean;
-  /** What it takes on the disk, as it was measured last; null until it was. */
+  /** The bytes on the disk at the last measurement; null before the first. */
   storageBytes: number | null;
 }
 
-/** Of a row that has just been made. */
+/** The progress of a new row. */
 export const NO_PROGRESS = {
   engine: null,
   limits: null,
@@ -48,13 +49,13 @@ export const NO_PROGRESS = {
   storageBytes: null,
 } as const;
 
-/** When a row was made, as answers tell it; `r` is the alias of every kind's table. */
+/** When a row was created, as answers show it; `r` is the alias of every kind's table. */
 export const CREATED_AT = `to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** The columns of kinds whose instances have a user, as SQL. */
 export const LOGIN_COLUMNS = `r.username, r.sealed_password as "sealedPassword"`;
 
-/** Rows of earlier versions were not told of warnings. */
+/** Rows of earlier releases have no warnings. */
 const ENGINE = `jsonb_build_object('warning', null) || r.engine`;
 
 /**
@@ -71,7 +72,7 @@ export function selectOf(kind: InstanceKind, columns: string): string {
     left join allocations taken on taken.resource_id = r.id`;
 }
 
-/** The row with this id, of the organization or, for the reconciler, of any. */
+/** The row with this id, of the organization or, for the reconciler, of any organization. */
 export async function findRow<Row>(
   db: Queryable,
   select: string,
@@ -84,10 +85,9 @@ export async function findRow<Row>(
 }
 
 /**
- * Keeps the organization's resource as it is until the transaction ends, and tells what is to be known before a wish.
- *
- * Its work row is locked, and not its own, because the outcome of a run is written in that order: the other one would make
- * a wish and an outcome wait for each other.
+ * Locks the organization's resource until the transaction ends, and reads what a change of its desired state must know.
+ * It locks the work row and not the resource's own row, because the result of a run takes its locks in that order: with
+ * the other order a change and a result would deadlock.
  */
 export async function lockRow(
   tx: Transaction,
@@ -98,7 +98,7 @@ export async function lockRow(
   await tx`
     select from work w join ${tx.unsafe(INSTANCE_KINDS[kind].table)} r on r.id = w.id
     where w.kind = ${kind} and w.id = ${id} and r.organization_id = ${organizationId} for update of w`;
-  // A statement of its own, since the one that waited still sees what was there before.
+  // A statement of its own, since a statement that waited for the lock still sees the rows of before.
   const [row] = await tx<{ hostId: string; status: string; name: string }[]>`
     select host_id as "hostId", status, name from ${tx.unsafe(INSTANCE_KINDS[kind].table)}
     where id = ${id} and organization_id = ${organizationId}`;
@@ -115,16 +115,18 @@ export async function writePassword(
   await tx`update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set sealed_password = ${sealedPassword} where id = ${id}`;
 }
 
-/** Says of an instance that was available that a wish for it is not yet in force. */
+/** Gives an available instance the status of a change that is not in force yet. */
 export async function markUpdating(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
   await tx`
     update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set status = 'updating' where id = ${id} and status = 'available'`;
 }
 
-/** What a run has found out of an instance. */
+/** The observations of a run about an instance. */
 export type Progress = Pick<Observation, "engine" | "limits" | "lastError">;
 
-/** Writes what came of a run, and the event of another status. A wish to delete that arrived meanwhile stays. */
+/**
+ * Writes the result of a run, and an event when the status changes. A request to delete that arrived meanwhile stays.
+ */
 export async function writeProgress(
   tx: Transaction,
   kind: InstanceKind,
@@ -149,7 +151,7 @@ export async function writeProgress(
   await notify(tx, "status", id);
 }
 
-/** Removes all that is known of a resource; only its audit and its events stay. */
+/** Removes all rows of a resource; only its audit and its events stay. */
 export async function eraseRow(tx: Transaction, kind: InstanceKind, id: string): Promise<void> {
   const [row] = await tx<{ organizationId: string; name: string }[]>`
     delete from ${tx.unsafe(INSTANCE_KINDS[kind].table)} where id = ${id} returning organization_id as "organizationId", name`;

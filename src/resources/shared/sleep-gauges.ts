@@ -1,4 +1,4 @@
-// What Prometheus is told of sleep: from memory, so that whoever asks wakes nothing.
+// The Prometheus metrics of sleep, read from memory: a scrape wakes no instance.
 import type { FigureFamily, FigureSource, LabelledFigure } from "../../api/http/metrics.ts";
 import type { Observation } from "../../drivers/driver.ts";
 import type { Database } from "../../store/database.ts";
@@ -33,7 +33,7 @@ const LAST_WAKE: FigureFamily = {
   isNeverSummed: true,
 };
 
-/** The figures of all instances that may sleep, as they were seen last. */
+/** The metrics of all instances that may sleep, by their last observed state. */
 export const sleepGauges: FigureSource<KindContext> = {
   families: [SLEEPING, WAKES, LAST_WAKE],
   async read({ hosts, db }, organizationId) {
@@ -52,7 +52,7 @@ export const sleepGauges: FigureSource<KindContext> = {
   },
 };
 
-/** Those of the instances that belong to an organization, which may have many more elsewhere. */
+/** The instances of an organization, among many more of other organizations. */
 async function ofOrganization(
   db: Database,
   organizationId: string,
@@ -66,7 +66,7 @@ async function ofOrganization(
   return observed.filter(({ id }) => own.has(id));
 }
 
-/** Those that were woken last come first: of too many, these are told. */
+/** The instances that were woken last come first, and fill the limited number of series. */
 function byLastWake(one: Observation, other: Observation): number {
   return (other.sleep?.lastWake?.at ?? "").localeCompare(one.sleep?.lastWake?.at ?? "");
 }

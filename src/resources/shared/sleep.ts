@@ -1,4 +1,4 @@
-// What answers tell about the sleep of an instance: how it is now, and who woke it last.
+// The sleep of an instance in answers: its state now, and the client that woke it last.
 import { z } from "zod";
 import type { Exposure, Observation, Wake } from "../../drivers/driver.ts";
 
@@ -62,9 +62,9 @@ export const sleepField = z
   .meta({ id: "Sleep", description: "Whether it sleeps, and why it was awake." });
 
 /**
- * Tells of the sleep of an instance.
- * @param seen how it was seen last; undefined before the driver has told of it.
- * @param through who is to listen at its port.
+ * Renders the sleep of an instance.
+ * @param seen its last observed state; undefined before the driver has reported it.
+ * @param through whether the engine or the gateway is to listen at its port.
  */
 export function renderSleep(
   seen: Observation | undefined,
@@ -80,8 +80,8 @@ export function renderSleep(
 }
 
 /**
- * Why an instance that sleeps did not wake when it was to, or one that runs could not be stopped for its sleep; for any other, the work
- * that is done on it knows better.
+ * Why a sleeping instance could not wake, or why a running instance could not be stopped for its sleep. For any other
+ * instance the result of its last run knows more.
  */
 export function sleepErrorOf(seen: Observation | undefined): string | null {
   return seen?.state === "asleep" || seen?.state === "running" ? seen.lastError : null;

@@ -1,7 +1,10 @@
-// The one place where an observation decides the status of an instance.
+// The one place where an observed state decides the status of an instance.
 import type { Observation } from "../../drivers/driver.ts";
 
-/** Statuses that every kind of instance has; `lost` is what a kind calls one that ran and does not at the moment. */
+/**
+ * The statuses of every kind of instance; `lost` is the kind's status of an instance that ran and does not run at the
+ * moment.
+ */
 export type CommonStatus<Lost extends string> =
   | "creating"
   | "available"
@@ -11,9 +14,9 @@ export type CommonStatus<Lost extends string> =
   | Lost;
 
 /**
- * The status that follows from what was just seen.
- * @param isReached whether a login with the instance's own credentials, through its published address, worked, or did before
- *   it fell asleep.
+ * The status that follows from the observed state.
+ * @param isReached whether a login with the instance's own credentials, through its published address, worked now, or
+ * before it fell asleep.
  */
 export function nextStatus<Lost extends string>(
   current: string,
@@ -22,11 +25,11 @@ export function nextStatus<Lost extends string>(
 ): CommonStatus<Lost> {
   if (current === "deleting") return "deleting";
   if (isReached) return "available";
-  // One that never was available is still being created, however often its engine ends; a change is still being made.
+  // An instance that never was available stays `creating`, however often its engine ends; a change stays `updating`.
   return current === "creating" || current === "updating" ? current : lost;
 }
 
-/** Whether clients are served: at once, or after being held for the moment that it takes to fall asleep and to wake. */
+/** Whether clients are served: at once, or after a short hold while the instance falls asleep and wakes. */
 export function isServed({ state, sleep }: Pick<Observation, "state" | "sleep">): boolean {
   if (state === "starting") return sleep?.state === "waking";
   return state === "running" || state === "asleep" || state === "draining";

@@ -1,4 +1,4 @@
-// Keeps in the store what resources take on the disk, as the driver measures it.
+// Copies the driver's measurements of storage into the store.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../lib/log.ts";
 import type { Driver } from "../../drivers/driver.ts";
@@ -12,14 +12,14 @@ interface StorageContext {
   driver: Driver;
 }
 
-/** Asks the driver again and again until the signal is aborted. */
+/** Polls the driver until the signal is aborted. */
 export async function followStorage(context: StorageContext, signal: AbortSignal, log: Log): Promise<void> {
   let cursor: string | undefined;
   while (!signal.aborted) {
     try {
       cursor = await recordStorage(context, cursor);
     } catch (error) {
-      // A driver or a store that is away is told of elsewhere; with the same cursor nothing is missed.
+      // Other code reports a driver or a store that is away; with the same cursor no change is missed.
       log.debug({ error }, "the use of the disk could not be recorded");
     }
     await sleep(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
@@ -27,9 +27,10 @@ export async function followStorage(context: StorageContext, signal: AbortSignal
 }
 
 /**
- * Records what has changed since the reading with this cursor. What is recorded already is found for all at once, as after a
- * start; each other resource is a statement of its own, so that no create waits for more than one.
- * @returns the cursor for the next time.
+ * Records the changes since the reading with this cursor. One statement finds all resources whose recorded storage is
+ * still right, as after a start. Each other resource has a statement of its own, so that a create waits for one
+ * resource at most.
+ * @returns the cursor for the next call.
  */
 export async function recordStorage(
   { db, driver }: StorageContext,

@@ -1,4 +1,4 @@
-// Puts an instance to sleep at once, because somebody asks for it.
+// Suspends an instance at once, at a customer's request.
 import { recordAudit } from "../../api/auth/audit.ts";
 import { ApiError } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
@@ -9,19 +9,21 @@ import { lockInstance, refuseDeleting, type InstanceSearch } from "./desired-sta
 import { hostAway } from "./offers.ts";
 import type { Made } from "./routed-resource.ts";
 
-/** A request waits a little longer; what is under way at the instance has a little less time to come to its end. */
+/**
+ * The action waits less than its request does; the activity under way at the instance has less time than the action.
+ */
 const DEADLINE_SECONDS = 35;
 
-/** What is put to sleep. */
+/** The instance to suspend. */
 export interface InstanceSuspension<Row> extends InstanceSearch<Row> {
-  /** Why this one never sleeps, as a sentence; undefined for one that may. */
+  /** Why this instance never sleeps, as a sentence; undefined for an instance that may sleep. */
   reasonAgainst(row: Row): string | undefined;
 }
 
 /**
- * Begins an action that puts the instance to sleep, and resolves with the instance when it sleeps, or did already. The action
- * goes on when the client or this process does not.
- * @throws ApiError 404, 409 when it cannot sleep, in time or ever, or 503 when the driver cannot be reached.
+ * Begins an action that suspends the instance, and resolves when the instance sleeps. The action continues when the
+ * client or this process ends.
+ * @throws ApiError 404, 409 when the instance cannot sleep, in time or ever, or 503 when the driver is unreachable.
  */
 export async function suspendInstance<Row extends { id: string; hostId: string; status: string }>(
   { db }: KindContext,

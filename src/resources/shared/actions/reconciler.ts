@@ -1,4 +1,4 @@
-// Carries actions out: once or, when the process is killed, again, since what is done already is done at once.
+// Carries actions out. A run after a kill repeats the action; a step that is done already returns at once.
 import type { Driver } from "../../../drivers/driver.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
@@ -6,10 +6,10 @@ import type { Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext } from "../../kind.ts";
 import { deleteAction, endAction, findAction, markRunning, type Action, type Ending } from "./store.ts";
 
-/** How long the row of an action that ended is kept. */
+/** How long the row of an ended action is kept. */
 const KEPT_MS = 24 * 60 * 60_000;
 
-/** A host that is being started anew is back within this time; one that is not is told of as away. */
+/** A host that restarts is back within this time; a host that is away for longer is reported as away. */
 const HOST_AWAY_MS = 2_000;
 const HOST_RETRY_MS = 50;
 
@@ -32,7 +32,7 @@ export function reconcileAction({ db, hosts }: Pick<KindContext, "db" | "hosts">
   };
 }
 
-/** @throws when the run was told to end, and the next one goes on. */
+/** @throws when the run is aborted; the next run goes on. */
 async function carryOut(
   { driver, observedStates }: ReturnType<KindContext["hosts"]["of"]>,
   { resourceId, deadlineAt }: Action,
@@ -50,7 +50,7 @@ async function carryOut(
       if (deadline.aborted && !isAway) {
         return { state: "failed", failure: "late", error: "It could not be put to sleep in time." };
       }
-      // What is nobody's refusal is for the log, and is tried again until the deadline.
+      // An error that is not a PublicError goes to the log, and the action is tried again until its deadline.
       if (!(error instanceof PublicError)) throw error;
       const reason = error.message;
       if (!isAway) return { state: "failed", failure: "refused", error: reason };
@@ -61,7 +61,7 @@ async function carryOut(
   }
 }
 
-/** A driver that is away has refused nothing. */
+/** An unreachable driver has refused nothing. */
 async function isUnreachable(driver: Driver, id: string): Promise<boolean> {
   return await driver.observe(id).then(
     () => false,

@@ -1,4 +1,5 @@
-// The rows of actions: what is done to a resource at a request, takes long, and outlives the request.
+// The rows of actions. An action is work on a resource that a request starts, that takes long, and that outlives the
+// request.
 import { newId } from "../../../lib/ids.ts";
 import { enqueue } from "../../../reconciler/queue.ts";
 import type { Queryable, Transaction } from "../../../store/database.ts";
@@ -7,7 +8,7 @@ import { notify } from "../../../store/notifications.ts";
 /** The kind of actions in the work queue. */
 export const ACTIONS = "actions";
 
-/** How an action ended. `unreachable` says that its host was away. */
+/** How an action ended; `unreachable` means that its host was away. */
 export type Ending =
   | { state: "done" }
   | { state: "failed"; failure: "refused" | "late" | "unreachable"; error: string };
@@ -19,20 +20,23 @@ export interface Action {
   hostId: string;
   state: "pending" | "running" | "done" | "failed";
   deadlineAt: Date;
-  /** Null while it is under way. */
+  /** Null while the action is under way. */
   endedAt: Date | null;
   failure: "refused" | "late" | "unreachable" | null;
   /** A sentence for the customer. */
   error: string | null;
 }
 
-/** What a request wants done. */
+/** The action that a request asks for. */
 export type NewAction = Pick<Action, "type" | "resourceId" | "hostId"> & {
   tokenId: string;
   deadlineSeconds: number;
 };
 
-/** Begins an action with its work, or joins the one of this type that the resource has under way. @returns its id. */
+/**
+ * Begins an action with its work item, or joins the action of this type that the resource has under way. @returns its
+ * id.
+ */
 export async function beginAction(tx: Transaction, action: NewAction): Promise<string> {
   const { type, resourceId, hostId, tokenId, deadlineSeconds } = action;
   const id = newId("act");
@@ -46,11 +50,11 @@ export async function beginAction(tx: Transaction, action: NewAction): Promise<s
   }
   const [open] = await tx<{ id: string }[]>`
     select id from actions where resource_id = ${resourceId} and type = ${type} and ended_at is null`;
-  // It ended between the two statements; its row is free again.
+  // The action ended between the two statements, so its row is free again.
   return open?.id ?? (await beginAction(tx, action));
 }
 
-/** The action with this id; undefined when its resource is gone, or when it ended long ago. */
+/** The action with this id; undefined when its resource is gone, or when the action ended long ago. */
 export async function findAction(db: Queryable, id: string): Promise<Action | undefined> {
   const [row] = await db<Action[]>`
     select id, type, resource_id as "resourceId", host_id as "hostId", state, deadline_at as "deadlineAt",
@@ -59,12 +63,12 @@ export async function findAction(db: Queryable, id: string): Promise<Action | un
   return row;
 }
 
-/** Says that the action is being carried out. */
+/** Records that the action is being carried out. */
 export async function markRunning(db: Queryable, id: string): Promise<void> {
   await db`update actions set state = 'running' where id = ${id} and state = 'pending'`;
 }
 
-/** Writes how the action ended, and tells those who wait for it. */
+/** Writes how the action ended, and notifies the requests that wait for it. */
 export async function endAction(tx: Transaction, id: string, ending: Ending): Promise<void> {
   const { failure, error } = ending.state === "failed" ? ending : { failure: null, error: null };
   await tx`
@@ -78,7 +82,7 @@ export async function deleteAction(tx: Transaction, id: string): Promise<void> {
   await tx`delete from actions where id = ${id}`;
 }
 
-/** Removes all actions of a resource that is gone, and tells those who wait for them. */
+/** Removes all actions of a deleted resource, and notifies the requests that wait for them. */
 export async function deleteActionsOf(tx: Transaction, resourceId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`delete from actions where resource_id = ${resourceId} returning id`;
   for (const { id } of rows) await notify(tx, "status", id);

@@ -1,4 +1,4 @@
-// How long an instance was awake, added up from its events.
+// The awake time of an instance, computed from its events.
 import { expect, test } from "bun:test";
 import { awakeTime, type LifeEvent } from "./awake-time.ts";
 

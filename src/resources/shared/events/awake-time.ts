@@ -1,7 +1,7 @@
-// Adds up how long the engine of an instance had a process, out of its events.
+// Computes from the events of an instance how long its engine had a process.
 import type { EventType } from "../event-schema.ts";
 
-/** What counts of an event. */
+/** The part of an event that the computation uses. */
 export interface LifeEvent {
   type: EventType;
   /** Milliseconds since 1970. */
@@ -11,17 +11,18 @@ export interface LifeEvent {
 
 /** How long an instance was awake. */
 export interface AwakeTime {
-  /** What is certain. */
+  /** The time that the events prove. */
   ms: number;
-  /** By how much it may have been more: ends that no host has seen. */
+  /** The most that may be missing, because no host saw the end of a process. */
   uncertainMs: number;
-  /** Whether nothing is missing in between. */
+  /** Whether the events leave no gap. */
   isComplete: boolean;
 }
 
 /**
- * Adds up the time within a period. Only processes count, so that it does not matter who was asleep, killed or away.
- * @param events of one instance, all of them since its creation or since an end of its process, in the order of their times.
+ * Adds up the awake time within a period. Only processes count, so it does not matter why a process ended.
+ * @param events of one instance, in the order of their times: all since its creation, or all since an end of its
+ * process.
  * @param period in milliseconds since 1970; a process that still runs counts until its end.
  */
 export function awakeTime(

@@ -1,4 +1,4 @@
-// Rings for the streams of an organization when it has new events, and bounds how many streams there are.
+// Notifies the streams of an organization of new events, and limits the number of streams.
 import type { Principal } from "../../../api/auth/auth.ts";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import type { Database } from "../../../store/database.ts";
@@ -7,14 +7,14 @@ import type { Database } from "../../../store/database.ts";
 const MAX_OF_TOKEN = 20;
 const MAX_OF_ORGANIZATION = 100;
 
-/** What a stream waits with. */
+/** The handle with which a stream waits for new events. */
 interface Bell {
   organizationId: string;
   tokenId: string;
   ring(): void;
 }
 
-/** The streams of this process; the store tells all of them by one channel. */
+/** The streams of this process; the store notifies all of them over one channel. */
 export class EventBells {
   readonly #bells = new Set<Bell>();
   #listening: Promise<unknown> | undefined;
@@ -37,7 +37,7 @@ export class EventBells {
     }
     return {
       complete: () => void this.#bells.delete(bell),
-      /** The next ring from now on. */
+      /** Resolves at the next notification from now on. */
       next: () => {
         rung = Promise.withResolvers<void>();
         return { within: (ms: number, ended: AbortSignal) => untilRung(rung.promise, ms, ended) };
@@ -60,7 +60,10 @@ export class EventBells {
     );
   }
 
-  /** Hears of new events from the first stream on; what was missed while the connection was lost is looked for. */
+  /**
+   * Subscribes to new events at the first stream. After a lost connection every stream looks for the events that it
+   * missed.
+   */
   async #listen(db: Database): Promise<void> {
     const ringFor = (organizationId: string) => {
       for (const bell of this.#bells) if (bell.organizationId === organizationId) bell.ring();

@@ -1,4 +1,5 @@
-// Takes what happened on a host into the events: each record of its journal once, also what no control plane was there for.
+// Copies the journal of a host into the events: each record once, including records from a time without a control
+// plane.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalRecord } from "../../../drivers/driver.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -7,7 +8,7 @@ import type { ServedHost } from "../../kind.ts";
 
 const RETRY_MS = 500;
 
-/** Asks the host again and again until the signal is aborted; the host holds its answer until something has happened. */
+/** Polls the host until the signal is aborted; the host holds its answer until it has a new record. */
 export async function followJournal(
   { db, host }: { db: Database; host: Pick<ServedHost, "id" | "driver"> },
   signal: AbortSignal,
@@ -18,14 +19,14 @@ export async function followJournal(
       const records = await host.driver.journal(await takenOf(db, host.id), signal);
       if (records.length > 0) await takeRecords(db, host.id, records);
     } catch (error) {
-      // What was not taken is told again.
+      // The host sends a record again until it is taken.
       if (!signal.aborted) log.debug({ error }, "the journal of a host could not be taken");
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
-/** The sequence of the last record that was taken of a host. */
+/** The sequence of the last record that was taken from a host. */
 async function takenOf(db: Database, hostId: string): Promise<number> {
   const [row] = await db<{ taken: number }[]>`
     select taken::float8 as taken from host_journals where host_id = ${hostId}`;
@@ -33,8 +34,8 @@ async function takenOf(db: Database, hostId: string): Promise<number> {
 }
 
 /**
- * Adds the records that were not taken before, in the transaction that says that they are.
- * @returns how many they were.
+ * Adds the new records, in the transaction that records their sequence.
+ * @returns how many records were added.
  */
 export async function takeRecords(db: Database, hostId: string, records: JournalRecord[]): Promise<number> {
   return await db.begin(async (tx) => {
@@ -52,8 +53,8 @@ export async function takeRecords(db: Database, hostId: string, records: Journal
 }
 
 /**
- * Records of what is no resource, such as the store, are passed over. Organizations come one after the other, so that no two
- * transactions wait for each other's.
+ * Skips records that belong to no resource, such as those of the store. Organizations are locked in a fixed order, so
+ * that two transactions never wait for each other.
  */
 async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise<void> {
   const rows = records.map((record) => ({ ...record, details: detailsOf(record) }));
@@ -76,7 +77,7 @@ async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise
     order by hashtext(r.organization_id), record.sequence`;
 }
 
-/** What is public of a record. */
+/** The public part of a record. */
 function detailsOf({ details }: JournalRecord): Record<string, unknown> {
   const { pid: _pid, wake, ...others } = details;
   if (wake === undefined) return others;

@@ -1,9 +1,9 @@
-// Reads events a page at a time, each page at the same cost however many there are.
+// Reads events by page; every page costs the same, however many events there are.
 import type { SQL } from "bun";
 import type { Database } from "../../../store/database.ts";
 import { eventResourceTypes, eventTypes, type EventResourceType, type EventType } from "../event-schema.ts";
 
-/** An event as it is kept. */
+/** An event as the store keeps it. */
 export interface EventRow {
   id: string;
   /** UTC with microseconds, ISO 8601. */
@@ -16,16 +16,16 @@ export interface EventRow {
   details: Record<string, unknown>;
 }
 
-/** Which events of an organization are wanted. */
+/** The filter of a request for an organization's events. */
 export interface EventFilter {
   organizationId: string;
-  /** Null is every type, and every type of resource. */
+  /** Null is every event type, or every resource type. */
   types: readonly EventType[] | null;
   resourceTypes: readonly EventResourceType[] | null;
   resourceIds: readonly string[] | null;
 }
 
-/** Where the next page begins: an event's time in microseconds since 1970, and its id. */
+/** The position of the next page: an event's time in microseconds since 1970, and its id. */
 export interface EventCursor {
   atMicros: string;
   id: string;
@@ -74,8 +74,8 @@ export async function listEvents(
 type Fragment = SQL.Query<unknown>;
 
 /**
- * The newest events that fit. Each resource, or each type, is looked up by itself, so that no page reads more than a few pages of
- * an index.
+ * The newest events that the filter lets through. Each resource, or each type, has a lookup of its own, so that a page
+ * reads only a few pages of an index.
  */
 function sourceOf(
   db: Database,

@@ -1,4 +1,4 @@
-// How an answer tells an event, and the same as a sentence.
+// Renders an event for an answer, with a sentence for people.
 import type { EventResource, EventResourceType } from "../event-schema.ts";
 import type { EventRow } from "./list.ts";
 
@@ -10,7 +10,7 @@ const NOUNS: Record<EventResourceType, string> = {
   websocketApplications: "WebSocket application",
 };
 
-/** The resource of an answer for an event. */
+/** The resource object of an event. */
 export function renderEvent(row: EventRow): EventResource {
   const { id, at, type, resourceType, resourceId, resourceName, requestId, details } = row;
   return {
@@ -48,7 +48,7 @@ function predicateOf(row: EventRow): string {
   }
 }
 
-/** What its host has seen. */
+/** The part that the host observed. */
 function processPredicateOf({ type, details }: EventRow): string {
   const reason = textsIn([details.reason]).map((text) => ` ${text}`);
   const texts: Partial<Record<EventRow["type"], string>> = {
@@ -66,13 +66,13 @@ function processPredicateOf({ type, details }: EventRow): string {
   return texts[type] ?? `had an event of the type ${type}.`;
 }
 
-/** A client without an address is Pilvi itself. */
+/** A wake whose client has no address comes from Pilvi itself. */
 function wakerIn({ user, address }: Record<string, unknown>): string {
   const from = typeof address === "string" ? ` from ${address}` : "";
   return `${textsIn([user]).join("")}${from}`;
 }
 
-/** The texts of a member that a later release may have written in another way. */
+/** The strings of a member; a later release may have written the member in another shape. */
 function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
 }

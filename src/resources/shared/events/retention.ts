@@ -1,14 +1,14 @@
-// Deletes events that are older than they are kept, a few at a time.
+// Deletes events beyond their retention, in small batches.
 import type { Log } from "../../../lib/log.ts";
 import type { Database } from "../../../store/database.ts";
 
 /** Only the process that has this advisory lock deletes. */
 const PRUNE_LOCK = 7_458_004;
 const INTERVAL_MS = 10 * 60_000;
-/** Small enough that no other statement notices. */
+/** Small enough that other statements do not notice. */
 const BATCH = 1_000;
 
-/** Deletes old events now and every ten minutes. @returns what stops it. */
+/** Deletes old events now and every ten minutes. @returns a function that stops it. */
 export function keepEventsFor(days: number, db: Database, log: Log): () => void {
   const run = () => {
     pruneEvents(db, days, BATCH).catch((error: unknown) =>
@@ -21,8 +21,8 @@ export function keepEventsFor(days: number, db: Database, log: Log): () => void 
 }
 
 /**
- * Deletes batch after batch until nothing old is left, or another process is at it.
- * @returns how many were deleted.
+ * Deletes batch after batch until no old event is left, or while another process holds the lock.
+ * @returns how many events were deleted.
  */
 export async function pruneEvents(db: Database, days: number, batch: number): Promise<number> {
   for (let sum = 0; ;) {
@@ -37,7 +37,7 @@ async function pruneBatch(db: Database, days: number, batch: number): Promise<nu
     const [lock] = await tx<{ isOurs: boolean }[]>`
       select pg_try_advisory_xact_lock(${PRUNE_LOCK}) as "isOurs"`;
     if (lock?.isOurs !== true) return 0;
-    // The oldest of each organization by id, so that the primary key finds them.
+    // The oldest events of each organization by id, so that the primary key finds them.
     const rows = await tx`
       delete from events e using (
         select o.id as organization_id, oldest.id

@@ -24,7 +24,7 @@ import { listEvents, type EventCursor, type EventFilter } from "./list.ts";
 import { renderEvent } from "./render.ts";
 import { openStream } from "./stream.ts";
 
-/** How many resources one list can name. */
+/** How many resources a list filter can name. */
 const MAX_RESOURCES = 20;
 const PAGE_SIZE = 100;
 
@@ -81,7 +81,7 @@ const query = z.object({
 
 type Query = z.output<typeof query>;
 
-/** What only a list knows. */
+/** The members that only the list has, not the stream. */
 const OF_LISTS = ["filter[since]", "filter[until]", "page[cursor]", "page[size]", "per_page"] as const;
 
 const page = z.object({
@@ -105,7 +105,7 @@ export function listEventsOperation({ db }: KindContext): Operation {
     const after = afterOf(asked, lastEventId);
     const signals = [signal, closing];
     const stream = await openStream({ db, bells, principal, filter, after, signals });
-    // A proxy that collects what it passes on would hold events back.
+    // A buffering proxy would hold events back.
     return { stream, headers: { "Cache-Control": "no-store", "X-Accel-Buffering": "no" } };
   };
   return operation({
@@ -157,7 +157,7 @@ export function listEventsOperation({ db }: KindContext): Operation {
   });
 }
 
-/** The event to go on after. @throws ApiError 422 */
+/** The event after which the stream goes on. @throws ApiError 422 */
 function afterOf(asked: Query, lastEventId: string | null): string | null {
   const errors: FieldErrors = {};
   for (const name of OF_LISTS) {
@@ -170,12 +170,12 @@ function afterOf(asked: Query, lastEventId: string | null): string | null {
   return lastEventId ?? asked.after ?? null;
 }
 
-/** A filter that names nothing lets all through. */
+/** An empty filter lets every event through. */
 function wanted<Value>(values: Value[] | undefined): Value[] | null {
   return values === undefined || values.length === 0 ? null : values;
 }
 
-/** The types of resources whose events the token may see, of those that are asked for; null is all there are. */
+/** The requested resource types that the token may see; null is every type. */
 function readable(principal: Principal, asked: EventResourceType[] | null): EventResourceType[] | null {
   const visible = eventResourceTypes.filter((type) => can(principal, eventAbilities[type]));
   if (asked === null) return visible.length === eventResourceTypes.length ? null : visible;

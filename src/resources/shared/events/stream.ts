@@ -1,4 +1,4 @@
-// Streams of events: what is committed from now on, or after an event that the client knows, as Server-Sent Events.
+// Streams of events as Server-Sent Events: what is committed from now on, or after an event that the client knows.
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import type { Principal } from "../../../api/auth/auth.ts";
 import type { Database } from "../../../store/database.ts";
@@ -6,31 +6,31 @@ import type { EventBells } from "./bells.ts";
 import { EVENT_COLUMNS, type EventFilter, type EventRow } from "./list.ts";
 import { renderEvent } from "./render.ts";
 
-/** How often something is said even if nothing happens, so that both ends notice a lost connection. */
+/** The interval of heartbeats, with which both ends notice a lost connection. */
 const HEARTBEAT_MS = 15_000;
-/** How long a client may leave what it was sent unread. */
+/** How long a client may leave sent bytes unread. */
 const SLOW_MS = 30_000;
 const BATCH = 100;
-/** How soon a client that lost its stream is to come back. */
+/** The delay after which a client that lost its stream reconnects. */
 const RETRY_MS = 1_000;
 
-/** What a stream is made of. */
+/** What a stream needs. */
 export interface StreamOptions {
   db: Database;
   bells: EventBells;
   principal: Principal;
   filter: EventFilter;
-  /** The id of the last event that the client has seen; null begins with what happens from now on. */
+  /** The id of the last event that the client has; null starts with the events from now on. */
   after: string | null;
-  /** Aborted when the client is gone, or the process ends. */
+  /** Aborted when the client disconnects, or the process ends. */
   signals: AbortSignal[];
   heartbeatMs?: number;
   slowMs?: number;
 }
 
 /**
- * Opens a stream; it counts for the limits until it ends.
- * @throws ApiError 410 when the event `after` is not kept any more, 429 when there are too many streams.
+ * Opens a stream, which counts for the limits until it ends.
+ * @throws ApiError 410 when the event `after` is no longer kept, 429 when there are too many streams.
  */
 export async function openStream(options: StreamOptions): Promise<ReadableStream<Uint8Array>> {
   const { db, principal, after, bells } = options;
@@ -59,7 +59,7 @@ function streamFrom(first: string, bell: Bell, options: StreamOptions): Readable
     bell.complete();
   };
   ended.addEventListener("abort", end);
-  // Also ends a stream that nobody ever reads, such as that of a HEAD request.
+  // Also ends a stream that is never read, such as the stream of a HEAD request.
   const limitSlowness = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     slowTimer = setTimeout(() => {
       end();
@@ -80,7 +80,7 @@ function streamFrom(first: string, bell: Bell, options: StreamOptions): Readable
           controller.enqueue(encoder.encode(value));
           limitSlowness(controller);
         } catch (error) {
-          // The store is away; the client comes back, with the id of the last event that it has.
+          // The store is away. The client reconnects with the id of its last event.
           end();
           controller.error(error);
         }
@@ -91,7 +91,7 @@ function streamFrom(first: string, bell: Bell, options: StreamOptions): Readable
   );
 }
 
-/** Everything that a stream says. It ends with its token. */
+/** The whole text of a stream. The stream ends when its token is revoked or expires. */
 async function* chunksOf(
   first: string,
   bell: Bell,
@@ -101,7 +101,7 @@ async function* chunksOf(
   let cursor = first;
   yield `retry: ${RETRY_MS}\n${bookmark(cursor)}`;
   for (let toldId = cursor, dueAtMs = performance.now() + heartbeatMs; !ended.aborted;) {
-    // Before the look, so that what is committed during it rings again.
+    // Subscribes before it reads, so that a commit during the read notifies again.
     const rung = bell.next();
     const { isValid, rows } = await readAfter(db, principal, cursor);
     if (!isValid) return;
@@ -112,7 +112,7 @@ async function* chunksOf(
       .join("");
     const isDue = performance.now() >= dueAtMs;
     if (text !== "" || isDue) {
-      // A client that is told of nothing else learns how far it has come.
+      // A client whose filters hide every event still learns its position from a bookmark.
       yield text !== "" ? text : cursor === toldId ? ":\n\n" : bookmark(cursor);
       toldId = cursor;
       dueAtMs = performance.now() + heartbeatMs;
@@ -137,7 +137,7 @@ function isWanted(row: EventRow, { types, resourceTypes, resourceIds }: EventFil
   );
 }
 
-/** The events after one, in the order in which they were committed, and whether the token still holds. */
+/** The events after an id, in the order of their commits, and whether the token is still valid. */
 async function readAfter(
   db: Database,
   { organizationId, tokenId }: Principal,
@@ -161,7 +161,7 @@ async function latestId(db: Database, { organizationId }: Principal): Promise<st
   return row?.id ?? "0";
 }
 
-/** As long as the event itself is kept, all that came after it is. */
+/** While an event is kept, all later events are kept as well. */
 async function assertKept(db: Database, { organizationId }: Principal, after: string): Promise<string> {
   if (BigInt(after) === 0n) return after;
   const rows = await db`
