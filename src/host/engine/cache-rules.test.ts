@@ -1,4 +1,4 @@
-// A cache that an earlier Pilvi started, whose customer had more rights than today.
+// A cache that an earlier Pilvi started, when customers had more rights than today.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { ADMIN_NAME } from "../../engines/redis/config.ts";
@@ -33,7 +33,7 @@ function clientOf(user: string, password: string): Bun.RedisClient {
   return new Bun.RedisClient(`redis+unix://${user}:${password}@localhost${socket}`, { autoReconnect: false });
 }
 
-test("a running cache gets the rights of today when a host takes it up", async () => {
+test("a running cache gets today's command rights when a host takes it up", async () => {
   const customer = clientOf("default", "moi");
   expect(await customer.send("SCRIPT", ["DEBUG", "NO"])).toBe("OK");
   const host = await hosts.start();

@@ -1,4 +1,4 @@
-// Brings a running engine to the users and databases of its spec, and knows which databases it cannot be brought to have.
+// Brings a running engine to the users and databases of its spec, and keeps the databases that fail.
 import type { Observation } from "../../drivers/driver.ts";
 import type { DatabaseFault } from "../../engines/engine.ts";
 import type { Log } from "../../lib/log.ts";
@@ -8,7 +8,7 @@ import { madeDatabasesOf, pendingDatabases } from "../manifest/made-databases.ts
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { EngineRunner, Runnable } from "./runner.ts";
 
-/** What the contents of an instance are brought about with. */
+/** The parts that apply the contents of an instance. */
 export interface ContentsParts {
   log: Log;
   file: ManifestFile;
@@ -24,12 +24,12 @@ export class Contents {
     this.#parts = parts;
   }
 
-  /** Whether some databases alone are not as the spec says. The control plane asks for them again from time to time. */
+  /** Whether some databases differ from the spec. The control plane asks for them again from time to time. */
   get isPartial(): boolean {
     return this.#faults.length > 0;
   }
 
-  /** What can be seen of it. */
+  /** The contents' part of the observation. */
   observe(): Pick<Observation, "pendingDatabases"> {
     const { manifest } = this.#parts.file;
     const names = manifest === null ? [] : pendingDatabases(manifest);
@@ -39,8 +39,8 @@ export class Contents {
 
   /**
    * Brings users and databases to the spec, unless a clean stop has left them so.
-   * @returns whether that was the first time on its first data, so that nobody can have changed anything.
-   * @throws when the engine does not let us, or ended meanwhile.
+   * @returns whether the data was new and this the first time, so that no client can have changed anything.
+   * @throws when the engine refuses, or ended meanwhile.
    */
   async apply(runnable: Runnable, process: EngineProcess, isSettled: boolean): Promise<boolean> {
     if (isSettled) return false;

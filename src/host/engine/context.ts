@@ -1,4 +1,4 @@
-// Chooses the engine program of an instance and gathers all that its files and commands are made of.
+// Chooses the engine program of an instance, and gathers the context for its files and commands.
 import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
@@ -15,16 +15,16 @@ import { enginePaths, type InstanceFolder } from "../os/layout.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { canLimitProcesses } from "../os/process-limit.ts";
 
-/** What the host was told at its start. */
+/** The settings that the host starts with. */
 export interface HostSettings extends EngineSources {
   dataDir: string;
   /** The address that public instances listen on; the others listen on loopback. */
   bind: string;
-  /** What public instances show when they speak TLS. */
+  /** The certificate of public instances that speak TLS. */
   certificate: Certificate | null;
-  /** How many data directories of each database engine are kept ready for new clusters. */
+  /** The number of data directories of each database engine in the warm pool. */
   warmSlots: number;
-  /** How the kernel can hold instances to their limits; null where it cannot. */
+  /** How the kernel enforces the limits of instances; null where it cannot. */
   cgroups: CgroupBackend | null;
   /** Whether webhooks may go to addresses that are not public. */
   allowPrivateWebhooks: boolean;
@@ -32,7 +32,7 @@ export interface HostSettings extends EngineSources {
 
 const catalogs = new Map<string, InstalledEngine[]>();
 
-/** The installed engines, looked up once; a later one is seen when what is asked for was not there before. */
+/** The installed engines. The lookup is cached, and repeated when no known engine matches. */
 export async function installedEngines(
   sources: EngineSources,
   wanted: (engine: InstalledEngine) => boolean,
@@ -45,14 +45,14 @@ export async function installedEngines(
   return found;
 }
 
-/** Of several engines of the same name and major version, the newest. */
+/** The newest engine of each name and major version. */
 export function newestOfEachMajor(engines: InstalledEngine[]): InstalledEngine[] {
-  // They come with the newest first.
+  // The newest engine comes first in the list.
   const majors = engines.map(({ name, version }) => `${name} ${majorOf(name, version)}`);
   return engines.filter((_, index) => majors.indexOf(majors[index] ?? "") === index);
 }
 
-/** What the control plane is told of an engine. */
+/** An engine as the control plane sees it. */
 export function offered(installed: InstalledEngine): OfferedEngine {
   const { name, version } = installed;
   const engine = engineNamed(name);
@@ -65,7 +65,7 @@ export function offered(installed: InstalledEngine): OfferedEngine {
   };
 }
 
-/** The first of the acceptable engines that is installed, to be kept for the instance's life. */
+/** The first acceptable engine that is installed. The manifest pins it for the life of the instance. */
 export async function chooseEngine(settings: HostSettings, spec: InstanceSpec): Promise<Manifest["engine"]> {
   const version = "version" in spec ? spec.version : null;
   const fitting = (name: EngineName) => (engine: InstalledEngine) =>
@@ -75,14 +75,14 @@ export async function chooseEngine(settings: HostSettings, spec: InstanceSpec): 
     const candidate = (await installedEngines(settings, fitting(name))).find(fitting(name));
     if (candidate !== undefined) candidates.push(candidate);
   }
-  // An engine that is known to have holes is better than none, and worse than another that serves the same clients.
+  // An engine with known vulnerabilities is better than no engine, and worse than another that serves the same clients.
   const chosen = candidates.find((engine) => !verdictOn(engine).isUnsafe) ?? candidates[0];
   if (chosen !== undefined) return { name: chosen.name, major: majorOf(chosen.name, chosen.version) };
   const wanted = [spec.engines.join(" or "), version].filter((word) => word !== null).join(" ");
   throw new PublicError(`${wanted} is not installed on this host. Run: pilvi engines install`);
 }
 
-/** Everything the engine of this instance is run with. */
+/** The full context that the engine of an instance runs with. */
 export async function contextOf(
   settings: HostSettings,
   manifest: Manifest,
@@ -104,14 +104,14 @@ export async function contextOf(
   };
 }
 
-/** The address that is listened on for an instance. */
+/** The address at which clients reach an instance. */
 export function addressOf({ bind }: HostSettings, { exposure }: InstanceSpec): string {
   return exposure.scope === "public" ? bind : "127.0.0.1";
 }
 
 /**
- * The kernel holds customers to their limits, all processes of an engine together where there are cgroups; the store, which has no port, is
- * Pilvi's own and is held to none.
+ * Limits that the kernel enforces on customers' instances, for all processes of an engine together where there are
+ * cgroups. The store has no port, belongs to Pilvi itself and has no enforced limits.
  */
 function enforced({ cgroups }: HostSettings, spec: InstanceSpec, engine: Engine): Limits {
   const limits = engine.limits(spec, totalmem());
@@ -122,7 +122,7 @@ function enforced({ cgroups }: HostSettings, spec: InstanceSpec, engine: Engine)
     : limits;
 }
 
-/** Replaces the files of the configuration folder. */
+/** Replaces the files in the configuration folder. */
 export function writeConfig(engine: Engine, context: EngineContext<InstanceSpec>): void {
   const { account, paths } = context;
   for (const [name, content] of Object.entries(engine.files(context))) {
@@ -130,7 +130,7 @@ export function writeConfig(engine: Engine, context: EngineContext<InstanceSpec>
   }
 }
 
-/** Whether the files of the configuration folder are those that would be written now. */
+/** Whether the configuration folder has exactly the files that would be written now. */
 export function isConfigWritten(engine: Engine, context: EngineContext<InstanceSpec>): boolean {
   return Object.entries(engine.files(context)).every(([name, content]) => {
     const path = join(context.paths.confDir, name);
@@ -146,22 +146,22 @@ async function pinnedEngine(settings: HostSettings, pin: Manifest["engine"]): Pr
   throw new PublicError(`${pin.name} ${pin.major} is not installed on this host. Run: pilvi engines install`);
 }
 
-/** The installed engine that a process runs, whoever started it; null when it cannot be told. */
+/** The installed engine that a process runs, whichever host started it; null when it cannot be determined. */
 export async function engineOfProcess(settings: HostSettings, pid: number): Promise<InstalledEngine | null> {
   const file = programOf(pid);
   if (file === null) return null;
-  // The program of an engine with a loader of its own is that loader, which is in the engine's folder as well.
+  // An engine with a loader of its own executes that loader, which also lies in the engine's folder.
   const isIt = ({ origin, home, program }: InstalledEngine) =>
     origin === "store" ? file.startsWith(`${resolved(home)}/`) : file === resolved(program);
   return (await installedEngines(settings, isIt)).find(isIt) ?? null;
 }
 
-/** The path of what a process executes, also when it was deleted since. */
+/** The path of the program that a process executes, even when the file has been deleted since. */
 function programOf(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, "");
   } catch {
-    // It has ended, or is of a user whose processes are nobody's business.
+    // The process has ended, or belongs to a user whose processes the host may not inspect.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-// One running engine: started with the instance's lock in its hands, or found holding it by a later host.
+// One running engine: it was started with the instance's lock, or a later host found it holding that lock.
 import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { InstanceSpec } from "../../drivers/driver.ts";
 import type { Account, Engine, EngineContext } from "../../engines/engine.ts";
@@ -11,23 +11,23 @@ import { engineAmong, holdersOf, isLocked, takeLock } from "../os/locks.ts";
 import { processLimitPrefix } from "../os/process-limit.ts";
 import { freeSharedMemory } from "../os/shared-memory.ts";
 
-/** A started engine. */
+/** The process of a running engine. */
 export interface EngineProcess {
   pid: number;
   /** Resolves when the process has ended. */
   exited: Promise<void>;
-  /** Found running, started by an earlier host. */
+  /** Whether an earlier host started it, and this host found it running. */
   wasFound: boolean;
 }
 
-/** Starts the engine. It survives this process, and is found again by its lock. */
+/** Starts the engine. The engine survives the host, and the next host finds it by its lock. */
 export async function startEngine(
   engine: Engine,
   context: EngineContext<InstanceSpec>,
   folder: InstanceFolder,
 ): Promise<EngineProcess> {
   const lockFd = takeLock(folder.lock) ?? (await takeOrphanedLock(folder));
-  // With the lock in our hands nobody runs, whatever these say.
+  // The host has the lock, so no engine runs, whatever these files say.
   for (const path of engine.pidFiles?.(context) ?? []) rmSync(path, { force: true });
   const logFd = openNewLog(folder.log);
   try {
@@ -36,7 +36,7 @@ export async function startEngine(
       cwd: folder.data,
       env: { ...context.installed.env, ...engine.env?.(context), TZ: "UTC" },
       detached: true,
-      // The lock must stand at its number: it follows the three standard descriptors.
+      // The lock follows the three standard descriptors, and must keep its number.
       stdio: ["ignore", logFd, logFd, lockFd],
       ...ownUser(context.account),
     });
@@ -55,23 +55,23 @@ export async function startEngine(
   }
 }
 
-/** What the kernel adds to the size of the engine's first process. */
+/** The score that the kernel adds to the size of the engine's first process. */
 export function oomScoreOf(engine: Engine, { spec }: EngineContext<InstanceSpec>): number {
   return engine.oomScore?.(spec) ?? CUSTOMER_OOM_SCORE;
 }
 
-/** The engine that holds the instance's lock, or null. */
+/** The engine that holds the instance's lock; null when the lock is free. */
 export function findEngine(folder: InstanceFolder, holders?: Map<string, number[]>): EngineProcess | null {
   const pid = engineAmong(holdersOf(folder.lock, holders));
   return pid === null ? null : { pid, exited: exitOf(pid), wasFound: true };
 }
 
-/** Kills the engine; nobody waits for its end here. */
+/** Kills the engine without waiting for its exit. */
 export function killEngine({ pid }: EngineProcess): void {
   signalProcess(pid, "SIGKILL");
 }
 
-/** Ends the engine cleanly, or by force when that takes too long, and then all that it left behind. */
+/** Stops the engine cleanly, or by force after the timeout, and then removes all that it left behind. */
 export async function stopEngine(
   process: EngineProcess | null,
   how: { signal: NodeJS.Signals; timeoutMs: number },
@@ -88,9 +88,9 @@ export async function stopEngine(
 }
 
 /**
- * Ends the engine cleanly however long that takes, and then all that it left behind.
+ * Stops the engine cleanly, however long that takes, and then removes all that it left behind.
  * @param refused resolves when the engine says that it will not end.
- * @returns false when it goes on.
+ * @returns false when the engine goes on.
  */
 export async function endEngine(
   process: EngineProcess,
@@ -106,9 +106,9 @@ export async function endEngine(
   return true;
 }
 
-/** Kills what an engine left behind, such as a child that was saving, and resolves when the lock is free. */
+/** Kills processes that an engine left behind, such as a child that saves, and resolves when the lock is free. */
 async function killHolders(folder: InstanceFolder): Promise<void> {
-  // Looking through all processes takes its time; mostly there is nobody to find.
+  // A search through all processes is slow, and the lock is mostly free.
   if (!isLocked(folder.lock)) return;
   const pids = holdersOf(folder.lock);
   const exits = pids.map((pid) => exitOf(pid));
@@ -123,7 +123,7 @@ async function takeOrphanedLock(folder: InstanceFolder): Promise<number> {
   return fd;
 }
 
-/** The log of the start before is kept as `.1`, for whoever wants to know why it ended. */
+/** The log of the previous start is kept as `.1`, so that the cause of its end can be read. */
 function openNewLog(path: string): number {
   try {
     renameSync(path, `${path}.1`);

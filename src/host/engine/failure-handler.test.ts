@@ -1,4 +1,4 @@
-// Disks that take nothing and engines that cannot be ended: what was there goes on, and what was asked for comes later.
+// Full disks and engines that cannot be stopped: the engine serves on, and the change follows later.
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ afterAll(() => {
   failpoints.close();
 });
 
-/** Has nothing written in the place of the manifest until the returned function is called. */
+/** Makes every write of the manifest fail until the returned function is called. */
 function blockManifest(id: string): () => void {
   const inTheWay = `${instanceFolder(hosts.dataDir, id).manifest}.tmp`;
   mkdirSync(inTheWay);
@@ -57,7 +57,7 @@ function configOf(id: string): string {
   return readFileSync(join(instanceFolder(hosts.dataDir, id).conf, "engine.conf"), "utf8");
 }
 
-/** A cache with one key, that keeps its keys in its memory alone until it ends. */
+/** A cache with one key, which keeps its keys in memory only until it ends. */
 async function cacheWithKey(wishes: object = {}): Promise<InstanceSpec> {
   const spec = sleepySpec("cache", { evictionPolicy: "allkeys-lru", ...wishes });
   await host.ensure(spec);
@@ -76,7 +76,7 @@ async function keyOf(id: string): Promise<string | null> {
   }
 }
 
-test("what is told of a full disk is that, and nothing of what else only the log may tell", () => {
+test("the public reason of a failure names a full disk, and hides other internal errors", () => {
   expect(reasonOf(Object.assign(new Error("x"), { code: "ENOSPC" }), "y")).toBe(
     "The disk of the host is full.",
   );
@@ -84,7 +84,7 @@ test("what is told of a full disk is that, and nothing of what else only the log
   expect(reasonOf(new PublicError("x"), "y")).toBe("x");
 });
 
-test("a cache that cannot save is not ended for a change, nor by the next host, and is when it can", async () => {
+test("a cache that cannot save is not stopped for a change, not even by the next host, until it can save", async () => {
   const spec = await cacheWithKey();
   const { data } = instanceFolder(hosts.dataDir, spec.id);
   const pids = hosts.pidsOf(spec.id);
@@ -119,7 +119,7 @@ test.skipIf(process.getuid?.() !== 0)(
     try {
       const client = customerCache(await gateway.wake(spec.id));
       const filler = fill(folder);
-      // What fits into the last block still can be written.
+      // The last block of the file may still have room for a write.
       expect(await client.set("key", "x".repeat(10_000))).toBe("OK");
       client.close();
       const pids = hosts.pidsOf(spec.id);
@@ -137,7 +137,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-/** A cache that has listened by itself so far, and is to sleep from its next stop on. */
+/** A cache with direct exposure that is to change to the gateway at its next stop. */
 async function cacheToHandOver(): Promise<InstanceSpec> {
   const spec = sleepySpec("cache");
   await host.ensure({ ...spec, exposure: { ...spec.exposure, through: "engine" } });
@@ -145,7 +145,7 @@ async function cacheToHandOver(): Promise<InstanceSpec> {
   return spec;
 }
 
-test("a hand-over that cannot be written down leaves the engine running", async () => {
+test("a hand-over that cannot be recorded leaves the engine running", async () => {
   const spec = await cacheToHandOver();
   const pids = hosts.pidsOf(spec.id);
   const unblock = blockManifest(spec.id);
@@ -156,7 +156,7 @@ test("a hand-over that cannot be written down leaves the engine running", async 
   expect(await host.suspend(spec.id)).toMatchObject({ state: "asleep" });
 });
 
-test("a hand-over that cannot be written down after the engine has ended has it started again", async () => {
+test("an engine that ended for a hand-over that cannot be recorded is started again", async () => {
   const spec = await cacheToHandOver();
   failpoints.arm("host.suspend.ended");
   const suspended = messageOf(host.suspend(spec.id));
@@ -170,7 +170,7 @@ test("a hand-over that cannot be written down after the engine has ended has it 
   expect(hosts.pidsOf(spec.id)).not.toEqual([]);
 });
 
-test("a sleep comes about although it cannot be noted that all is in the data", async () => {
+test("a suspension completes although its last record cannot be written", async () => {
   const spec = await cacheWithKey();
   failpoints.arm("host.suspend.ended");
   const suspended = host.suspend(spec.id);
@@ -183,7 +183,7 @@ test("a sleep comes about although it cannot be noted that all is in the data", 
   expect(await keyOf(spec.id)).toBe("value");
 });
 
-test("a wake that cannot be written down is tried again, with nobody asking once more", async () => {
+test("a wake that cannot be recorded is tried again without another request", async () => {
   const spec = await cacheWithKey();
   await host.suspend(spec.id);
   const unblock = blockManifest(spec.id);
@@ -193,7 +193,7 @@ test("a wake that cannot be written down is tried again, with nobody asking once
   expect(await keyOf(spec.id)).toBe("value");
 });
 
-test("an engine that is found running is served again although it cannot be written down that it does not sleep", async () => {
+test("a running engine whose suspension was recorded is served again once its manifest can be written", async () => {
   const spec = await cacheWithKey();
   const { manifest: path } = instanceFolder(hosts.dataDir, spec.id);
   const manifest = readManifest(path);
@@ -208,7 +208,7 @@ test("an engine that is found running is served again although it cannot be writ
   expect(await keyOf(spec.id)).toBe("value");
 });
 
-test("how it was woken need not be written down for the gateway to be heard", async () => {
+test("a wake report that cannot be recorded does not end the connection to the gateway", async () => {
   const spec = await cacheWithKey();
   const unblock = blockManifest(spec.id);
   const at = new Date().toISOString();
@@ -221,7 +221,7 @@ test("how it was woken need not be written down for the gateway to be heard", as
   unblock();
 });
 
-test("a start for a wish succeeds although it cannot be written down how long it took", async () => {
+test("a start for a new spec succeeds although its duration cannot be recorded", async () => {
   const spec = await cacheWithKey();
   await host.suspend(spec.id);
   failpoints.arm("host.ensure.ready");

@@ -1,4 +1,4 @@
-// What becomes of an instance whose engine ended, could not be started, or could not be ended: it is told, and tried again.
+// Handles an engine that ended, could not be started, or could not be stopped: reports the failure and tries again.
 import { LockTimeout } from "../../engines/engine.ts";
 import { codeOf, PublicError, publicMessageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
@@ -9,7 +9,7 @@ import { OutOfMemoryWatch, type OutOfMemoryParts } from "./out-of-memory.ts";
 import type { InstanceLifecycle } from "../lifecycle/machine.ts";
 import { isSleeping } from "../lifecycle/state.ts";
 
-/** The engine cannot save what it holds, so it was not ended for a change, and serves on as before. */
+/** The engine cannot save its data, so it was not stopped for a change, and serves on as before. */
 export class UnsavedDataError extends PublicError {
   override name = "UnsavedDataError";
 
@@ -18,12 +18,15 @@ export class UnsavedDataError extends PublicError {
   }
 }
 
-/** What went wrong, for anyone to read. @param otherwise what is said of what only the log may tell. */
+/**
+ * The public reason of a failure.
+ * @param otherwise the public text for an error whose message only the log may show.
+ */
 export function reasonOf(error: unknown, otherwise: string): string {
   return publicMessageOf(error, codeOf(error) === "ENOSPC" ? DISK_IS_FULL : otherwise);
 }
 
-/** Where failures are reported, and what they are recovered with. */
+/** What the failure handler reports to and recovers with. */
 export interface FailureHandlerParts extends OutOfMemoryParts {
   log: Log;
   lifecycle: InstanceLifecycle;
@@ -40,21 +43,21 @@ export class FailureHandler {
     this.#overuse = new OutOfMemoryWatch(parts);
   }
 
-  /** The engine runs as it is to. */
+  /** The engine runs as desired. */
   over(): void {
     this.#parts.condition.lastError = null;
     this.checkMemory();
   }
 
-  /** Tells of what the kernel ended for want of memory, which an engine such as Postgres survives. */
+  /** Reports processes that the kernel killed for lack of memory. An engine such as Postgres survives such a kill. */
   checkMemory(): void {
     this.#overuse.look();
   }
 
-  /** An engine has ended that nobody was ending. */
+  /** An engine has ended although the host did not stop it. */
   ended({ pid }: EngineProcess): void {
     const { log, condition, lifecycle } = this.#parts;
-    // A start that is under way finds out by itself.
+    // A start that is under way notices the exit by itself.
     if (!lifecycle.leads("exited")) return;
     const reason = this.#overuse.look() ? condition.overuse : null;
     condition.crashes += 1;
@@ -63,7 +66,7 @@ export class FailureHandler {
     lifecycle.report({ type: "exited" });
   }
 
-  /** An engine was ended for a sleep that did not come about: it is started again. */
+  /** An engine ended for a suspension that failed. It starts again. */
   stoppedWithoutSleep(error: unknown): void {
     const { log, condition, lifecycle } = this.#parts;
     if (!lifecycle.leads("engineLost")) return;
@@ -72,7 +75,7 @@ export class FailureHandler {
     lifecycle.report({ type: "engineLost" });
   }
 
-  /** An engine could not be started, or not be ended to be started anew. */
+  /** An engine could not be started, or could not be stopped for a restart. */
   failed(error: unknown): void {
     const { log, condition, lifecycle, address } = this.#parts;
     if (lifecycle.isLeaving) return;

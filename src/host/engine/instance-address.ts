@@ -1,11 +1,11 @@
-// The address of one instance: had for its life, by the host itself, whichever side its clients come to.
+// The address of one instance. The host holds it for the instance's life, for direct and for proxied exposure.
 import type { Account } from "../../engines/engine.ts";
 import type { InstanceAddresses, Side } from "../os/addresses.ts";
 import { addressOf, type HostSettings } from "./context.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { EngineRunner } from "./runner.ts";
 
-/** What the address of an instance is made of. */
+/** The parts that an instance's address works with. */
 export interface InstanceAddressParts {
   id: string;
   settings: HostSettings;
@@ -26,12 +26,12 @@ export class InstanceAddress {
     this.#parts = parts;
   }
 
-  /** Whether another program had it when it was asked for last. */
+  /** Whether another program had the address at the last attempt to hold it. */
   get isMissing(): boolean {
     return this.#isMissing;
   }
 
-  /** Has the address, for the side that the manifest tells of. @throws PublicError when another program has it. */
+  /** Holds the address for the side that the manifest names. @throws PublicError when another program has it. */
   async hold(): Promise<void> {
     const { file, runner } = this.#parts;
     const side = file.manifest?.servedThrough ?? "engine";
@@ -39,32 +39,38 @@ export class InstanceAddress {
       await this.#holdFor(side);
       this.#isMissing = false;
     } catch (error) {
-      // An engine that an earlier host started has it itself, and ends when it is to have another.
+      // An engine that an earlier host started holds the address itself, and ends before it gets another.
       if (side === "engine" && runner.process !== null) return;
       this.#isMissing = true;
       throw error;
     }
   }
 
-  /** Has the engine that is about to be started listen there, until `settle`. @throws PublicError when another program has it. */
+  /**
+   * Lets the engine that is about to start listen there, until `settle`.
+   * @throws PublicError when another program has the address.
+   */
   async admitEngine(): Promise<void> {
     await this.hold();
     this.admit();
   }
 
-  /** Lets an engine that runs listen there, until `settle`: a WebSocket server does so only when it is told of its applications. */
+  /**
+   * Lets a running engine listen there, until `settle`. A WebSocket server listens only once it has received its
+   * applications.
+   */
   admit(): void {
     const { id, addresses, runner } = this.#parts;
     const { engine, context } = runner.runnable ?? {};
     addresses.admit(id, engine?.sharesPort === true ? (context?.account ?? ownAccount()) : null);
   }
 
-  /** Nobody may begin to listen there any more. */
+  /** Refuses new listeners at the address from now on. */
   settle(): void {
     this.#parts.addresses.settle(this.#parts.id);
   }
 
-  /** The instance is gone. */
+  /** Releases the address of a removed instance. */
   drop(): void {
     this.#parts.addresses.drop(this.#parts.id);
   }

@@ -1,4 +1,4 @@
-// Lines of a growing log: found whether they come early, late, in pieces or in a burst.
+// Lines of a growing log are found whether they come early, late, in pieces or in a burst.
 import { afterAll, expect, test } from "bun:test";
 import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,21 +18,21 @@ function newLog(name: string, content = ""): string {
   return path;
 }
 
-test("a line that is there already is found", async () => {
+test("a line that is already in the log is found", async () => {
   expect(await lineAppears(newLog("early", "one\nready\ntwo\n"), /ready/, never)).toBe(true);
 });
 
-test("a line is found however it is written", async () => {
+test("a line that is written in pieces is found", async () => {
   for (let round = 0; round < 50; round += 1) {
     const path = newLog(`late-${round}`);
     const found = lineAppears(path, /is ready now/, never);
-    // Events that come within a millisecond of each other are where a watch loses some.
+    // A watch loses events that come within a millisecond of each other.
     for (const piece of ["starting\n", "is rea", "dy", " now", "\n"]) appendFileSync(path, piece);
     expect(await found).toBe(true);
   }
 });
 
-test("the wait ends when it is given up", async () => {
+test("the wait for a line ends when it is given up", async () => {
   const giveUp = new AbortController();
   const found = lineAppears(newLog("never"), /ready/, giveUp.signal);
   giveUp.abort();
@@ -40,7 +40,7 @@ test("the wait ends when it is given up", async () => {
   expect(await lineAppears(newLog("never-2"), /ready/, giveUp.signal)).toBe(false);
 });
 
-test("only the end of a long log is read, and none of a missing one", () => {
+test("only the end of a long log is read, and a missing log is empty", () => {
   const path = newLog("long", `${"x".repeat(100_000)}\nthe end`);
   expect(readTail(path).length).toBeLessThan(20_000);
   expect(readTail(path)).toEndWith("the end");

@@ -1,16 +1,16 @@
-// Waits for a line in a growing log file, told by the kernel whenever the file grows.
+// Waits for a line in a growing log file, with the kernel's file notifications.
 import { closeSync, openSync, readSync, statSync, watch } from "node:fs";
 
-/** How much of a log is read to find why an engine ended. */
+/** How many bytes of a log are read to find why an engine ended. */
 const TAIL_BYTES = 16 * 1024;
 
-/** Bun drops an event that follows another within about a millisecond, so each is followed by some more looks. */
+/** Bun drops an event that follows another within about a millisecond, so several further looks follow each event. */
 const NEXT_LOOK_MS = 1;
 const LOOKS_AFTER_EVENT = 5;
 
 /**
- * Resolves with true when the file has a line that matches, and with false when the signal is aborted first.
- * @param fromByte where in the file such a line counts.
+ * Resolves with true when a line of the file matches, and with false when the signal is aborted first.
+ * @param fromByte the offset from which lines count.
  */
 export function lineAppears(
   path: string,
@@ -41,8 +41,8 @@ export function lineAppears(
 }
 
 /**
- * The end of a file, as text; empty when there is none.
- * @param fromByte what stands before is left out.
+ * The end of a file, as text; empty when the file is missing.
+ * @param fromByte the offset from which the text counts.
  */
 export function readTail(path: string, fromByte = 0): string {
   let fd: number;
@@ -53,7 +53,7 @@ export function readTail(path: string, fromByte = 0): string {
   }
   try {
     const size = statSync(path).size;
-    // A log that has become shorter was trimmed, and has only what came last.
+    // A log that has become shorter was trimmed, and holds only its latest lines.
     const start = Math.max(fromByte > size ? 0 : fromByte, size - TAIL_BYTES);
     const buffer = Buffer.alloc(size - start);
     const length = readSync(fd, buffer, 0, buffer.length, start);

@@ -1,12 +1,12 @@
-// Notices that the kernel ended a process of an instance for want of memory, and says so to its owner.
+// Notices that the kernel killed a process of an instance for lack of memory, and tells the owner.
 import { readFileSync } from "node:fs";
 import type { Condition } from "../manifest/instance-state.ts";
 import type { EngineRunner } from "./runner.ts";
 
-/** What every process that the kernel ends for want of memory is counted in, whoever it belonged to. */
+/** The kernel counts here every process of the machine that it killed for lack of memory. */
 const KERNEL_FIGURES = "/proc/vmstat";
 
-/** What overuse is read from and told to. */
+/** The parts that the memory watch reads from and reports to. */
 export interface OutOfMemoryParts {
   runner: Pick<EngineRunner, "oomKills" | "runnable">;
   condition: Condition;
@@ -20,24 +20,24 @@ export class OutOfMemoryWatch {
     this.#parts = parts;
   }
 
-  /** Tells of what was ended since the last look. @returns whether something was. */
+  /** Reports kills since the last look. @returns whether there were any. */
   look(): boolean {
     const { runner, condition } = this.#parts;
     const kills = runner.oomKills();
     const hasNew = kills > this.#seen;
     this.#seen = kills;
-    // An instance that was stopped since has nothing to answer for any more.
+    // The counter restarts at every stop, so an instance without kills has no overuse to show.
     if (kills === 0) condition.overuse = null;
     if (hasNew) condition.exceed(sentence(runner.runnable?.context.limits));
     return hasNew;
   }
 }
 
-/** Counts processes that were ended for want of memory on the whole machine, so that nobody is asked as long as there are none. */
+/** Counts the kills for lack of memory on the whole machine, so that no instance is examined while there are none. */
 export class OomCounter {
   #count = killsOfMachine();
 
-  /** Whether there were any since the last time. */
+  /** Whether the count has changed since the last call. */
   hasRisen(): boolean {
     const before = this.#count;
     this.#count = killsOfMachine();

@@ -1,20 +1,20 @@
-// Keeps the users of a spec as it says: their passwords are Pilvi's, whatever a customer makes of them by SQL.
+// Keeps the users of a spec as the spec says. Pilvi owns their passwords, so changes by SQL are undone.
 import type { UserList } from "../../engines/users.ts";
 import { withUsersOf } from "../manifest/known-users.ts";
 import type { Runnable } from "./runner.ts";
 
-/** What a look at the users of a running engine found. */
+/** The result of a look at the users of a running engine. */
 export interface UsersLook {
-  /** All who may log in, those of the spec as it says. */
+  /** All users that may log in; those of the spec have the spec's verifiers. */
   users: UserList;
-  /** Names of users of the spec that were not as it says, and are again. */
+  /** Names of users of the spec that had been changed, and are restored. */
   restored: string[];
 }
 
 /**
- * Asks a running engine who may log in, and sets users of the spec again that have another password or are kept out.
+ * Reads the users of a running engine, and restores users of the spec that have another password or may not log in.
  * @returns null for an engine that has the users of its spec only.
- * @throws when it does not answer, or they cannot be set.
+ * @throws when the engine does not answer, or the users cannot be set.
  */
 export async function lookAtUsers({ engine, context }: Runnable): Promise<UsersLook | null> {
   const found = await engine.users?.(context);
@@ -28,7 +28,7 @@ export async function lookAtUsers({ engine, context }: Runnable): Promise<UsersL
   return { users: { ...found, users: withUsersOf(spec, found.users) }, restored };
 }
 
-/** What the owner is told of users that had to be set again. */
+/** The notice to the owner about restored users. */
 export function restoredSentence(names: string[]): string {
   const users = names.map((name) => `"${name}"`).join(" and ");
   return `The password or the login of the user ${users} was changed by SQL. The published password is in force again; rotate the credentials for a new one.`;

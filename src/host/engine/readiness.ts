@@ -4,15 +4,15 @@ import type { Engine, EngineContext } from "../../engines/engine.ts";
 import type { InstanceFolder } from "../os/layout.ts";
 import { lineAppears } from "./log-follower.ts";
 
-/** Loading a large cache or recovering a database takes its time; hanging for ever must be noticed all the same. */
+/** Loading a large cache or recovering a database takes minutes; an engine that hangs must still be noticed. */
 const START_TIMEOUT_MS = 10 * 60_000;
 
 /** How the wait ended. */
 export type Readiness = "ready" | "ended" | "hung" | "given-up";
 
 /**
- * @param isFresh whether the process was started just now, so that its log has nothing but this start.
- * @param giveUp ends the wait, when nobody wants the engine any more.
+ * @param isFresh whether the process has just started, so that its log holds only this start.
+ * @param giveUp ends the wait when the engine is no longer wanted.
  */
 export async function untilReady(
   engine: Engine,
@@ -21,13 +21,14 @@ export async function untilReady(
   { exited, isFresh }: { exited: Promise<void>; isFresh: boolean },
   giveUp: AbortSignal,
 ): Promise<Readiness> {
-  // The line of one that has run for a time may long have been followed by others.
+  // In the log of an engine that has run for a while, the ready line may lie too far back.
   if (!isFresh && (await engine.isReady(context))) return "ready";
   let hasEnded = false;
   const over = new AbortController();
   const end = () => over.abort();
   void exited.then(() => (hasEnded = true)).then(end);
-  // Engines wake again and again; nothing of a wait may stay behind at what lives as long as the host.
+  // Engines wake again and again. A wait must leave no listener or timer behind on objects that live as long as the
+  // host.
   const timer = setTimeout(end, START_TIMEOUT_MS);
   giveUp.addEventListener("abort", end);
   if (giveUp.aborted) end();

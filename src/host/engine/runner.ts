@@ -1,4 +1,4 @@
-// The engine of one instance: chosen, started, found, made ready, ended. What it is wanted for is not known here.
+// Runs the engine of one instance: chooses, starts, finds, awaits and stops it, whatever the engine is wanted for.
 import { statSync } from "node:fs";
 import type { InstanceSpec } from "../../drivers/driver.ts";
 import { engineFor } from "../../engines/index.ts";
@@ -41,33 +41,33 @@ export interface Runnable {
   context: EngineContext<InstanceSpec>;
 }
 
-/** What a runner is made of. */
+/** The parts that a runner works with. */
 export interface RunnerParts {
   id: string;
   settings: HostSettings;
   slots: WarmPool;
   folder: InstanceFolder;
-  /** Aborted when the engine is to be ended or let go: no start may be waited for any more. */
+  /** Aborted when the engine is to be stopped or let go, so that no wait for a start may go on. */
   leaving: AbortSignal;
-  /** Called when an engine has ended that nobody here was ending. */
+  /** Called when an engine has ended although the host did not stop it. */
   onEnded(ended: EngineProcess): void;
 }
 
-/** What runs the engine of an instance, as the rest of the host sees it. */
+/** The engine's runner, as the rest of the host sees it. */
 export type EngineRunner = Pick<Runner, keyof Runner>;
 
 export class Runner {
   readonly #parts: RunnerParts;
   readonly #journal: RunnerJournal;
   #runnable: Runnable | null = null;
-  /** What the runnable was chosen for. */
+  /** The part of the manifest that the runnable was chosen for. */
   #chosenFor: Pick<Manifest, "spec" | "servedThrough"> | null = null;
-  /** What the folders and files were made for; while that is what is to run, they need not be made again. */
+  /** The context that the folders and files were made for. A start with the same context does not make them again. */
   #prepared: EngineContext<InstanceSpec> | null = null;
   #process: EngineProcess | null = null;
-  /** What a process is, that was found; null where nobody can tell. */
+  /** The program of a process that was found; null when it cannot be determined. */
   #foundAs: InstalledEngine | null = null;
-  /** Whether the data was made for the engine that runs, and nobody, not even we, has changed anything in it. */
+  /** Whether the data was made for the engine that runs, and neither a client nor the host has changed it since. */
   #isDataNew = false;
 
   constructor(parts: RunnerParts, journal: RunnerJournal) {
@@ -75,7 +75,7 @@ export class Runner {
     this.#journal = journal;
   }
 
-  /** The process that runs, when one is known. */
+  /** The running process, when the host knows it. */
   get process(): EngineProcess | null {
     return this.#process;
   }
@@ -85,13 +85,13 @@ export class Runner {
     return this.#runnable;
   }
 
-  /** The engine that runs, or would run next: a better one that was installed since takes over at the next start. */
+  /** The engine that runs, or would run next. A newer engine that was installed since takes over at the next start. */
   get installed(): InstalledEngine | null {
     const found = this.#process?.wasFound === true ? this.#foundAs : null;
     return found ?? this.#runnable?.context.installed ?? null;
   }
 
-  /** Finds out what the manifest is run with. @throws PublicError when this host has not got it. */
+  /** Chooses the engine and the context for a manifest. @throws PublicError when this host does not have the engine. */
   async choose(manifest: Manifest): Promise<Runnable> {
     const { spec, servedThrough } = manifest;
     const isChosen = this.#chosenFor?.spec === spec && this.#chosenFor.servedThrough === servedThrough;
@@ -103,19 +103,19 @@ export class Runner {
     return (this.#runnable = { engine, context });
   }
 
-  /** Whether the running engine, if one does, has the files that it would get now. What it reads at its start only is in these. */
+  /** Whether the files, which hold every setting that an engine reads only at its start, are those it would get now. */
   isAsWritten({ engine, context }: Runnable): boolean {
     return isConfigWritten(engine, context);
   }
 
-  /** Takes up the engine that an earlier host started. */
+  /** Takes up an engine that an earlier host started. */
   find(holders: Map<string, number[]>): void {
     const found = findEngine(this.#parts.folder, holders);
     this.#journal.found(found);
     this.#process = this.#watch(found);
   }
 
-  /** Starts the engine, with all that has to be there before. */
+  /** Starts the engine, and prepares its folders, data and files first. */
   async start(runnable: Runnable): Promise<EngineProcess> {
     const { id, settings, folder, slots } = this.#parts;
     const { engine, context } = runnable;
@@ -139,8 +139,8 @@ export class Runner {
   }
 
   /**
-   * Waits until it takes connections.
-   * @throws PublicError when it ended before, or did not become ready for so long that it was killed.
+   * Waits until the engine takes connections.
+   * @throws PublicError when it ended before, or was killed because it did not become ready in time.
    */
   async untilReady({ engine, context }: Runnable, running: EngineProcess): Promise<void> {
     const { settings, folder, leaving } = this.#parts;
@@ -151,7 +151,7 @@ export class Runner {
     const start = { exited: running.exited, isFresh: !running.wasFound };
     const readiness = await untilReady(engine, context, folder, start, leaving);
     if (readiness === "ready") return;
-    // What it stumbled over may be in its files.
+    // Its files may be the cause of the failure.
     this.#prepared = null;
     if (readiness === "ended") throw this.#endedEarly(engine);
     if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
@@ -161,8 +161,8 @@ export class Runner {
 
   /**
    * Brings users and databases to what the spec says.
-   * @returns whether it is the first time on its first data, and which databases could not be brought there.
-   * @throws when the engine does not let us, or ended meanwhile.
+   * @returns whether the data was new and this the first time, and which databases failed.
+   * @throws when the engine refuses, or ended meanwhile.
    */
   async apply(
     { engine, context }: Runnable,
@@ -177,41 +177,41 @@ export class Runner {
     return { isDataNew, faults };
   }
 
-  /** Holds one to its limits whose host may have been killed before that was done, or knew of fewer limits. */
+  /** Limits a found engine anew: its host may have been killed before it did so, or had fewer limits. */
   #confineFound({ engine, context }: Runnable, { pid }: EngineProcess): void {
     const { id, settings, folder } = this.#parts;
     confine(settings.cgroups, id, holdersOf(folder.lock), context.limits);
     setOomScore(pid, oomScoreOf(engine, context));
   }
 
-  /** How many of its processes the kernel has ended for want of memory since it was last stopped. */
+  /** The number of processes of the instance that the kernel has killed for lack of memory since its last stop. */
   oomKills(): number {
     const { id, settings } = this.#parts;
     return this.#journal.noteOomKills(oomKills(settings.cgroups, id));
   }
 
-  /** Nothing of the instance is left. */
+  /** Drops all that was chosen and prepared, because the instance is gone. */
   forget(): void {
     this.#runnable = null;
     this.#chosenFor = null;
     this.#prepared = null;
   }
 
-  /** Holds it to its processor as well, from now on. @throws PublicError when it has ended meanwhile. */
+  /** Applies the processor limit from now on. @throws PublicError when the engine has ended meanwhile. */
   limit({ engine, context }: Runnable, running: EngineProcess): void {
     this.#assertRuns(engine, running);
     limit(this.#parts.settings.cgroups, this.#parts.id, context.limits);
   }
 
-  /** @throws PublicError when this process is not the one that runs. */
+  /** @throws PublicError when another process runs, or no process. */
   #assertRuns(engine: Engine, running: EngineProcess): void {
     if (this.#process !== running) throw this.#endedEarly(engine);
   }
 
   /**
-   * Ends whatever runs, by force if need be.
-   * @returns whether something did.
-   * @throws when what holds the lock cannot be ended; nothing of the instance may be deleted then.
+   * Stops the running engine, by force after a timeout.
+   * @returns whether an engine ran.
+   * @throws when a process that holds the lock cannot be ended; nothing of the instance may be deleted then.
    */
   async stop(signal?: NodeJS.Signals): Promise<boolean> {
     const { id, settings, folder } = this.#parts;
@@ -224,15 +224,15 @@ export class Runner {
     return running !== null;
   }
 
-  /** Has the process that is known end at once, and with it whatever waits for its answer; `stop` does the rest. */
+  /** Kills the known process at once, which ends every wait for its answer; `stop` does the rest. */
   kill(): void {
     if (this.#process !== null) killEngine(this.#process);
   }
 
   /**
-   * Ends whatever runs, so that it can be started anew; by force only what has all on the disk anyway.
-   * @returns whether something did.
-   * @throws UnsavedDataError when it says that it cannot save, and goes on.
+   * Stops the running engine for a restart. An engine that may hold unsaved data is never forced.
+   * @returns whether an engine ran.
+   * @throws UnsavedDataError when the engine cannot save, and goes on.
    */
   async stopPrevious(runnable: Runnable): Promise<boolean> {
     const running = this.#process;
@@ -243,13 +243,13 @@ export class Runner {
   }
 
   /**
-   * Ends what runs with all that it holds saved, never by force.
-   * @returns false when it says that it cannot save, and goes on.
+   * Stops the running engine with all its data saved, never by force.
+   * @returns false when the engine says that it cannot save, and goes on.
    * @throws PublicError when the wait was given up.
    */
   async end({ engine }: Runnable, running: EngineProcess): Promise<boolean> {
     const { id, settings, folder, leaving } = this.#parts;
-    // A listener at a signal that is aborted already would wait for ever.
+    // A listener on an already aborted signal would never be called.
     if (leaving.aborted) throw new PublicError("The engine is being stopped.");
     const over = new AbortController();
     const stays = engine.shutdownRefusedPattern;
@@ -280,7 +280,7 @@ export class Runner {
 
   #endedEarly(engine: Engine): PublicError {
     const { log, path } = this.#parts.folder;
-    // Customers read it, whom it does not concern where their data is.
+    // Customers read this message, and host paths must not reach them.
     return new PublicError(engine.explain(readTail(log).replaceAll(`${path}/`, "")));
   }
 
@@ -291,7 +291,7 @@ export class Runner {
     this.#parts.onEnded(ended);
   }
 
-  /** Watches a process from here on, whether it was started or found. */
+  /** Watches the exit of a process that was started or found. */
   #watch<Found extends EngineProcess | null>(found: Found): Found {
     void found?.exited.then(() => this.#ended(found));
     return found;

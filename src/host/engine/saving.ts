@@ -1,8 +1,8 @@
-// Whether an engine can save what it holds.
+// Whether an engine can save its data.
 import { PersistenceError } from "../../engines/engine.ts";
 import type { Runnable } from "./runner.ts";
 
-/** Whether it would end all the same, and lose what it holds. One that does not answer has nothing to say of that. */
+/** Whether a stop would lose the engine's data. An engine that does not answer counts as able to save. */
 export async function cannotSave({ engine, context }: Runnable): Promise<boolean> {
   try {
     await engine.blockingActivity?.(context);

@@ -5,12 +5,12 @@ import { StartLimiter } from "./start-limiter.ts";
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Lets everything that can go on go on. */
+/** Runs all pending continuations. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 }
 
-test("as many as there may be, those that somebody waits for first, each in the order they came", async () => {
+test("at most two engines start at a time, urgent starts first, each group in order of arrival", async () => {
   const starts = new StartLimiter(2);
   const begun: string[] = [];
   const leaves: (() => void)[] = [];
@@ -25,14 +25,14 @@ test("as many as there may be, those that somebody waits for first, each in the 
   expect(begun).toEqual(["a", "b"]);
   for (let turn = 0; turn < 6; turn += 1) {
     leaves[turn]?.();
-    // A place is given back once only.
+    // A second call must not free a second place.
     leaves[turn]?.();
     await settle();
   }
   expect(begun).toEqual(["a", "b", "wake 1", "wake 2", "c", "d"]);
 });
 
-test("one that takes long does not keep the others", async () => {
+test("a start that takes long does not hold up the others", async () => {
   const starts = new StartLimiter(1);
   await starts.enter(true);
   let hasBegun = false;

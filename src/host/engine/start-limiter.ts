@@ -1,7 +1,7 @@
-// How many engines start at a time: more than the processors can take only makes all of them late.
+// Limits how many engines start at a time: more than the processors can take only makes all of them late.
 import { availableParallelism } from "node:os";
 
-/** A start that takes longer, since it recovers for example, does not use the processors all the time. */
+/** A longer start, such as a recovery, does not use the processors all the time. */
 const LONGEST_HOLD_MS = 2_000;
 
 export class StartLimiter {
@@ -15,9 +15,9 @@ export class StartLimiter {
   }
 
   /**
-   * Waits for its turn.
-   * @param isUrgent whether somebody waits for it: then it goes before all that nobody waits for.
-   * @returns a function that lets the next one in; it may be called more than once.
+   * Waits for a turn.
+   * @param isUrgent whether a client waits for the start; urgent starts go first.
+   * @returns a function that lets the next start in; further calls do nothing.
    */
   async enter(isUrgent: boolean): Promise<() => void> {
     if (this.#count < this.#limit) this.#count += 1;
@@ -32,7 +32,7 @@ export class StartLimiter {
     return leave;
   }
 
-  /** Its place goes to the next one that waits. */
+  /** Passes the place on to the next start that waits. */
   #leave(): void {
     const next = this.#urgent.shift() ?? this.#others.shift();
     if (next === undefined) this.#count -= 1;

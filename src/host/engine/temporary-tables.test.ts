@@ -1,11 +1,11 @@
-// What an engine keeps on the disk for the time being is its own: no server of the same user removes another's.
+// Temporary files of an engine are its own: no server of the same user removes another's.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../host.ts";
 import { customerDatabase, sleepySpec, TestHosts, type TestGateway } from "../test-support.ts";
 
-/** As a MariaDB calls its temporary tables, in the folder where it keeps them unless it is told of another. */
+/** Named as a MariaDB names its temporary tables, in the folder where it keeps them by default. */
 const STRANGERS_TABLE = `/tmp/#sql-temptable-${crypto.randomUUID()}.MAD`;
 const NOBODY = 65_534;
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 test("a MariaDB that is built and started leaves the temporary tables of others alone", async () => {
   writeFileSync(STRANGERS_TABLE, "");
-  // Data is built as this user.
+  // This user builds the data directories.
   if (process.getuid?.() === 0) chownSync(STRANGERS_TABLE, NOBODY, NOBODY);
   const [spec, neighbour] = [sleepySpec("mysql"), sleepySpec("mysql")];
   await host.ensure(spec);

@@ -1,4 +1,4 @@
-// For how long nobody has used an engine that listens by itself, found out by asking it from time to time.
+// Measures how long an engine that listens by itself has been idle, by polling its usage.
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runnable } from "../engine/runner.ts";
 
@@ -6,12 +6,12 @@ export class IdleProbe {
   #usedAtMs = performance.now();
   #connections: number | null = null;
 
-  /** In seconds, since it was asked first at most. @throws when the engine does not answer. */
+  /** The idle time in seconds, counted from the first poll at most. @throws when the engine does not answer. */
   async seconds({ engine, context }: Runnable): Promise<number> {
     const usage = await engine.usage?.(context);
     const nowMs = performance.now();
     if (usage === undefined) return 0;
-    // Some connections are those of this question; others may have come and gone.
+    // Some connections are the poll's own; other clients may have come and gone between two polls.
     const { connections, ownConnections } = usage;
     const hasCome = this.#connections === null || connections !== this.#connections + ownConnections;
     this.#connections = connections;
@@ -22,7 +22,10 @@ export class IdleProbe {
   }
 }
 
-/** After how many seconds without use an engine that listens by itself is to sleep; null where that is told by others, or never. */
+/**
+ * The idle seconds after which an engine that listens by itself is suspended; null when the gateway measures idleness,
+ * or when the instance never sleeps.
+ */
 export function idleSecondsBeforeSleep(manifest: Manifest | null): number | null {
   if (manifest === null || manifest.servedThrough === "gateway") return null;
   const { spec } = manifest;

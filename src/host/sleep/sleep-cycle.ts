@@ -1,4 +1,4 @@
-// Sleep and wake of one instance: how they are done, what is kept of them, and what the gateway is told.
+// Sleep and wake of an instance: the steps, their record in the manifest, and the notices to the gateway.
 import { isDeepStrictEqual } from "node:util";
 import type { Sleep, Wake } from "../../drivers/driver.ts";
 import { leftOutSentence, type UserList } from "../../engines/users.ts";
@@ -22,7 +22,7 @@ import { reasonOf } from "../engine/failure-handler.ts";
 import { suspend, tellOfRestored, WHEN_ASKED, WHEN_QUIET } from "./suspension.ts";
 import { ownWake, woken } from "../manifest/spec-change.ts";
 
-/** What a sleep cycle is made of. */
+/** The parts that a sleep cycle works with. */
 export interface SleepCycleParts {
   id: string;
   settings: HostSettings;
@@ -30,22 +30,22 @@ export interface SleepCycleParts {
   address: InstanceAddress;
   log: Log;
   lifecycle: InstanceLifecycle;
-  /** Aborted when nothing is to be begun any more. */
+  /** Aborted when no new step may begin. */
   leaving: AbortSignal;
   folder: InstanceFolder;
   file: ManifestFile;
   condition: Condition;
   runner: EngineRunner;
-  /** Called when nobody has used the engine for as long as the spec says. */
+  /** Called when the engine has been idle for as long as the spec says. */
   onIdle(): void;
-  /** Called when an engine has ended for a sleep that did not come about, so that it has to be started again. */
+  /** Called when an engine has ended for a suspension that failed, so that it must start again. */
   onEndedInVain(error: unknown): void;
 }
 
 export class SleepCycle {
   readonly #parts: SleepCycleParts;
   readonly #users: KnownUsers;
-  /** Ends the suspension that is under way. */
+  /** Aborts the suspension that is under way. */
   #suspension = new AbortController();
   #startedAtMs = 0;
   #latestStart: { startMs: number; readyMs: number } | null = null;
@@ -61,7 +61,7 @@ export class SleepCycle {
     });
   }
 
-  /** Null for an instance that is not behind the gateway. */
+  /** The sleep state of the instance; null when it is not behind the gateway. */
   observe(): Sleep | null {
     const { file, condition, lifecycle } = this.#parts;
     if (file.manifest?.servedThrough !== "gateway") return null;
@@ -73,26 +73,29 @@ export class SleepCycle {
     return { state, since: condition.since.toISOString(), lastWake, wakes };
   }
 
-  /** Tells the gateway how the instance is now. @param isAnswer whether it waits for it in any case. */
+  /**
+   * Sends the route to the gateway.
+   * @param isAnswer whether the gateway waits for an answer, and gets the route even if it has not changed.
+   */
   tell(isAnswer = false): void {
     const { settings, folder, file, runner, condition, gateway } = this.#parts;
     const { manifest } = file;
     const { runnable } = runner;
     const latestStart = this.#latestStart;
-    // A cache has no users but those of its spec.
+    // A cache has only the users of its spec.
     const users = manifest?.spec.kind === "cache" ? manifest.spec.users : this.#users.list;
     const entry = routeOf({ settings, folder, manifest, runnable, condition, users, latestStart });
     if (entry !== null) gateway.tell(entry, isAnswer);
   }
 
-  /** Ends a suspension that is under way, which leaves the instance awake. */
+  /** Aborts a suspension that is under way. The instance stays awake. */
   interrupt(): void {
     this.#suspension.abort();
   }
 
   /**
-   * Suspends the instance, which runs.
-   * @param isIdle whether nobody asked for it, so that nobody may notice.
+   * Suspends the running instance.
+   * @param isIdle whether idleness is the reason, so that no client may notice.
    * @throws PublicError that says what keeps it awake.
    */
   async suspend(isIdle: boolean): Promise<void> {
@@ -106,7 +109,7 @@ export class SleepCycle {
     if (spec.exposure.through === "engine")
       throw new PublicError(`${id} listens by itself, so it cannot sleep.`);
     const seconds = "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
-    // The desired state may be another since the gateway said so.
+    // The spec may have changed since the gateway reported the instance as idle.
     if (isIdle && seconds === null) return;
     this.#suspension = new AbortController();
     const { signal } = this.#suspension;
@@ -121,8 +124,8 @@ export class SleepCycle {
   }
 
   /**
-   * Goes on with an instance whose manifest says that it sleeps.
-   * @returns whether an engine ran all the same, and serves from now on.
+   * Takes up an instance whose manifest says that it sleeps.
+   * @returns whether its engine still runs, and serves from now on.
    */
   async recover(): Promise<boolean> {
     const { file, runner, lifecycle, gateway, log } = this.#parts;
@@ -136,7 +139,8 @@ export class SleepCycle {
         lifecycle.report({ type: "suspended" });
         return false;
       }
-      // A host was killed after it had written this down. Clients must be parted first, as it would have done.
+      // An earlier host was killed after it had recorded the sleep. It had yet to disconnect the clients, so this host
+      // does that first.
       await gateway.contact;
       const isStopping = !(await runnable.engine.isReady(runnable.context));
       if (isStopping && (await runner.end(runnable, process))) {
@@ -151,7 +155,7 @@ export class SleepCycle {
     }
   }
 
-  /** It goes on sleeping, whatever was in its way. */
+  /** Returns a displaced instance to its sleep, because the host holds its address again. */
   sleepOn(): void {
     const { condition, lifecycle } = this.#parts;
     if (!lifecycle.leads("addressRegained")) return;
@@ -159,7 +163,7 @@ export class SleepCycle {
     lifecycle.report({ type: "addressRegained" });
   }
 
-  /** The users are those that were kept. */
+  /** Takes the users over from the manifest that was read. */
   loaded(): void {
     const { manifest } = this.#parts.file;
     if (manifest === null) return;
@@ -168,14 +172,14 @@ export class SleepCycle {
     this.tell();
   }
 
-  /** The spec is another from here on. */
+  /** The manifest has a new spec. */
   recorded(former: Manifest | null): void {
     const { condition, file, lifecycle } = this.#parts;
     const { manifest } = file;
     if (manifest === null) return;
     const isWoken = saysAsleep(former) && !file.isAsleep;
     if (isWoken) lifecycle.report({ type: "woken", isOwn: true });
-    // What became of users that are others now is of no interest any more.
+    // Notices about the former users are obsolete once the spec changes its users.
     if (!isDeepStrictEqual(former?.spec.users, manifest.spec.users)) condition.notice("users", null);
     const users = withUsersOf(manifest.spec, former === null ? null : this.#users.list);
     this.#users.set({ users, leftOut: manifest.sleep.usersLeftOut });
@@ -183,22 +187,23 @@ export class SleepCycle {
   }
 
   /**
-   * A start begins; of one that sleeps it is noted that it does not any more.
-   * @param askedAtMs when a client asked for it; null when nobody waits.
-   * @returns what `running` must not be told before: from then on its users may change.
+   * Begins a start, and records in the manifest that a sleeping instance is awake.
+   * @param askedAtMs when a client asked for the start; null when no client waits.
+   * @returns a promise of that record on the disk. The state must not become `running` before it resolves, because
+   * users may change their passwords from then on.
    */
   beginStart(askedAtMs: number | null): Promise<void> {
     const { file, runner, lifecycle } = this.#parts;
     this.#startedAtMs = askedAtMs ?? performance.now();
     if (!file.isAsleep || file.manifest === null) return Promise.resolve();
-    // A crash may come at any time from here on, and the start after it is to bring users and databases there again.
+    // The engine may crash from here on. The start after a crash must apply users and databases again.
     const durable = file.change({ state: "awake", isSettled: false, sleep: woken(file.manifest.sleep) });
     lifecycle.report({ type: "woken", isOwn: false });
     return runner.runnable?.engine.users === undefined ? Promise.resolve() : durable;
   }
 
   /**
-   * Decides who listens for the engine that is about to be started, and hands the address to that side.
+   * Decides whether the engine or the gateway listens at the address, and hands the address to that side.
    * @throws PublicError when another program has it.
    */
   async takeAddress(): Promise<void> {
@@ -225,9 +230,9 @@ export class SleepCycle {
   }
 
   /**
-   * The engine takes connections, and its start has come to its end.
-   * @param isApplied whether it has all of the spec.
-   * @param areUsersKnown whether nobody can have changed them meanwhile.
+   * The engine takes connections, and its start is complete.
+   * @param isApplied whether the engine has the whole spec.
+   * @param areUsersKnown whether the users cannot have changed meanwhile.
    */
   started(isApplied: boolean, areUsersKnown: boolean): void {
     const { file, lifecycle } = this.#parts;
@@ -240,18 +245,18 @@ export class SleepCycle {
     if (!areUsersKnown && wake === null) this.refreshUsers();
   }
 
-  /** Keeps how it was woken. */
+  /** Records what woke the instance, and how long each part of the wake took. */
   woken(lastWake: Wake): void {
     this.#noteWake(lastWake);
     this.#parts.condition.changed();
   }
 
-  /** Has the gateway told who may log in now, whether it is another or not. */
+  /** Has the list of users read again and sent to the gateway, even if it has not changed. */
   refreshUsers(): void {
     void this.#users.refresh();
   }
 
-  /** Has it fall asleep if it listens by itself, is to sleep, and has not been used: nobody else can tell of that. */
+  /** Suspends an idle engine that listens by itself. No gateway sees its clients, so the host asks the engine. */
   async checkUse(): Promise<void> {
     const { file, runner, condition, log, onIdle } = this.#parts;
     const seconds = idleSecondsBeforeSleep(file.manifest);
@@ -265,7 +270,7 @@ export class SleepCycle {
     }
   }
 
-  /** It is told of only, so a disk that does not take it is no reason to fail what has worked. */
+  /** Records a wake. The record is informative only, so a full disk does not fail the wake. */
   #noteWake(lastWake: Wake | null): void {
     const { file, log } = this.#parts;
     if (file.manifest === null) return;

@@ -1,4 +1,4 @@
-// Sleep and wake of real engines, with a gateway on the host's link that a test answers for.
+// Sleep and wake of real engines, with a gateway that the test plays.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 afterEach(() => hosts.close());
 
-/** Another host in the place of the one before, as after a kill of that one, with the gateway there again. */
+/** Starts another host in place of the first, as after a kill, and connects the gateway to it. */
 async function nextHost(): Promise<void> {
   gateway.close();
   host = await hosts.start();
@@ -40,7 +40,7 @@ async function edit(id: string, change: Partial<Manifest>): Promise<void> {
   await writeManifest(path, { ...manifest, ...change });
 }
 
-/** Whether the engine of an instance listens at a port by itself; the host does where clients come to the gateway. */
+/** Whether the engine itself, rather than the host on behalf of the gateway, listens at the port. */
 function engineListens(id: string, port: number | null): boolean {
   const at = `:${(port ?? 0).toString(16).toUpperCase().padStart(4, "0")} 00000000:0000 0A `;
   const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
@@ -57,7 +57,7 @@ function openFilesOf(pid: number): string[] {
 }
 
 describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
-  test("it falls asleep when it is quiet, and is started once however many ask", async () => {
+  test("an idle instance falls asleep, and fifty wake requests start it once", async () => {
     const spec = sleepySpec(kind);
     const { id } = spec;
     expect(await host.ensure(spec)).toMatchObject({ state: "running", sleep: { state: "awake", wakes: 0 } });
@@ -82,7 +82,7 @@ describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
     expect(host.observe(id).sleep?.lastWake).toEqual({ at, reason: REASON, spansMs });
   });
 
-  test("it stays asleep for the next host, and is awake there when it was", async () => {
+  test("a sleeping instance stays asleep under the next host, and an awake instance stays awake", async () => {
     const [asleep, awake] = [sleepySpec(kind), sleepySpec(kind)];
     await Promise.all([host.ensure(asleep), host.ensure(awake)]);
     await host.suspend(asleep.id);
@@ -101,7 +101,7 @@ describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
     expect(await host.suspend(awake.id)).toMatchObject({ state: "asleep" });
   });
 
-  test("a host that was killed before the stop has it finished by the next one", async () => {
+  test("a suspension that a killed host recorded is finished by the next host", async () => {
     const spec = sleepySpec(kind);
     await host.ensure(spec);
     const sleep = {
@@ -118,7 +118,7 @@ describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
     expect(host.observe(spec.id).sleep).toMatchObject({ state: "asleep", wakes: 3 });
   });
 
-  test("it can be removed while it sleeps", async () => {
+  test("a sleeping instance can be removed", async () => {
     const spec = sleepySpec(kind);
     await host.ensure(spec);
     await host.suspend(spec.id);
@@ -148,8 +148,8 @@ test.each(["noeviction", "allkeys-lru"])(
   },
 );
 
-describe("a wish for one that sleeps", () => {
-  test("for another password is verified by the gateway and brought to the engine when it wakes", async () => {
+describe("a new spec for a sleeping Postgres", () => {
+  test("with another password reaches the gateway at once and the engine at its wake", async () => {
     const spec = sleepySpec("postgres");
     await host.ensure(spec);
     await host.suspend(spec.id);
@@ -162,7 +162,7 @@ describe("a wish for one that sleeps", () => {
     expect(gateway.entries.get(spec.id)?.users).toEqual(users);
   });
 
-  test("for another database wakes it", async () => {
+  test("with another database wakes it", async () => {
     const spec = sleepySpec("postgres");
     if (spec.kind !== "postgres") throw new Error("not a Postgres");
     await host.ensure(spec);
@@ -179,7 +179,7 @@ describe("a wish for one that sleeps", () => {
   });
 });
 
-test("roles that customers make are known while it sleeps, and when the gateway asks", async () => {
+test("roles that customers make stay known during the sleep, and when the gateway asks", async () => {
   const spec = sleepySpec("postgres");
   await host.ensure(spec);
   const db = customerDatabase("postgres", await gateway.until(spec.id, "running"));
@@ -196,7 +196,7 @@ test("roles that customers make are known while it sleeps, and when the gateway 
   expect(namesOf()).toEqual(["app", "reporter", "writer"]);
 });
 
-test("a cache changes between listening by itself and the gateway at a stop only", async () => {
+test("a cache changes between direct and proxied exposure at a stop only", async () => {
   const spec = sleepySpec("cache");
   const own = { ...spec, exposure: { ...spec.exposure, through: "engine" as const } };
   const port = spec.exposure.port ?? 0;
@@ -214,13 +214,13 @@ test("a cache changes between listening by itself and the gateway at a stop only
   expect(hosts.pidsOf(spec.id)).toEqual(behind);
   await host.ensure(spec);
   await host.suspend(spec.id);
-  // A sleeping one that is to listen by itself has nothing to wait for.
+  // A sleeping cache that is to listen by itself starts at once.
   expect(await host.ensure(own)).toMatchObject({ state: "running", sleep: null });
   expect(engineListens(spec.id, port)).toBe(true);
   expect(gateway.heard.some((each) => each.type === "gone" && each.id === spec.id)).toBe(true);
 });
 
-test("a cache that listens by itself and is used by nobody is handed over", async () => {
+test("an idle cache that listens by itself is handed over to the gateway", async () => {
   const spec = sleepySpec("cache", { sleepAfterSeconds: 1 });
   await host.ensure({ ...spec, exposure: { ...spec.exposure, through: "engine" } });
   await host.ensure(spec);

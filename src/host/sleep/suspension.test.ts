@@ -1,4 +1,4 @@
-// What keeps an instance from falling asleep, and how it goes on: real engines, and a gateway that a test answers for.
+// What keeps an instance from falling asleep, and how it goes on: real engines, and a gateway that the test plays.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 afterEach(() => hosts.close());
 
-/** Why it was refused; empty when it was not. */
+/** The reason of a refused suspension; empty when it succeeded. */
 function reasonOf(suspended: Promise<unknown>): Promise<string> {
   return suspended.then(
     () => "",
@@ -33,7 +33,7 @@ function reasonOf(suspended: Promise<unknown>): Promise<string> {
   );
 }
 
-test("something under way in the gateway keeps it awake", async () => {
+test("activity in the gateway keeps an instance awake", async () => {
   const spec = sleepySpec("cache");
   await host.ensure(spec);
   gateway.drainAnswer = "busy";
@@ -44,7 +44,7 @@ test("something under way in the gateway keeps it awake", async () => {
   expect(hosts.pidsOf(spec.id)).toEqual(pids);
 });
 
-test("a client that comes while it drains keeps it awake", async () => {
+test("a client that connects during the drain keeps an instance awake", async () => {
   const spec = sleepySpec("cache");
   await host.ensure(spec);
   gateway.drainAnswer = null;
@@ -57,7 +57,7 @@ test("a client that comes while it drains keeps it awake", async () => {
   expect(host.observe(spec.id)).toMatchObject({ state: "running", sleep: { state: "awake", wakes: 0 } });
 });
 
-test("a busy client that asks as soon as it is parted wakes it after a sleep that was asked for, which comes about", async () => {
+test("a requested suspension completes, and a client that asks at its disconnection wakes the instance afterwards", async () => {
   const spec = sleepySpec("cache");
   await host.ensure(spec);
   gateway.onDetach = () => gateway.send({ type: "wake", id: spec.id, reason: REASON });
@@ -67,7 +67,7 @@ test("a busy client that asks as soon as it is parted wakes it after a sleep tha
   expect(host.observe(spec.id)).toMatchObject({ sleep: { state: "awake", wakes: 1 } });
 });
 
-test("a client that asks as soon as it is parted keeps one awake that nobody asked to sleep", async () => {
+test("a client that asks at its disconnection ends the suspension of an idle instance", async () => {
   const spec = sleepySpec("cache");
   await host.ensure(spec);
   const pids = hosts.pidsOf(spec.id);
@@ -78,7 +78,7 @@ test("a client that asks as soon as it is parted keeps one awake that nobody ask
   expect(hosts.pidsOf(spec.id)).toEqual(pids);
 });
 
-test("clients of a cache that would lose something keep it awake", async () => {
+test("a cache stays awake for clients that its stop would cost a subscription, a transaction or a blocking command", async () => {
   const ties: [string, (cache: Bun.RedisClient) => Promise<unknown>][] = [
     ["waits in a blocking command", (cache) => cache.send("BLPOP", ["list", "0"])],
     ["is subscribed to channels", (cache) => cache.subscribe("news", () => {})],
@@ -89,7 +89,7 @@ test("clients of a cache that would lose something keep it awake", async () => {
     await host.ensure(spec);
     const client = customerCache(await gateway.until(spec.id, "running"));
     await client.connect();
-    // A blocking command has no answer.
+    // A blocking command gets no answer.
     tie(client).catch(() => undefined);
     const reasons: string[] = [];
     await until(`one that ${what} is told of`, async () => {
@@ -125,7 +125,7 @@ test.each(["postgres", "mysql"] as const)(
   },
 );
 
-test("data that cannot be saved keeps it awake", async () => {
+test("a cache that cannot save its data stays awake", async () => {
   const spec = sleepySpec("cache", { evictionPolicy: "allkeys-lru" });
   await host.ensure(spec);
   const client = customerCache(await gateway.until(spec.id, "running"));
@@ -145,7 +145,7 @@ test("data that cannot be saved keeps it awake", async () => {
   again.close();
 });
 
-test("one that listens by itself does not sleep, nor one that is not there", async () => {
+test("an instance that listens by itself and an unknown instance cannot be suspended", async () => {
   const spec = sleepySpec("cache");
   const exposure = { ...spec.exposure, through: "engine" as const };
   await host.ensure({ ...spec, exposure });

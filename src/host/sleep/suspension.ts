@@ -1,4 +1,4 @@
-// How an instance falls asleep: step by step, and awake as before when a step cannot be done.
+// Puts an instance to sleep, step by step. A step that fails leaves the instance awake as before.
 import { BeyondBounds, PersistenceError } from "../../engines/engine.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -14,21 +14,21 @@ import type { ManifestFile } from "../manifest/manifest-file.ts";
 import { lookAtUsers, restoredSentence, type UsersLook } from "../engine/published-users.ts";
 import type { EngineRunner, Runnable } from "../engine/runner.ts";
 
-/** How long those who use the instance are waited for, in milliseconds. */
+/** How long a suspension waits for the users of the instance, in milliseconds. */
 export interface SuspendTimeouts {
-  /** For those that the engine tells of, while nobody else is held up. */
+  /** For activity that the engine reports. Other clients go on meanwhile. */
   guardMs: number;
-  /** For what is under way in the gateway, which holds whoever comes. */
+  /** For what is under way in the gateway, which holds new requests meanwhile. */
   drainMs: number;
-  /** For all of it: it is begun again unless that could take longer. */
+  /** For all attempts together: an attempt that could end later than this is not begun. */
   totalMs: number;
-  /** Whether a client that has something to say meanwhile comes first. */
+  /** Whether a client's request during the suspension ends it. */
   isYielding: boolean;
 }
 
-/** Nobody asked for it, so nobody is to notice. */
+/** For an idle instance: no client may notice. */
 export const WHEN_QUIET: SuspendTimeouts = { guardMs: 0, drainMs: 2_000, totalMs: 0, isYielding: true };
-/** Somebody asked for it, and waits. */
+/** For a suspension that a caller requested and waits for. */
 export const WHEN_ASKED: SuspendTimeouts = {
   guardMs: 5_000,
   drainMs: 10_000,
@@ -40,7 +40,7 @@ const GUARD_RETRY_MS = 100;
 
 const MEANWHILE = "A client asked something meanwhile, or the gateway does not answer.";
 
-/** Who is to fall asleep, and what it takes. */
+/** The instance to suspend, and all that its suspension needs. */
 export interface Sleeper {
   id: string;
   runnable: Runnable;
@@ -53,18 +53,15 @@ export interface Sleeper {
   users: KnownUsers;
   log: Log;
   lifecycle: InstanceLifecycle;
-  /** Aborted when somebody needs the engine, or nobody is to have it any more. */
+  /** Aborted when a client needs the engine, or when the instance is stopped or let go. */
   signal: AbortSignal;
-  /** Aborted when nobody is to have it any more. */
+  /** Aborted when the instance is stopped or let go. */
   leaving: AbortSignal;
 }
 
-/**
- * Has it fall asleep; whatever stops that leaves it running.
- * @throws PublicError that says what keeps it awake.
- */
+/** Suspends the instance. A failure leaves it running. @throws PublicError that says what keeps it awake. */
 export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Promise<void> {
-  // A gateway that was there before this host has clients that are not to be cut off.
+  // A gateway that connected before this host started has clients. Their connections must not be cut.
   await sleeper.gateway.contact;
   const { manifest } = sleeper.file;
   if (manifest === null) throw new PublicError(`${sleeper.id} does not run.`);
@@ -72,7 +69,8 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
   try {
     await (isBehindGateway ? empty(sleeper, timeouts) : untilUnused(sleeper, timeouts.guardMs));
     if (isBehindGateway) await recordAndDetach(sleeper, timeouts);
-    // A disk that does not take the manifest is found out while the engine runs, for it is handed over with none.
+    // The gateway takes the address over without a manifest change. This write finds a full disk while the engine still
+    // runs.
     else sleeper.file.note({});
     assertGoesOn(sleeper, timeouts);
     if (!isBehindGateway) sleeper.lifecycle.report({ type: "handOverBegun" });
@@ -89,7 +87,7 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
   sleeper.lifecycle.report({ type: "suspended" });
 }
 
-/** Waits until nobody uses the engine and nothing is under way in the gateway. */
+/** Waits until the engine is unused and nothing is under way in the gateway. */
 async function empty(
   sleeper: Sleeper,
   { guardMs, drainMs, totalMs, isYielding }: SuspendTimeouts,
@@ -107,12 +105,12 @@ async function empty(
     if (performance.now() + guardMs + drainMs >= giveUpAt)
       throw new PublicError(reason ?? "A client is in the middle of something.");
     assertUnwanted(sleeper);
-    // Those that are held may go on before the next attempt.
+    // The clients that the gateway holds go on before the next attempt.
     sleeper.lifecycle.report({ type: "drainEnded" });
   }
 }
 
-/** Waits until the engine knows of nobody who uses it. @throws PublicError when somebody still does. */
+/** Waits until the engine reports no activity. @throws PublicError when it is still in use at the end. */
 async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
   const giveUpAt = performance.now() + guardMs;
   for (;;) {
@@ -123,7 +121,10 @@ async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
   }
 }
 
-/** From the record on it sleeps, for whichever host comes; from the detachment on no client is cut off by its stop. */
+/**
+ * Once the manifest records the sleep, every later host sees an instance that sleeps. Once the gateway has detached,
+ * the engine's stop cuts off no client.
+ */
 async function recordAndDetach(sleeper: Sleeper, timeouts: SuspendTimeouts): Promise<void> {
   const look = await lookAtUsers(sleeper.runnable);
   if (look !== null) tellOfRestored(sleeper, look);
@@ -146,14 +147,14 @@ async function end({ runner, runnable, process, condition }: Sleeper): Promise<v
   );
 }
 
-/** What keeps it awake is shown with the instance as well, to whoever can do something about it. */
+/** Shows the owner, in the observation as well, what keeps the instance awake. */
 function tellOwner(condition: Condition, error: PublicError): PublicError {
   condition.lastError = error.message;
   condition.changed();
   return error;
 }
 
-/** Whoever comes from here on waits for the gateway, which hears of the instance in a moment. */
+/** From here on new clients wait for the gateway, which learns of the instance in a moment. */
 async function handOver({ file, runnable, address }: Sleeper): Promise<void> {
   const { manifest } = file;
   if (manifest === null) return;
@@ -163,7 +164,10 @@ async function handOver({ file, runnable, address }: Sleeper): Promise<void> {
   await address.hold();
 }
 
-/** The manifest says already that it is being suspended. Without more, the next start does once more what is done; it sleeps all the same. */
+/**
+ * Records the sleep as complete. The manifest already says "suspending", so a failure here is harmless: the next start
+ * applies users and databases once more.
+ */
 function noteAsleep({ file, log, lifecycle }: Sleeper): void {
   try {
     file.note({ state: "asleep", ...(isApplied(lifecycle.state) && { isSettled: true }) });
@@ -172,7 +176,7 @@ function noteAsleep({ file, log, lifecycle }: Sleeper): void {
   }
 }
 
-/** Users that were not as the spec says are its owner's to know of; before the spec has been applied they cannot be. */
+/** Notifies the owner of users that differed from the spec. Before the spec is applied, a difference is no fault. */
 export function tellOfRestored(
   { lifecycle, condition, log }: Pick<Sleeper, "lifecycle" | "condition" | "log">,
   { restored }: UsersLook,
@@ -182,12 +186,12 @@ export function tellOfRestored(
   condition.notice("users", restoredSentence(restored));
 }
 
-/** An engine that ended meanwhile is started again by whoever noticed. */
+/** Returns to the awake state. The exit handler restarts an engine that ended meanwhile. */
 async function stayAwake({ file, runner, process, lifecycle, log }: Sleeper, since: string): Promise<void> {
   try {
     if (file.isAsleep) await file.enter("awake", { since });
   } catch (error) {
-    // The next host sees that it runs, and has it fall asleep if it may.
+    // The next host finds the engine running, and suspends it again if it may.
     log.error({ error }, "a sleep that did not come about could not be taken back");
   }
   if (runner.process === process) lifecycle.report({ type: "suspendFailed" });
@@ -222,8 +226,8 @@ function assertUnwanted(sleeper: Sleeper): void {
 }
 
 /**
- * With nothing under way any more, a sleep that was asked for comes about: a busy client, which asks again as soon as it is parted from the
- * engine, wakes it after.
+ * Checks that the suspension may go on. A requested suspension with nothing under way completes even when a busy client
+ * returns: a client that sends its next command as soon as it is disconnected wakes the instance afterwards.
  */
 function assertGoesOn(sleeper: Sleeper, { isYielding }: SuspendTimeouts): void {
   if (isYielding || sleeper.leaving.aborted) return assertUnwanted(sleeper);
