@@ -1,4 +1,5 @@
-// Customers who make more in their instance, or larger, than the host reads: others wake as fast as ever, and Pilvi starts again.
+// Customers with more or larger objects in their instance than the host reads: others wake as fast as ever, and Pilvi
+// starts again.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -22,18 +23,18 @@ import { RawRedis } from "../support/wire/redis-raw.ts";
 import { Sleeper } from "../support/pilvi/sleepers.ts";
 
 const ROUNDS = 3;
-/** What a wake may take on a machine that is busy with other things. */
+/** The time that a wake may take on a busy machine. */
 const FLOOR_MS = 2_000;
 const LEFT_OUT = /users? (is|are) left out and cannot log in/;
-/** Of a published user nobody is left out: its password is set again. */
+/** A published user is never left out: its password is set again. */
 const SET_AGAIN = /was changed by SQL/;
-/** What a terminal obeys. */
+/** Control characters that a terminal would obey. */
 const CONTROL = /[^\P{Cc}\n]/u;
 
 interface Attack {
   name: string;
   versions: string;
-  /** Whether it is an attack only if the engine takes it. */
+  /** Whether the statement counts as an attack only if the engine accepts it. */
   isTaken: boolean;
   sql: string;
 }
@@ -77,7 +78,7 @@ async function expectVictimUnharmed(): Promise<void> {
   expect(await medianWakeMs()).toBeLessThan(Math.max(2 * usualMs, FLOOR_MS));
 }
 
-/** A user that nobody knows has the host ask the engine who its users are. */
+/** A login of an unknown user makes the host ask the engine for its users. */
 async function askForUsers(cluster: DatabaseClusterResource): Promise<void> {
   await expect(connectPg(cluster, { user: "nobody-knows" })).rejects.toThrow(
     "password authentication failed",
@@ -93,7 +94,7 @@ async function untilTold(cluster: DatabaseClusterResource, told = LEFT_OUT): Pro
   expect((await read(cluster)).attributes.status).toBe("available");
 }
 
-/** Logs in as the customer who asks for no setting of its own. */
+/** Logs in as the customer, without any startup setting. */
 async function wake(cluster: DatabaseClusterResource): Promise<void> {
   await (await connectPg(cluster, { options: "-c search_path=public" })).end();
 }
@@ -103,7 +104,7 @@ function isFor({ versions }: Attack, major: number): boolean {
   return versions === "all" || (first <= major && major <= last);
 }
 
-/** The largest memory that the host or the gateway has, in MB. */
+/** The largest memory that the host or the gateway has had, in MB. */
 function largestMegabytes(): number {
   const pids = (["host", "gateway"] as const).map((name) => pilvi.pidOf(name));
   const sizes = pids.map((pid) => /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
@@ -115,13 +116,13 @@ for (const major of POSTGRES_MAJORS) {
     const cluster = await createCluster(pilvi, {
       name: `hostile-${major}`,
       type: POSTGRES,
-      // With less, building what is large would take most of the time.
+      // With less computing power, creating the large objects would take most of the time.
       config: { cu_min: 2, cu_max: 2, suspend_seconds: 3_600 },
       version: String(major),
     });
     for (const attack of attacks.filter((each) => isFor(each, major))) {
       const app = await connectPg(cluster, { options: "-c search_path=public" });
-      // What an engine does not take by itself is mostly no attack; whatever it takes is followed up.
+      // A statement that the engine refuses is mostly no attack; the effects of accepted statements are checked.
       await app.query(attack.sql).catch((error: unknown) => {
         expect(attack.isTaken, `${attack.name}: ${String(error)}`).toBe(false);
       });
@@ -131,7 +132,7 @@ for (const major of POSTGRES_MAJORS) {
     const told = major < 16 ? SET_AGAIN : LEFT_OUT;
     await untilTold(cluster, told);
     const sleeper = new Sleeper(pilvi, cluster);
-    // So much that is new is vacuumed at some time.
+    // So many new rows are vacuumed at some time.
     await until("it sleeps", async () => (await sleeper.suspend()).status === 200);
     await untilTold(cluster, told);
     await expectVictimUnharmed();
@@ -142,7 +143,7 @@ for (const major of POSTGRES_MAJORS) {
 
 test("a hundred thousand roles harm nobody else, and their cluster starts again", async () => {
   const cluster = await createCluster(pilvi, { name: "crowded" });
-  // As a customer it takes ten minutes, so this is done as the administrator.
+  // It takes a customer ten minutes, so the administrator does it.
   const admin = new SQL({
     adapter: "postgres",
     path: socketAddress(join(pilvi.dataDir, "instances", cluster.id, "run", ".s.PGSQL." + portOf(cluster))),
@@ -172,7 +173,7 @@ function portOf({ attributes }: DatabaseClusterResource): string {
   return String(attributes.connection.port);
 }
 
-test("what a customer of MySQL locks and prepares is told in clean and short words", async () => {
+test("the locks and prepared transactions of a customer of MySQL are reported in clean and short words", async () => {
   const cluster = await createCluster(pilvi, { name: "hostile-mysql", type: MYSQL });
   const app = await connectMysql(cluster);
   await app.query("create table `\u001b[2J` (n int)");
@@ -204,7 +205,7 @@ test.each([
   const clients = await Promise.all(Array.from({ length: 12 }, () => openCache(cache)));
   const name = "x".repeat(30_000_000);
   for (const client of clients)
-    // A cache may part clients that take more than it has for all of them.
+    // A cache may disconnect clients that take more memory than it has for all clients.
     await client
       .ask(`*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$${name.length}\r\n${name}\r\n`, "+OK\r\n")
       .catch(() => "");
@@ -224,7 +225,7 @@ async function openCache({ attributes: { connection } }: CacheResource): Promise
   return client;
 }
 
-test("a Pilvi starts on which an earlier release left a manifest of 220 MB", async () => {
+test("Pilvi starts although an earlier release left a manifest of 220 MB", async () => {
   const cluster = await createCluster(pilvi, { name: "left-behind" });
   await new Sleeper(pilvi, cluster).sleep();
   await pilvi.stop();

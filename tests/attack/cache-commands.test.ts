@@ -1,4 +1,5 @@
-// Commands that fork, stop a cache for all its clients, or lift its limits: a customer may use none of them, by itself or in a script.
+// Commands that fork, stop a cache for all its clients, or lift its limits: a customer may use none of them, directly
+// or in a script.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";

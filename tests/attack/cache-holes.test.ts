@@ -1,4 +1,5 @@
-// Holes of caches that upstream has closed, tried on the engines that are installed: a flood of a stranger, and scripts that reach others.
+// Holes of caches that upstream has closed, tried on the installed engines: a flood before the login, and scripts that
+// reach other clients.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -7,9 +8,9 @@ import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import holes from "./data/cache-holes.json";
 import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
-/** An engine with the hole keeps an answer of some 40 bytes for each 13 that are sent. */
+/** An engine with the hole keeps an answer of some 40 bytes for each 13 bytes that it receives. */
 const SENT_BYTES = 100_000_000;
-/** Far below what it keeps with the hole, far above what an engine needs that closes. */
+/** Far less than an engine with the hole keeps, far more than an engine needs that closes the connection. */
 const MAX_GROWTH_BYTES = 100_000_000;
 const FLOOD = Buffer.from("*1\r\n$3\r\nfoo\r\n".repeat(5_000));
 
@@ -34,7 +35,7 @@ function memoryOf(id: string): number {
 }
 
 /**
- * Sends unknown commands without reading an answer, until all is sent or the engine closes.
+ * Sends unknown commands without reading an answer, until all are sent or the engine closes.
  * @returns by how much the engine grew at most.
  */
 async function flood(port: number, grownBytes: () => number): Promise<number> {
@@ -66,7 +67,7 @@ describe.each([
     expect(cache.meta.engine?.warning).toBeNull();
   });
 
-  test("CVE-2025-21605: a stranger that reads no answers cannot fill the memory", async () => {
+  test("CVE-2025-21605: a client before its login that reads no answers cannot fill the memory", async () => {
     const before = memoryOf(cache.id);
     const grown = () => memoryOf(cache.id) - before;
     expect(await flood(cache.attributes.connection.port, grown)).toBeLessThan(MAX_GROWTH_BYTES);

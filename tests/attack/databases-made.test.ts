@@ -1,4 +1,5 @@
-// Databases that customers make by SQL stay theirs, and passwords that they change are told of, whatever is killed in between.
+// Databases that customers make by SQL stay theirs, and passwords that they change by SQL are reported, under kills at
+// any step.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import { putToSleep, read } from "../crash/sleepers.ts";
@@ -55,7 +56,7 @@ async function run(
   await connection.end();
 }
 
-/** Has a customer make a database by SQL. In a MariaDB that takes a grant that an earlier Pilvi has left behind. */
+/** Makes a database by SQL as a customer. In a MariaDB that takes a grant that an earlier Pilvi has left behind. */
 async function makeBySql(cluster: DatabaseClusterResource, name: string): Promise<void> {
   if (cluster.attributes.connection.protocol === "mysql") {
     const admin = await connectMysqlAdmin(pilvi, cluster);
@@ -92,7 +93,7 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
       ((await read(pilvi, cluster)).meta.last_error ?? "").includes(part),
     );
 
-  test("a database that SQL made is neither taken over nor dropped, and the others are made", async () => {
+  test("a database that SQL made is neither adopted nor dropped, and the API's databases are made", async () => {
     await makeBySql(cluster, "theirs");
     const id = await order(cluster, "theirs");
     await untilError('"theirs" cannot be made');
@@ -125,7 +126,7 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
   describe.each(POINTS)("a host that is killed at %s", (point) => {
     afterEach(() => failpoints.release());
 
-    test("leaves what the API was asked for", async () => {
+    test("leaves the databases that the API was asked for", async () => {
       const kept = `kept${POINTS.indexOf(point)}`;
       const isMade = point === "host.database.created" || point === "host.database.recorded";
       const before = isMade ? null : await createDatabase(pilvi, cluster.id, kept);
@@ -152,14 +153,14 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
         await until("it is available", async () => (await statusOf(cluster, made)) === "available");
         await deleteDatabase(pilvi, cluster.id, made);
       }
-      // The run that dropped it would wake a cluster that is put to sleep meanwhile.
+      // A reconcile that drops the database would wake a cluster that is suspended meanwhile.
       if (before !== null)
         expect((await pilvi.api("GET", `${path}/${before}?wait=deleted`)).status).toBe(404);
       await until("it is gone", async () => !(await databaseNames(cluster)).includes(kept));
     });
   });
 
-  test("a password that SQL changed is told of, and put back before the sleep", async () => {
+  test("a password that SQL changed is reported, and restored before the sleep", async () => {
     const change = type === MYSQL ? "set password = password('mine')" : "alter role app password 'mine'";
     await run(cluster, "main", change);
     await putToSleep(pilvi, cluster);

@@ -1,4 +1,5 @@
-// Customers who change their own password, role and databases by SQL: the cluster ends available with its published credentials.
+// Customers who change their own password, role and databases by SQL: the cluster ends available with its published
+// credentials.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import type { DatabaseType } from "../../src/resources/databases/types.ts";
@@ -22,14 +23,14 @@ import { until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { killIfThere } from "../support/pilvi/processes.ts";
 import attacks from "./data/databases.json";
 
-/** Statements that one session tries, those that are refused included. */
+/** Statements that a session tries, also statements that the engine refuses. */
 interface Attack {
   name: string;
   engine: string;
   statements: string[];
-  /** `main` when left out; `made` is one that the API makes before and deletes after. */
+  /** `main` when left out; the API makes `made` before the attack and deletes it after. */
   database?: string;
-  /** Whether the session stays where it is while the API makes and deletes databases. */
+  /** Whether the session stays connected while the API makes and deletes databases. */
   holdsSession?: boolean;
 }
 
@@ -47,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => pilvi.close());
 
-/** Runs what is not refused. @returns what ends the session. */
+/** Runs the statements that are not refused. @returns what ends the session. */
 async function carryOut({ database = "main", statements }: Attack, cluster: DatabaseClusterResource) {
   if (cluster.attributes.connection.protocol === "postgres") {
     const client = await connectPg(cluster, { database });
@@ -69,7 +70,7 @@ async function crash(cluster: DatabaseClusterResource): Promise<void> {
   });
 }
 
-/** Waits until a login works in the database that everybody may enter, which wakes the cluster. */
+/** Waits until a login works in the database that every user may enter, which wakes the cluster. */
 async function untilWoken(cluster: DatabaseClusterResource): Promise<void> {
   const isPostgres = cluster.attributes.connection.protocol === "postgres";
   await until(`${cluster.id} takes its published password`, async () => {

@@ -8,17 +8,20 @@ import { createServer } from "../support/pilvi/websockets.ts";
 import floods from "./data/floods.json" with { type: "json" };
 
 const CONNECTIONS = 20_000;
-/** What each process of the Pilvi may open: no more than the flood takes. */
+/** The descriptors that each process of the Pilvi may open: no more than the flood takes. */
 const OPEN_FILES = 20_000;
-/** How often each honest client comes in a measurement, and how long that may take. */
+/** How often each well-behaved client connects in a measurement, and how long that may take. */
 const USES = 20;
 const WATCH_MS = 20_000;
-/** Twice the usual time, or this on a machine that is busy with other things. */
+/** Twice the usual time, or this time on a busy machine. */
 const TIMES_USUAL = 2;
 const FLOOR_MS = 1_000;
-/** What a client that comes with the flood may wait: the kernel has it try again after 1, 3 and 7 s when its queue is full. */
+/**
+ * The longest wait of a client that connects with the flood: its kernel tries again after 1, 3 and 7 s while the
+ * backlog is full.
+ */
 const LONGEST_MS = 10_000;
-/** While a flood comes in, a client may be taken for a part of it, and has to come again. */
+/** While a flood begins, a client may be taken for a part of it, and has to connect again. */
 const MOST_FAILURES = 2;
 
 let hostileLoad: HostileLoad;
@@ -50,7 +53,7 @@ afterAll(async () => {
   await hostileLoad.end();
 });
 
-/** How honest clients fare. */
+/** The times of well-behaved clients. */
 function watch(): Promise<Experience[]> {
   return watchWellBehaved(wellBehaved, USES, WATCH_MS);
 }

@@ -1,4 +1,5 @@
-// Hogs that are WebSocket clusters: what their clients have the server keep stays within its limit, and nobody else notices.
+// WebSocket clusters as hogs: the memory that their clients make the server keep stays within its limit, and no
+// neighbour notices.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { findCgroups } from "../../src/host/os/cgroup-backends.ts";
 import { startDatabases } from "../support/pilvi/databases.ts";
@@ -20,7 +21,7 @@ const PATIENCE_MS = 90_000;
 let pilvi: TestPilvi;
 let victims: Victims;
 
-/** The hog has not reached its limit, and has ended neither. */
+/** The hog has not reached its limit, and neither cluster has ended. */
 async function expectHeldWithin(hog: TestServer): Promise<void> {
   expect(memoryOf(hog.id)).toBeLessThan(hog.server.meta.limits?.total_memory_bytes ?? 0);
   expect(await publish(hog.server, hog.main, { channel: "other", name: "told", data: "{}" })).toBe(200);
@@ -82,7 +83,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a WebSocket cluster", () =>
     await expectHeldWithin(hog);
     await victims.expectUnharmed();
     for (const { socket } of readers) socket.resume();
-    // Whoever has missed so much is sent away, and no other reason has ended the server.
+    // A client that has missed so much is disconnected, and no other reason has ended the server.
     await until("all are sent away", () => readers.every(({ isEnded }) => isEnded));
     for (const { socket } of readers) socket.destroy();
     await deleteServer(pilvi, hog.id);

@@ -1,4 +1,5 @@
-// Hogs of each kind: what takes too much memory, or too many processes, ends alone, and its owner is told.
+// Hogs of each kind: an instance that takes too much memory, or too many processes, ends alone, and its owner reads
+// why.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Connection } from "mysql2/promise";
@@ -73,7 +74,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
       await untilCacheServes(hog);
       expect(memoryOf(hog.id)).toBeLessThanOrEqual(hog.meta.limits?.total_memory_bytes ?? 0);
       for (const end of ends) end();
-      // The engine cuts those off who have most under way, and ends where they were faster.
+      // The engine disconnects the clients with most under way, and ends where they were faster.
       if (isAnother(pilvi.enginePids(hog.id), pids[0])) await untilTold("caches", hog.id);
       await victims.expectUnharmed();
     });
@@ -110,7 +111,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
     await pilvi.api("DELETE", `/databases/clusters/${hog.id}`);
   });
 
-  test("goes before Pilvi and the store when the machine itself has no memory left", () => {
+  test("ends before Pilvi and the store when the machine itself has no memory left", () => {
     const own = [
       pilvi.pid,
       ...(["host", "gateway", "control"] as const).map((name) => pilvi.pidOf(name) ?? 0),
@@ -123,12 +124,12 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
     for (const { id } of [cache, mysql, websockets]) {
       expect(scoreOf(pilvi.enginePids(id)[0] ?? 0)).toBe(CUSTOMER_OOM_SCORE);
     }
-    // A session goes, and never the process that all others depend on.
+    // A session ends, and never the process that all other sessions depend on.
     expect(scoreOf(processesOf(pilvi, postgres.id)[0] ?? 0)).toBe(0);
     expect(scoreOf(victims.sessionPid)).toBe(CUSTOMER_OOM_SCORE);
   });
 
-  test("can have no more processes than its limit", () => {
+  test("is limited in its number of processes", () => {
     const { cache, postgres, mysql, websockets } = victims;
     for (const { id, meta } of [cache, postgres, mysql, websockets.server]) {
       expect(Number(groupFile("pids", id, "pids.max"))).toBe(meta.limits?.max_processes ?? 0);
@@ -136,7 +137,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
   });
 });
 
-/** Root in a container may lack the right to. */
+/** Root in a container may lack this right. */
 function mayLowerScores(): boolean {
   const rights = /^CapEff:\s+(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
   return (BigInt(`0x${rights}`) & (1n << CAP_SYS_RESOURCE)) !== 0n;
@@ -174,7 +175,7 @@ async function servesPg(cluster: DatabaseClusterResource): Promise<boolean> {
   }
 }
 
-/** Waits until its owner reads why, and that it is there again. */
+/** Waits until the owner reads the reason, and that the instance is available again. */
 async function untilTold(kind: string, id: string): Promise<void> {
   interface Told {
     data: { attributes: { status: string }; meta: { last_error: string | null } };

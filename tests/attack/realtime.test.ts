@@ -1,4 +1,5 @@
-// Hostile clients and publishers of a WebSocket cluster: whatever they send, it serves others in time and stays as small as it was.
+// Hostile clients and publishers of a WebSocket cluster: under any message, it serves others in time and stays as small
+// as it was.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { randomOf } from "../../src/realtime/test-support.ts";
@@ -10,21 +11,24 @@ import attacks from "./data/realtime.json";
 
 const MIB = 1024 ** 2;
 const VICTIMS = 5;
-/** They send the same at the same time. */
+/** Attackers that send the same at the same time. */
 const ATTACKERS = 20;
-/** Garbage that is not collected yet, beside what is held of attackers that are still there. */
+/** Garbage that is not collected yet, beside the memory held for attackers that are still connected. */
 const MAX_GROWTH_BYTES = 250 * MIB;
-/** A victim waits so long at most, on a machine that is busy with the attack as well. */
+/** The longest wait of a victim on a machine that the attack keeps busy as well. */
 const PATIENCE_MS = 10_000;
 
-/** A text in parts; one with a number is repeated. `times` sends it so often, with its number in place of each `#`. */
+/**
+ * A text in parts; a part with a number is repeated. `times` sends the text so often, with its number in place of each
+ * `#`.
+ */
 interface Attack {
   name: string;
   parts: (string | [string, number])[];
   times?: number;
-  /** Sent after each. */
+  /** Sent after each repetition. */
   then?: string;
-  /** Of the HTTP API; `events` when left out. */
+  /** The path in the HTTP API; `events` when left out. */
   path?: string;
 }
 
@@ -56,7 +60,7 @@ afterAll(async () => {
 });
 
 for (const attack of messages) {
-  test(`clients that send ${attack.name} hurt nobody else`, async () => {
+  test(`clients that send ${attack.name} harm no other client`, async () => {
     attackers = await Promise.all(Array.from({ length: ATTACKERS }, () => RawWebSocket.greeted(server.port)));
     const frames = framesOf(attack);
     for (const attacker of attackers) {
@@ -69,7 +73,7 @@ for (const attack of messages) {
 }
 
 for (const attack of bodies) {
-  test(`publishes with ${attack.name} are refused and hurt nobody else`, async () => {
+  test(`publishes with ${attack.name} are refused and harm no client`, async () => {
     const statuses = await Promise.all(
       Array.from({ length: ATTACKERS }, () => send(attack.path ?? "events", textOf(attack))),
     );
@@ -79,13 +83,13 @@ for (const attack of bodies) {
   });
 }
 
-test.each(seeds)("messages with changed bytes hurt nobody else, seed %i", async (seed) => {
+test.each(seeds)("messages with changed bytes harm no other client, seed %i", async (seed) => {
   const random = randomOf(seed);
   for (let round = 0; round < rounds; round += ATTACKERS) {
     attackers = Array.from({ length: ATTACKERS }, () => new RawWebSocket(server.port));
     for (const attacker of attackers) {
       const frames = valid.map((text) => frameOf(OPCODE.text, text));
-      // In half of them the text is changed, which arrives as a whole frame, and in the others any byte.
+      // Half of the messages have their text changed and arrive as whole frames; the others have any byte changed.
       const isWhole = random() < 0.5;
       const bytes = isWhole
         ? Buffer.concat(valid.map((text) => frameOf(OPCODE.text, mutated(random, Buffer.from(text)))))
@@ -99,7 +103,7 @@ test.each(seeds)("messages with changed bytes hurt nobody else, seed %i", async 
   await expectAttackersDone();
 });
 
-/** Everybody hears of an event in time, and the process is the same one. */
+/** Every victim receives an event in time, and the process is the same. */
 async function expectServed(): Promise<void> {
   const mark = Bun.randomUUIDv7();
   await server.pusher().trigger("news", "mark", mark);
@@ -113,7 +117,7 @@ async function expectServed(): Promise<void> {
   expect(server.log).not.toContain('"level":"error"');
 }
 
-/** Once they are gone nothing is left of the attackers. */
+/** No memory of the attackers is kept once they have disconnected. */
 async function expectAttackersDone(): Promise<void> {
   for (const attacker of attackers.splice(0)) attacker.destroy();
   await until("the victims alone are left", async () => (await server.stats()).connections === VICTIMS);
@@ -136,7 +140,7 @@ function textOf({ parts }: Attack): string {
   return parts.map((part) => (typeof part === "string" ? part : part[0].repeat(part[1]))).join("");
 }
 
-/** What lets a client onto the private channel on which events of clients are sent. */
+/** The signature that lets a client onto the private channel on which clients' events are sent. */
 function stageOf({ socketId }: RawWebSocket): { channel: string; auth: string } {
   const channel = "private-stage";
   return { channel, auth: `${APP.key}:${hmac(`${socketId}:${channel}`)}` };

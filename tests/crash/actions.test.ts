@@ -1,4 +1,4 @@
-// What is done at a request outlives the request: the control plane is killed at every step of a suspend.
+// An action outlives the request that started it: the control plane is killed at every step of a suspend.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Database } from "../../src/store/database.ts";
 import { cacheBody, Failpoints, startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";

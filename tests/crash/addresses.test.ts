@@ -1,4 +1,5 @@
-// An address is never free for another program while its instance lives, also when host and gateway are killed at the same instant.
+// An address is never free for another program while its instance lives, also when host and gateway are killed at the
+// same instant.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
@@ -26,10 +27,10 @@ import { startThief, type Thief } from "../support/load/thieves.ts";
 import { createServer, publish, untilServer, type TestServer } from "../support/pilvi/websockets.ts";
 
 const ROUNDS = 5;
-/** An event that any application takes. */
+/** An event that any application accepts. */
 const EVENT = { channel: "news", name: "told", data: "{}" };
 
-/** How a thief had an address that it asked to be reused. */
+/** How a thief took an address that it asked to reuse. */
 const REUSED = /\[2(,15)?\]$/;
 
 const points = new Failpoints();
@@ -69,7 +70,7 @@ async function thiefAt(...ports: number[]): Promise<Thief> {
   return thief;
 }
 
-/** Connects to a port again and again until it is told to end; counts how often it was refused. */
+/** Connects to a port again and again until it is stopped; counts the refused connections. */
 function knock(port: number) {
   const state = { refused: 0, connected: 0, isOver: false };
   const again = (): void => {
@@ -125,7 +126,7 @@ function socketsOf(pid: number): string[] {
   return links.filter((link) => link.startsWith("socket:"));
 }
 
-test("addresses stay taken and refuse nobody when host and gateway are killed at the same instant", async () => {
+test("addresses stay taken and refuse no client when host and gateway are killed at the same instant", async () => {
   const ports = [
     portOf(sleeper),
     portOf(direct),
@@ -162,7 +163,7 @@ test("the address of a WebSocket cluster stays taken when its server is killed, 
   await expectAllServed();
 });
 
-test("a cache that listens itself loses its address to nobody who does not ask for one to be reused", async () => {
+test("a directly exposed cache loses its address only to a program that asks to reuse it", async () => {
   const thief = await thiefAt(portOf(direct));
   for (let round = 0; round < ROUNDS; round++) {
     const [engine = 0] = pilvi.enginePids(direct.id);
@@ -195,7 +196,7 @@ test("a host that is killed between binding an address and handing it to the kee
   await pilvi.deleteCache(cache.id);
 });
 
-test("the keeper gives up the address of an instance that is removed, and no engine inherits what it keeps", async () => {
+test("the keeper gives up the address of a removed instance, and no engine inherits its sockets", async () => {
   const [kept, ...others] = await Promise.all(
     [true, true, false].map((uses_hibernation) => pilvi.createCache({ uses_hibernation })),
   );
@@ -210,7 +211,7 @@ test("the keeper gives up the address of an instance that is removed, and no eng
   expect(engines.flatMap(socketsOf).filter((socket) => keepers.has(socket))).toEqual([]);
   for (const { id } of others) await pilvi.deleteCache(id);
   await until("the keeper has given them up", () => socketsOf(pilvi.pid).length === before - others.length);
-  // The thief proves that it would have noticed.
+  // The thief shows that it would have noticed a free address.
   await until("the thief has both", () =>
     others.every((cache) => [...thief.loot].some((way) => way.startsWith(`${portOf(cache)} `))),
   );

@@ -1,4 +1,5 @@
-// Customers who create, use and delete caches while processes of Pilvi are killed at random; what they were told must hold.
+// Customers who create, use and delete caches while processes of Pilvi are killed at random; every confirmed answer
+// must hold.
 import { expect } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
@@ -9,13 +10,13 @@ import { Connection } from "./connection.ts";
 import { expectExactly } from "./inspection.ts";
 import { randomOf } from "./random.ts";
 
-/** What can be killed: processes of Pilvi, the store's Postgres, the engine of some cache. */
+/** The possible victims: processes of Pilvi, the store's Postgres, the engine of some cache. */
 export type Target = "control" | "host" | "both" | "up" | "store" | "engine";
 
 export interface ChaosOptions {
   seed: number;
   targets: readonly Target[];
-  /** How many kills there are. */
+  /** The number of kills. */
   kills: number;
 }
 
@@ -29,7 +30,7 @@ export class Chaos {
   readonly #store: Database;
   readonly #options: ChaosOptions;
   readonly #random: () => number;
-  /** Caches whose create was answered, with what was written to them. */
+  /** Caches whose create was answered, with the keys that were written to them. */
   readonly #caches = new Map<string, { cache: CacheResource; value: string | null }>();
   readonly #busy = new Set<string>();
   readonly #killed: string[] = [];
@@ -69,7 +70,7 @@ export class Chaos {
     } else {
       this.#pilvi.kill(...(target === "both" ? (["control", "host"] as const) : [target]));
     }
-    // Half of the time the next kill comes while this one is still being mended.
+    // Half of the time the next kill comes before Pilvi has recovered from this kill.
     if (this.#random() < 0.5) await this.#pilvi.untilReady();
   }
 
@@ -145,7 +146,7 @@ export class Chaos {
   }
 }
 
-/** Tries again, as clients do, until there is an answer. */
+/** Retries, as clients do, until there is an answer. */
 async function patiently<Result>(what: string, task: () => Promise<Result | null>): Promise<Result> {
   let result: Result | null = null;
   const isAnswered = async () => {

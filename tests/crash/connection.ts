@@ -1,4 +1,4 @@
-// A customer's connection to a cache, which does not come back by itself once it is lost.
+// A customer's connection to a cache, which does not reconnect by itself once it is lost.
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 
 /** An open connection of a client. */

@@ -6,7 +6,7 @@ import { killIfThere } from "../support/pilvi/processes.ts";
 
 type Strike = (pilvi: TestPilvi, cluster: DatabaseClusterResource) => Promise<void>;
 
-/** Each kills, and is done when all that was killed and that Pilvi starts anew by itself is there again. */
+/** Each disaster kills, and ends when every process is back that was killed and that Pilvi restarts by itself. */
 export const disasters: Record<string, Strike> = {
   "the engine's first process is killed": async (pilvi, { id }) => kill(processesOf(pilvi, id).slice(0, 1)),
   "one of its processes is killed": async (pilvi, { id }) => kill(processesOf(pilvi, id).slice(-1)),
@@ -21,7 +21,7 @@ export const disasters: Record<string, Strike> = {
   },
 };
 
-/** Kills processes of Pilvi and waits until others have taken their place and the API answers. */
+/** Kills processes of Pilvi and waits until others have replaced them and the API answers. */
 export async function killPilvi(pilvi: TestPilvi, names: ProcessName[]): Promise<void> {
   const killed = names.map((name) => pilvi.pidOf(name)).filter((pid) => pid !== undefined);
   kill(killed);
@@ -33,7 +33,7 @@ export async function killPilvi(pilvi: TestPilvi, names: ProcessName[]): Promise
   });
 }
 
-/** Kills processes as the kernel does that is out of memory. */
+/** Kills processes as the kernel does when it is out of memory. */
 export function kill(pids: number[]): void {
   for (const pid of pids) killIfThere(pid);
 }

@@ -1,4 +1,5 @@
-// What a cluster confirmed is there after any kill, behind the same address and credentials; tests/full does it for long.
+// Commits that a cluster confirmed survive any kill, behind the same address and credentials; tests/full runs it for
+// long.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import {
@@ -17,7 +18,7 @@ import { type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { disasters } from "./databases-disasters.ts";
 import { Ledger } from "./ledger.ts";
 
-/** Enough commits between two kills to be in the middle of writing at each. */
+/** Enough commits between two kills for each kill to hit a write. */
 const COMMITS_BETWEEN = 20;
 
 let pilvi: TestPilvi;
@@ -53,7 +54,7 @@ describe.each([POSTGRES, MYSQL])("%s", (type) => {
     expect(after.attributes.connection).toEqual(cluster.attributes.connection);
   });
 
-  test("has what that takes in force", async () => {
+  test("has the settings in force that durability takes", async () => {
     if (type === MYSQL) await expectMysqlSettings(cluster);
     else await expectPostgresSettings(cluster);
   });

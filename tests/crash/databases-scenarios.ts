@@ -1,4 +1,4 @@
-// One cell of the crash matrix of databases: an operation that is stopped at a named place, where somebody is killed.
+// A scenario of the crash matrix of databases: an operation that is stopped at a named step, where a process is killed.
 import { expect } from "bun:test";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import {
@@ -21,7 +21,7 @@ import { isAlive } from "../support/pilvi/processes.ts";
 
 export type Operation = "create" | "create schema" | "delete schema" | "delete";
 
-/** An operation, the place where it is stopped, and who is killed there. */
+/** An operation, the step where it is stopped, and the victim that is killed there. */
 export type Scenario = [operation: Operation, place: string, victim: Victim];
 
 const BEFORE_ENGINE = ["loop.taken", ...PREPARE];
@@ -34,12 +34,12 @@ const places: Record<Operation, string[]> = {
   delete: DELETE,
 };
 
-/** All cells in which there is something to kill. */
+/** All scenarios in which there is a process to kill. */
 export function allScenarios(): Scenario[] {
   return scenariosAt(places, BEFORE_ENGINE);
 }
 
-/** What a cell is played with. */
+/** What a scenario runs with. */
 export interface Stage {
   pilvi: TestPilvi;
   failpoints: Failpoints;
@@ -47,7 +47,7 @@ export interface Stage {
   type: string;
 }
 
-/** Plays a cell and checks that the end is the one that an undisturbed operation has. */
+/** Runs a scenario and checks that its end is the end of an undisturbed operation. */
 export async function runScenario(stage: Stage, [operation, place, victim]: Scenario): Promise<void> {
   if (operation === "create") return await playCreate(stage, place, victim);
   const cluster = await createCluster(stage.pilvi, { type: stage.type });
@@ -121,7 +121,10 @@ async function playDeleteSchema(
   await deleteCluster(pilvi, cluster.id);
 }
 
-/** Waits until the armed place is reached, kills there, lets who survived go on, and waits until Pilvi is whole again. */
+/**
+ * Waits until the armed fail point is reached, kills there, lets the survivors go on, and waits until Pilvi has
+ * recovered.
+ */
 async function killAt({ pilvi, failpoints }: Stage, id: string, victim: Victim): Promise<void> {
   await failpoints.reached();
   if (victim === "engine") {
@@ -138,6 +141,6 @@ async function killAt({ pilvi, failpoints }: Stage, id: string, victim: Victim):
 
 async function expectOneEngine(pilvi: TestPilvi, cluster: DatabaseClusterResource): Promise<void> {
   await untilAnswers(cluster);
-  // A process that was just forked is told apart by its name a moment later.
+  // A process that was just forked has its own name only a moment later.
   await until("it runs, once", () => pilvi.enginePids(cluster.id).length === 1);
 }

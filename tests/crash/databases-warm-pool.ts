@@ -1,4 +1,4 @@
-// Warm slots of a Pilvi with one slot of each engine, and kills of the host while it builds one or hands one over.
+// Warm slots of a Pilvi with a slot of each engine, and kills of the host while it builds a slot or hands it over.
 import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export function slotsOf(pilvi: TestPilvi, engine: "postgres" | "mariadb"): strin
     .flatMap((key) => readdirSync(join(root, key)).map((name) => join(root, key, name)));
 }
 
-/** Waits until nothing is being built any more. */
+/** Waits until no slot is being built any more. */
 export async function untilSlotsAreFull(pilvi: TestPilvi): Promise<void> {
   await until(
     "there is one slot of each engine, and nothing else",
@@ -27,7 +27,9 @@ export async function untilSlotsAreFull(pilvi: TestPilvi): Promise<void> {
   );
 }
 
-/** Kills the host at the place and checks that the create succeeds all the same and that nothing is left of the former one. */
+/**
+ * Kills the host at the fail point and checks that the create still succeeds and leaves nothing of the earlier slot.
+ */
 export async function playSlotKill(pilvi: TestPilvi, failpoints: Failpoints, place: string): Promise<void> {
   await untilSlotsAreFull(pilvi);
   failpoints.arm(place);

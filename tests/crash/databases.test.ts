@@ -1,4 +1,4 @@
-// Kills Pilvi's processes and engines in the middle of what they do for databases; tests/full has every such cell.
+// Kills Pilvi's processes and engines in the middle of their work for databases; tests/full has every such scenario.
 import { afterAll, beforeAll, describe, test } from "bun:test";
 import { MYSQL, POSTGRES, startDatabases } from "../support/pilvi/databases.ts";
 import { Failpoints, type TestPilvi } from "../support/pilvi/pilvi.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
   failpoints.close();
 });
 
-/** One for each place where what is written down and what is done could come apart. */
+/** A scenario for each step where the recorded state and the done work could diverge. */
 const postgresCells: Scenario[] = [
   ["create", "host.ensure.folders", "host"],
   ["create", "host.start.spawned", "host"],

@@ -1,4 +1,4 @@
-// Looks all the time whether an instance ever has two engines at once.
+// Watches all the time whether an instance ever has two engines at once.
 import { type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { parentOf } from "../support/pilvi/processes.ts";
 
@@ -8,7 +8,10 @@ export class EngineWatch {
   readonly #pilvi: TestPilvi;
   readonly #ids: string[];
   readonly #timer: ReturnType<typeof setInterval>;
-  /** Pairs that were seen just now; a process that was just forked, or whose parent was just killed, is no engine of its own for long. */
+  /**
+   * Pairs at the latest look. A pair counts when two looks find it: a process that was just forked, or whose parent was
+   * just killed, resembles a second engine for a moment.
+   */
   #suspects = new Set<string>();
   /** Instances with the engines that they had at the same time. */
   readonly #found: string[] = [];
@@ -20,7 +23,7 @@ export class EngineWatch {
     this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL_MS);
   }
 
-  /** Ends the watch. @returns what should not have been. */
+  /** Ends the watch. @returns the pairs that should not have existed. */
   stop(): string[] {
     clearInterval(this.#timer);
     if (this.#looks === 0) throw new Error("nobody looked");

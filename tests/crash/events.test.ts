@@ -1,4 +1,5 @@
-// Seconds awake, added up from events, are those for which the engine really had a process, whatever was killed when.
+// Seconds awake, added up from events, match the time for which the engine really had a process, under kills at any
+// moment.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { startedAt } from "../../src/host/os/process-times.ts";
@@ -11,7 +12,7 @@ import { randomOf } from "./random.ts";
 
 const ROUNDS = 14;
 const SEED = 20_260_315;
-/** The kernel counts starts in hundredths of a second, and both sides look every few milliseconds, each at a busy machine. */
+/** The kernel counts starts in hundredths of a second, and both sides poll every few milliseconds on a busy machine. */
 const TOLERANCE_MS = 150;
 
 let pilvi: TestPilvi;
@@ -20,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => pilvi.close());
 
-/** Looks from outside when engines of an instance begin and end. */
+/** Observes from outside when engines of an instance begin and end. */
 class Lives {
   readonly ended: { pid: number; ms: number }[] = [];
   readonly #alive = new Map<number, number>();

@@ -1,4 +1,4 @@
-// Looks into every corner of a Pilvi for what should not be there: rows, folders, processes, listening ports.
+// Inspects a whole Pilvi for leftovers: rows, folders, processes, listening ports.
 import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { storeAddress } from "../../src/processes/bootstrap/store-instance.ts";
 import { openDatabase, type Database } from "../../src/store/database.ts";
 import { until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
-/** What a folder of an instance may hold once nothing is under way. */
+/** The files that a folder of an instance may hold once nothing is under way. */
 const KNOWN_FILES = new Set([
   "manifest.json",
   "manifest.json.kept",
@@ -28,7 +28,10 @@ export async function openStore(pilvi: TestPilvi): Promise<Database> {
   return openDatabase(storeAddress(config, await openVault(config)), { maxConnections: 2 });
 }
 
-/** Waits until nothing is under way and checks that there is all that belongs to these caches, and nothing else. */
+/**
+ * Waits until nothing is under way and checks that everything belongs to these caches, and that nothing of theirs is
+ * missing.
+ */
 export async function expectExactly(pilvi: TestPilvi, store: Database, ids: string[]): Promise<void> {
   const wanted = [...ids].sort();
   await until("all work is done", () => isSettled(store));
@@ -48,7 +51,7 @@ export async function expectExactly(pilvi: TestPilvi, store: Database, ids: stri
   expectEngines(pilvi, wanted);
 }
 
-/** The ports of this Pilvi's range that somebody listens on. */
+/** The ports of this Pilvi's range with a listener. */
 export async function listeningPorts(range: { first: number; last: number }): Promise<number[]> {
   const lines = (await Bun.file("/proc/net/tcp").text()).split("\n").slice(1);
   return lines
@@ -98,7 +101,7 @@ function idsOf(rows: { id: string }[]): string[] {
   return rows.map((row) => row.id).sort();
 }
 
-/** One engine for each instance, and no process that holds the lock of anything else. */
+/** Each instance has one engine, and no process holds the lock of another instance. */
 function expectEngines(pilvi: TestPilvi, ids: string[]): void {
   const instances = join(pilvi.dataDir, "instances");
   for (const id of ["store", ...ids]) expect([id, pilvi.enginePids(id).length]).toEqual([id, 1]);

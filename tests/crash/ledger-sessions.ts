@@ -3,12 +3,12 @@ import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import { connectMysql, connectPg } from "../support/pilvi/databases.ts";
 
-/** What a ledger can be kept in. */
+/** The kinds of instances that can hold a ledger. */
 export type Resource = CacheResource | DatabaseClusterResource;
 
-/** What the ledger needs of a session, whatever the protocol. Each call throws when the session breaks. */
+/** What the ledger needs of a session, in every protocol. Each call throws when the session breaks. */
 export interface Session {
-  /** Makes the place for the numbers. */
+  /** Creates the table or key for the numbers. */
   prepare(): Promise<unknown>;
   /** Resolves when the engine has confirmed the number. */
   add(n: number): Promise<unknown>;

@@ -1,4 +1,4 @@
-// A ledger of acknowledged writes: writers that note, outside of the engine, every write that it confirmed.
+// A ledger of acknowledged writes: writers that record, outside of the engine, every write that it confirmed.
 import { expect } from "bun:test";
 import { until } from "../support/pilvi/pilvi.ts";
 import { openSession, type Resource, type Session } from "./ledger-sessions.ts";
@@ -8,7 +8,7 @@ const PATIENCE_MS = 60_000;
 /** Writes one number at a time until it is stopped, over sessions that are opened anew when they break. */
 export class Ledger {
   readonly resource: Resource;
-  /** Every confirmed number, with when it was. */
+  /** Every confirmed number, with the time of its confirmation. */
   readonly #acknowledged = new Map<number, number>();
   /** Confirmed numbers that may be lost all the same. */
   readonly #excused = new Set<number>();
@@ -23,7 +23,7 @@ export class Ledger {
     this.#writers = Array.from({ length: writers }, (_, index) => this.#write(index % 2 === 1));
   }
 
-  /** Makes the place for the numbers and begins to write. */
+  /** Creates the table or key for the numbers and begins to write. */
   static async begin(resource: Resource, writers = 2): Promise<Ledger> {
     const session = await openSession(resource);
     await session.prepare();
@@ -31,14 +31,14 @@ export class Ledger {
     return new Ledger(resource, writers);
   }
 
-  /** Waits until so many more writes were confirmed, which shows that they are taken. */
+  /** Waits until so many more writes were confirmed, which shows that the engine accepts them. */
   async advance(count: number): Promise<void> {
     const goal = this.#acknowledged.size + count;
     const what = `${this.resource.id} confirms ${count} more writes`;
     await until(what, () => this.#acknowledged.size >= goal, PATIENCE_MS);
   }
 
-  /** Has the writers rest until `resume`: the first of each two keeps its session, the second ends it. */
+  /** Pauses the writers until `resume`: the first of each two keeps its session, the second ends it. */
   pause(): void {
     this.#pause ??= Promise.withResolvers();
   }
@@ -48,13 +48,16 @@ export class Ledger {
     this.#pause = null;
   }
 
-  /** What was confirmed since then may be lost, and what may be on its way here. @param sinceMs by `performance.now()`. */
+  /**
+   * Numbers confirmed since then may be lost, and so may numbers on their way.
+   * @param sinceMs by `performance.now()`.
+   */
   excuse(sinceMs: number): void {
     for (const n of this.#underWay) this.#excused.add(n);
     for (const [n, atMs] of this.#acknowledged) if (atMs >= sinceMs) this.#excused.add(n);
   }
 
-  /** Checks that every confirmed number is there, and that nothing is there that nobody ever wrote. */
+  /** Checks that every confirmed number is there, and that every number there was written. */
   async check(): Promise<void> {
     const acknowledged = [...this.#acknowledged.keys()];
     const stored = new Set(await this.#stored());
@@ -67,7 +70,7 @@ export class Ledger {
     });
   }
 
-  /** Ends the writers. @throws when one of them waits for an answer that does not come. */
+  /** Ends the writers. @throws when a writer waits for an answer that does not come. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.resume();
@@ -76,7 +79,7 @@ export class Ledger {
     await until(`all writers of ${this.resource.id} have ended`, () => hasEnded, PATIENCE_MS);
   }
 
-  /** A process that was just killed may not have been missed yet, so the first answer need not be the last. */
+  /** A killed process may not have been noticed yet, so the first answer need not be the last. */
   async #stored(): Promise<number[]> {
     let numbers: number[] | undefined;
     await until(
@@ -102,7 +105,7 @@ export class Ledger {
         const session = await openSession(this.resource);
         await this.#writeUntilItBreaks(session, endsAtPause).finally(() => session.end());
       } catch {
-        // The engine is on its way down or up again. What was not confirmed may be there or not.
+        // The engine is on its way down or up again. An unconfirmed write may be there or not.
         await Bun.sleep(2);
       }
     }

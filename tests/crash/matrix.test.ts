@@ -1,4 +1,4 @@
-// Kills every process of Pilvi at every step of a create, a delete and a restart; each time all comes to the same end.
+// Kills every process of Pilvi at every step of a create, a delete and a restart; each scenario comes to the same end.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
@@ -24,7 +24,7 @@ const failpoints = new Failpoints();
 const table = new Table();
 let pilvi: TestPilvi;
 let store: Database;
-/** A cache that nothing is done to: it must not notice anything. */
+/** A cache that no scenario touches: it must not notice anything. */
 let bystander: { cache: CacheResource; pid: number; connection: Connection };
 /** The cache whose engine is killed again and again. */
 let restarted: CacheResource;
@@ -49,7 +49,7 @@ afterAll(async () => {
   console.log(String(table));
 });
 
-/** What one cell leaves must not fail the next. */
+/** Leftovers of a scenario must not fail the next. */
 afterEach(async () => {
   failpoints.release();
   const kept = [bystander.cache.id, restarted.id];
@@ -136,7 +136,7 @@ describe("a restart", () => {
   });
 });
 
-/** Kills, and lets go whoever is left waiting. */
+/** Kills, and releases the survivors that wait at the step. */
 function strike(victim: Victim, pid: number | null): void {
   if (victim === "engine" && pid !== null) killIfThere(pid);
   if (victim === "both") pilvi.kill("control", "host");
@@ -153,13 +153,13 @@ function resourceOf(answer: Answer<CacheDocument> | null): CacheResource | null 
   return answer?.status === 201 ? answer.body.data : null;
 }
 
-/** The pid of the one engine; for a moment after its start a process does not have its name yet. */
+/** The pid of the only engine; for a moment after its start a process does not have its name yet. */
 async function enginePid(id: string): Promise<number> {
   await until(`${id} has one engine`, () => pilvi.enginePids(id).length === 1);
   return pilvi.enginePids(id)[0] ?? 0;
 }
 
-/** A connection, as soon as there can be one: the place may have been reached for another cache a moment earlier. */
+/** A connection, as soon as it is possible: another cache may have reached the step a moment earlier. */
 async function openSoon(cache: CacheResource): Promise<Connection> {
   let connection: Connection | null = null;
   await until(`${cache.id} can be reached`, async () => {
@@ -185,7 +185,7 @@ async function expectUsable(cache: CacheResource): Promise<void> {
   connection.close();
 }
 
-/** Nothing is there but these caches and the two that live as long as the matrix, and the bystander noticed nothing. */
+/** Only these caches and the two permanent caches of the matrix exist, and the bystander noticed nothing. */
 async function expectAll(...others: CacheResource[]): Promise<void> {
   const caches = [bystander.cache, restarted, ...others];
   await expectExactly(

@@ -1,11 +1,12 @@
-// A power cut as far as a test can make one: every process of Pilvi and every engine is killed, and `pilvi up` started again.
+// A power cut as far as a test can make one: every process of Pilvi and every engine is killed, and `pilvi up` started
+// again.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { processesOf } from "../support/pilvi/databases.ts";
 import { type TestPilvi, until } from "../support/pilvi/pilvi.ts";
 import { killIfThere } from "../support/pilvi/processes.ts";
 
-/** Kills everything, the host before the engines, so that it starts none of them again. */
+/** Kills everything, the host before the engines, so that it restarts none of them. */
 export async function cutPower(pilvi: TestPilvi): Promise<void> {
   const children = (["host", "gateway", "control"] as const).map((name) => pilvi.pidOf(name));
   for (const pid of [pilvi.pid, ...children]) killIfThere(pid);

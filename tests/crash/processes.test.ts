@@ -1,4 +1,4 @@
-// What a customer sees when whole processes of Pilvi end: nothing, as long as the engine runs.
+// Whole processes of Pilvi end, and a customer notices nothing, as long as the engine runs.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Observation } from "../../src/drivers/driver.ts";
 import { localDriver } from "../../src/drivers/local/index.ts";
@@ -34,7 +34,7 @@ function enginePid(): number {
   return pid;
 }
 
-/** Kills the engine, waits until the host says so, and returns when another one runs. */
+/** Kills the engine, waits until the host reports it, and returns when another engine runs. */
 async function killEngine(): Promise<void> {
   const watching = new AbortController();
   const { promise: noticed, resolve } = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ async function killEngine(): Promise<void> {
   await expectExactly(pilvi, store, [cache.id]);
 }
 
-test("a host that is told to end leaves engines running, and the next one watches over them", async () => {
+test("a host that is stopped leaves engines running, and the next host adopts them", async () => {
   const engine = enginePid();
   const former = pilvi.pidOf("host") ?? 0;
   process.kill(former, "SIGTERM");
@@ -70,13 +70,13 @@ test("a host that is told to end leaves engines running, and the next one watche
   expect(await connection.get("kept")).toBe("yes");
 });
 
-test("a host that adopts engines that run tells of no change", async () => {
+test("a host that adopts running engines reports no change", async () => {
   const before = await pilvi.untilStatus(cache.id, "available");
   const changes: string[] = [];
   const subscription = await store.listen("status", (id) => changes.push(id));
   pilvi.kill("host");
   await pilvi.untilReady();
-  // A create passes through the same channel, so all that was told before it has arrived.
+  // A create passes through the same channel, so every earlier report has arrived before it.
   const other = await pilvi.createCache();
   await until("the create was told of", () => changes.includes(other.id));
   expect(changes).not.toContain(before.id);
@@ -84,7 +84,7 @@ test("a host that adopts engines that run tells of no change", async () => {
   await pilvi.deleteCache(other.id);
 });
 
-test("a `pilvi up` that is killed takes its processes along but no engine, and the next adopts them", async () => {
+test("a killed `pilvi up` takes its processes along but no engine, and the next adopts the engines", async () => {
   const engine = enginePid();
   const [storeEngine] = pilvi.enginePids("store");
   const children = (["control", "gateway", "host"] as const).map((name) => pilvi.pidOf(name) ?? 0);

@@ -1,17 +1,17 @@
-// The cells of the crash matrix: at which step of which action which process is killed.
+// The scenarios of the crash matrix: the step, the action, and the process that is killed there.
 
-/** Who is killed. */
+/** The process that is killed. */
 export type Victim = "control" | "host" | "both" | "engine";
 
-/** What is being done to a cache meanwhile. */
+/** The action on a cache that is interrupted. */
 export type Action = "create" | "delete" | "restart";
 
-/** A place where a process can be stopped, and what is there already when it is. */
+/** A step where a process can be stopped, and what exists already at that step. */
 export interface Step {
   name: string;
   /** An engine of the cache runs. */
   hasEngine?: true;
-  /** It takes connections. */
+  /** The engine takes connections. */
   isReachable?: true;
 }
 
@@ -65,7 +65,7 @@ export function scenariosOf(action: Action): [string, Victim, Step][] {
   );
 }
 
-/** Collects how long every cell took, for the table at the end. */
+/** Collects the duration of every scenario, for the table at the end. */
 export class Table {
   readonly #scenarios = new Map<string, number>();
 

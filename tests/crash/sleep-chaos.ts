@@ -1,4 +1,5 @@
-// Customers who write while their instances are put to sleep, fall asleep and wake, and while processes are killed at random.
+// Customers who write while their instances are suspended, fall asleep and wake, and while processes are killed at
+// random.
 import { expect } from "bun:test";
 import { processesOf } from "../support/pilvi/databases.ts";
 import { type TestPilvi, until } from "../support/pilvi/pilvi.ts";
@@ -10,27 +11,30 @@ import { cutPower } from "./power-cut.ts";
 import { randomOf } from "./random.ts";
 import { isRecordedAsleep, putToSleep, sleepyKinds, suspend } from "./sleepers.ts";
 
-/** What can be killed: processes of Pilvi, an engine, or all there is. */
+/** The possible victims: processes of Pilvi, an engine, or everything. */
 export type Target = "control" | "host" | "gateway" | "both" | "engine" | "everything";
 
 export interface SleepChaosOptions {
   seed: number;
   targets: readonly Target[];
-  /** How many kills there are. */
+  /** The number of kills. */
   kills: number;
 }
 
 const LONGEST_PAUSE_MS = 1_000;
 const PATIENCE_MS = 60_000;
-/** A cache writes its log to the disk once a second, and waits for a disk that is busy. */
+/** A cache writes its log to the disk once a second, and waits for a busy disk. */
 const LOG_DELAY_MS = 3_000;
 
-/** An instance with those who write to it. */
+/** An instance with its writers. */
 interface Sleeper {
   ledger: Ledger;
-  /** What a kill of its engine may cost of what was confirmed, in milliseconds; infinite is all since its latest sleep. */
+  /**
+   * How much of its confirmed writes a kill of its engine may cost, in milliseconds; infinite means all since its
+   * latest sleep.
+   */
   mayLoseMs: number;
-  /** What was confirmed before is on the disk, whatever happens. */
+  /** Writes that were confirmed before this time are on the disk, and no kill may lose them. */
   savedAtMs: number;
   naps: number;
 }
@@ -49,7 +53,7 @@ export class SleepChaos {
     this.#random = randomOf(options.seed);
   }
 
-  /** Runs until all kills are done, then checks all ledgers, and that everybody sleeps when asked to. */
+  /** Runs until all kills are done, then checks all ledgers, and that every instance sleeps when asked to. */
   async run(): Promise<void> {
     console.log(`chaos with seed ${this.#options.seed}`);
     for (const kind of sleepyKinds(1))
@@ -88,7 +92,7 @@ export class SleepChaos {
     } else {
       this.#pilvi.kill(...(target === "both" ? (["control", "host"] as const) : [target]));
     }
-    // Half of the time the next kill comes while this one is still being mended.
+    // Half of the time the next kill comes before Pilvi has recovered from this kill.
     if (this.#random() < 0.5) await this.#pilvi.untilReady();
   }
 
@@ -97,11 +101,11 @@ export class SleepChaos {
     excuse(victim);
   }
 
-  /** Has it write, sleep while it is written to, and sleep because nobody writes, in turns. */
+  /** Has it write, sleep under writes, and sleep without writes, in turns. */
   async #direct(sleeper: Sleeper): Promise<void> {
     const { ledger } = sleeper;
     const fallsAsleep = ledger.resource.type === "databases";
-    // Kills may come faster than it can fall asleep; one sleep each has to be among what is checked.
+    // Kills may come faster than it can fall asleep; at least one sleep of each instance has to be checked.
     while (!this.#isOver || sleeper.naps === 0) {
       await ledger.advance(1 + Math.floor(this.#random() * 20));
       if (fallsAsleep && this.#random() < 0.3) await this.#rest(sleeper);
@@ -117,11 +121,11 @@ export class SleepChaos {
     const answer = await suspend(this.#pilvi, sleeper.ledger.resource).catch(() => null);
     if (answer?.status !== 200) return;
     sleeper.naps += 1;
-    // It may be that it slept before it was asked, but then nothing was confirmed since.
+    // It may have slept before the request, but then no write was confirmed since.
     sleeper.savedAtMs = askedAtMs;
   }
 
-  /** Nobody writes until it sleeps, which it is to do by itself whatever is killed meanwhile. */
+  /** Writes pause until the instance sleeps, which it does by itself under any kill. */
   async #rest(sleeper: Sleeper): Promise<void> {
     const { ledger } = sleeper;
     ledger.pause();
@@ -141,7 +145,7 @@ export class SleepChaos {
   }
 }
 
-/** Databases confirm what is on the disk; of caches the guide says what a crash costs. */
+/** Databases confirm writes that are on the disk; for caches the guide says what a crash costs. */
 function sleeperOf(ledger: Ledger): Sleeper {
   const { resource } = ledger;
   const mayLoseMs =

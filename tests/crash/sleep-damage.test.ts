@@ -1,4 +1,5 @@
-// Instances whose data was damaged in their sleep: clients are told why, nothing is tried without a pause, repaired data is enough.
+// Instances whose data was damaged while they slept: clients get the reason, restarts pause, and repaired data is
+// enough.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { openSession, type Resource } from "./ledger-sessions.ts";
 import { putToSleep, read, sleepyKinds, untilAwake, type SleepyKind } from "./sleepers.ts";
 
-/** What is damaged of each kind, in its data folder, and words of what its owner is told. */
+/** The file of each kind that is damaged in its data directory, and words of its owner's error. */
 const DAMAGES: Record<string, { file: RegExp; words: RegExp }> = {
   Postgres: {
     file: /^PG_VERSION$/,
@@ -20,13 +21,13 @@ const DAMAGES: Record<string, { file: RegExp; words: RegExp }> = {
   "a cache that may drop keys": { file: /^dump\.rdb$/, words: /saved data cannot be read/ },
 };
 
-/** A client is held for so long by an engine that cannot be started. */
+/** How long a client is held by an engine that cannot be started. */
 const HOLD_MS = 5_000;
-/** Tries at first, whose pauses double from 0.1 s on; beyond them a client has it tried once a second. */
+/** Starts at first, whose pauses double from 0.1 s on; after them a waiting client has it started once a second. */
 const FIRST_TRIES = 10;
 
 let pilvi: TestPilvi;
-/** One of each kind, none of them damaged. */
+/** An undamaged instance of each kind. */
 let others: Resource[];
 
 beforeAll(async () => {
@@ -56,7 +57,7 @@ async function expectKept(resource: Resource): Promise<void> {
   expect(await session.numbers().finally(() => session.end())).toEqual([42]);
 }
 
-/** Makes a file of its data unreadable for the engine. @returns what repairs it. */
+/** Makes a data file unreadable for the engine. @returns the function that repairs it. */
 function damage({ id }: Resource, pattern: RegExp): () => void {
   const folder = join(pilvi.dataDir, "instances", id, "data");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
@@ -66,13 +67,13 @@ function damage({ id }: Resource, pattern: RegExp): () => void {
   return () => writeFileSync(path, whole);
 }
 
-/** How often the host has tried to start it in vain. */
+/** How many starts of the engine by the host have failed. */
 function failuresOf({ id }: Resource): number {
   const lines = readFileSync(join(pilvi.dataDir, "log", "host.log"), "utf8").split("\n");
   return lines.filter((line) => line.includes(id) && line.includes("could not be started")).length;
 }
 
-/** Tries to use it, once. @returns what the client is told, and after how long. */
+/** Tries to use it, once. @returns the client's error, and its delay. */
 async function refusalOf(resource: Resource): Promise<{ message: string; ms: number }> {
   const startedAt = performance.now();
   const message = await expectKept(resource).then(
@@ -83,7 +84,7 @@ async function refusalOf(resource: Resource): Promise<{ message: string; ms: num
 }
 
 describe.each(sleepyKinds())("$name", (kind) => {
-  test("that was damaged holds nobody up, says why, and works again when it is repaired", async () => {
+  test("that was damaged delays no other instance, names the reason, and works again when it is repaired", async () => {
     const { file, words } = DAMAGES[kind.name] ?? { file: /^$/, words: /^$/ };
     const resource = await make(kind);
     await putToSleep(pilvi, resource);

@@ -1,4 +1,4 @@
-// What was confirmed is there, whoever is killed while instances fall asleep and wake; tests/full does it for long.
+// Confirmed writes survive every kill while instances fall asleep and wake; tests/full runs it for long.
 // PILVI_TEST_SEED repeats a run.
 import { afterAll, beforeAll, test } from "bun:test";
 import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
   await pilvi.close();
 });
 
-test(`nothing confirmed is lost, nothing invented, and all sleep in the end (seed ${seed})`, async () => {
+test(`no confirmed write is lost, none invented, and all instances sleep in the end (seed ${seed})`, async () => {
   const targets = ["control", "host", "gateway", "both", "engine", "engine", "everything"] as const;
   await new SleepChaos(pilvi, { seed, targets, kills: KILLS }).run();
 });

@@ -1,4 +1,5 @@
-// What sleeps goes on sleeping and what is awake is awake again, whatever ends: processes one by one, Pilvi as a whole, the power.
+// Sleeping instances stay asleep and running instances run again after any end: of single processes, of Pilvi as a
+// whole, of the power.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { connectPg, createCluster, firstOf, POSTGRES, processesOf } from "../support/pilvi/databases.ts";
@@ -12,10 +13,10 @@ import { killPilvi } from "./databases-disasters.ts";
 const KINDS = sleepyKinds();
 
 let pilvi: TestPilvi;
-/** One of each kind that sleeps, and one that is awake. */
+/** An instance of each kind that sleeps, and a running instance. */
 let asleep: Resource[];
 let awake: Resource[];
-/** Those that never sleep: behind the gateway, and by itself. */
+/** Instances that never sleep: a proxied and a directly exposed cache. */
 let always: Resource[];
 
 beforeAll(async () => {
@@ -48,13 +49,13 @@ async function begin(resource: Resource): Promise<void> {
   await session.end();
 }
 
-/** The first connection works, and what was written is there. */
+/** The first connection works, and the written data is there. */
 async function expectKept(resource: Resource): Promise<void> {
   const session = await openSession(resource);
   expect([resource.id, ...(await session.numbers().finally(() => session.end()))]).toEqual([resource.id, 42]);
 }
 
-/** Waits until somebody listens at the address, without saying a word there. */
+/** Waits until the address has a listener, without sending anything there. */
 async function untilListening({ attributes: { connection } }: Resource): Promise<void> {
   await until("somebody listens", () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -68,7 +69,7 @@ async function expectAll(): Promise<void> {
   await Promise.all(asleep.map((resource) => expectAsleep(pilvi, resource)));
   await Promise.all([...awake, ...always].map((resource) => untilAwake(pilvi, resource)));
   await Promise.all([...awake, ...always].map(expectKept));
-  // Nobody woke them so far.
+  // No client has woken them so far.
   await Promise.all(asleep.map((resource) => expectAsleep(pilvi, resource)));
 }
 
@@ -94,7 +95,7 @@ describe.each([
     await expectWakes();
   });
 
-  test("whoever comes first, as soon as somebody listens, is let in", async () => {
+  test("the first client, as soon as a listener is there, is let in", async () => {
     const all = [...asleep, ...awake, ...always.slice(0, 1)];
     await strike();
     const started = pilvi.start();
@@ -110,11 +111,11 @@ describe.each([
   });
 });
 
-test("a dead control plane holds up neither sleep nor wake", async () => {
+test("a dead control plane delays neither sleep nor wake", async () => {
   const control = pilvi.pidOf("control") ?? 0;
   const cluster = await createCluster(pilvi, { type: POSTGRES, config: { suspend_seconds: 1 } });
   await begin(cluster);
-  // As good as dead, but not missed by `pilvi up`, which would start another.
+  // A stopped process does no work, but `pilvi up` does not replace it as it would a dead process.
   process.kill(control, "SIGSTOP");
   try {
     await Promise.all(asleep.map(expectKept));
@@ -129,11 +130,11 @@ test("a dead control plane holds up neither sleep nor wake", async () => {
   await toSleep();
 });
 
-test("sessions outlast the host, and a wake that is asked for meanwhile is done by the next one", async () => {
+test("sessions outlast the host, and the next host carries out a wake that is requested meanwhile", async () => {
   const sessions = await Promise.all([...awake, ...always].map(openSession));
   const engines = enginesOf([...awake, ...always]);
   const former = pilvi.pidOf("host") ?? 0;
-  // No other host is there before this one has ended, which it does when it has gone on.
+  // The next host starts only after this host has ended, which it does when it is continued.
   process.kill(former, "SIGSTOP");
   const waking = asleep.map(expectKept);
   for (const session of sessions) expect(await session.numbers()).toEqual([42]);
@@ -148,7 +149,7 @@ test("sessions outlast the host, and a wake that is asked for meanwhile is done 
   await toSleep();
 });
 
-test("a killed gateway costs the sessions, and neither engines nor sleep", async () => {
+test("a killed gateway ends the sessions, and neither engines nor sleep", async () => {
   const sessions = await Promise.all(awake.map(openSession));
   const engines = enginesOf([...awake, ...always]);
   for (let round = 0; round < 3; round += 1) {
@@ -163,7 +164,7 @@ test("a killed gateway costs the sessions, and neither engines nor sleep", async
   await expectWakes();
 });
 
-test("a session that was there before the host was killed does not keep from sleep", async () => {
+test("a session that is older than a killed host does not prevent sleep", async () => {
   const [cluster] = asleep;
   if (cluster?.type !== "databases") throw new Error("not a cluster");
   const client = await connectPg(cluster);

@@ -1,4 +1,5 @@
-// One cell of the crash matrix of sleep: an instance on its way to sleep, or from it, that is stopped at a named place, where somebody is killed.
+// A scenario of the crash matrix of sleep: an instance that falls asleep or wakes, is stopped at a named step, and
+// loses a process there.
 import { expect } from "bun:test";
 import { processesOf } from "../support/pilvi/databases.ts";
 import { type Failpoints, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
@@ -18,7 +19,7 @@ import {
 } from "./sleepers.ts";
 
 export type Operation = "suspend" | "wake" | "wake anew" | "hand over" | "take back";
-/** Who is killed; the last two are told to end instead. */
+/** The process that is killed; the last two are stopped by a signal instead. */
 export type Victim =
   | "control"
   | "host"
@@ -28,10 +29,10 @@ export type Victim =
   | "host, gently"
   | "Pilvi, gently";
 
-/** An operation, the place where it is stopped, and who is killed there. */
+/** An operation, the step where it is stopped, and the victim that is killed there. */
 export type Scenario = [operation: Operation, place: string, victim: Victim];
 
-/** What a cell is played with. */
+/** What a scenario runs with. */
 export interface Stage {
   pilvi: TestPilvi;
   failpoints: Failpoints;
@@ -44,7 +45,7 @@ const START = ["host.start.due", "host.start.spawned", "host.ensure.ready"];
 const places: Record<Operation, string[]> = {
   suspend: ["host.suspend.draining", "host.suspend.recorded", "host.suspend.detached", ...STOPPED],
   wake: ["host.start.noted", ...START],
-  // A host that was started since has looked at nothing yet.
+  // A host that was started since has probed nothing yet.
   "wake anew": ["host.ensure.folders", "host.ensure.config"],
   "hand over": STOPPED,
   "take back": ["host.ensure.manifest", ...START, "reconcile.ensured", "loop.written"],
@@ -60,7 +61,7 @@ const victims: Victim[] = [
   "Pilvi, gently",
 ];
 
-/** Where there is an engine that can be killed. */
+/** The steps at which there is an engine to kill. */
 const HAS_ENGINE = new Set([
   "host.suspend.draining",
   "host.suspend.recorded",
@@ -71,7 +72,7 @@ const HAS_ENGINE = new Set([
   "loop.written",
 ]);
 
-/** All cells of a kind in which there is something to kill; only caches ever listen by themselves. */
+/** All scenarios of a kind in which there is a process to kill; only caches are ever exposed directly. */
 export function sleepScenarios(kind: SleepyKind): Scenario[] {
   const isCache = kind.name.includes("cache");
   const all = Object.entries(places) as [Operation, string[]][];
@@ -86,7 +87,10 @@ export function sleepScenarios(kind: SleepyKind): Scenario[] {
     );
 }
 
-/** Plays a cell, on an instance of its own, and checks that it comes to an end that an undisturbed operation can have. */
+/**
+ * Runs a scenario, on an instance of its own, and checks that it comes to an end that an undisturbed operation can
+ * have.
+ */
 export async function runScenario(stage: Stage, scenario: Scenario): Promise<void> {
   const { pilvi, kind } = stage;
   const resource = await kind.make(pilvi);
@@ -117,16 +121,16 @@ async function playSuspend(stage: Stage, resource: Resource, [, place, victim]: 
   expect((await read(pilvi, resource)).meta.sleep.wakes).toBe(wakes + 1);
 }
 
-/** How it is after a kill on the way to sleep; undefined where both are right. */
+/** The state after a kill on the way to sleep; undefined where both states are right. */
 function endOf(place: string, victim: Victim): "asleep" | "awake" | undefined {
   if (STOPPED.includes(place) || victim === "control") return "asleep";
-  // Told to end, the host gives up what it can still give up.
+  // Stopped by a signal, the host abandons a suspend that it can still abandon.
   if (victim.endsWith("gently")) return undefined;
-  // A gateway that does not answer any more may have clients that it did not part from the engine.
+  // A frozen gateway may have clients that it did not disconnect from the engine.
   if (victim === "gateway") return undefined;
-  // A suspension that somebody asked for is begun again after a kill.
+  // A requested suspend is begun again after a kill.
   if (place === "host.suspend.draining") return victim === "engine" ? "awake" : undefined;
-  // Killed as it was about to be stopped, an engine has ended all the same.
+  // An engine that is killed just before its stop has ended all the same.
   return victim === "engine" ? undefined : "asleep";
 }
 
@@ -139,7 +143,7 @@ async function playWake(
   await putToSleep(pilvi, resource);
   if (operation === "wake anew") await killPilvi(pilvi, ["host"]);
   failpoints.arm(place);
-  // Whoever is held is let in in the end, unless the one that holds him is killed.
+  // A held client is let in in the end, unless the gateway that holds it is killed.
   const first = expectKept(resource).then(
     () => "let in",
     (error: Error) => error.message,
@@ -153,7 +157,7 @@ async function playWake(
   await putToSleep(pilvi, resource);
 }
 
-/** A cache that listens by itself, and is to sleep from now on. */
+/** A directly exposed cache, which is to sleep from now on. */
 async function playHandOver(stage: Stage, resource: Resource, [, place, victim]: Scenario): Promise<void> {
   const { pilvi, failpoints } = stage;
   await wakeForGood(pilvi, resource);
@@ -169,7 +173,7 @@ async function playHandOver(stage: Stage, resource: Resource, [, place, victim]:
   await untilKept(resource);
 }
 
-/** A cache that sleeps, and is never to sleep again. */
+/** A cache that sleeps, and is to stay awake from its next wake on. */
 async function playTakeBack(stage: Stage, resource: Resource, [, place, victim]: Scenario): Promise<void> {
   const { pilvi, failpoints } = stage;
   await putToSleep(pilvi, resource);
@@ -186,7 +190,7 @@ async function playTakeBack(stage: Stage, resource: Resource, [, place, victim]:
   expect((await suspend(pilvi, resource)).status).toBe(409);
 }
 
-/** Has it sleep no more, and wakes it, whereupon it listens by itself. */
+/** Turns its sleep off, and wakes it, whereupon it is exposed directly. */
 async function wakeForGood(pilvi: TestPilvi, resource: Resource): Promise<void> {
   await putToSleep(pilvi, resource);
   await change(pilvi, resource, false);
@@ -198,7 +202,10 @@ async function change(pilvi: TestPilvi, resource: Resource, hibernates: boolean)
   expect((await pilvi.api("GET", `${pathOf(resource)}?wait=available`)).status).toBe(200);
 }
 
-/** Waits until the armed place is reached, kills there, lets who survived go on, and waits until Pilvi is whole again. */
+/**
+ * Waits until the armed fail point is reached, kills there, lets the survivors go on, and waits until Pilvi has
+ * recovered.
+ */
 async function killAt({ pilvi, failpoints }: Stage, { id }: Resource, victim: Victim): Promise<void> {
   const waiting = await failpoints.reached();
   if (victim === "everything") {
@@ -225,7 +232,7 @@ async function killAt({ pilvi, failpoints }: Stage, { id }: Resource, victim: Vi
   await whole;
 }
 
-/** The host is told to end last; if it is the one that waits at the place, it is still there then. */
+/** The host is stopped last; a host that waits at the step still runs then. */
 async function restart(pilvi: TestPilvi, failpoints: Failpoints, waiting: number): Promise<void> {
   const isHost = waiting === pilvi.pidOf("host");
   const stopped = pilvi.stop();
@@ -240,12 +247,12 @@ async function restart(pilvi: TestPilvi, failpoints: Failpoints, waiting: number
 
 async function untilEnd(pilvi: TestPilvi, resource: Resource, end?: "asleep" | "awake"): Promise<void> {
   let state = await untilSettled(pilvi, resource);
-  // The next host has to find out first that an engine that runs is to sleep.
+  // The next host has to learn first that a running engine is to sleep.
   await until(`it is ${end}`, async () => {
     state = await untilSettled(pilvi, resource);
     return end === undefined || state === end;
   });
-  // Where both are right, the next host may still have it fall asleep, as the host before had begun to.
+  // Where both states are right, the next host may still suspend it, as the host before had begun to.
   if (end === undefined && state === "awake") return;
   if (state === "asleep") await expectAsleep(pilvi, resource);
   else await untilAwake(pilvi, resource);
@@ -258,14 +265,14 @@ async function write(resource: Resource): Promise<void> {
   await session.end();
 }
 
-/** Logs in, once, and finds what was written. */
+/** Logs in, once, and finds the written data. */
 async function expectKept(resource: Resource): Promise<void> {
   const session = await openSession(resource);
   const numbers = await session.numbers().finally(() => session.end());
   expect(numbers).toEqual([42]);
 }
 
-/** The same, for those who were told that nobody is there, or cut off. */
+/** The same, for clients that were refused or disconnected. */
 async function untilKept(resource: Resource): Promise<void> {
   await until(`${resource.id} lets somebody in`, () =>
     expectKept(resource).then(

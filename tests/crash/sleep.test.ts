@@ -1,4 +1,4 @@
-// Kills Pilvi's processes and engines while instances fall asleep and wake; tests/full has every such cell.
+// Kills Pilvi's processes and engines while instances fall asleep and wake; tests/full has every such scenario.
 import { afterAll, afterEach, beforeAll, describe, test } from "bun:test";
 import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { runScenario, type Scenario } from "./sleep-scenarios.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
   pilvi = await startPilvi({ env: failpoints.env });
 });
 
-/** What one cell leaves must not fail the next. */
+/** Leftovers of a scenario must not fail the next. */
 afterEach(() => failpoints.release());
 
 afterAll(async () => {
@@ -20,7 +20,7 @@ afterAll(async () => {
   failpoints.close();
 });
 
-/** Some for each place where what is written down and what is done could come apart. */
+/** Scenarios for each step where the recorded state and the done work could diverge. */
 const scenarios: Record<string, Scenario[]> = {
   Postgres: [
     ["suspend", "host.suspend.draining", "host"],

@@ -1,4 +1,4 @@
-// The kinds of instances that sleep, and what a test wants to know of one: whether it sleeps, for the API and for the kernel.
+// The kinds of instances that sleep, and their state for a test: asleep or awake, as the API and the kernel see it.
 import { expect } from "bun:test";
 import { instanceFolder } from "../../src/host/os/layout.ts";
 import { readManifest, saysAsleep } from "../../src/host/manifest/manifest.ts";
@@ -9,17 +9,17 @@ import { until, type Answer, type TestPilvi } from "../support/pilvi/pilvi.ts";
 /** How long a machine under kills may take for anything. */
 const PATIENCE_MS = 60_000;
 
-/** A kind, and how one of it is made. */
+/** A kind, and how an instance of it is made. */
 export interface SleepyKind {
   name: string;
   make(pilvi: TestPilvi): Promise<Resource>;
 }
 
-/** A cache that hibernates, later than any test lasts. */
+/** A cache that hibernates, after longer than any test lasts. */
 const cache = (policy: string) => (pilvi: TestPilvi) =>
   pilvi.createCache({ uses_hibernation: true, hibernation_timeout: 60, eviction_policy: policy });
 
-/** Those that fall asleep by themselves do so soon, when that is wished for. */
+/** Instances that fall asleep by themselves do so soon, when a test asks for that. */
 export function sleepyKinds(suspendSeconds = 3_600): SleepyKind[] {
   const config = { suspend_seconds: suspendSeconds };
   return [
@@ -30,13 +30,13 @@ export function sleepyKinds(suspendSeconds = 3_600): SleepyKind[] {
   ];
 }
 
-/** What a single-resource answer holds, or a refusal. */
+/** What a single-resource answer holds, or an error. */
 interface Document {
   data: Resource;
   message?: string;
 }
 
-/** Where the API has it. */
+/** The path of the resource in the API. */
 export function pathOf({ id, type }: Resource): string {
   return type === "caches" ? `/caches/${id}` : `/databases/clusters/${id}`;
 }
@@ -47,12 +47,12 @@ export async function read(pilvi: TestPilvi, resource: Resource): Promise<Resour
   return body.data;
 }
 
-/** Asks for its sleep, once. */
+/** Requests its suspend, once. */
 export function suspend(pilvi: TestPilvi, resource: Resource): Promise<Answer<Document>> {
   return pilvi.api<Document>("POST", `${pathOf(resource)}/suspend`);
 }
 
-/** Asks for its sleep until it is granted, which it may not be just after a kill, and looks whether it sleeps. */
+/** Requests its suspend until it is granted, which may take a moment after a kill, and checks that it sleeps. */
 export async function putToSleep(pilvi: TestPilvi, resource: Resource): Promise<void> {
   let answer = "nothing";
   try {
@@ -78,7 +78,7 @@ export async function expectAsleep(pilvi: TestPilvi, resource: Resource): Promis
   expect(attributes.connection).toEqual(resource.attributes.connection);
   expect(processesOf(pilvi, resource.id)).toEqual([]);
   expect(pilvi.enginePids(resource.id)).toEqual([]);
-  // The news of a crash before it fell asleep may still be on its way.
+  // The report of a crash before its sleep may still be on its way.
   const isAvailable = async () => (await read(pilvi, resource)).attributes.status === "available";
   await until(`${resource.id} is available`, isAvailable);
 }
@@ -97,13 +97,16 @@ export async function untilAwake(pilvi: TestPilvi, resource: Resource): Promise<
   expect((await read(pilvi, resource)).attributes.connection).toEqual(resource.attributes.connection);
 }
 
-/** Whether the host has it written down as asleep, and no process of an engine is left; the API may be away meanwhile. */
+/** Whether its manifest says asleep, and no process of an engine is left; the API may be away meanwhile. */
 export function isRecordedAsleep(pilvi: TestPilvi, id: string): boolean {
   const manifest = readManifest(instanceFolder(pilvi.dataDir, id).manifest);
   return saysAsleep(manifest) && processesOf(pilvi, id).length === 0;
 }
 
-/** Waits until the API tells that it sleeps, or is awake, and the kernel says the same; the news of a kill takes a moment. @returns which. */
+/**
+ * Waits until the API says asleep or awake, and the kernel agrees; the report of a kill takes a moment.
+ * @returns which.
+ */
 export async function untilSettled(pilvi: TestPilvi, resource: Resource): Promise<"asleep" | "awake"> {
   let state: string | undefined;
   await until(

@@ -1,4 +1,4 @@
-// The places that all kinds of instances come by on their way, and the cells of a crash matrix that are made of them.
+// The steps that all kinds of instances pass, and the scenarios of a crash matrix that are made of them.
 import type { Victim } from "./scenario.ts";
 
 export const LOOP = ["loop.taken", "loop.reconciled", "loop.written"];
@@ -11,7 +11,7 @@ export const PREPARE = [
   "host.ensure.config",
 ];
 
-/** The steps from an engine that runs to one that somebody logged into. */
+/** The steps from a running engine to its first login. */
 export const ENSURE = ["host.ensure.applied", "reconcile.ensured", "reconcile.logged-in"];
 
 /** The steps of a start, from the first with an engine to the last of the loop. */
@@ -28,9 +28,9 @@ export const DELETE = [
 const victims: Victim[] = ["control", "host", "both", "engine"];
 
 /**
- * All cells in which there is something to kill.
+ * All scenarios in which there is a process to kill.
  * @param places where each operation is stopped.
- * @param beforeEngine those places of a create where there is no engine yet.
+ * @param beforeEngine the steps of a create at which there is no engine yet.
  */
 export function scenariosAt<Operation extends string>(
   places: Record<Operation, string[]>,

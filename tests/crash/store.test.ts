@@ -24,7 +24,7 @@ afterAll(async () => {
   failpoints.close();
 });
 
-test("a store that is killed comes back, and no cache notices", async () => {
+test("a killed store comes back, and no cache notices", async () => {
   const cache = await pilvi.createCache();
   const connection = await Connection.open(cache);
   await connection.set("kept", "yes");
@@ -39,13 +39,13 @@ test("a store that is killed comes back, and no cache notices", async () => {
   connection.close();
 });
 
-test("a pid that the store noted and that is another's by now does not keep it from coming back", async () => {
+test("a stale pid of the store that another process has now does not prevent its start", async () => {
   const noted = join(pilvi.dataDir, "instances", "store", "data", "postmaster.pid");
   failpoints.arm("host.start.due");
   for (const pid of pilvi.enginePids("store")) killIfThere(pid);
   await failpoints.reached();
   const [, ...lines] = readFileSync(noted, "utf8").split("\n");
-  // A process of the same user, as after a restart of the machine or where nobody waits for orphans.
+  // A process of the same user, as after a restart of the machine or where orphans are not waited for.
   const { uid, gid } = statSync(noted);
   const other = Bun.spawn(["sleep", "60"], process.getuid?.() === 0 ? { uid, gid } : {});
   writeFileSync(noted, [other.pid, ...lines].join("\n"));
@@ -55,6 +55,6 @@ test("a pid that the store noted and that is another's by now does not keep it f
   await other.exited;
 });
 
-test("whatever was acknowledged under load is there after kills of the store, and of host and control at once", async () => {
+test("acknowledged creates and deletes survive kills of the store, and of host and control plane at once", async () => {
   await new Chaos(pilvi, store, { seed: 7458, targets: ["store", "both"], kills: 12 }).run();
 });

@@ -1,4 +1,5 @@
-// Two control planes on one store: each resource is one's at a time, and when one dies the other goes on.
+// Two control planes on one store: each resource has one owner at a time, and when one control plane dies the other
+// goes on.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { randomUUID } from "node:crypto";
@@ -17,7 +18,7 @@ import { expectExactly, openStore } from "./inspection.ts";
 
 const failpoints = new Failpoints();
 let first: TestPilvi;
-/** Only the address of the second control plane; the host and the engines are the first's. */
+/** Only the address of the second control plane; the host and the engines belong to the first. */
 let second: TestPilvi;
 let control: Bun.Subprocess;
 let store: Database;
@@ -58,14 +59,14 @@ test("creates and deletes through both make one engine each", async () => {
   );
   await Promise.all(ids.map((id, index) => (index % 3 === 0 ? first : second).untilStatus(id, "available")));
   await expectExactly(first, store, ids);
-  // The log of an earlier start is kept beside the present one's.
+  // The log of an earlier start is kept beside the present log.
   const startedTwice = ids.filter((id) => existsSync(join(first.dataDir, "instances", id, "engine.log.1")));
   expect(startedTwice).toEqual([]);
   await Promise.all(ids.map((id) => Promise.all([first.deleteCache(id), second.deleteCache(id)])));
   await expectExactly(first, store, []);
 });
 
-test("the same key at the same time through both makes one cache", async () => {
+test("the same idempotency key at the same time through both makes one cache", async () => {
   const keys = Array.from({ length: 10 }, () => randomUUID());
   const ids = await Promise.all(
     keys.map(async (key) => {
@@ -89,7 +90,7 @@ test.each(["reconcile.ensured", "loop.taken", "loop.reconciled"])(
   async (place) => {
     const other = first.pidOf("control") ?? 0;
     failpoints.arm(place);
-    // While the first is stopped, the second alone can take the work.
+    // While the first control plane is stopped, only the second can claim the work item.
     process.kill(other, "SIGSTOP");
     const id = await post(second, randomUUID());
     expect(await failpoints.reached()).toBe(control.pid);
@@ -104,7 +105,7 @@ test.each(["reconcile.ensured", "loop.taken", "loop.reconciled"])(
   },
 );
 
-test("a create that was stopped for longer than its lease does not harm what another made of it", async () => {
+test("a create that was stopped for longer than its lease does not harm what the other control plane made of it", async () => {
   const other = first.pidOf("control") ?? 0;
   failpoints.arm("reconcile.ensured");
   process.kill(other, "SIGSTOP");

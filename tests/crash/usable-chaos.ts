@@ -1,4 +1,5 @@
-// Customers who make and use caches and clusters while processes are killed and frozen: whatever is `available` can be used.
+// Customers who make and use caches and clusters while processes are killed and frozen: every `available` resource can
+// be used.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../src/lib/errors.ts";
@@ -9,7 +10,7 @@ import { openSession, type Resource } from "./ledger-sessions.ts";
 import { randomOf } from "./random.ts";
 import { pathOf, read, sleepyKinds, suspend } from "./sleepers.ts";
 
-/** What is killed or frozen at once. */
+/** The processes that are killed or frozen at once. */
 const TARGETS: readonly (readonly (ProcessName | "engine" | "store")[])[] = [
   ["control"],
   ["host"],
@@ -21,13 +22,13 @@ const TARGETS: readonly (readonly (ProcessName | "engine" | "store")[])[] = [
   ["control", "host", "gateway"],
 ];
 const CUSTOMERS = 3;
-/** How often a customer comes back to a resource before it is deleted. */
+/** How often a customer returns to a resource before it is deleted. */
 const MOST_USES = 5;
 /** How long a login may hang before it counts as failed. */
 const LOGIN_MS = 20_000;
 const LONGEST_PAUSE_MS = 1_500;
 const LONGEST_FREEZE_MS = 7_000;
-/** How soon a resource that the API calls available has to take its published credentials. */
+/** How soon a resource that the API calls available has to accept its published credentials. */
 const USABLE_WITHIN_MS = 30_000;
 const PATIENCE_MS = 120_000;
 const LAST_LINES = 40;
@@ -44,7 +45,7 @@ export class UsableChaos {
   readonly #faults: string[] = [];
   readonly #living = new Set<string>();
   #isOver = false;
-  /** When the latest kill or freeze was over. */
+  /** When the latest kill or freeze ended. */
   #calmSinceMs = 0;
   #used = 0;
   #kills = 0;
@@ -55,7 +56,7 @@ export class UsableChaos {
     this.#random = randomOf(options.seed);
   }
 
-  /** @returns what could not be used, each with all that can be known of it; its instance is kept. */
+  /** @returns the unusable resources, each with all known evidence; its instance is kept. */
   async run(): Promise<string[]> {
     const customers = Array.from({ length: CUSTOMERS }, () => this.#customer());
     const endsAtMs = performance.now() + this.#options.seconds * 1_000;
@@ -115,7 +116,7 @@ export class UsableChaos {
     }
   }
 
-  /** Uses a resource some times, now and then after a sleep that the customer asks for. @returns why it is in vain. */
+  /** Uses a resource some times, now and then after a suspend by the customer. @returns the reason of a failure. */
   async #useAgainAndAgain(resource: Resource): Promise<string | null> {
     const uses = 1 + Math.floor(this.#random() * MOST_USES);
     for (let use = 0; use < uses; use += 1) {
@@ -126,7 +127,7 @@ export class UsableChaos {
     return null;
   }
 
-  /** Logs in with the published credentials until that works. @returns why it is in vain. */
+  /** Logs in with the published credentials until that works. @returns the reason of a failure. */
   async #use(resource: Resource): Promise<string | null> {
     const beganAtMs = performance.now();
     for (;;) {
@@ -188,7 +189,7 @@ export class UsableChaos {
   }
 }
 
-/** Logs in once. @returns why that failed, undefined when it worked. */
+/** Logs in once. @returns the reason of a failure, undefined on success. */
 async function loginError(resource: Resource): Promise<string | undefined> {
   const login = openSession(resource).then(
     async (session) => void (await session.end()),
@@ -207,7 +208,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 

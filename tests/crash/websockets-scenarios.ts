@@ -1,4 +1,5 @@
-// One cell of the crash matrix of WebSocket clusters: an operation that is stopped at a named place, where somebody is killed.
+// A scenario of the crash matrix of WebSocket clusters: an operation that is stopped at a named step, where a process
+// is killed.
 import { expect } from "bun:test";
 import type { ApplicationResource } from "../../src/resources/websockets/schema.ts";
 import { until, type Failpoints, type TestPilvi } from "../support/pilvi/pilvi.ts";
@@ -17,12 +18,12 @@ import type { Victim } from "./scenario.ts";
 import { kill, killPilvi } from "./databases-disasters.ts";
 import { scenariosAt, DELETE, ENSURE, LOOP, PREPARE, START } from "./steps.ts";
 
-/** An operation, the place where it is stopped, and who is killed there. */
+/** An operation, the step where it is stopped, and the victim that is killed there. */
 export type Scenario = [operation: Operation, place: string, victim: Victim];
 
 export type Operation = "create" | "delete" | Wish;
 
-/** What is wished for of a cluster that runs. */
+/** Changes of a running cluster. */
 type Wish = "resize" | "create application" | "change application" | "rotate secret" | "delete application";
 
 const BEFORE_ENGINE = ["create.written", "create.committed", "loop.taken", ...PREPARE];
@@ -38,18 +39,18 @@ const places: Record<Operation, string[]> = {
   delete: DELETE,
 };
 
-/** All cells in which there is something to kill. */
+/** All scenarios in which there is a process to kill. */
 export function allScenarios(): Scenario[] {
   return scenariosAt(places, BEFORE_ENGINE);
 }
 
-/** What a cell is played with. */
+/** What a scenario runs with. */
 export interface Stage {
   pilvi: TestPilvi;
   failpoints: Failpoints;
 }
 
-/** Plays a cell and checks that the end is the one that an undisturbed operation has. */
+/** Runs a scenario and checks that its end is the end of an undisturbed operation. */
 export async function runScenario(stage: Stage, [operation, place, victim]: Scenario): Promise<void> {
   if (operation === "create") return await playCreate(stage, place, victim);
   const made = await createServer(stage.pilvi);
@@ -60,12 +61,12 @@ export async function runScenario(stage: Stage, [operation, place, victim]: Scen
   await untilServer(stage.pilvi, made.id);
   // A server that was killed is available again when it lets clients in.
   await until("what was wished for is in force", () => check().catch(() => false));
-  // Nothing of a deleted application can be seen of a server that was just killed, and has not been missed yet.
+  // A server that was just killed shows no deleted application either, so its successor is waited for.
   await until("it runs, once", () => stage.pilvi.enginePids(made.id).length === 1);
   await deleteServer(stage.pilvi, made.id);
 }
 
-/** A request may be cut off by the kill, at a place before its answer; then whoever asked asks again. */
+/** A kill at a step before the answer may cut off the request; then the client asks again. */
 async function playCreate({ pilvi, failpoints }: Stage, place: string, victim: Victim): Promise<void> {
   failpoints.arm(place);
   const headers = { "Idempotency-Key": crypto.randomUUID() };
@@ -90,7 +91,7 @@ async function playDelete(stage: Stage, { id }: TestServer, place: string, victi
   await until("its process has ended", () => !pids.some(isAlive));
 }
 
-/** Each wishes for something and tells how to find out whether it is in force. */
+/** Each change is requested, and returns a check whether it is in force. */
 const wishes: Record<Wish, (pilvi: TestPilvi, made: TestServer) => Promise<() => Promise<boolean>>> = {
   resize: async (pilvi, { id, server, main }) => {
     await pilvi.api("PATCH", `/websocket-servers/${id}`, { max_connections: 200 });
@@ -129,7 +130,10 @@ function pathOf({ id }: ApplicationResource): string {
   return `/websocket-applications/${id}`;
 }
 
-/** Waits until the armed place is reached, kills there, lets who survived go on, and waits until Pilvi is whole again. */
+/**
+ * Waits until the armed fail point is reached, kills there, lets the survivors go on, and waits until Pilvi has
+ * recovered.
+ */
 async function killAt({ pilvi, failpoints }: Stage, id: string | undefined, victim: Victim): Promise<void> {
   await failpoints.reached();
   if (victim === "engine") {

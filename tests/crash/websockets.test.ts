@@ -1,4 +1,5 @@
-// Kills Pilvi's processes and servers in the middle of what they do for WebSocket clusters; tests/full has every such cell.
+// Kills Pilvi's processes and servers in the middle of their work for WebSocket clusters; tests/full has every such
+// scenario.
 import { afterAll, beforeAll, test } from "bun:test";
 import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import { runScenario, type Scenario } from "./websockets-scenarios.ts";
@@ -16,7 +17,7 @@ afterAll(async () => {
   failpoints.close();
 });
 
-/** One for each place where what is written down and what is done could come apart. */
+/** A scenario for each step where the recorded state and the done work could diverge. */
 const scenarios: Scenario[] = [
   ["create", "create.written", "control"],
   ["create", "host.ensure.config", "host"],
