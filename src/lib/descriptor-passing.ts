@@ -36,7 +36,8 @@ export interface Delivery {
 }
 
 /**
- * Listens at a unix socket where other processes connect to receive descriptors. @throws Error when it cannot be made.
+ * Listens at a unix socket where other processes connect to receive descriptors.
+ * @throws Error when it cannot be made.
  */
 export function listenForPassing(path: string): number {
   const fd = newSocket();

@@ -15,7 +15,8 @@ export class Refusal extends PublicError {
 }
 
 /**
- * The part of an error that anyone may read. @param otherwise takes the place of a message that only the log may have.
+ * The part of an error that anyone may read.
+ * @param otherwise takes the place of a message that only the log may have.
  */
 export function publicMessageOf(error: unknown, otherwise: string): string {
   return error instanceof PublicError ? error.message : otherwise;

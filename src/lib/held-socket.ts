@@ -83,8 +83,8 @@ export class HeldSocket {
   }
 
   /**
-   * Takes connections from here on; they wait in the kernel until a process accepts them. @throws PublicError when
-   * another program listens.
+   * Takes connections from here on; they wait in the kernel until a process accepts them.
+   * @throws PublicError when another program listens.
    */
   listen(): void {
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);

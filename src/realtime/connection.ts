@@ -128,7 +128,8 @@ export class Connection {
 }
 
 /**
- * Closes. Clients of older protocols go by an error event, which they get first. @param protocol the client's version.
+ * Closes. Clients of older protocols go by an error event, which they get first.
+ * @param protocol the client's version.
  */
 export function refuse(transport: Transport, { code, message }: CloseReason, protocol: number): void {
   if (code >= 4000 && protocol < FIRST_WITH_CLOSE_CODES) transport.send(errorFrame(code, message));

@@ -13,7 +13,8 @@ const PONG_TIMEOUT_MS = 27_000;
 
 /**
  * Pings and closes by the time of the last frame from the client, which may also be a ping or a pong of RFC 6455; a
- * frame that was sent to a dead client proves nothing. @param now of the steady clock, in milliseconds.
+ * frame that was sent to a dead client proves nothing.
+ * @param now of the steady clock, in milliseconds.
  */
 export function beat(cluster: Cluster, now = performance.now()): void {
   for (const { config, connections } of cluster.applications()) {

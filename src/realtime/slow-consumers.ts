@@ -15,8 +15,8 @@ const MAX_ALL_BUFFERED_BYTES = 256 * 1024 ** 2;
 const MIN_BUFFERED_BYTES = 64 * 1024;
 
 /**
- * Closes clients with too many waiting bytes; a client that reads again soon still gets the reason. @returns how many
- * there were.
+ * Closes clients with too many waiting bytes; a client that reads again soon still gets the reason.
+ * @returns how many there were.
  */
 export function closeSlowConsumers(cluster: Cluster): number {
   const waiting: { connection: Connection; bytes: number }[] = [];

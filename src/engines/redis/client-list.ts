@@ -96,7 +96,8 @@ export class ClientList {
   }
 
   /**
-   * @returns whether all that is needed was read. @throws BeyondBounds; Error when the answer is not a list of clients.
+   * @returns whether all that is needed was read.
+   * @throws BeyondBounds; Error when the answer is not a list of clients.
    */
   take(bytes: Uint8Array): boolean {
     let rest: Buffer<ArrayBufferLike> =

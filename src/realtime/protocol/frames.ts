@@ -67,8 +67,8 @@ export function watchlistEvents(events: { name: "online" | "offline"; user_ids: 
 }
 
 /**
- * An event of the application or of a client; without `data` the frame has no data. @param userId the sender's, for a
- * client event on a presence channel.
+ * An event of the application or of a client; without `data` the frame has no data.
+ * @param userId the sender's, for a client event on a presence channel.
  */
 export function eventFrame(channel: string, name: string, data: string | undefined, userId?: string): string {
   return userId === undefined

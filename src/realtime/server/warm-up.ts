@@ -15,8 +15,8 @@ const URL = "http://127.0.0.1/app/warm-up?protocol=7&client=js&version=8.4.0";
 const SUBSCRIBE = JSON.stringify({ event: "pusher:subscribe", data: { channel: "warm-up" } });
 
 /**
- * Connects, subscribes and disconnects simulated clients in a cluster of its own. Takes some 10 ms. @returns the frames
- * that were sent to them.
+ * Connects, subscribes and disconnects simulated clients in a cluster of its own. Takes some 10 ms.
+ * @returns the frames that were sent to them.
  */
 export function warmUp(log: Log): number {
   const cluster = new Cluster(ignore, () => NO_EVENTS);
