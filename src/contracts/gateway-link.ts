@@ -55,7 +55,7 @@ export const hostMessageSchema = z.discriminatedUnion("type", [
    * message of a link.
    */
   z.strictObject({ type: z.literal("entries"), ids: z.array(id) }),
-  /** Follows the entries of those instances, each of which is a message of its own. */
+  /** Follows the entries of these instances, each of which is a message of its own. */
   z.strictObject({ type: z.literal("synced") }),
   z.strictObject({
     type: z.literal("entry"),

@@ -1,4 +1,5 @@
-// The journal of a host: what happened to its instances, as it stands in a file and is told to the control plane.
+// The journal of a host: what happened to its instances, in the form of its file and of the answer to the control
+// plane.
 import * as z from "zod/mini";
 import { wakeReasonSchema, wakeSpansSchema } from "./sleep.ts";
 
@@ -8,9 +9,12 @@ export const MAX_REASON_LENGTH = 500;
 const moment = z.iso.datetime();
 
 export const journalRecordSchema = z.strictObject({
-  /** Rises with each record, also over restarts of the host and over a loss of its latest records in a power cut. */
+  /**
+   * The number of the record. It rises, also over restarts of the host and over a loss of its latest records in a power
+   * cut.
+   */
   sequence: z.int(),
-  /** The instance. */
+  /** The id of the instance. */
   id: z.string().check(z.maxLength(64)),
   /** When it happened, by the clock of the host. */
   at: moment,
@@ -18,17 +22,17 @@ export const journalRecordSchema = z.strictObject({
     /** Its engine has a process; `restarted` after a crash. */
     "started",
     "restarted",
-    /** The process has ended: because it was to, or by itself. */
+    /** The process has ended: by an order, or by itself. */
     "stopped",
     "crashed",
     "asleep",
-    /** Somebody woke it. */
+    /** The instance was woken. */
     "awake",
     /** Its engine could not be started. */
     "failed",
     "out_of_memory",
     "disk_full",
-    /** There was more than the journal keeps of an instance. */
+    /** Records are missing, since the journal keeps only so many of an instance. */
     "gap",
   ]),
   details: z.strictObject({
@@ -43,7 +47,7 @@ export const journalRecordSchema = z.strictObject({
   }),
 });
 
-/** One thing that happened to an instance. */
+/** An event of an instance, as a host recorded it. */
 export type JournalRecord = z.infer<typeof journalRecordSchema>;
 
 /** A process of an engine whose end has not been recorded. */
@@ -56,7 +60,7 @@ export const journalHeadSchema = z.strictObject({
   version: z.literal(1),
   /** The highest sequence that was given. */
   sequence: z.int(),
-  /** The processes that ran then, by instance. */
+  /** The processes that ran at that time, by instance. */
   open: z.record(z.string(), openRunSchema),
 });
 

@@ -71,7 +71,7 @@ describe("a manifest without a format", () => {
     expect(read).toEqual({ ...manifest, uid: null, sleep: { ...manifest.sleep, since: read.sleep.since } });
   });
 
-  test("has the state that its wish and its sleep tell of", () => {
+  test("has the state that its former members mean", () => {
     const { state: _, sleep, ...former } = manifest;
     const states = [
       ["present", false],

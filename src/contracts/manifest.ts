@@ -12,8 +12,8 @@ export const MANIFEST_FORMAT = 2;
 const persistedStateSchema = z.enum(["awake", "suspending", "asleep", "removing"]);
 
 /**
- * The state of an instance as it is kept. From `suspending` on it is started by nobody but a client, or by a change that needs its engine;
- * an instance that is `awake` runs, or is to.
+ * The state of an instance as the manifest keeps it. From `suspending` on, only a client or a change that needs the
+ * engine starts it; an instance that is `awake` runs, or is to run.
  */
 export type PersistedState = z.infer<typeof persistedStateSchema>;
 
@@ -60,7 +60,7 @@ export function manifestText(manifest: Manifest): string {
 }
 
 /**
- * Reads the text of the file, of this format or an earlier one.
+ * Reads the text of the file, of this format or an earlier format.
  * @throws ContractError that names what is wrong with it, NewerManifest when a newer Pilvi wrote it.
  */
 export function manifestFrom(text: string): Manifest {

@@ -30,7 +30,7 @@ describe.each(releases.map(({ name }) => name))("%s", (release) => {
   test.each(names)("%s is read whole, and again after it was written in today's format", async (name) => {
     const text = await Bun.file(join(FIXTURES, release, name)).text();
     const manifest = manifestFrom(text);
-    // The wish and the sleep of that release are the state of today.
+    // That release kept the state in two former members.
     const { wish: _, sleep, ...rest } = JSON.parse(text);
     const { isAsleep: __, ...record } = sleep;
     expect(manifest.state).toBe(name.includes(".asleep") ? "asleep" : "awake");

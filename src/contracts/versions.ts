@@ -43,7 +43,7 @@ export function checkHello(line: string, version: number, peer: string): void {
   );
 }
 
-/** Whether a line is the first one of a link. */
+/** Whether a line is the first line of a link. */
 export function isHello(line: string): boolean {
   return versionIn(line) !== null;
 }

@@ -77,7 +77,8 @@ export interface Driver {
    */
   freePorts(ports: number[], signal?: AbortSignal): Promise<number[]>;
   /**
-   * Tells what happened to instances after a record, the oldest first, as soon as there is something, or nothing after some seconds.
+   * Returns what happened to instances after a record, the oldest first: as soon as there is something, or nothing
+   * after some seconds.
    * @param after the sequence of the last record that was taken, which the driver then need not keep; 0 for all.
    * @throws PublicError when the driver cannot be reached.
    */

@@ -70,7 +70,7 @@ export interface FirstData {
   mark: string;
   /** Changes with the steps of `build`, so that data of an earlier recipe is not used. */
   recipe: string;
-  /** Makes a folder `data` in the given one. */
+  /** Makes a folder `data` in the given folder. */
   build(installed: InstalledEngine, folder: string, builder: Builder): Promise<void>;
 }
 

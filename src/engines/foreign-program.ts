@@ -32,13 +32,13 @@ export interface DebianSource {
 export interface Floor {
   /** The beginning of the versions, such as `8.1` or `17`. */
   line: string;
-  /** The lowest upstream version without known holes; null where none is known. */
+  /** The lowest upstream version without known holes; null where no such version is known. */
   lowest: string | null;
   /**
    * The lowest package without known holes, by distribution release, since distributions patch older versions in place.
    */
   packages?: Record<string, string>;
-  /** The last day on which upstream fixes it, `YYYY-MM-DD`; null where none is known. */
+  /** The last day on which upstream fixes it, `YYYY-MM-DD`; null where that day is not known. */
   supportedUntil: string | null;
   /** The source of these facts. */
   source: string;
@@ -46,7 +46,7 @@ export interface Floor {
 
 /** A program that opens sessions with the engine. */
 export interface ClientProgram {
-  /** Names on the PATH, the preferred one first. */
+  /** Names on the PATH, the preferred name first. */
   names: string[];
   /** Its path in a stored engine; left out where the store does not have it. */
   stored?: string;

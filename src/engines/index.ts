@@ -12,7 +12,7 @@ export interface EngineSources {
   ownEngines: InstalledEngine[];
 }
 
-/** The engines of this machine, the preferred one of each name first. */
+/** The engines of this machine, the preferred engine of each name first. */
 export async function runnableEngines({ enginesDir, ownEngines }: EngineSources): Promise<InstalledEngine[]> {
   return [...ownEngines, ...(await usableEngines(enginesDir))];
 }

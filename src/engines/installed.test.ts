@@ -1,4 +1,4 @@
-// Finds engines in a folder of made-up ones and on a made-up PATH.
+// Finds engines in a made-up folder and on a made-up PATH.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

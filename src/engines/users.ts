@@ -1,10 +1,10 @@
 // How many users of an instance the host keeps outside the engine, and how large each of them may be.
 import type { InstanceUser } from "../drivers/driver.ts";
 
-/** How many users of one instance are kept; a customer may make any number of them by SQL. */
+/** How many users of one instance the host keeps; a customer may make any number of them by SQL. */
 export const MAX_USERS = 2_000;
 
-/** The longest name that is kept, in bytes; no engine takes a longer one. */
+/** The longest name that is kept, in bytes; no engine takes a longer name. */
 const MAX_NAME_BYTES = 512;
 
 /**

@@ -1,6 +1,6 @@
 // Versions as engines have them: numbers with dots.
 
-/** Orders versions by their numbers: negative when `a` is the older one. */
+/** Orders versions by their numbers: negative when `a` is older. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split(".").map(Number));
   for (let place = 0; place < Math.max(left?.length ?? 0, right?.length ?? 0); place += 1) {

@@ -1,6 +1,6 @@
 // Errors with two audiences: a public message for the caller, a private cause for the log.
 
-/** An error whose message may be shown to anyone; what really happened stays in `cause`. */
+/** An error whose message may be shown to anyone; the true reason stays in `cause`. */
 export class PublicError extends Error {
   override name = "PublicError";
 

@@ -1,4 +1,4 @@
-// Texts of customers in sentences: short, and without what a terminal obeys.
+// Texts of customers in sentences: short, and without characters that a terminal obeys.
 import { expect, test } from "bun:test";
 import { presentable, presentableSentence } from "./presentable.ts";
 

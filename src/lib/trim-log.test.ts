@@ -1,4 +1,4 @@
-// A log that has become large keeps its end, and a small one is left alone.
+// A large log keeps its end, and a small log is left alone.
 import { expect, test } from "bun:test";
 import {
   mkdtempSync,

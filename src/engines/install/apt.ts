@@ -80,7 +80,7 @@ export class Apt {
 
   /**
    * The newest version of a package, even when the system has it.
-   * @throws Error when there is none.
+   * @throws Error when there is no version.
    */
   async find(name: string): Promise<DebianPackage> {
     const { stdout } = await this.#get("download", "--print-uris", name);

@@ -1,4 +1,4 @@
-// Chooses the command that installs an engine from what os-release says.
+// Chooses the command that installs an engine, by the variables of os-release.
 import { expect, test } from "bun:test";
 import { installHint, parseOsRelease, readOsRelease } from "./hints.ts";
 

@@ -22,7 +22,7 @@ export interface PostgresPackage {
   version: string;
 }
 
-/** The packages in the checkout, one for each major version, the newest first; none when npm left them out. */
+/** The packages in the checkout, one for each major version, the newest first; empty when npm left them out. */
 export function postgresPackages(checkoutDir: string): PostgresPackage[] {
   const modules = join(checkoutDir, "node_modules");
   const older = OLDER_MAJORS.map((major) => `postgres-${major}-linux-${process.arch}`);

@@ -1,4 +1,4 @@
-// Brings the users and databases of a running MariaDB to what the spec says.
+// Brings the users and databases of a running MariaDB to the spec.
 import type { SQL } from "bun";
 import type { InstanceUser, MysqlSpec } from "../../drivers/driver.ts";
 import type { DatabaseFault, DataState, EngineContext } from "../engine.ts";

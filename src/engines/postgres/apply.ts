@@ -1,4 +1,4 @@
-// Brings the roles and databases of a running Postgres to what the spec says.
+// Brings the roles and databases of a running Postgres to the spec.
 import type { SQL } from "bun";
 import type { PostgresSpec } from "../../drivers/driver.ts";
 import type { DatabaseFault, DataState, EngineContext } from "../engine.ts";

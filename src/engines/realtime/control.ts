@@ -25,7 +25,7 @@ export async function applySpec(context: Context): Promise<void> {
   await ask(context, "/config", { method: "PUT", body: JSON.stringify(config) });
 }
 
-/** Has the server send all clients away as if their applications were deleted, so that none of them reconnects. */
+/** Has the server send all clients away as if their applications were deleted, so that no client reconnects. */
 export async function dismiss({ spec, ...context }: Context): Promise<void> {
   await applySpec({ ...context, spec: { ...spec, applications: [] } });
 }

@@ -1,7 +1,7 @@
 // Orders versions of Debian packages as dpkg does. Debian patches in place: 7.0.15-1~deb12u10 is newer than
 // 7.0.15-1~deb12u9.
 
-/** Orders two versions of a package: negative when `a` is the older one. A `~` is older than nothing at all. */
+/** Orders two versions of a package: negative when `a` is older. A `~` is older than nothing at all. */
 export function compareDebianVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   return (
