@@ -2,7 +2,7 @@
 import type { Route, WakeReason } from "./link.ts";
 import type { ClientStream, Stream } from "./stream.ts";
 
-/** How long a client is held for its engine. A recovery may take minutes; most clients give up earlier by themselves. */
+/** How long a client is held for its engine. A recovery may take minutes; most clients give up earlier. */
 export const HOLD_MS = 5 * 60_000;
 
 /** Thrown when no engine is ready in time; the message may be shown to the client. */
@@ -31,7 +31,7 @@ export interface MessageFramer {
   walk(bytes: Uint8Array, length: number): boolean;
   /** Whether the client's last message is whole, and the connection to the engine holds no state that would be lost. */
   readonly isBetweenMessages: boolean;
-  /** Takes the next bytes of the engine (the first `length` of `bytes`), for a framer that learns open state from them. */
+  /** Takes the next bytes of the engine, the first `length`, for a framer that learns open state from them. */
   hear?(bytes: Uint8Array, length: number): void;
   /** Whether the engine has answered every message; only a framer with `hear` knows. */
   readonly isAnswered?: boolean;

@@ -1,4 +1,4 @@
-// Which connections go when there is no room for all.
+// The choice of connections to close when descriptors get scarce.
 import { describe, expect, test } from "bun:test";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { Customers, hostOf } from "./customers.ts";
@@ -33,7 +33,7 @@ function closed(clients: Client[]): number {
 const customersOf = () => new Customers<Client>((client) => client.close());
 
 describe("customers", () => {
-  test("a route takes as many as it may, and the next when a client has gone", () => {
+  test("a route refuses clients above its limit, and takes the next when a client has gone", () => {
     const customers = customersOf();
     const [first, second, third] = [new Client("1.1.1.1"), new Client("1.1.1.1"), new Client("1.1.1.1")];
     expect([first, second, third].map((client) => customers.add("a", client, 2))).toEqual([
@@ -48,14 +48,14 @@ describe("customers", () => {
     expect(customers.size).toBe(3);
   });
 
-  test("a client that says twice who it is counts once", () => {
+  test("a client that logs in twice counts once", () => {
     const customers = customersOf();
     const client = new Client("1.1.1.1");
     expect([customers.add("a", client, 1), customers.add("a", client, 1)]).toEqual([true, true]);
     expect(customers.size).toBe(1);
   });
 
-  test("the fullest route loses those that are silent longest", () => {
+  test("the fullest route loses the clients that are silent longest", () => {
     const customers = customersOf();
     const quiet = come(
       customers,
@@ -72,7 +72,7 @@ describe("customers", () => {
     expect(loud.map(({ isClosed }) => isClosed)).toEqual([...Array(60).fill(true), ...Array(40).fill(false)]);
   });
 
-  test("clients that an engine serves go last, and free two descriptors each", () => {
+  test("clients connected to an engine are closed last, and free two descriptors each", () => {
     const customers = customersOf();
     const clients = come(
       customers,
@@ -85,7 +85,7 @@ describe("customers", () => {
     expect(closed(clients)).toBe(6);
   });
 
-  test("an address with more than half of all goes before others, also where it is on many routes", () => {
+  test("clients of an address with more than half of all connections are closed first, also across many routes", () => {
     const customers = customersOf();
     const honest = come(
       customers,
@@ -103,7 +103,7 @@ describe("customers", () => {
     expect([closed(honest), closed(crowd)]).toEqual([0, 15]);
   });
 
-  test("one address for all, as behind a proxy, keeps no route from its due", () => {
+  test("when all clients share one address, as behind a proxy, the fullest route loses clients", () => {
     const customers = customersOf();
     const few = come(
       customers,
@@ -119,7 +119,7 @@ describe("customers", () => {
     expect([closed(few), closed(many)]).toEqual([0, 20]);
   });
 
-  test("more than there are can be asked for", () => {
+  test("shedding more descriptors than there are closes all clients", () => {
     const customers = customersOf();
     const clients = come(
       customers,
@@ -141,7 +141,7 @@ describe("customers", () => {
 const limitsOf = (openFiles: number) => new ConnectionLimits<Client>(openFiles, (client) => client.close());
 
 describe("the limits of a gateway", () => {
-  test("with room for all, nobody goes", () => {
+  test("with room for all connections no connection is closed", () => {
     const limits = limitsOf(1_000);
     const clients = clientsOf(400, () => "1.1.1.1");
     for (const client of clients) limits.arrived("a", client);
@@ -149,7 +149,7 @@ describe("the limits of a gateway", () => {
     expect(closed(clients)).toBe(0);
   });
 
-  test("strangers make room for customers first", () => {
+  test("clients before their login are closed before customers", () => {
     const limits = limitsOf(1_000);
     const preAuth = clientsOf(400, () => "1.1.1.1");
     const customers = clientsOf(400, () => "1.1.1.1");
@@ -159,7 +159,7 @@ describe("the limits of a gateway", () => {
     expect([closed(preAuth), closed(customers)]).toEqual([33, 0]);
   });
 
-  test("customers go when strangers have given what they can", () => {
+  test("customers are closed when the clients before their login are down to their reserve", () => {
     const limits = limitsOf(1_000);
     const preAuth = clientsOf(60, () => "1.1.1.1");
     const customers = clientsOf(700, () => "1.1.1.1");

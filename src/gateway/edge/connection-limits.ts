@@ -1,17 +1,17 @@
-// How many connections the gateway holds, and which of them go when descriptors get scarce.
+// Bounds the gateway's connections, and closes some of them when descriptors get scarce.
 import { Customers, type Customer } from "./customers.ts";
 import { PreAuthLimit } from "./pre-auth-limit.ts";
 
-/** Sockets that have not said who they are yet; beyond this one of them has to go for each that comes. */
+/** The most sockets of clients before their login; above it, each new socket closes an older socket. */
 const MAX_STRANGERS = 8_192;
-/** How much of its descriptors the gateway has for them at most, and what of it they keep when customers need the room. */
+/** The share of all descriptors that clients before their login get at most, and keep when customers need the room. */
 const STRANGERS_SHARE = 1 / 2;
 const LEAST_STRANGERS_SHARE = 1 / 16;
-/** What the process opens beside sockets of clients and engines: files, the loop, the link with the host. */
+/** Descriptors besides the sockets of clients and engines: files, the loop, the link with the host. */
 const OWN_DESCRIPTORS = 64;
 /** Kept free for the clients, engines and listeners of the next moment. */
 const RESERVE_SHARE = 1 / 16;
-/** Freed at a time, so that a crowd is not looked through for each connection that comes. */
+/** The share that is freed at a time, so that not each new connection causes a search through all clients. */
 const RELIEF_SHARE = 1 / 32;
 
 export class ConnectionLimits<Client extends Customer> {
@@ -20,7 +20,7 @@ export class ConnectionLimits<Client extends Customer> {
   readonly #customers: Customers<Client>;
 
   /**
-   * @param openFiles how many descriptors the process may have.
+   * @param openFiles the process's limit of descriptors.
    * @param dismiss ends the connection of a customer at once.
    */
   constructor(openFiles: number, dismiss: (client: Client, route: string) => void) {
@@ -29,12 +29,12 @@ export class ConnectionLimits<Client extends Customer> {
     this.#customers = new Customers(dismiss);
   }
 
-  /** A client has come and has not said who it is. @param route the id of the instance that it came for. */
+  /** Counts a new client before its login. @param route the id of the instance behind the client's address. */
   arrived(route: string, client: Client): void {
     this.#preAuth.add(route, client);
   }
 
-  /** A client has proved who it is. @returns false when the route has as many as it may. */
+  /** Counts a client that has logged in. @returns false when the route has its `most` clients already. */
   identified(route: string, client: Client, most: number): boolean {
     if (!this.#customers.add(route, client, most)) return false;
     this.#preAuth.remove(route, client);
@@ -47,13 +47,16 @@ export class ConnectionLimits<Client extends Customer> {
     this.#customers.remove(route, client);
   }
 
-  /** How many sockets may be open before some have to go. @param listeners how many addresses are listened at. */
+  /** How many sockets may be open before some are closed. @param listeners the count of listening sockets. */
   room(listeners: number): number {
     const share = this.#openFiles * (1 - RESERVE_SHARE) - OWN_DESCRIPTORS - listeners;
     return Math.max(1, Math.floor(share));
   }
 
-  /** Ends connections until there is room again: of strangers first, then those of customers. @param sockets how many are open. */
+  /**
+   * Closes connections until there is room again: first of clients before their login, then of customers.
+   * @param sockets how many are open.
+   */
   relieve(sockets: number, listeners: number): void {
     let excess = sockets - this.room(listeners);
     if (excess <= 0) return;

@@ -1,20 +1,20 @@
-// Clients that have said who they are: how many an instance has, and who goes first when there is no room for all.
+// Clients that have logged in: their count per instance, and the order of closing when there is no room for all.
 import { networkOf } from "../../lib/network.ts";
 
-/** A client that may be ended. */
+/** A client whose connection may be closed. */
 export interface Customer {
   /** Address and port. */
   readonly address: string;
-  /** Whether it is connected to an engine, which takes a second descriptor. */
+  /** Whether the client is connected to an engine, which takes a second descriptor. */
   readonly isAttached: boolean;
-  /** When it or its engine said something last, by the time of the loop, in milliseconds. */
+  /** When the client or its engine sent bytes last, by the loop's clock, in milliseconds. */
   readonly usedAtMs: number;
   close(): void;
 }
 
-/** An address that has more of all customers than this goes before all others. */
+/** Clients of an address with more than this share of all customers are closed first. */
 const DOMINANT_SHARE = 1 / 2;
-/** How much of the fullest route goes before the fullest is looked for anew. */
+/** The share of the fullest route that is closed before the fullest route is determined anew. */
 const SLICE_SHARE = 1 / 2;
 
 export class Customers<Client extends Customer> {
@@ -32,7 +32,7 @@ export class Customers<Client extends Customer> {
     return this.#size;
   }
 
-  /** @returns false when the route has `most` already. */
+  /** @returns false when the route has `most` clients already. */
   add(route: string, client: Client, most: number): boolean {
     const customers = this.#byRoute.get(route) ?? new Set();
     if (customers.has(client)) return true;
@@ -52,12 +52,12 @@ export class Customers<Client extends Customer> {
     this.#count(client, -1);
   }
 
-  /** Ends connections until so many descriptors are free. */
+  /** Closes connections until they have freed so many descriptors, or none is left. */
   shed(descriptors: number): void {
     for (let missing = descriptors; missing > 0 && this.#size > 0;) missing -= this.#shedFullest(missing);
   }
 
-  /** Ends some of the fullest route, those first that have been silent longest. @returns how many descriptors that frees. */
+  /** Closes a part of the fullest route, the longest silent clients first. @returns the count of freed descriptors. */
   #shedFullest(missing: number): number {
     const host = this.#dominantHost();
     let fullest: [string, Client[]] = ["", []];
@@ -78,7 +78,7 @@ export class Customers<Client extends Customer> {
     return freed;
   }
 
-  /** Behind a proxy, or on one machine, all have one address, and none is passed over. */
+  /** The address with the most customers by far; all of them behind a proxy, and then every client is a candidate. */
   #dominantHost(): string | null {
     for (const [host, count] of this.#perHost) if (count > this.#size * DOMINANT_SHARE) return host;
     return null;
@@ -92,12 +92,12 @@ export class Customers<Client extends Customer> {
   }
 }
 
-/** Clients that no engine serves go first; they have asked for nothing yet, or their cache sleeps. */
+/** Sorts clients without an engine first: they have asked for nothing yet, or their cache sleeps. */
 function bySilence(one: Customer, other: Customer): number {
   return Number(one.isAttached) - Number(other.isAttached) || one.usedAtMs - other.usedAtMs;
 }
 
-/** What an address with its port counts for. */
+/** The network under which an address with its port is counted. */
 export function hostOf(address: string): string {
   return networkOf(address.slice(0, address.lastIndexOf(":")).replace(/^\[(.*)\]$/, "$1"));
 }

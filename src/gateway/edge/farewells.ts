@@ -1,4 +1,4 @@
-// What a client is told that is sent away because there are too many, in the words of its protocol.
+// The last message to a client that is closed because there are too many, in its protocol.
 import type { Protocol } from "../link.ts";
 import { tooManyClients } from "../postgres/errors.ts";
 import { TOO_MANY_CLIENTS } from "../redis/replies.ts";
@@ -6,8 +6,8 @@ import { TOO_MANY_CLIENTS } from "../redis/replies.ts";
 const NOTHING = new Uint8Array();
 
 /**
- * For a client that has asked nothing. An error that comes unasked has the wrong number for a client of MySQL, and some take that for a
- * broken connection and warn of it.
+ * For a client without a pending request. An unasked error has the wrong sequence number for MySQL clients; some of
+ * them warn of a broken connection then.
  */
 export const FAREWELLS: Record<Protocol, Uint8Array> = {
   postgres: tooManyClients().toBytes(),

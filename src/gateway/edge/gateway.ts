@@ -25,23 +25,23 @@ const HANDLERS: Record<Protocol, ProtocolHandler> = {
   redis: redisHandler,
 };
 
-/** What the gateway was told at its start. */
+/** The settings of the gateway, fixed at its start. */
 export interface GatewaySettings {
   /** The host's unix socket for gateways. */
   linkSocket: string;
-  /** The host's unix socket from which it hands over the sockets that clients come to. */
+  /** The host's unix socket through which it passes the sockets that listen for clients. */
   addressSocket: string;
-  /** Begins TLS as the server on a descriptor; null where there is no TLS. */
+  /** Begins TLS, as the server, on a descriptor; null without TLS. */
   session: TlsPolicy["session"];
-  /** Whether clients of other machines may speak in clear. */
+  /** Whether clients of other machines may connect without TLS. */
   isInsecureAllowed: boolean;
 }
 
 interface OpenRoute {
   backend: InstanceBackend;
-  /** Null until the host has handed over the socket, which it does not have either while another program has the address. */
+  /** Null until the host has passed the socket; the host has none while another program uses the address. */
   listener: Listener | null;
-  /** What the host asked of it last. */
+  /** The number of the host's last question for this route. */
   question: number | undefined;
   clients: Set<ClientSocket>;
 }
@@ -52,7 +52,7 @@ export class Gateway {
   readonly #log: Log;
   readonly #link: HostLink;
   readonly #addresses: AddressLink;
-  /** Sockets of instances that the gateway has not heard of yet. */
+  /** Sockets of instances whose route has not arrived yet. */
   readonly #early = new Map<string, number>();
   readonly #routes = new Map<string, OpenRoute>();
   readonly #limits = new ConnectionLimits<ClientSocket>(openFileLimit(), (client, id) =>
@@ -60,10 +60,10 @@ export class Gateway {
   );
   readonly #gc: GcScheduler;
   readonly #ready: () => void;
-  /** What was said of the latest host, when that speaks another version. */
+  /** The logged error of the latest host, when that host has another version. */
   #mismatch: string | null = null;
 
-  /** @param ready called each time the host has told of all instances. */
+  /** @param ready called each time the host has sent all routes. */
   constructor(reactor: Reactor, settings: GatewaySettings, log: Log, ready: () => void) {
     this.#reactor = reactor;
     this.#gc = new GcScheduler(reactor.timers);
@@ -86,19 +86,19 @@ export class Gateway {
     });
   }
 
-  /** Begins to listen to the host, and to whoever comes to the addresses that it tells. */
+  /** Connects to the host, and accepts clients at the addresses of the host's routes. */
   start(): void {
     this.#link.start();
   }
 
-  /** The host comes again and again, of which the log hears once; whoever is connected is served meanwhile. */
+  /** Logs a mismatch once, though each attempt repeats it. Connected clients are served meanwhile. */
   #mismatched(message: string): void {
     if (message === this.#mismatch) return;
     this.#mismatch = message;
     this.#log.error({ reason: message }, "the host cannot be understood");
   }
 
-  /** A host is there, which may have been started in place of a killed one, and gets back what that had. */
+  /** A host has connected. It may replace a killed host, so it gets that host's sockets back. */
   #meet(): void {
     this.#mismatch = null;
     const held: Parcel[] = [...this.#early];
@@ -131,7 +131,7 @@ export class Gateway {
     }
   }
 
-  /** The backend that a question is for, which its answer will name. */
+  /** Finds the backend for a question, and keeps the question's number for the answer. */
   #asked({ id, question }: { id: string; question?: number }): InstanceBackend | undefined {
     const route = this.#routes.get(id);
     if (route !== undefined) route.question = question;
@@ -181,7 +181,7 @@ export class Gateway {
     this.#listen(entry.id, fd);
   }
 
-  /** @param fd a socket that listens at the address of the instance, in place of the one before; null is none. */
+  /** @param fd the socket that listens at the address of the instance, in place of the former socket; null for none. */
   #listen(id: string, fd: number | null): void {
     const route = this.#routes.get(id);
     this.#forget(id);
@@ -222,7 +222,7 @@ export class Gateway {
     void this.#serve(route, client);
   }
 
-  /** Ends the connection of a customer for whom there is no room any more. */
+  /** Closes the connection of a customer when there is no room for it any more. */
   #dismiss(client: ClientSocket, id: string): void {
     const route = this.#routes.get(id);
     client.dismiss(route === undefined ? new Uint8Array() : FAREWELLS[route.backend.entry.protocol]);
@@ -244,7 +244,7 @@ export class Gateway {
   }
 }
 
-/** The contract has no other messages; were there one, it would not compile here. */
+/** The contract has no other messages: a message type without a case does not compile. */
 function unknownMessage(message: never): never {
   throw new Error(`The host sent an unknown message: ${JSON.stringify(message)}`);
 }

@@ -1,10 +1,10 @@
-// Gives memory back after many clients have gone. Bun does so when its event loop is idle, which the gateway's own one never lets
-// it be.
+// Gives memory back after many clients have gone. Bun does so when its event loop is idle, but the gateway's own loop
+// blocks Bun's.
 import type { Timer, Timers } from "../reactor/timers.ts";
 
-/** Each leaves about 4 kB; below this the next ones use what is there. */
+/** Each client leaves about 4 kB; the memory of fewer clients is left for the next clients. */
 const ENOUGH_CLIENTS = 1_000;
-/** Looking through all memory takes some 8 ms for each thousand clients that are connected, so it is not done often. */
+/** A collection takes some 8 ms for each thousand connected clients, so collections are rare. */
 const DELAY_MS = 5_000;
 
 export class GcScheduler {

@@ -1,4 +1,4 @@
-// Who has to go when more come than there is room for.
+// The limit of clients before their login, and which of them are closed at the limit.
 import { expect, test } from "bun:test";
 import { PreAuthLimit } from "./pre-auth-limit.ts";
 
@@ -15,7 +15,7 @@ function crowd(preAuth: PreAuthLimit<Client>, route: string, count: number): Cli
   return clients;
 }
 
-test("the oldest client of the fullest route is closed for each that comes", () => {
+test("at the limit each new client closes the oldest client of the fullest route", () => {
   const preAuth = new PreAuthLimit<Client>(10);
   const quiet = crowd(preAuth, "quiet", 2);
   const loud = crowd(preAuth, "loud", 100);
@@ -25,7 +25,7 @@ test("the oldest client of the fullest route is closed for each that comes", () 
   expect(preAuth.size).toBe(10);
 });
 
-test("a client that logged in counts no more, and is counted off once", () => {
+test("a client that logged in is removed from the count, once", () => {
   const preAuth = new PreAuthLimit<Client>(2);
   const [known, other] = crowd(preAuth, "route", 2);
   if (known === undefined || other === undefined) throw new Error("nobody came");

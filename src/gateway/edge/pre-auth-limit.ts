@@ -1,4 +1,4 @@
-// Clients that have not said who they are yet: so many of them at most, whoever sends them.
+// Limits how many clients that have not logged in yet are connected.
 
 /** A connection that can be ended at once. */
 interface Closable {
@@ -7,11 +7,11 @@ interface Closable {
 
 export class PreAuthLimit<Client extends Closable> {
   readonly #most: number;
-  /** In the order in which they came, by the route at which they wait. */
+  /** The clients by route, in the order of their arrival. */
   readonly #crowds = new Map<string, Set<Client>>();
   #size = 0;
 
-  /** @param most beyond which one of them has to go for each that comes. */
+  /** @param most the limit; above it, each new client closes an older client. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -20,7 +20,7 @@ export class PreAuthLimit<Client extends Closable> {
     return this.#size;
   }
 
-  /** @param route the id of the instance that the client came for. */
+  /** @param route the id of the instance behind the client's address. */
   add(route: string, client: Client): void {
     const crowd = this.#crowds.get(route) ?? new Set();
     this.#crowds.set(route, crowd.add(client));
@@ -36,7 +36,7 @@ export class PreAuthLimit<Client extends Closable> {
     if (crowd.size === 0) this.#crowds.delete(route);
   }
 
-  /** The oldest client of the route that has most, so that a crowd at one route keeps nobody from the others. */
+  /** Closes the oldest client of the fullest route, so that a crowd at one route leaves room at the other routes. */
   dropOne(): void {
     let fullest: [string, Set<Client>] | null = null;
     for (const each of this.#crowds) if (each[1].size > (fullest?.[1].size ?? 0)) fullest = each;

@@ -1,4 +1,4 @@
-// Who is out of reach of an address.
+// The clients that could not have connected to an address.
 import { expect, test } from "bun:test";
 import { isLoopbackPeer, outOfReach } from "./reach.ts";
 
@@ -6,7 +6,7 @@ const NEAR = ["127.0.0.1:5", "127.8.0.1:5", "[::1]:5"];
 const FAR = ["10.0.0.7:5", "12.7.0.1:5", "[::10]:5", "[fd00::1]:5"];
 const clients = [...NEAR, ...FAR].map((address) => ({ address }));
 
-test("peers of this machine are told from others", () => {
+test("peers with a loopback address are peers of this machine", () => {
   expect(clients.filter(({ address }) => isLoopbackPeer(address)).map(({ address }) => address)).toEqual(
     NEAR,
   );

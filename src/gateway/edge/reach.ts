@@ -1,4 +1,4 @@
-// Who can come to an address: clients of this machine, or of any.
+// The reach of an address: only clients of this machine, or of every machine.
 
 interface Client {
   /** Address and port. */
@@ -11,7 +11,7 @@ export function isLoopbackPeer(peer: string): boolean {
 }
 
 /**
- * Those who could not have come to an address.
+ * The clients that could not have connected to an address.
  * @param address where the gateway listens, without port or brackets.
  */
 export function outOfReach<C extends Client>(clients: Iterable<C>, address: string): C[] {

@@ -2,7 +2,7 @@
 import type { Route } from "../link.ts";
 import type { Timer, Timers } from "../reactor/timers.ts";
 
-/** The report is repeated at least this often: the host may refuse it because the engine works unseen by the gateway. */
+/** The longest pause between reports: the host may refuse a report while the engine works unseen by the gateway. */
 const LONGEST_REPEAT_MS = 10_000;
 
 export class IdleTimer {

@@ -127,7 +127,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     else this.part();
   }
 
-  /** Disconnects all clients whatever they do, and sends "detached" when the last connection to the engine is closed. */
+  /** Disconnects all clients whatever they do, and sends "detached" when the last connection is closed. */
   part(): void {
     for (const engine of this.#begun) engine.close();
     for (const splice of this.#splices) splice.detach();

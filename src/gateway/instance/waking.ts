@@ -128,7 +128,7 @@ export class Waking {
     if (this.#cause?.hasLeft === true) this.#cause = null;
   }
 
-  /** When a client began to wait: at its connection, or, for a client served before, when it needed the engine again. */
+  /** When a client began to wait: at its connection, or, for a client served before, at its request. */
   #beganAtMs(client: ClientSocket, askedAtMs: number): number {
     const isBack = this.#served.has(client) || askedAtMs - client.acceptedAtMs > LONGEST_LOGIN_MS;
     return isBack ? askedAtMs : client.acceptedAtMs;

@@ -1,4 +1,4 @@
-// The gateway's end of what hands it the sockets that it listens at: it gives them back to each new host, and takes those of that host.
+// The gateway's end of the link for listening sockets: returns them to each new host, and takes the host's.
 import {
   connectForPassing,
   passDescriptors,
@@ -9,9 +9,9 @@ import { deliveryOf, parcelsIn, type Parcel } from "../../lib/socket-courier.ts"
 import { EPOLLIN, libc } from "./libc.ts";
 import type { Reactor, Watcher } from "./reactor.ts";
 
-/** What is done when the host hands something over, or is gone. */
+/** The events of the link. */
 export interface AddressLinkEvents {
-  /** A socket that listens, whose owner the gateway is from then on; null when it is to have none any more. */
+  /** A listening socket, which the gateway owns from then on; null when the gateway has to give the socket up. */
   received(id: string, fd: number | null): void;
   ended(): void;
 }
@@ -30,8 +30,8 @@ export class AddressLink implements Watcher {
   }
 
   /**
-   * Connects to a new host and hands over what the gateway has, which a host that was killed has lost.
-   * @returns false when it could not be done.
+   * Connects to a new host and passes it the gateway's sockets, which a killed host has lost.
+   * @returns false without a connection, or when the passing failed.
    */
   connect(held: Parcel[]): boolean {
     this.#close();

@@ -1,4 +1,4 @@
-// The memory that everything is read into. There is one for all, since whoever reads passes it on or copies it before anyone else does.
+// The memory for all reads. One chunk serves all sockets, since each reader passes its bytes on or copies them at once.
 import { addressOf } from "./libc.ts";
 
 export const CHUNK_BYTES = 128 * 1024;

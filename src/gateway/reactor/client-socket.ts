@@ -1,4 +1,4 @@
-// A client's socket: begins in clear, may go on with TLS, and has a deadline until the client has said who it is.
+// A client's socket: begins in clear, may go on with TLS, and has a deadline until the client has logged in.
 import { FAILED, WANT_READ, WANT_WRITE } from "../io-result.ts";
 import { StreamEnded, type ClientStream, type TlsInfo } from "../stream.ts";
 import { chunk, chunkAddress } from "./chunk.ts";
@@ -8,15 +8,15 @@ import type { Reactor } from "./reactor.ts";
 import { SocketStream } from "./socket-stream.ts";
 import type { Timer } from "./timers.ts";
 
-/** A session of TLS that is being agreed on. */
+/** A TLS session before the end of its handshake. */
 export interface Handshaking extends Secured {
   handshake(): "done" | "want-read" | "want-write" | "failed";
   readonly info: TlsInfo;
 }
 
-/** How clients may speak to the gateway. */
+/** Whether clients can or must use TLS. */
 export interface TlsPolicy {
-  /** Begins TLS as the server on a descriptor; null where there is no TLS. */
+  /** Begins TLS, as the server, on a descriptor; null without a certificate. */
   session: ((fd: number, alpn: readonly string[]) => Handshaking) | null;
   mustStartTls: boolean;
 }
@@ -26,9 +26,9 @@ const HANDSHAKE_WAITS = { "want-read": WANT_READ, "want-write": WANT_WRITE } as 
 export class ClientSocket extends SocketStream implements ClientStream {
   readonly address: string;
   readonly acceptedAtMs: number;
-  /** Called when the client has said who it is; throws when it may not stay. */
+  /** Called when the client has logged in; throws when the client may not stay. */
   onIdentified: (() => void) | null = null;
-  /** When it or its engine said something last, by the time of the loop, in milliseconds. */
+  /** When the client or its engine sent bytes last, by the loop's clock, in milliseconds. */
   usedAtMs: number;
   readonly #policy: TlsPolicy;
   #tls: TlsInfo | null = null;
@@ -47,7 +47,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
     return this.#tls;
   }
 
-  /** When it had been heard for the first time, within TLS if it speaks so; null before. By the time of the loop, in milliseconds. */
+  /** When the TLS handshake ended, in clear the first read; null before. By the loop's clock, in milliseconds. */
   get heardAtMs(): number | null {
     return this.#tlsAtMs ?? this.readAtMs;
   }
@@ -65,7 +65,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
     let byte = 0;
     const count = await this.#retry(() => {
       const peeked = this.#peek();
-      // The chunk is everybody's as soon as this returns.
+      // Other sockets overwrite the chunk as soon as this function returns.
       byte = chunk[0] ?? 0;
       return peeked;
     });
@@ -84,7 +84,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
     if (begin === null || this.secured !== null) throw new Error("TLS cannot be begun on this connection");
     if (this.isEnded) throw new StreamEnded();
     const session = begin(this.fd, alpn);
-    // From here on it is freed with the socket.
+    // From here on the session is freed with the socket.
     this.secured = session;
     const result = await this.#retry(() => {
       const state = session.handshake();
@@ -92,7 +92,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
       return state === "done" || state === "failed" ? state : HANDSHAKE_WAITS[state];
     });
     if (result === "failed") {
-      // What was wrong has been sent to the client, who may be sending still.
+      // The TLS alert has been sent. The client may still be sending, so the socket lingers instead of being reset.
       this.end();
       throw new StreamEnded();
     }
@@ -104,7 +104,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
     this.onIdentified?.();
   }
 
-  /** Ends the connection at once, with last words when they are sure to be heard as such. */
+  /** Ends the connection at once; `words` are sent only when no unsent bytes come before them. */
   dismiss(words: Uint8Array): void {
     if (!this.hasUnsent) this.write(words);
     this.close();
@@ -121,7 +121,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
   }
 
   /**
-   * Runs a step whenever the socket is ready for it, until it returns something else than a wish to wait.
+   * Repeats a step whenever the socket is ready, while the step returns `WANT_READ` or `WANT_WRITE`.
    * @throws StreamEnded when the connection ends meanwhile.
    */
   async #retry<T>(step: () => T | typeof WANT_READ | typeof WANT_WRITE): Promise<T> {
@@ -133,7 +133,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
     }
   }
 
-  /** Puts the first byte that the kernel has for it at the beginning of the chunk. */
+  /** Copies the first unread byte of the socket to the beginning of the chunk. */
   #peek(): number {
     const count = libc.recv(this.fd, chunkAddress as never, 1, MSG_PEEK);
     if (count >= 0) return count;

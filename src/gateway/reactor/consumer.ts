@@ -1,11 +1,11 @@
-// Who takes what arrives at a socket as it comes, such as a splice.
+// The taker of all bytes that arrive at a socket, such as a splice.
 
-/** Takes what arrives in place of reads. */
+/** Takes the arriving bytes in place of reads. */
 export interface Consumer {
-  /** There is something to `receive`, be it the end. */
+  /** `receive` has bytes, or the end of the connection. */
   readable(): void;
-  /** All that was written has been sent. */
+  /** All written bytes have been sent. */
   drained(): void;
-  /** The connection broke while it was written to. */
+  /** The connection broke during a write. */
   broken(): void;
 }

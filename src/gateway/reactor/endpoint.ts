@@ -1,23 +1,23 @@
-// The bytes of a connected socket, in clear or through TLS, as calls that never wait.
+// Non-blocking reads and writes of a connected socket, in clear or through TLS.
 import { FAILED, WANT_READ, WANT_WRITE } from "../io-result.ts";
 import { EAGAIN, EINTR, errno, libc, MSG_NOSIGNAL } from "./libc.ts";
 
-/** A session of TLS on a socket; its reads and writes are as those of this file. */
+/** A TLS session on a socket; its reads and writes return the same results as `receive` and `transmit`. */
 export interface Secured {
   read(address: number, length: number): number;
   write(address: number, length: number): number;
-  /** More than 0 when a read has something to tell although the socket is not readable. */
+  /** More than 0 when a read has bytes although the socket is not readable. */
   readonly pending: number;
-  /** Whether a read can go on only when the socket is writable. */
+  /** Whether a read needs a writable socket before it can go on. */
   readonly mustSendToRead: boolean;
-  /** Tells the peer that nothing more comes. */
+  /** Sends the end of the session to the peer. */
   shutdown(): void;
   free(): void;
 }
 
 /**
- * Reads at most so many bytes into memory.
- * @returns how many, or one of `ENDED`, `WANT_READ`, `WANT_WRITE` and `FAILED`.
+ * Reads at most `length` bytes into memory.
+ * @returns the count of bytes, or `ENDED`, `WANT_READ`, `WANT_WRITE` or `FAILED`.
  */
 export function receive(fd: number, secured: Secured | null, address: number, length: number): number {
   if (secured !== null) return secured.read(address, length);
@@ -30,8 +30,8 @@ export function receive(fd: number, secured: Secured | null, address: number, le
 }
 
 /**
- * Writes what the kernel takes of so many bytes of memory.
- * @returns how many, more than 0, or one of `WANT_WRITE` and `FAILED`.
+ * Writes as much of `length` bytes of memory as the kernel takes.
+ * @returns the count of bytes, more than 0, or `WANT_WRITE` or `FAILED`.
  */
 export function transmit(fd: number, secured: Secured | null, address: number, length: number): number {
   if (secured !== null) return secured.write(address, length);
@@ -43,11 +43,11 @@ export function transmit(fd: number, secured: Secured | null, address: number, l
   }
 }
 
-/** Chunks that are thrown away in a row before others get their turn. */
+/** Chunks that are thrown away in a row before other sockets get their turn. */
 const DISCARDS_IN_A_ROW = 8;
 
 /**
- * Throws away what the kernel has for a socket, by way of that memory.
+ * Throws away the unread bytes of a socket, by way of `length` bytes of memory.
  * @returns whether the connection is over.
  */
 export function discard(fd: number, address: number, length: number): boolean {

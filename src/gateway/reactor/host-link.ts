@@ -1,4 +1,4 @@
-// The gateway's end of its link with the host: one JSON object a line, connected again whenever it breaks.
+// The gateway's end of its link with the host: one JSON object a line. A broken link is connected again.
 import { hostMessageSchema, type GatewayMessage, type HostMessage } from "../../contracts/gateway-link.ts";
 import { readJsonAs } from "../../contracts/read.ts";
 import {
@@ -14,20 +14,20 @@ import type { Reactor } from "./reactor.ts";
 import { SocketStream } from "./socket-stream.ts";
 import { dial } from "./sockets.ts";
 
-/** A host that was killed is back within some hundred milliseconds. */
+/** A killed host is back within some hundred milliseconds. */
 const RETRY_MS = 20;
 const LINE_END = 10;
-/** An entry is a quarter of it at most, and the ids of as many instances as there are ports have room in it. */
+/** A route takes at most a quarter of it; the ids of as many instances as there are ports fit in. */
 const MAX_LINE_BYTES = 4 * 1024 ** 2;
 
-/** What is done when the host says something. */
+/** The events of the link. */
 export interface HostLinkEvents {
-  /** A host is there that speaks this version, be it another one or the same again. */
+  /** A host of this version is connected: the former host again, or a new host. */
   connected(): void;
-  /** A host speaks another version; it is looked for again later. */
+  /** The host has another version; the link tries again later. */
   mismatched(error: VersionMismatch): void;
   received(message: HostMessage): void;
-  /** A line was longer than any that is kept; the ones after it are taken as ever. */
+  /** A line was too long and was dropped; the lines after it are not affected. */
   skipped(): void;
 }
 
@@ -37,7 +37,7 @@ export class HostLink {
   readonly #events: HostLinkEvents;
   #socket: SocketStream | null = null;
   #isGreeted = false;
-  /** What has come of a line whose end has not. */
+  /** The parts of a line whose end has not arrived. */
   #partial: Uint8Array[] = [];
   #partialBytes = 0;
 
@@ -48,17 +48,17 @@ export class HostLink {
     this.#events = events;
   }
 
-  /** Looks for a host, and again whenever the link to it breaks. */
+  /** Connects to the host, and again whenever the link breaks. */
   start(): void {
     this.#connect();
   }
 
-  /** Ends the link that there is, and looks for a host anew. */
+  /** Ends the present link and connects anew. */
   restart(): void {
     if (this.#socket !== null) this.#ended(this.#socket, RETRY_MS);
   }
 
-  /** Without a link it is lost: the first message of the next one tells all there is to know. */
+  /** Without a link the message is lost: the first messages of the next link say everything again. */
   send(message: GatewayMessage): void {
     this.#write(`${JSON.stringify(message)}\n`);
   }
@@ -94,7 +94,7 @@ export class HostLink {
     const length = socket.receive(CHUNK_BYTES);
     if (length === WANT_READ) return;
     if (length <= 0) return this.#ended(socket, RETRY_MS);
-    // All lines first: whoever is told of one may use the chunk. One that cannot be heeded leaves the others as they are.
+    // All lines are copied first: a receiver may overwrite the chunk. A line that fails leaves the others unaffected.
     for (const line of this.#linesIn(length)) {
       if (this.#socket !== socket) return;
       if (!this.#isGreeted) {
@@ -135,7 +135,7 @@ export class HostLink {
     return lines;
   }
 
-  /** Of a line that is too long nothing is kept but how long it is. */
+  /** Of a line that is too long only its length is kept. */
   #keep(start: number, end: number): void {
     this.#partialBytes += end - start;
     if (this.#partialBytes > MAX_LINE_BYTES) this.#partial = [];

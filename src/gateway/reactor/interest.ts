@@ -1,16 +1,16 @@
-// What one descriptor is watched for.
+// The epoll events for which one descriptor is watched.
 import type { Secured } from "./endpoint.ts";
 import { EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT } from "./libc.ts";
 import type { Reactor, Watcher } from "./reactor.ts";
 
-/** The connection cannot be written to any more; this is told of whether it is asked for or not. */
+/** The connection cannot be written to any more; epoll reports these events always. */
 export const BREAKS = EPOLLERR | EPOLLHUP;
 
 export class Interest {
   readonly #reactor: Reactor;
   readonly #fd: number;
   readonly #watcher: Watcher;
-  /** 0 when it is not watched at all, since the end of a connection cannot be left out. */
+  /** 0 when the descriptor is not watched: epoll would report the end of the connection even for no events. */
   #events = 0;
 
   constructor(reactor: Reactor, fd: number, watcher: Watcher) {
@@ -29,7 +29,7 @@ export class Interest {
   }
 }
 
-/** What is to be waited for before the next read. */
+/** The event to wait for before the next read. */
 export function inputEvent(secured: Secured | null): typeof EPOLLIN | typeof EPOLLOUT {
   return secured?.mustSendToRead === true ? EPOLLOUT : EPOLLIN;
 }

@@ -1,4 +1,4 @@
-// The system calls of the gateway's loop: those on sockets that the host makes too, and those that the loop alone needs.
+// The system calls of the gateway's loop: the socket calls shared with the host, and the loop's own calls.
 import { dlopen, FFIType } from "bun:ffi";
 import { sockets } from "../../lib/socket-calls.ts";
 

@@ -1,4 +1,4 @@
-// Accepts whoever comes to a socket that listens.
+// Accepts clients at a listening socket.
 import {
   addressOf,
   EAGAIN,
@@ -14,11 +14,11 @@ import type { Reactor, Watcher } from "./reactor.ts";
 import { peerText, tune } from "./sockets.ts";
 
 const ACCEPTS_IN_A_ROW = 64;
-/** How long nobody is accepted when the process has no descriptor left, or no memory; until then they wait in the kernel. */
+/** How long clients wait in the kernel's queue when the process has no descriptor or no memory left. */
 const PAUSE_MS = 50;
 /** The socket does not listen any more: the host has taken the address back. */
 const EINVAL = 22;
-/** Nobody is there any more; the next one may be. */
+/** Errors of a single client; the next client may be accepted. */
 const PASSING = new Set([EAGAIN, EINTR, ECONNABORTED]);
 
 const peer = new Uint8Array(28);
@@ -28,14 +28,14 @@ const peerLengthAddress = addressOf(peerLength);
 
 export class Listener implements Watcher {
   readonly #reactor: Reactor;
-  /** The socket, which is closed with this. */
+  /** The socket; `close` closes it. */
   readonly fd: number;
   readonly #accepted: (fd: number, address: string) => void;
   #isClosed = false;
 
   /**
-   * @param fd a socket that listens, which is its own from then on.
-   * @param accepted gets the descriptor, which is its own from then on, and the client's address and port.
+   * @param fd a listening socket, which this listener owns from then on.
+   * @param accepted gets the client's descriptor, which it owns from then on, and the client's address and port.
    */
   constructor(reactor: Reactor, fd: number, accepted: (fd: number, address: string) => void) {
     this.#reactor = reactor;
@@ -44,7 +44,7 @@ export class Listener implements Watcher {
     reactor.watch(fd, EPOLLIN, this);
   }
 
-  /** From the return of this on nobody is accepted here; whoever comes waits for those who have the socket as well. */
+  /** Accepts no client any more. Later clients wait in the kernel for another process that has the socket. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

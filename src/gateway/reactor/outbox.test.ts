@@ -1,10 +1,10 @@
-// What is kept until the kernel takes it.
+// The outbox: bytes that the kernel has not taken yet.
 import { expect, test } from "bun:test";
 import { toArrayBuffer } from "bun:ffi";
 import { FAILED, WANT_WRITE } from "../io-result.ts";
 import { Outbox } from "./outbox.ts";
 
-/** A kernel that takes so many bytes in each call, or answers with a code. */
+/** A kernel whose calls take the given counts of bytes, or return a negative result code. */
 function taking(answers: number[]) {
   const taken: Buffer[] = [];
   const transmit = (address: number, length: number) => {
@@ -23,7 +23,7 @@ function filled(...parts: string[]): Outbox {
   return outbox;
 }
 
-test("sends all parts in order, however little is taken at a time", () => {
+test("an outbox sends all parts in order, however little is taken at a time", () => {
   const outbox = filled("one", "two", "three");
   const kernel = taking([2, 1, WANT_WRITE, 3, 4]);
   expect([outbox.flush(kernel.transmit), outbox.isEmpty, kernel.text()]).toEqual([true, false, "one"]);
@@ -32,7 +32,7 @@ test("sends all parts in order, however little is taken at a time", () => {
   expect([outbox.flush(rest.transmit), outbox.isEmpty, rest.text()]).toEqual([true, true, "e"]);
 });
 
-test("what is not taken whole comes first the next time", () => {
+test("a part that was taken in part comes first in the next flush", () => {
   const outbox = filled("abcdef", "g");
   expect(outbox.flush(taking([4]).transmit)).toBe(true);
   const rest = taking([2, 1]);
@@ -40,11 +40,11 @@ test("what is not taken whole comes first the next time", () => {
   expect(rest.text()).toBe("efg");
 });
 
-test("tells that the connection is broken", () => {
+test("a flush returns false when the connection is broken", () => {
   expect(filled("a").flush(taking([FAILED]).transmit)).toBe(false);
 });
 
-test("is empty at first and when it was cleared", () => {
+test("an outbox is empty at first and after it was cleared", () => {
   const outbox = filled("a");
   expect([new Outbox().isEmpty, outbox.isEmpty]).toEqual([true, false]);
   outbox.clear();

@@ -1,4 +1,4 @@
-// What a socket has been given to send and the kernel has not taken yet.
+// The bytes to be sent on a socket that the kernel has not taken yet.
 import { FAILED } from "../io-result.ts";
 import { addressOf } from "./libc.ts";
 
@@ -9,7 +9,7 @@ export class Outbox {
     return this.#parts.length === 0;
   }
 
-  /** @param bytes nobody else may change them from here on. */
+  /** @param bytes belong to the outbox from here on; the caller must not change them. */
   add(bytes: Uint8Array): void {
     this.#parts.push(bytes);
   }
@@ -19,8 +19,8 @@ export class Outbox {
   }
 
   /**
-   * Sends what can be sent.
-   * @param transmit sends so many bytes of memory, as in endpoint.ts.
+   * Sends as much as the kernel takes.
+   * @param transmit sends `length` bytes of memory, as in endpoint.ts.
    * @returns false when the connection is broken.
    */
   flush(transmit: (address: number, length: number) => number): boolean {

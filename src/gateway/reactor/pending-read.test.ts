@@ -20,21 +20,21 @@ test("an exact read takes just its bytes, in pieces", async () => {
   expect(Buffer.from(await read.bytes).toString()).toBe("abcdefg");
 });
 
-test("one that is larger than the chunk never takes more than that at once", () => {
+test("a read that is larger than the chunk takes at most the chunk at once", () => {
   const read = new PendingRead(CHUNK_BYTES + 10);
   expect(read.room).toBe(CHUNK_BYTES);
   expect(read.take(CHUNK_BYTES)).toBe(false);
   expect(read.room).toBe(10);
 });
 
-test("a read of whatever arrives is content with one byte, which is its own", async () => {
+test("a read without a length resolves with the first byte, in memory of its own", async () => {
   const read = new PendingRead(null);
   expect(put(read, "x")).toBe(true);
   chunk.fill(0);
   expect(Buffer.from(await read.bytes).toString()).toBe("x");
 });
 
-test("a read may fail", async () => {
+test("a failed read rejects with StreamEnded", async () => {
   const read = new PendingRead(3);
   read.fail();
   expect(await read.bytes.catch((error: unknown) => error)).toBeInstanceOf(StreamEnded);

@@ -2,7 +2,7 @@
 import { StreamEnded } from "../stream.ts";
 import { chunk, CHUNK_BYTES } from "./chunk.ts";
 
-/** What one read of whatever arrives takes at most. */
+/** The most that one read without a length takes. */
 const SOME_BYTES = 64 * 1024;
 
 export class PendingRead {
@@ -12,7 +12,7 @@ export class PendingRead {
   #filled = 0;
   readonly bytes: Promise<Uint8Array>;
 
-  /** @param length how many bytes, more than 0; null for whatever arrives. */
+  /** @param length the exact count of bytes, more than 0; null for the bytes of the next arrival. */
   constructor(length: number | null) {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     this.bytes = promise;
@@ -21,12 +21,12 @@ export class PendingRead {
     this.#wanted = length === null ? null : new Uint8Array(length);
   }
 
-  /** How much may be read to the chunk for it now. */
+  /** How many bytes may be read to the chunk for this read now. */
   get room(): number {
     return this.#wanted === null ? SOME_BYTES : Math.min(CHUNK_BYTES, this.#wanted.length - this.#filled);
   }
 
-  /** Takes so many bytes of the chunk. @returns whether that was all it waited for. */
+  /** Takes the first `count` bytes of the chunk. @returns whether the read is complete. */
   take(count: number): boolean {
     this.#wanted?.set(chunk.subarray(0, count), this.#filled);
     this.#filled += count;

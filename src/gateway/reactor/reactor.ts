@@ -1,4 +1,4 @@
-// The gateway's loop: waits until descriptors can be read or written, and calls who watches them.
+// The gateway's loop: waits until descriptors can be read or written, and calls their watchers.
 import { drainMicrotasks } from "bun:jsc";
 import {
   addressOf,
@@ -12,25 +12,25 @@ import {
 } from "./libc.ts";
 import { Timers } from "./timers.ts";
 
-/** Who is called when a descriptor can be used. */
+/** The owner of a watched descriptor. */
 export interface Watcher {
   /** @param events a set of `EPOLL...` bits. */
   ready(events: number): void;
-  /** Called when `ready` has thrown: whatever made it do so must not come back at once, or the loop would never rest. */
+  /** Called when `ready` has thrown. It must remove the cause, or the loop would call `ready` again for ever. */
   failed(): void;
 }
 
 export interface ReactorOptions {
-  /** The time by which its timers go, in milliseconds that never go back. */
+  /** The clock of the timers, in milliseconds that never go back. */
   now?: () => number;
-  /** Told of what was thrown where nobody catches it: a fault of the program's own, which ends no more than one connection. */
+  /** Gets each uncaught error: a fault of the program, which ends at most one connection. */
   onFault?: (error: unknown) => void;
 }
 
-/** Who is called when more sockets are open than there is room for. */
+/** Closes sockets when more are open than there is room for. */
 export interface Relief {
   room(): number;
-  /** Closes some, or has them closed soon. */
+  /** Closes some sockets, now or soon. @param sockets how many are open. */
   relieve(sockets: number): void;
 }
 
@@ -54,11 +54,11 @@ export class Reactor {
   readonly #changeAddress = addressOf(this.#change);
   readonly #events = new Int32Array((EVENTS_AT_ONCE * EVENT_BYTES) / 4);
   readonly #eventsAddress = addressOf(this.#events);
-  /** Closed when a round is over: before that, events of a descriptor could be taken for those of a later one with its number. */
+  /** Closed at the end of a round: a new descriptor with the same number would get events of the old descriptor. */
   #discarded: number[] = [];
   #isStopping = false;
   #sockets = 0;
-  /** Asked when a round is over. */
+  /** Called at the end of each round. */
   relief: Relief | null = null;
   readonly #runTimers = () => this.timers.run();
   readonly #relieve = () => {
@@ -78,7 +78,7 @@ export class Reactor {
     this.#control(EPOLL_CTL_ADD, fd, events);
   }
 
-  /** Changes the events that a watched descriptor is watched for. */
+  /** Changes the events of a watched descriptor. */
   rewatch(fd: number, events: number): void {
     this.#control(EPOLL_CTL_MOD, fd, events);
   }
@@ -88,17 +88,17 @@ export class Reactor {
     this.#control(EPOLL_CTL_DEL, fd, 0);
   }
 
-  /** How many sockets were adopted and not discarded. */
+  /** The count of sockets that were adopted and not discarded. */
   get sockets(): number {
     return this.#sockets;
   }
 
-  /** Counts a socket whose descriptor is given back by `discard`. */
+  /** Counts a socket; `discard` closes its descriptor. */
   adopt(): void {
     this.#sockets += 1;
   }
 
-  /** Closes the descriptor of an adopted socket that is not watched any more. */
+  /** Closes the descriptor of an adopted socket after the round; it must not be watched any more. */
   discard(fd: number): void {
     this.#sockets -= 1;
     this.#discarded.push(fd);
@@ -106,7 +106,7 @@ export class Reactor {
 
   /** Runs until `stop`. */
   run(): void {
-    // What was promised before the first round is no reason to wait for an event.
+    // Promises settled before the first round run now: they would otherwise wait for the first event.
     drainMicrotasks();
     while (!this.#isStopping) this.turn(this.timers.untilNextMs());
     libc.close(this.#epoll);
@@ -116,7 +116,7 @@ export class Reactor {
     this.#isStopping = true;
   }
 
-  /** One round. @param timeoutMs how long to wait when nothing is ready; -1 is for ever. */
+  /** Runs one round. @param timeoutMs how long to wait when nothing is ready; -1 is for ever. */
   turn(timeoutMs: number): void {
     const count = libc.epoll_wait(this.#epoll, this.#eventsAddress, EVENTS_AT_ONCE, timeoutMs);
     if (count < 0 && errno() !== EINTR) throw new Error(`epoll_wait failed with ${errno()}`);
@@ -134,7 +134,7 @@ export class Reactor {
     this.#discarded = [];
   }
 
-  /** Does something of which the loop must not end, whatever it throws. */
+  /** Runs an action and reports its error, so that no error ends the loop. */
   attempt(action: () => void): void {
     try {
       action();

@@ -1,4 +1,4 @@
-// A socket of the loop as a stream: reads that wait for their bytes, writes that are kept until the kernel takes them.
+// A socket of the loop as a stream: reads wait for their bytes, writes are kept until the kernel takes them.
 import { ENDED, FAILED, WANT_WRITE } from "../io-result.ts";
 import { StreamEnded, type Stream } from "../stream.ts";
 import { CHUNK_BYTES, chunkAddress } from "./chunk.ts";
@@ -12,7 +12,7 @@ import type { Reactor, Watcher } from "./reactor.ts";
 import type { Timer } from "./timers.ts";
 import { Waits } from "./waits.ts";
 
-/** How long a peer may take to read the last words before the socket is closed. */
+/** How long a peer may take to read the last bytes before the socket is closed. */
 const LINGER_MS = 1_000;
 
 export class SocketStream implements Stream, Watcher {
@@ -26,15 +26,15 @@ export class SocketStream implements Stream, Watcher {
   #isNudged = false;
   readonly #unsent = new Outbox();
   #isEnding = false;
-  /** The peer has said while nobody read that it sends nothing any more. */
+  /** The peer has ended its side while no read was pending. */
   #isPeerDone = false;
-  /** Nothing can be sent any more. What arrived before can still be read. */
+  /** Nothing can be sent any more. Bytes that arrived before can still be read. */
   #isBroken = false;
   #isClosed = false;
   #lingerTimer: Timer | null = null;
-  /** When a read was fulfilled for the first time; null before. */
+  /** When the first read was fulfilled; null before. */
   readAtMs: number | null = null;
-  /** Called when the descriptor is given back. */
+  /** Called when the descriptor is closed. */
   onClosed: (() => void) | null = null;
 
   constructor(reactor: Reactor, fd: number) {
@@ -50,7 +50,7 @@ export class SocketStream implements Stream, Watcher {
     }
   }
 
-  /** Nothing can be written any more. */
+  /** Whether nothing can be written any more. */
   get isEnded(): boolean {
     return this.#isBroken || this.#isEnding;
   }
@@ -63,7 +63,7 @@ export class SocketStream implements Stream, Watcher {
     return this.secured !== null;
   }
 
-  /** Whether somebody else takes what arrives, such as a splice. */
+  /** Whether a consumer, such as a splice, takes the arriving bytes. */
   get isAttached(): boolean {
     return this.#consumer !== null;
   }
@@ -94,7 +94,7 @@ export class SocketStream implements Stream, Watcher {
     this.#letGo();
   }
 
-  /** Ends the connection at once; what was not sent is lost. */
+  /** Ends the connection at once; unsent bytes are lost. */
   close(): void {
     if (this.#isClosed) return;
     this.#interest.set(0);
@@ -109,19 +109,19 @@ export class SocketStream implements Stream, Watcher {
     this.onClosed?.();
   }
 
-  /** An error that nobody caught ends this connection alone. */
+  /** An uncaught error ends this connection alone. */
   failed(): void {
     this.close();
   }
 
-  /** Calls back once when the peer has gone or the stream was ended; the returned function takes that back. */
+  /** Calls `action` once when the peer has gone or the stream has ended; the returned function cancels that. */
   onGone(action: () => void): () => void {
     const forget = this.#waits.onGone(action);
     if (this.isEnded || this.#isPeerDone) this.#waits.tellGone();
     return forget;
   }
 
-  /** Hands all that arrives to a consumer instead of to reads; null hands it back to reads. */
+  /** Gives all arriving bytes to a consumer instead of to reads; null gives them to reads again. */
   consume(consumer: Consumer | null): void {
     this.#consumer = consumer;
     this.#isPaused = false;
@@ -133,7 +133,7 @@ export class SocketStream implements Stream, Watcher {
     });
   }
 
-  /** Stops or goes on telling the consumer of what arrives. */
+  /** Stops or continues the consumer's input. */
   pause(isPaused: boolean): void {
     if (this.#isPaused === isPaused) return;
     this.#isPaused = isPaused;
@@ -141,15 +141,15 @@ export class SocketStream implements Stream, Watcher {
     this.#nudge();
   }
 
-  /** Reads at most so many bytes to the beginning of the chunk; see endpoint.ts for what it returns. */
+  /** Reads at most `length` bytes to the beginning of the chunk; returns as `receive` of endpoint.ts. */
   receive(length: number): number {
-    // The number of a closed descriptor may be another connection's by now.
+    // The number of a closed descriptor may belong to another connection by now.
     return this.#isClosed ? FAILED : receive(this.fd, this.secured, chunkAddress, length);
   }
 
   /**
-   * Sends so many bytes of memory, and keeps a copy of what the kernel does not take now.
-   * @param bytes the same memory.
+   * Sends `length` bytes of memory, and keeps a copy of the bytes that the kernel does not take now.
+   * @param bytes the same memory as `address`.
    */
   send(address: number, length: number, bytes: Uint8Array): void {
     if (this.isEnded) return;
@@ -160,7 +160,7 @@ export class SocketStream implements Stream, Watcher {
     this.#updateInterest();
   }
 
-  /** Tells the peer that nothing more comes; all must have been sent. */
+  /** Ends the sending side; no byte may be unsent. */
   sendEnd(): void {
     if (!this.isEnded) libc.shutdown(this.fd, SHUT_WR);
   }
@@ -183,7 +183,7 @@ export class SocketStream implements Stream, Watcher {
     this.#notice(events);
   }
 
-  /** @throws StreamEnded when the connection ends before it is ready. */
+  /** @throws StreamEnded when the connection ends before the event. */
   protected untilReady(event: typeof EPOLLIN | typeof EPOLLOUT): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waits.step = { event, resolve, reject };
@@ -195,13 +195,13 @@ export class SocketStream implements Stream, Watcher {
     if (this.#isEnding) return Promise.reject(new StreamEnded());
     const read = new PendingRead(length);
     this.#waits.read = read;
-    // Mostly it is there already, which saves a round of the loop.
+    // Mostly the bytes have arrived already, which saves a round of the loop.
     this.#continueRead();
     return read.bytes;
   }
 
   #continueRead(): void {
-    // A peer who does not read its answers is not heard any more, or they would pile up.
+    // Nothing is read from a peer that does not read its answers, or the answers would pile up.
     const waits = this.#waits;
     while (waits.read !== null && !this.hasUnsent) {
       const count = this.receive(waits.read.room);
@@ -214,12 +214,12 @@ export class SocketStream implements Stream, Watcher {
       waits.read = null;
       this.readAtMs ??= this.nowMs;
     }
-    // Nothing more arrives at a connection that is broken.
+    // Nothing more arrives at a broken connection.
     if (this.#isBroken) waits.failRead();
     else this.#updateInterest();
   }
 
-  /** Something happened while nobody wanted to read. */
+  /** Handles events that come while no read is pending. */
   #notice(events: number): void {
     if ((events & BREAKS) !== 0) return this.#break();
     if ((events & EPOLLRDHUP) === 0) return;
@@ -238,27 +238,27 @@ export class SocketStream implements Stream, Watcher {
     else this.#continueRead();
   }
 
-  /** All was sent. A peer who is still sending would lose the last words by a reset if the socket were closed now. */
+  /** All bytes are sent. To close now would reset a peer that is still sending, and it would lose the last bytes. */
   #finish(): void {
     this.secured?.shutdown();
     libc.shutdown(this.fd, SHUT_WR);
     this.#updateInterest();
   }
 
-  /** Whoever waits is told; the descriptor is given back when the owner ends the stream. */
+  /** Fails everything that waits for the stream; the descriptor is closed when the owner ends the stream. */
   #break(): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
     this.#unsent.clear();
     if (this.#isEnding) return this.close();
     this.#interest.set(0);
-    // The last words may have arrived already.
+    // The last bytes of the peer may have arrived already.
     this.#continueRead();
     this.#waits.failAll();
     this.#consumer?.broken();
   }
 
-  /** The owner is done with it, and whoever else waits for something has to know. */
+  /** The owner has ended the stream: fails the consumer and everything that waits. */
   #letGo(): void {
     const consumer = this.#consumer;
     this.#consumer = null;
@@ -272,7 +272,7 @@ export class SocketStream implements Stream, Watcher {
     this.#nudge();
   }
 
-  /** What TLS has taken from the kernel already, the kernel will not tell of. */
+  /** Feeds the bytes that TLS has read from the kernel already: epoll reports no event for them. */
   #nudge(): void {
     if (this.secured === null) return;
     this.#updateInterest();

@@ -14,21 +14,21 @@ test.each(["::", "::1", "2001:db8::1", "1::", "1:2:3:4:5:6:7:8", "2001:db8:0:1::
   },
 );
 
-test("an IPv6 address may be written in other ways", () => {
+test("an IPv6 address in any notation becomes its shortest form", () => {
   expect(peerText(inet6("2001:0DB8:0:0:0:0:0:01", 65_535))).toBe("[2001:db8::1]:65535");
 });
 
-test("an IPv4 client of a socket for both is told by its own address", () => {
+test("an IPv4 client of a dual-stack socket gets its IPv4 address", () => {
   expect(peerText(inet6("::ffff:192.0.2.7", 80))).toBe("192.0.2.7:80");
 });
 
-test("bytes behind the address are not looked at", () => {
+test("bytes behind the socket address are ignored", () => {
   const name = new Uint8Array(28).fill(9);
   name.set(inet("192.0.2.7", 80));
   expect(peerText(name)).toBe("192.0.2.7:80");
 });
 
-test("an address within other memory is read from its own place", () => {
+test("a socket address in the middle of a buffer is read from its own offset", () => {
   const memory = new Uint8Array(64);
   memory.set(inet6("2001:db8::1", 80), 16);
   expect(peerText(memory.subarray(16, 44))).toBe("[2001:db8::1]:80");

@@ -1,4 +1,4 @@
-// Makes sockets that lead to engines, and sets up those of clients.
+// Connects sockets to engines, and sets the options of clients' sockets.
 import { unixName } from "../../lib/socket-names.ts";
 import {
   addressOf,
@@ -24,14 +24,14 @@ const STREAM_FLAGS = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 const one = new Int32Array([1]);
 const oneAddress = addressOf(one);
 
-/** The first question after a minute of silence, then four at most, in seconds and as a count. */
+/** A keepalive probe after a minute of silence, then one each 15 seconds, at most four; in seconds and as a count. */
 const KEEPALIVE: readonly [option: number, value: Int32Array][] = [
   [TCP_KEEPIDLE, new Int32Array([60])],
   [TCP_KEEPINTVL, new Int32Array([15])],
   [TCP_KEEPCNT, new Int32Array([4])],
 ];
 
-/** How a connection to a unix socket came out; `later` when its queue is full. */
+/** The result of a connection attempt; `later` when the queue of the unix socket is full. */
 export type Dialled = { fd: number } | "later" | "refused";
 
 /** Connects to a unix socket without waiting. */
@@ -45,7 +45,7 @@ export function dial(path: string): Dialled {
   return reason === EAGAIN ? "later" : "refused";
 }
 
-/** Small messages are sent at once, and peers that vanish are noticed within two minutes, or they would keep an engine awake. */
+/** Has small messages sent at once, and vanished peers noticed within two minutes: they would keep an engine awake. */
 export function tune(fd: number): void {
   libc.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, oneAddress, 4);
   libc.setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, oneAddress, 4);
@@ -58,7 +58,7 @@ export function peerText(name: Uint8Array): string {
   const port = view.getUint16(2);
   if (view.getUint16(0, true) === AF_INET) return `${name.subarray(4, 8).join(".")}:${port}`;
   const bytes = name.subarray(8, 24);
-  // An IPv4 client of a socket for both (RFC 4291, section 2.5.5.2).
+  // An IPv4 client of a dual-stack socket (RFC 4291, section 2.5.5.2).
   if (bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255) {
     return `${bytes.subarray(12).join(".")}:${port}`;
   }

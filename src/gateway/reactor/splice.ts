@@ -1,4 +1,4 @@
-// Passes bytes on between a client and its engine: the one place that every byte of every session goes through.
+// Passes bytes on between a client and its engine: every byte of every session goes through this file.
 import type { MessageFramer, SpliceEnd } from "../backend.ts";
 import { ENDED, FAILED } from "../io-result.ts";
 import { chunk, CHUNK_BYTES, chunkAddress } from "./chunk.ts";
@@ -6,17 +6,17 @@ import { addressOf, libc, SIOCOUTQ } from "./libc.ts";
 import type { ClientSocket } from "./client-socket.ts";
 import type { SocketStream } from "./socket-stream.ts";
 
-/** Chunks that one side may send in a row before others get their turn. */
+/** Chunks that one side may send in a row before other sockets get their turn. */
 const CHUNKS_IN_A_ROW = 8;
 
 const outputSize = new Int32Array(1);
 const outputSizeAddress = addressOf(outputSize);
 
-/** What a splice tells while it lasts. */
+/** The events of a splice. */
 export interface SpliceOwner {
-  /** Somebody uses the instance. @param nowMs the time of the loop. */
+  /** The client uses the instance. @param nowMs by the loop's clock. */
   used(nowMs: number): void;
-  /** It has ended by itself. */
+  /** The splice has ended by itself. */
   ended(splice: Splice): void;
 }
 
@@ -26,18 +26,18 @@ export class Splice {
   readonly #framer: MessageFramer | null;
   readonly #owner: SpliceOwner;
   readonly #resolve: (end: SpliceEnd) => void;
-  /** Resolves when it is over. */
+  /** Resolves when the splice is over. */
   readonly end: Promise<SpliceEnd>;
-  /** Whether what the client said last counts as use; what is answered to it counts likewise. */
+  /** Whether the client's last bytes count as use; the engine's answers to them count likewise. */
   #isUse: boolean;
-  /** The engine's words are for the client; those of the client are held back. */
+  /** Whether the client's messages are held back; the engine's answers still pass. */
   #isHolding = false;
   #isClientDone = false;
   #isEngineDone = false;
   #isOver = false;
   #latestByteAtMs = 0;
 
-  /** @param isUse whether what the engine was told before counts as use. */
+  /** @param isUse whether the bytes sent to the engine before the splice count as use. */
   constructor(
     client: ClientSocket,
     engine: SocketStream,
@@ -67,17 +67,17 @@ export class Splice {
     if (engine.hasUnsent) client.pause(true);
   }
 
-  /** Takes no more from the client as soon as it is between two messages, or goes on taking. */
+  /** Stops reading from the client as soon as its last message is whole, or reads on. */
   hold(isHolding: boolean): void {
     this.#isHolding = isHolding;
     this.#regulateClient();
   }
 
   /**
-   * Whether all that was taken from the client has reached the engine and was answered, as far as can be told, and both have been
-   * silent since.
-   * @param nowMs the time of the loop.
-   * @param silentMs for how long at least.
+   * Whether all bytes of the client have reached the engine and are answered, as far as is known, and both sides have
+   * been silent since.
+   * @param nowMs by the loop's clock.
+   * @param silentMs the least silence.
    */
   isQuiet(nowMs: number, silentMs: number): boolean {
     if (this.#isOver || this.#isClientDone) return this.#isOver;
@@ -86,12 +86,12 @@ export class Splice {
     return nowMs - this.#latestByteAtMs >= silentMs && unread(this.#engine) === 0;
   }
 
-  /** Whether the client has said something that was not taken yet. */
+  /** Whether the held client has sent bytes that are unread. */
   get isAsked(): boolean {
     return !this.#isOver && this.#isHeld && this.#client.hasUnread();
   }
 
-  /** Ends the splice; both are again the protocol handler's, which ends the engine's when it has asked what it wants to know. */
+  /** Ends the splice. The protocol handler owns both streams again, and ends the engine's after its last questions. */
   detach(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -114,7 +114,7 @@ export class Splice {
       this.#note(this.#client.nowMs);
       this.#engine.send(chunkAddress, length, chunk);
       if (this.#isHolding || this.#engine.hasUnsent) return this.#regulateClient();
-      // In clear, a short read says that there is no more.
+      // In clear, a short read means that no more bytes have arrived.
       if (length < CHUNK_BYTES && !this.#client.isSecured) return;
     }
   }
@@ -127,14 +127,14 @@ export class Splice {
       this.#note(this.#engine.nowMs);
       this.#framer?.hear?.(chunk, length);
       this.#client.send(chunkAddress, length, chunk);
-      // Whether the client may be held can have changed with it.
+      // The engine's bytes may have changed whether the client can be held.
       if (this.#isHolding) this.#regulateClient();
       if (this.#client.hasUnsent) return this.#engine.pause(true);
       if (length < CHUNK_BYTES) return;
     }
   }
 
-  /** Bytes have come; the clock is read once for all who want to know when. */
+  /** Records the time of bytes; the clock is read once for all users of the time. */
   #note(nowMs: number): void {
     this.#latestByteAtMs = nowMs;
     this.#client.usedAtMs = nowMs;
@@ -156,7 +156,7 @@ export class Splice {
     this.#client.pause(this.#isHeld || this.#engine.hasUnsent || this.#isClientDone);
   }
 
-  /** The client has said all it wanted, and may still read the answer. */
+  /** The client has ended its side, and may still read the answer. */
   #clientEnded(): void {
     this.#isClientDone = true;
     this.#client.pause(true);
@@ -169,7 +169,7 @@ export class Splice {
     if (!this.#client.hasUnsent) this.#close();
   }
 
-  /** Its last words may still be there to be read, such as the reason why it took nothing more. */
+  /** The engine's last bytes may still be unread, such as its reason for closing. */
   #engineBroke(): void {
     this.#fromEngine();
     if (!this.#isOver) this.#engineEnded();
@@ -185,7 +185,7 @@ export class Splice {
   }
 }
 
-/** How much of what was sent to a unix socket has not been read there. */
+/** The count of sent bytes that the peer of a unix socket has not read. */
 function unread(stream: SocketStream): number {
   if (stream.isEnded || libc.ioctl(stream.fd, SIOCOUTQ, outputSizeAddress) < 0) return 0;
   return outputSize[0] ?? 0;

@@ -1,8 +1,8 @@
-// Timers, compared with a list that is searched from end to end.
+// Timers, compared with a plain list as their model.
 import { expect, test } from "bun:test";
 import { type Timer, Timers } from "./timers.ts";
 
-/** Numbers from 0 up to but without `below`, the same for the same seed. */
+/** Pseudo-random numbers from 0 up to but without `below`, the same for the same seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -11,11 +11,11 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-test("there is nothing to wait for without timers", () => {
+test("without timers the wait has no end", () => {
   expect(new Timers(() => 0).untilNextMs()).toBe(-1);
 });
 
-test.each([1, 2, 3, 4, 5])("all run once, in order, unless they were cancelled (seed %d)", (seed) => {
+test.each([1, 2, 3, 4, 5])("timers run once and in order, unless they are cancelled (seed %d)", (seed) => {
   const random = randomOf(seed);
   let nowMs = 0;
   const timers = new Timers(() => nowMs);
@@ -48,7 +48,7 @@ test.each([1, 2, 3, 4, 5])("all run once, in order, unless they were cancelled (
   expect(ran.sort((a, b) => a - b)).toEqual([...waiting.keys()]);
 });
 
-test("cancelled ones are swept while others wait", () => {
+test("cancelled timers are removed while other timers wait", () => {
   let nowMs = 0;
   const timers = new Timers(() => nowMs);
   let runs = 0;
@@ -62,7 +62,7 @@ test("cancelled ones are swept while others wait", () => {
   expect([runs, timers.size, timers.untilNextMs()]).toEqual([500, 0, -1]);
 });
 
-test("one that throws is not run again, and keeps none from running", () => {
+test("a timer that throws is not run again, and the timers after it run", () => {
   const timers = new Timers(() => 0);
   const ran: string[] = [];
   timers.after(0, () => {
@@ -74,13 +74,13 @@ test("one that throws is not run again, and keeps none from running", () => {
   expect(ran).toEqual(["next"]);
 });
 
-test("a wait is never longer than the system call can be told", () => {
+test("a wait is never longer than epoll_wait accepts", () => {
   const timers = new Timers(() => 0);
   timers.after(1e12, () => {});
   expect(timers.untilNextMs()).toBe(2 ** 31 - 1);
 });
 
-test("one that runs may cancel another that is due and begin new ones", () => {
+test("a running timer may cancel a due timer and start new timers", () => {
   let nowMs = 0;
   const timers = new Timers(() => nowMs);
   const ran: string[] = [];

@@ -1,25 +1,25 @@
-// Things to be done later, by the loop's own clock: a heap with the next one on top.
+// Timers by the loop's own clock: a heap with the next timer on top.
 
-/** Something that is to happen once; `cancel` may be called at any time. */
+/** An action that runs once; `cancel` may be called at any time. */
 export interface Timer {
   cancel(): void;
 }
 
 interface Entry {
   atMs: number;
-  /** Null when it was cancelled; it leaves the heap when it comes to the top. */
+  /** Null when cancelled; a cancelled entry leaves the heap when it comes to the top. */
   action: (() => void) | null;
 }
 
-/** What the system call that waits can be told (epoll_wait(2) takes an int). */
+/** The longest wait that epoll_wait(2) accepts: it takes an int. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
-/** When the heap has at least so many cancelled entries, and they are the most of it, it is made anew. */
+/** With at least so many cancelled entries, if they are at least half of the heap, the heap is rebuilt. */
 const LEAST_CANCELLED_TO_SWEEP = 1_024;
 
 export class Timers {
   readonly #heap: Entry[] = [];
-  /** The time by which they go, in milliseconds that never go back. */
+  /** The clock, in milliseconds that never go back. */
   readonly now: () => number;
   #cancelled = 0;
 
@@ -27,7 +27,7 @@ export class Timers {
     this.now = now;
   }
 
-  /** How many it holds, with those that were cancelled and not dropped yet. */
+  /** The count of entries, with the cancelled entries that are still in the heap. */
   get size(): number {
     return this.#heap.length;
   }
@@ -45,7 +45,7 @@ export class Timers {
     };
   }
 
-  /** Milliseconds until the next one is due, rounded up; -1 when there is none. */
+  /** Milliseconds until the next timer is due, rounded up; -1 without timers. */
   untilNextMs(): number {
     this.#dropCancelled();
     const [next] = this.#heap;
@@ -53,7 +53,7 @@ export class Timers {
     return Math.min(LONGEST_WAIT_MS, Math.max(0, Math.ceil(next.atMs - this.now())));
   }
 
-  /** Does all that is due. What throws is not done again, and what is due after it is left for the next time. */
+  /** Runs all due timers. A timer that throws is not run again; the due timers after it stay for the next call. */
   run(): void {
     const now = this.now();
     for (;;) {
@@ -76,7 +76,7 @@ export class Timers {
 
   #sweep(): void {
     if (this.#cancelled < LEAST_CANCELLED_TO_SWEEP || this.#cancelled * 2 < this.#heap.length) return;
-    // In order, an array is a heap.
+    // A sorted array is a heap.
     const kept = this.#heap.filter(({ action }) => action !== null).sort((a, b) => a.atMs - b.atMs);
     this.#heap.splice(0, this.#heap.length, ...kept);
     this.#cancelled = 0;

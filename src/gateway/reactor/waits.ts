@@ -1,10 +1,10 @@
-// Who waits for something to happen to a socket.
+// The waits of a socket: its read, its step, and the callbacks for its end.
 import { StreamEnded } from "../stream.ts";
 import type { PendingRead } from "./pending-read.ts";
 
-/** Waits for the socket to be ready for a step that is not a read of bytes. */
+/** A wait for the socket to be ready for a step that is not a read, such as the TLS handshake. */
 export interface PendingStep {
-  /** The `EPOLL...` bit that it waits for. */
+  /** The awaited `EPOLL...` bit. */
   event: number;
   resolve(): void;
   reject(error: StreamEnded): void;
@@ -15,7 +15,7 @@ export class Waits {
   step: PendingStep | null = null;
   readonly #onGone = new Set<() => void>();
 
-  /** @returns what takes it back. */
+  /** @returns a function that removes the callback. */
   onGone(action: () => void): () => void {
     this.#onGone.add(action);
     return () => this.#onGone.delete(action);
@@ -34,7 +34,7 @@ export class Waits {
     read?.fail();
   }
 
-  /** Tells each once. */
+  /** Calls each `onGone` callback once. */
   tellGone(): void {
     const actions = [...this.#onGone];
     this.#onGone.clear();

@@ -1,4 +1,4 @@
-// The choice of an application protocol in a handshake (RFC 7301).
+// The selection of an application protocol in a handshake (ALPN, RFC 7301).
 import { FFIType, JSCallback, read, toArrayBuffer } from "bun:ffi";
 import type { Address } from "./openssl.ts";
 
@@ -8,11 +8,11 @@ const SSL_TLSEXT_ERR_ALERT_FATAL = 2;
 
 const { i32, u32, ptr: pointer } = FFIType;
 
-/** OpenSSL keeps the addresses of these, so none of them may be collected. */
+/** OpenSSL keeps the addresses of the callbacks, so the map keeps them from being collected. */
 const selectors = new Map<string, JSCallback>();
 
 /**
- * The address of a function for `SSL_CTX_set_alpn_select_cb`, which takes the first of the protocols that the client has too.
+ * The address of a function for `SSL_CTX_set_alpn_select_cb` that selects the first protocol that the client has too.
  *
  * OpenSSL calls it on the thread that does the handshake, before that call returns, and only if the client names protocols.
  */
@@ -29,7 +29,7 @@ function newSelector(protocols: readonly string[]): JSCallback {
     (_ssl: Address, out: Address, outLength: Address, offered: Address, length: number) => {
       const found = firstCommon(protocols, offersIn(offered, length));
       if (found === undefined) return SSL_TLSEXT_ERR_ALERT_FATAL;
-      // What is chosen may point into what was offered.
+      // The selected name may point into the client's list.
       new BigUint64Array(toArrayBuffer(out, 0, 8))[0] = BigInt(offered) + BigInt(found.offset);
       new Uint8Array(toArrayBuffer(outLength, 0, 1))[0] = found.name.length;
       return SSL_TLSEXT_ERR_OK;
@@ -43,7 +43,7 @@ interface Offer {
   offset: number;
 }
 
-/** Each name stands behind a byte with its length; OpenSSL has checked that they fill the list. */
+/** A byte with its length precedes each name; OpenSSL has checked that the names fill the list. */
 function offersIn(list: Address, length: number): Offer[] {
   const offers: Offer[] = [];
   for (let offset = 0; offset < length;) {

@@ -1,4 +1,4 @@
-// What all TLS sessions of the gateway have in common: the certificates, of which the client's server name chooses.
+// The state that all TLS sessions of the gateway share: the certificates, selected by the client's server name (SNI).
 import { FFIType, JSCallback } from "bun:ffi";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
 import { ByServerName } from "../../lib/certificates.ts";
@@ -12,22 +12,22 @@ const SSL_TLSEXT_ERR_OK = 0;
 
 const { i32, ptr: pointer } = FFIType;
 
-/** What is shown: the certificate for clients that name no server or an unknown one, and those for others. */
+/** The default certificate, for clients without a known server name, and the certificates for other names. */
 export interface Certificates extends Pair {
-  /** The server names that choose the first, unless another is for them more exactly. */
+  /** The server names of the default certificate; another certificate with a more exact name goes first. */
   names?: readonly string[];
   others?: readonly NamedCertificate[];
 }
 
-/** Certificates to show, and the library that shows them. */
+/** The certificates, and the TLS library. */
 export interface TlsOptions extends Certificates {
-  /** The name of libssl of OpenSSL 3 for the system's loader, or its path. */
+  /** The libssl of OpenSSL 3: a name for the system's loader, or a path. */
   library: string;
 }
 
 export class TlsContext {
   readonly #ssl: OpenSsl;
-  /** OpenSSL keeps the addresses of these for as long as any session lives, so none of them is ever closed. */
+  /** OpenSSL keeps the addresses of the callbacks while any session lives, so no callback is ever closed. */
   readonly #serverNameCallbacks = new Map<string, JSCallback>();
   #shown: ShownCertificate[];
   #byName: ByServerName<ShownCertificate>;
@@ -37,14 +37,14 @@ export class TlsContext {
     ({ shown: this.#shown, byName: this.#byName } = this.#make(certificates));
   }
 
-  /** @throws Error when the library cannot be loaded, or a key does not belong to its certificate. */
+  /** @throws Error when the library cannot be loaded, or when a key does not belong to its certificate. */
   static open(options: TlsOptions): TlsContext {
     return new TlsContext(options);
   }
 
   /**
-   * Shows others to all who come from here on; sessions that have begun go on with theirs.
-   * @throws Error as `open`, and the former ones are shown on.
+   * Replaces the certificates for all later sessions; sessions that have begun keep their certificate.
+   * @throws Error as `open`; the former certificates stay then.
    */
   replace(certificates: Certificates): void {
     const former = this.#shown;
@@ -53,9 +53,9 @@ export class TlsContext {
   }
 
   /**
-   * A session as the server on a connected socket, which must not block and stays the caller's to close.
-   * @param alpn protocols to choose from, the best first. A client that names others only is refused; one that names none is not.
-   *   With an empty list nothing is chosen and nobody refused.
+   * A session, as the server, on a connected non-blocking socket; the caller closes the socket.
+   * @param alpn the protocols to select from, the best first. A client whose ALPN list has only other protocols is
+   *   refused, a client without ALPN is not. An empty list selects nothing and refuses no client.
    */
   session(fd: number, alpn: readonly string[]): TlsSession {
     const native = this.#ssl.SSL_new(this.#byName.find(null).contextFor(alpn));
@@ -81,7 +81,7 @@ export class TlsContext {
     }
   }
 
-  /** The address of a function that has a session show the certificate for the name that its client asks for. */
+  /** The address of a callback that gives a session the certificate for its client's server name. */
   #serverNameCallback(alpn: readonly string[]): Address {
     const key = alpn.join("\n");
     const callback = this.#serverNameCallbacks.get(key) ?? this.#newCallback(alpn);
@@ -90,7 +90,7 @@ export class TlsContext {
     return callback.ptr;
   }
 
-  /** OpenSSL calls it on the thread that does the handshake, before that call returns, and also when no server is named. */
+  /** OpenSSL calls it on the handshake's thread, before that call returns, and also without a server name. */
   #newCallback(alpn: readonly string[]): JSCallback {
     return new JSCallback(
       (native: Address) => {

@@ -8,8 +8,8 @@ const NID_SHA256 = 672;
 const MAX_HASH_BYTES = 64;
 
 /**
- * The hash of the certificate, by the algorithm that its signature hashes with, SHA-256 in place of MD5 and SHA-1.
- * @returns no bytes when the signature has no such algorithm, as that of Ed25519: nothing can be bound to it then.
+ * The hash of the certificate, by the hash algorithm of its signature, with SHA-256 in place of MD5 and SHA-1.
+ * @returns no bytes when the signature has no such algorithm, as for Ed25519: no channel binding is possible then.
  */
 export function endPointHash(ssl: OpenSsl, certificate: Address): Uint8Array {
   const name = ssl.OBJ_nid2sn(hashNid(ssl, certificate));

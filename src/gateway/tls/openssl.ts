@@ -1,4 +1,4 @@
-// The functions of OpenSSL 3 that the gateway needs, from the library of the machine. Bun can speak TLS only on sockets of its own.
+// The functions of OpenSSL 3 that the gateway needs, from the machine's library. Bun's TLS works only on Bun's sockets.
 import { dlopen, FFIType, ptr, type Pointer } from "bun:ffi";
 import { dirname, join } from "node:path";
 
@@ -48,10 +48,10 @@ const LIBCRYPTO_FUNCTIONS = {
   X509_digest: { args: [pointer, pointer, pointer, pointer], returns: i32 },
 } as const;
 
-/** Where something of C is. Bun gives one beyond 2^53 as a bigint. */
+/** An address in C's memory. Bun represents an address beyond 2^53 as a bigint. */
 export type Address = Pointer | bigint;
 
-/** The functions of libssl and libcrypto, which have to be of one version. */
+/** The functions of libssl and libcrypto, which must have the same version. */
 export type OpenSsl = ReturnType<typeof open>;
 
 const opened = new Map<string, OpenSsl>();
@@ -59,7 +59,7 @@ const opened = new Map<string, OpenSsl>();
 /**
  * Loads the library once for the life of the process.
  * @param library the name of libssl for the system's loader, or a path, with its libcrypto in the same folder.
- * @throws Error when it cannot be loaded.
+ * @throws Error when the library cannot be loaded.
  */
 export function openSsl(library: string): OpenSsl {
   const known = opened.get(library);
@@ -70,14 +70,14 @@ export function openSsl(library: string): OpenSsl {
 }
 
 function open(library: string) {
-  // Loaded first, it is the one that libssl is bound to, wherever it lies.
+  // Loaded before libssl, so that libssl is bound to this libcrypto, wherever it lies.
   const crypto = library.includes("/") ? join(dirname(library), "libcrypto.so.3") : "libcrypto.so.3";
   const { symbols: cryptoSymbols } = dlopen(crypto, LIBCRYPTO_FUNCTIONS);
   const { symbols: sslSymbols } = dlopen(library, LIBSSL_FUNCTIONS);
   return { ...cryptoSymbols, ...sslSymbols };
 }
 
-/** Memory for what C writes. It has a buffer of its own from the start, so that it never moves. */
+/** Memory for C to write to. It has a buffer of its own from the start, so that it never moves. */
 export function memory(bytes: number): { view: DataView; address: Address } {
   const buffer = new ArrayBuffer(bytes);
   return { view: new DataView(buffer), address: ptr(buffer) };

@@ -1,12 +1,12 @@
 // Certificates and keys in the PEM format, read into OpenSSL's own form.
 import { type Address, memory, type OpenSsl } from "./openssl.ts";
 
-/** Told to OpenSSL in place of a passphrase, for which it would ask at the terminal. */
+/** An empty passphrase for OpenSSL, which would ask for one at the terminal otherwise. */
 const NO_PASSPHRASE = memory(1);
 
 /**
- * All certificates of a text, the first of which is the server's own. The caller frees them.
- * @throws Error when there is none.
+ * All certificates of a text; the first is the server's own. The caller frees them.
+ * @throws Error without a readable certificate.
  */
 export function readCertificates(ssl: OpenSsl, pem: string): [Address, ...Address[]] {
   return withBio(ssl, pem, (bio) => {
@@ -21,7 +21,7 @@ export function readCertificates(ssl: OpenSsl, pem: string): [Address, ...Addres
 
 /**
  * The private key of a text. The caller frees it.
- * @throws Error when there is none, or it is sealed with a passphrase.
+ * @throws Error without a readable key, or when the key is sealed with a passphrase.
  */
 export function readPrivateKey(ssl: OpenSsl, pem: string): Address {
   return withBio(ssl, pem, (bio) => {
@@ -31,7 +31,7 @@ export function readPrivateKey(ssl: OpenSsl, pem: string): Address {
   });
 }
 
-/** What failed, and why OpenSSL says it did; its list of errors is empty after. */
+/** An error with OpenSSL's reason; empties OpenSSL's list of errors. @param what the failure, as a clause. */
 export function failure(ssl: OpenSsl, what: string): Error {
   const reason = ssl.ERR_reason_error_string(ssl.ERR_peek_error());
   ssl.ERR_clear_error();
@@ -46,7 +46,7 @@ function withBio<T>(ssl: OpenSsl, text: string, task: (bio: Address) => T): T {
     return task(bio);
   } finally {
     ssl.BIO_free(bio);
-    // The end of the text is an error to OpenSSL as well.
+    // OpenSSL records the end of the text as an error too.
     ssl.ERR_clear_error();
   }
 }

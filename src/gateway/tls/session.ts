@@ -1,4 +1,4 @@
-// TLS as the server on one connected socket that does not block.
+// One TLS session, as the server, on a connected non-blocking socket.
 import { toArrayBuffer, type Pointer } from "bun:ffi";
 import { ENDED, FAILED, WANT_READ, WANT_WRITE } from "../io-result.ts";
 import type { TlsInfo } from "../stream.ts";
@@ -14,22 +14,22 @@ export class TlsSession {
   readonly #ssl: OpenSsl;
   #native: Address | null;
   #state: "handshake" | "open" | "failed" = "handshake";
-  /** What the next read will find without a word from the kernel. */
+  /** What the next read finds without an event from the kernel. */
   #ahead: "nothing" | "nothing before room to send" | "maybe bytes" | "the end" = "nothing";
 
-  /** @param native an SSL of OpenSSL, which this object frees. */
+  /** @param native an SSL object of OpenSSL; `free` frees it. */
   constructor(ssl: OpenSsl, native: Address) {
     this.#ssl = ssl;
     this.#native = native;
   }
 
-  /** Goes on with the handshake as far as it can. To be called again until it is done. */
+  /** Continues the handshake as far as possible. The caller repeats it until it is done or failed. */
   handshake(): "done" | "want-read" | "want-write" | "failed" {
     if (this.#state !== "handshake") return this.#state === "open" ? "done" : "failed";
     const result = this.#ssl.SSL_do_handshake(this.#native);
     if (result === 1) {
       this.#state = "open";
-      // The client's first bytes may have come with the end of its handshake.
+      // The client's first bytes may have arrived with the end of its handshake.
       this.#ahead = "maybe bytes";
       return "done";
     }
@@ -39,17 +39,17 @@ export class TlsSession {
   }
 
   /**
-   * Reads what has arrived.
-   * @param address where it is put.
-   * @param length more than 0; more is left for the next read.
-   * @returns how many bytes were read; 0 when the client has closed; WANT_READ, WANT_WRITE or FAILED.
+   * Reads the bytes that have arrived.
+   * @param address the memory for the bytes.
+   * @param length the most bytes, more than 0; the next read gets the rest.
+   * @returns the count of bytes; 0 (`ENDED`) when the client has closed; WANT_READ, WANT_WRITE or FAILED.
    */
   read(address: number, length: number): number {
     if (this.#state !== "open") return FAILED;
     this.#ahead = "maybe bytes";
     let done = 0;
     do {
-      // One call gives one record at most, while the client may have sent many small ones.
+      // One call reads one record at most, while the client may have sent many small records.
       const count = this.#ssl.SSL_read(this.#native, (address + done) as Pointer, length - done);
       if (count <= 0) {
         const reason = this.#reason(count);
@@ -62,11 +62,11 @@ export class TlsSession {
   }
 
   /**
-   * Sends what the kernel takes now.
+   * Sends as much as the kernel takes now.
    *
-   * What was not sent has to come first in the next call, at least as long as it was or in its whole first 16 KiB, since it may
-   * have been encrypted already; it may be at another address.
-   * @returns how many bytes were sent, more than 0; WANT_WRITE or FAILED.
+   * The next call must begin with the unsent bytes, all of them or at least their first 16 KiB, since they may be
+   * encrypted already; they may be at another address.
+   * @returns the count of sent bytes, more than 0; WANT_WRITE or FAILED.
    */
   write(address: number, length: number): number {
     if (this.#state !== "open") return FAILED;
@@ -78,8 +78,8 @@ export class TlsSession {
         continue;
       }
       const isFull = this.#reason(count) === WANT_WRITE;
-      // The client has closed, which OpenSSL before 3.2 says of any broken pipe, or has begun a message of the handshake and not
-      // ended it: no wait for room would ever end.
+      // The client has closed (OpenSSL before 3.2 reports that for any broken pipe), or it has sent half a message of
+      // the handshake: a wait for room would never end.
       if (!isFull) this.#state = "failed";
       if (done > 0) return done;
       return isFull ? WANT_WRITE : FAILED;
@@ -88,20 +88,20 @@ export class TlsSession {
   }
 
   /**
-   * More than 0 when a read has something to tell although the socket is not readable, since it has been taken from there already.
-   * Always 0 after a read that answered WANT_READ.
+   * More than 0 when a read has bytes or the end although the socket is not readable, because OpenSSL has read them
+   * from the socket already. Always 0 after a read that returned WANT_READ.
    */
   get pending(): number {
     if (this.#ahead === "maybe bytes") return this.#ssl.SSL_has_pending(this.#native);
     return this.#ahead === "the end" ? 1 : 0;
   }
 
-  /** Whether the last read could not go on before something of TLS itself is sent. */
+  /** Whether the last read has to wait until TLS has sent bytes of its own. */
   get mustSendToRead(): boolean {
     return this.#ahead === "nothing before room to send";
   }
 
-  /** What was agreed on, after the handshake and before `free`. */
+  /** The results of the handshake; valid after it and before `free`. */
   get info(): TlsInfo {
     const name = this.#ssl.SSL_get_servername(this.#native, TLSEXT_NAMETYPE_HOST_NAME);
     const shown = this.#ssl.SSL_get_certificate(this.#native);
@@ -112,14 +112,14 @@ export class TlsSession {
     };
   }
 
-  /** Tells the client that nothing more comes, if the kernel takes that now. */
+  /** Sends the end of the session (close_notify), if the kernel takes it now. */
   shutdown(): void {
     if (this.#state !== "open") return;
     this.#ssl.SSL_shutdown(this.#native);
     this.#ssl.ERR_clear_error();
   }
 
-  /** Gives the memory back; the socket stays open. Nothing of this object may be used after. */
+  /** Frees the memory; the socket stays open. The session must not be used afterwards. */
   free(): void {
     this.#ssl.SSL_free(this.#native);
     this.#native = null;
@@ -142,13 +142,13 @@ export class TlsSession {
     if (error === SSL_ERROR_WANT_WRITE) return WANT_WRITE;
     if (error === SSL_ERROR_ZERO_RETURN) return ENDED;
     this.#state = "failed";
-    // What is left in the list would be taken for the fault of the next session.
+    // An error left in the list would be taken for an error of the next session.
     this.#ssl.ERR_clear_error();
     return FAILED;
   }
 }
 
-/** @param reason why a read gave nothing. */
+/** @param reason the result of a read without bytes. */
 function aheadAfter(reason: number): "nothing" | "nothing before room to send" | "the end" {
   if (reason === WANT_READ) return "nothing";
   return reason === WANT_WRITE ? "nothing before room to send" : "the end";

@@ -1,9 +1,9 @@
-// One certificate as OpenSSL shows it: a context for each list of application protocols.
+// One certificate in OpenSSL: a context for each list of application protocols.
 import { alpnSelector } from "./alpn.ts";
 import type { Address, OpenSsl } from "./openssl.ts";
 import { failure, readCertificates, readPrivateKey } from "./pem.ts";
 
-// The numbers of OpenSSL's macros (ssl.h, tls1.h), which are the same in all of its versions 3.
+// The values of OpenSSL's macros (ssl.h, tls1.h), which are the same in all versions 3.
 const SSL_CTRL_EXTRA_CHAIN_CERT = 14;
 const SSL_CTRL_MODE = 33;
 const SSL_CTRL_SET_READ_AHEAD = 41;
@@ -14,19 +14,19 @@ const TLS1_2_VERSION = 0x0303;
 const SSL_SESS_CACHE_OFF = 0;
 const SSL_MODE_ENABLE_PARTIAL_WRITE = 1;
 const SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER = 2;
-/** Frees the buffers of a connection on which nothing happens, about 34 KB. */
+/** Frees the buffers of an idle connection, about 34 KB. */
 const SSL_MODE_RELEASE_BUFFERS = 16;
-/** Most clients of databases close the connection without a word of TLS. */
+/** Most clients of databases close the connection without TLS's close_notify. */
 const SSL_OP_IGNORE_UNEXPECTED_EOF = 2 ** 7;
 const SSL_OP_NO_TICKET = 2 ** 14;
 const SSL_OP_NO_RENEGOTIATION = 2 ** 30;
 
-/** More than a record, so that small ones which came together are taken from the kernel together. */
+/** More than one record, so that small records that arrived together are read from the kernel together. */
 const READ_BUFFER_BYTES = 32 * 1024;
 
 /** A certificate and its key, in the PEM format. */
 export interface Pair {
-  /** The certificate, and after it those that lead to the root, if any. */
+  /** The certificate, followed by its chain up to the root, if any. */
   cert: string;
   /** Its private key, without a passphrase. */
   key: string;
@@ -36,11 +36,11 @@ export class ShownCertificate {
   readonly #ssl: OpenSsl;
   readonly #pair: Pair;
   readonly #serverNameCallback: (alpn: readonly string[]) => Address;
-  /** One for each list of application protocols: OpenSSL's context knows one way to choose among them. */
+  /** A context for each list of application protocols: an OpenSSL context has a single ALPN callback. */
   readonly #contexts = new Map<string, Address>();
 
   /**
-   * @param serverNameCallback the address of what OpenSSL calls when a client names the server.
+   * @param serverNameCallback the address of the callback that selects a certificate by server name.
    * @throws Error when the key does not belong to the certificate.
    */
   constructor(ssl: OpenSsl, pair: Pair, serverNameCallback: (alpn: readonly string[]) => Address) {
@@ -50,7 +50,7 @@ export class ShownCertificate {
     this.contextFor([]);
   }
 
-  /** An SSL_CTX that belongs to this object. */
+  /** The SSL_CTX for a list of application protocols; this object owns it. */
   contextFor(alpn: readonly string[]): Address {
     const key = alpn.join("\n");
     const known = this.#contexts.get(key);
@@ -60,7 +60,7 @@ export class ShownCertificate {
     return made;
   }
 
-  /** Gives the contexts back; sessions that have begun keep theirs. */
+  /** Frees the contexts; sessions that have begun keep theirs. */
   free(): void {
     for (const context of this.#contexts.values()) this.#ssl.SSL_CTX_free(context);
     this.#contexts.clear();
@@ -90,8 +90,8 @@ function configure(ssl: OpenSsl, context: Address): void {
     SSL_CTRL_MODE,
     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS,
   );
-  // No session is taken up again, as in Postgres: its clients cannot, it costs each handshake time and each connection
-  // memory, and keys that seal tickets for years would undo forward secrecy.
+  // No session resumption, as in Postgres: its clients cannot resume, resumption costs time in each handshake and
+  // memory for each connection, and ticket keys that live for years would undo forward secrecy.
   control(SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF);
   ssl.SSL_CTX_ctrl(context, SSL_CTRL_SET_READ_AHEAD, 1, null);
   ssl.SSL_CTX_set_default_read_buffer_len(context, READ_BUFFER_BYTES);
@@ -100,7 +100,7 @@ function configure(ssl: OpenSsl, context: Address): void {
 
 function showCertificate(ssl: OpenSsl, context: Address, { cert, key }: Pair): void {
   const [certificate, ...chain] = readCertificates(ssl, cert);
-  // The context counts its own use of the first, and takes the others over.
+  // The context takes its own reference to the first certificate, and the ownership of the others.
   const isTaken = ssl.SSL_CTX_use_certificate(context, certificate) === 1;
   ssl.X509_free(certificate);
   for (const each of chain) ssl.SSL_CTX_ctrl(context, SSL_CTRL_EXTRA_CHAIN_CERT, 0, each);
