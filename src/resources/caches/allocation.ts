@@ -4,10 +4,10 @@ import type { AllocationFields } from "../shared/quotas.ts";
 import { memoryBytesOf } from "./sizes.ts";
 import type { CacheRow } from "./store.ts";
 
-/** The fields that a customer can change to take less. */
+/** The fields with which a customer can take less. */
 export const allocationFields: AllocationFields = { memory: "size", connections: "type" };
 
-/** Every cache takes as many connections as any other, so they are not counted. */
+/** Connections are not counted, since every cache may have the same number. */
 export function allocationOf({ size }: Pick<CacheRow, "size">): Allocation {
   return { memoryBytes: memoryBytesOf(size), connections: 0 };
 }

@@ -13,19 +13,19 @@ import { findCache, updateCache, type CacheRow, type CacheSettings } from "./sto
 
 export const CACHES = { kind: "caches", noun: "cache", find: findCache } as const;
 
-/** The faults of a change that depend on what the cache is; none for a cache that is not there. */
+/** The errors of a change that depend on the cache; empty for a missing cache. */
 export async function checkChange(
   { db }: KindContext,
   change: Partial<CacheChange>,
   { organizationId, id }: { organizationId: string; id: string },
 ): Promise<FieldErrors> {
-  // Its type, which alone matters here, is for life, so that it need not be kept as it is.
+  // The check needs only the type, which never changes, so it takes no lock.
   const cache = await findCache(db, organizationId, id);
   return cache === undefined ? {} : variantFaults(cache.type, change);
 }
 
 /**
- * Writes the change; what the driver is not told of needs nothing to be done by anyone.
+ * Writes the change. A change of members that the driver does not get enqueues no work item.
  * @throws ApiError 404, 409 when the cache is being deleted, or 422 when the change exceeds a quota.
  */
 export async function changeCache(

@@ -6,7 +6,7 @@ import { allocationFields, allocationOf } from "./allocation.ts";
 import { isValkeyType, type NewCache } from "./schema.ts";
 import { findCache, insertCache, type CacheRow } from "./store.ts";
 
-/** Makes the cache that was asked for, or finds the one that the same Idempotency-Key made before. */
+/** Creates the requested cache, or finds the cache that the same Idempotency-Key created before. */
 export async function createCache(
   context: KindContext,
   request: OperationRequest<NewCache>,

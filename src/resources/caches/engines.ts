@@ -5,12 +5,12 @@ import { noEngineFault } from "../shared/offers.ts";
 import { isValkeyType } from "./schema.ts";
 import type { CacheType } from "./sizes.ts";
 
-/** The engines that will do for a type, the preferred one first. */
+/** The engines that can serve a type, the preferred engine first. */
 export function enginesFor(type: CacheType): [EngineName, ...EngineName[]] {
   return isValkeyType(type) ? ["valkey", "redis"] : ["redis", "valkey"];
 }
 
-/** Tells why no cache of a type can be made here, as a sentence, or undefined when it can. */
+/** Why this Pilvi cannot create caches of a type, as a sentence; undefined when it can. */
 export function engineCheck(hosts: HostDirectory): (type: CacheType) => Promise<string | undefined> {
   return async (type) => {
     const wanted = enginesFor(type);
@@ -18,7 +18,7 @@ export function engineCheck(hosts: HostDirectory): (type: CacheType) => Promise<
       const { engines } = await hosts.forNew().offer();
       if (engines.some(({ name }) => wanted.includes(name))) return undefined;
     } catch {
-      // A wish can be recorded while the driver is away; the reconciler tells what it finds.
+      // A request is recorded while the driver is away as well; the reconciler finds out whether the engine is there.
       return undefined;
     }
     return noEngineFault(type, wanted);

@@ -1,4 +1,4 @@
-// Where caches can be reached from, and when they sleep.
+// The networks that reach a cache, and its idle time before it sleeps.
 import { expect, test } from "bun:test";
 import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";
 

@@ -1,10 +1,10 @@
-// Where a cache can be reached from, and when it sleeps: the one place where that is decided.
+// The networks that reach a cache, and its idle time before it sleeps: the one place that decides both.
 import type { Exposure } from "../../drivers/driver.ts";
 import type { CacheValues } from "./store.ts";
 
 const SECONDS_PER_MINUTE = 60;
 
-/** One that never hibernates listens by itself, which is faster than a gateway in between. */
+/** The engine of a cache that never hibernates listens by itself, which is faster than a gateway in between. */
 export function exposureOf({
   port,
   isPublic,
@@ -17,7 +17,7 @@ export function exposureOf({
   };
 }
 
-/** Seconds without use after which the cache sleeps; null is never. */
+/** The idle seconds after which the cache sleeps; null is never. */
 export function sleepAfterSecondsOf({
   usesHibernation,
   hibernationTimeout,

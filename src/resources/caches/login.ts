@@ -1,10 +1,10 @@
-// Logs into a cache as its customer does, which alone makes it available.
+// Logs into a cache as its customer does; only a working login makes the cache available.
 import { PublicError } from "../../lib/errors.ts";
 
-/** A connection on the machine itself takes milliseconds; a login that takes longer is tried again. */
+/** A connection on the same machine takes milliseconds; a login that takes longer is tried again. */
 const LOGIN_TIMEOUT_MS = 3_000;
 
-/** How a customer reaches a cache. */
+/** The address and the credentials of a cache. */
 export interface CacheLogin {
   hostname: string;
   port: number;
@@ -13,7 +13,7 @@ export interface CacheLogin {
   isTls: boolean;
 }
 
-/** @throws PublicError when the cache cannot be reached at its address or does not take the credentials. */
+/** @throws PublicError when the cache is unreachable at its address or refuses the credentials. */
 export async function ensureLogin({ hostname, port, username, password, isTls }: CacheLogin): Promise<void> {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   const client = new Bun.RedisClient(
@@ -21,7 +21,8 @@ export async function ensureLogin({ hostname, port, username, password, isTls }:
     {
       autoReconnect: false,
       connectionTimeout: LOGIN_TIMEOUT_MS,
-      // This asks whether the cache answers; whether the name fits the certificate is the operator's choice of name.
+      // The login tests that the cache answers. It does not test the certificate's name, which is the operator's
+      // choice.
       ...(isTls ? { tls: { rejectUnauthorized: false } } : {}),
     },
   );

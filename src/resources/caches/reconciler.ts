@@ -1,4 +1,4 @@
-// What brings a cache to its wish: its spec, its login, and what is written of it.
+// The steps of a cache's reconciler: its spec, its login, and the writing of its result.
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { KindContext } from "../kind.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";

@@ -1,4 +1,4 @@
-// What an answer says about a cache, for the token that asks.
+// Renders a cache for the token of the request.
 import type { Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
 import { credentialsOf } from "../shared/connection.ts";
@@ -8,7 +8,7 @@ import { exposureOf } from "./exposure.ts";
 import type { CacheResource } from "./schema.ts";
 import type { CacheRow } from "./store.ts";
 
-/** The resource; credentials are in it only for a token that may see them. */
+/** The resource object; it has credentials only for a token that may see them. */
 export function renderCache(cache: CacheRow, context: KindContext, principal: Principal): CacheResource {
   const { scope, through } = exposureOf(cache);
   const host = context.hosts.of(cache.hostId);

@@ -133,7 +133,7 @@ function types(): Operation {
     label: cacheTypeLabels[type],
     regions: [...regions],
     sizes: sizesByType[type].map((size) => ({ value: size, label: labelOf(size) })),
-    // The wish is kept, but nothing acts on it yet.
+    // The value is stored; no code uses it yet.
     supports_auto_upgrade: false,
   }));
   return operation({

@@ -1,4 +1,4 @@
-// What a request for a cache may say and what a cache looks like in an answer.
+// The shapes of requests for a cache, and of a cache in an answer.
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
@@ -82,7 +82,7 @@ const usesHibernation = z
   .boolean()
   .meta({ description: "Whether the cache sleeps when nobody uses it.", example: false });
 
-/** What a type allows, as JSON Schema; `checkNewCache` is the same in code. */
+/** The rules of each type, as JSON Schema; `checkNewCache` has the same rules in code. */
 function variantOf(cacheType: CacheType) {
   return {
     type: "object" as const,
@@ -116,12 +116,12 @@ export const newCache = z
 
 export type NewCache = z.output<typeof newCache>;
 
-/** Whether caches of this type have an eviction policy of the customer's choice. */
+/** Whether the customer chooses the eviction policy of caches of this type. */
 export function isValkeyType(cacheType: CacheType): boolean {
   return cacheType === "platform_valkey" || cacheType === "provider_managed_valkey";
 }
 
-/** The faults between fields, told by those that are valid by themselves. */
+/** The errors between fields, derived from the fields that are valid by themselves. */
 export function checkNewCache(valid: Partial<NewCache>): FieldErrors {
   const errors = clusterIdFaults(valid.cluster_id);
   return valid.type === undefined ? errors : { ...errors, ...variantFaults(valid.type, valid) };
@@ -144,7 +144,7 @@ export const cacheChange = z
 
 export type CacheChange = z.output<typeof cacheChange>;
 
-/** What a cache of this type cannot have. */
+/** The members that a cache of this type cannot have. */
 export function variantFaults(
   cacheType: CacheType,
   { size: wanted, eviction_policy: policy }: Pick<CacheChange, "size" | "eviction_policy">,
@@ -233,7 +233,7 @@ export const cacheResource = z
 
 export type CacheResource = z.output<typeof cacheResource>;
 
-/** What can be ordered, as `GET /caches/types` tells it. */
+/** The available cache types, as `GET /caches/types` lists them. */
 export const cacheTypeList = z.object({
   data: z.array(
     z

@@ -1,4 +1,4 @@
-// The sizes of a cache: which type has which, how much memory each stands for, and what they are called.
+// The sizes of caches: the types that offer each size, its memory, and its label.
 
 export const cacheTypes = [
   "hosted_redis",
@@ -7,7 +7,7 @@ export const cacheTypes = [
   "provider_managed_valkey",
 ] as const;
 
-/** What a customer orders; which engine that is, `meta.engine` tells. */
+/** The types that a customer orders; `meta.engine` names the engine behind a type. */
 export type CacheType = (typeof cacheTypes)[number];
 
 export const cacheTypeLabels: Record<CacheType, string> = {
@@ -95,7 +95,7 @@ const managedMemoryGib = new Map<CacheSize, number>([
 
 const managedSizes: readonly CacheSize[] = [...managedMemoryGib.keys()];
 
-/** The sizes that a cache of each type may have, the smallest of a family first. */
+/** The sizes of each type, the smallest of a family first. */
 export const sizesByType: Record<CacheType, readonly CacheSize[]> = {
   hosted_redis: hostedSizes,
   platform_valkey: valkeySizes,
@@ -114,7 +114,7 @@ export function memoryBytesOf(size: CacheSize): number {
   return Number(amount) * (unit === "mb" ? MEBIBYTE : GIBIBYTE);
 }
 
-/** What a size is called in a list, such as `Pro 2.5 GB` or `r7g.large, 13.07 GiB`. */
+/** The label of a size in a list, such as `Pro 2.5 GB` or `r7g.large, 13.07 GiB`. */
 export function labelOf(size: CacheSize): string {
   const gib = managedMemoryGib.get(size);
   if (gib !== undefined) return `${size.replace("managed.cache.", "")}, ${gib} GiB`;

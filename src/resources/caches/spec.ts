@@ -1,4 +1,4 @@
-// What the driver is asked for, for a cache.
+// The spec of a cache for the driver.
 import type { CacheSpec } from "../../drivers/driver.ts";
 import { sha256Hex, type Vault } from "../../lib/secrets.ts";
 import { enginesFor } from "./engines.ts";
@@ -6,14 +6,14 @@ import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";
 import { memoryBytesOf } from "./sizes.ts";
 import type { CacheRow } from "./store.ts";
 
-/** The spec. The password stays here; its hash is enough to verify it. */
+/** The spec. It has a hash of the password, which is enough to verify the password, and never the password itself. */
 export function specOf(cache: CacheRow, { vault }: { vault: Vault }): CacheSpec {
   const verifier = sha256Hex(vault.open(cache.sealedPassword, cache.id));
   return {
     kind: "cache",
     id: cache.id,
     engines: enginesFor(cache.type),
-    // Many clients send a password without a name, which means the user `default`.
+    // Many clients send a password without a user name, which means the user `default`.
     users: [cache.username, "default"].map((name) => ({ name, verifier })),
     exposure: exposureOf(cache),
     sleepAfterSeconds: sleepAfterSecondsOf(cache),

@@ -17,7 +17,7 @@ import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
 import type { CacheEvictionPolicy, CacheStatus } from "./schema.ts";
 import type { CacheSize, CacheType } from "./sizes.ts";
 
-/** What the customer may change later. */
+/** The members that the customer may change later. */
 export interface CacheSettings {
   name: string;
   size: CacheSize;
@@ -29,12 +29,12 @@ export interface CacheSettings {
   hibernationTimeout: number;
 }
 
-/** What the customer ordered and what was decided for it at its creation. */
+/** The customer's order, and the properties that the cache got at its creation. */
 export interface CacheValues extends InstanceValues, InstanceLogin, CacheSettings {
   type: CacheType;
 }
 
-/** A cache with how far its wish has come. */
+/** A cache, and how far its desired state is in force. */
 export type CacheRow = CacheValues & InstanceProgress<CacheStatus, Limits>;
 
 const SELECT = selectOf(
@@ -44,7 +44,7 @@ const SELECT = selectOf(
    r.hibernation_timeout as "hibernationTimeout"`,
 );
 
-/** Adds a cache that is to be created. */
+/** Adds a cache in the status `creating`. */
 export async function insertCache(tx: Transaction, values: CacheValues): Promise<CacheRow> {
   const [row] = await tx<{ status: CacheStatus; createdAt: string }[]>`
     insert into caches as r (
@@ -69,7 +69,7 @@ export async function findCache(
   return await findRow(db, SELECT, id, organizationId);
 }
 
-/** A page of the organization's caches, the oldest first, and how many there are on all pages. */
+/** A page of the organization's caches, the oldest first, and the number of caches on all pages. */
 export async function listCaches(db: Database, search: ListRequest): Promise<RowPage<CacheRow>> {
   return await listRows(db, "caches", SELECT, search);
 }
@@ -79,7 +79,7 @@ export async function loadCache(db: Queryable, id: string): Promise<CacheRow | n
   return (await findRow<CacheRow>(db, SELECT, id)) ?? null;
 }
 
-/** Writes what the customer has changed. */
+/** Writes the customer's change. */
 export async function updateCache(tx: Transaction, id: string, settings: CacheSettings): Promise<void> {
   await tx`
     update caches
@@ -89,7 +89,7 @@ export async function updateCache(tx: Transaction, id: string, settings: CacheSe
     where id = ${id}`;
 }
 
-/** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
+/** Writes the result of a run. A request to delete that arrived meanwhile stays. */
 export async function writeCacheStatus(
   tx: Transaction,
   id: string,
@@ -99,7 +99,7 @@ export async function writeCacheStatus(
   await writeProgress(tx, "caches", id, status, seen);
 }
 
-/** Removes all that is known of a cache; only its audit stays. */
+/** Removes all rows of a cache; only its audit stays. */
 export async function eraseCache(tx: Transaction, id: string): Promise<void> {
   await eraseRow(tx, "caches", id);
 }

@@ -5,7 +5,7 @@ import type { DatabaseConfig } from "./configs/index.ts";
 import { resourcesOf } from "./resources.ts";
 import type { DatabaseClusterRow } from "./store.ts";
 
-/** The fields that a customer can change to take less. */
+/** The fields with which a customer can take less. */
 export function allocationFieldsOf(config: DatabaseConfig): AllocationFields {
   const size = "cu_max" in config ? "config.cu_max" : "config.size";
   return { memory: size, connections: size };

@@ -15,9 +15,9 @@ import { findDatabaseCluster, updateConfig, type DatabaseClusterRow } from "./st
 export const CLUSTERS = { kind: "databases", noun: "database cluster", find: findDatabaseCluster } as const;
 
 /**
- * Writes the change; what the driver is not told of needs nothing to be done by anyone.
- * @throws ApiError 404, 409 when the cluster is being deleted, or 422 naming all that is wrong with the config, or the
- *   quota that it exceeds.
+ * Writes the change. A change of members that the driver does not get enqueues no work item.
+ * @throws ApiError 404, 409 when the cluster is being deleted, or 422 that names all errors of the config, or the
+ * exceeded quota.
  */
 export async function changeDatabaseCluster(
   context: KindContext,
@@ -51,7 +51,7 @@ function fieldsOf(config: object): string[] {
   return Object.keys(config).map((name) => `config.${name}`);
 }
 
-/** The config that is to be in force. @throws ApiError 422 */
+/** The config after the change. @throws ApiError 422 */
 function changedConfig({ type, config }: DatabaseClusterRow, given: object): DatabaseConfig {
   const variant = configVariants[type];
   const wanted = variant.merge(config, given);

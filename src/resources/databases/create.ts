@@ -1,4 +1,4 @@
-// Creates a database cluster, with its default database where there is to be one.
+// Creates a database cluster, with its default database unless the request leaves it out.
 import { invalid } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { Offer } from "../../drivers/driver.ts";
@@ -14,7 +14,7 @@ import { findDatabaseCluster, insertDatabaseCluster, type DatabaseClusterRow } f
 
 const DEFAULT_SCHEMA = "main";
 
-/** Makes the cluster that was asked for, or finds the one that the same Idempotency-Key made before. */
+/** Creates the requested cluster, or finds the cluster that the same Idempotency-Key created before. */
 export async function createDatabaseCluster(
   context: KindContext,
   request: OperationRequest<NewDatabaseCluster>,
@@ -22,7 +22,7 @@ export async function createDatabaseCluster(
 ): Promise<{ row: DatabaseClusterRow; isReplayed: boolean }> {
   const { type, version, config, create_default_database: hasDefault } = request.body;
   const engine = chooseEngine(type, version, offer);
-  // The check found one a moment ago, but an operator may have removed it since.
+  // The check found an engine, but an operator may have removed the engine since.
   if (engine === undefined) throw invalid(engineFaults(type, version, offer));
   const completeConfig = configVariants[type].complete(config ?? {});
   return await createInstance<DatabaseClusterRow>(context, request, {

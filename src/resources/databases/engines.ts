@@ -1,10 +1,10 @@
-// Which engine a cluster of a type gets, out of those that are installed.
+// Chooses the engine of a cluster by its type, from the installed engines.
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 import type { EngineName, Offer } from "../../drivers/driver.ts";
 import { noEngineFault } from "../shared/offers.ts";
 import { enginesFor, type DatabaseType } from "./types.ts";
 
-/** An engine with the part of its version that a cluster keeps for life. */
+/** An engine, and the part of its version that a cluster keeps for life. */
 export interface EngineChoice {
   name: EngineName;
   /** Such as `17` for Postgres, `10.11` for MariaDB. */
@@ -13,7 +13,7 @@ export interface EngineChoice {
 
 const byNumber = new Intl.Collator("en", { numeric: true });
 
-/** What there is to choose from for a type: the preferred engine first, the newest version first, every version once. */
+/** The choices for a type: the preferred engine first, the newest version first, every version once. */
 export function choicesFor(type: DatabaseType, { engines }: Offer): EngineChoice[] {
   return installedFor(type, engines)
     .map(({ name, major }) => ({ name, version: major }))
@@ -22,8 +22,9 @@ export function choicesFor(type: DatabaseType, { engines }: Offer): EngineChoice
 
 /**
  * Chooses the engine for a new cluster.
- * @param asked a version that the client wants: a major one, an installed one in full, or the beginning of either.
- * @returns undefined when nothing that is installed fits.
+ * @param asked the version that the client asks for: a major version, an installed version in full, or the beginning of
+ * either.
+ * @returns undefined when no installed engine fits.
  */
 export function chooseEngine(
   type: DatabaseType,
@@ -36,7 +37,9 @@ export function chooseEngine(
   return chosen && { name: chosen.name, version: chosen.major };
 }
 
-/** What customers can create in clusters of a type, by version; nothing of versions without extensions. */
+/**
+ * The extensions that customers can create in clusters of a type, by version; versions without extensions are absent.
+ */
 export function extensionsFor(
   type: DatabaseType,
   { engines }: Offer,
@@ -47,7 +50,7 @@ export function extensionsFor(
   );
 }
 
-/** Why no engine fits, by the field that is at fault; none when one does. */
+/** Why no engine fits, by the field at fault; empty when an engine fits. */
 export function engineFaults(type: DatabaseType, asked: string | undefined, offer: Offer): FieldErrors {
   if (chooseEngine(type, asked, offer) !== undefined) return {};
   const versions = choicesFor(type, offer).map(({ version }) => version);

@@ -1,4 +1,4 @@
-// Where clusters can be reached from, and when they sleep.
+// The networks that reach a database cluster, and its idle time before it sleeps.
 import { expect, test } from "bun:test";
 import { configVariants, type DatabaseConfig } from "./configs/index.ts";
 import { canSleep, exposureOf, sleepAfterSecondsOf } from "./exposure.ts";

@@ -1,11 +1,11 @@
-// The former paths of database clusters, which the contract deprecates: the same operations below `/databases`.
+// The former paths of database clusters, which the contract deprecates: the same operations as below `/databases`.
 import type { Operation } from "../../api/operation/operation.ts";
 
-/** Since when the former paths should not be used, and when they may be gone. */
+/** The time since when the former paths are deprecated, and the time from when they may be removed. */
 const DEPRECATED_SINCE = new Date("2026-02-01T00:00:00Z");
 const SUNSET = new Date("2028-02-01T00:00:00Z");
 
-/** The operation under its former path, with the operation id that it had there. */
+/** The operation under its former path, with its former operation id. */
 export function legacy(operation: Operation): Operation {
   const { method, path, summary, operationId } = operation;
   return {

@@ -1,34 +1,38 @@
-// Logs into a cluster as its customer does, which alone makes it available.
+// Logs into a database cluster as its customer does; only a working login makes the cluster available.
 import { SQL } from "bun";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { presentable } from "../../lib/presentable.ts";
 import type { Protocol } from "./types.ts";
 
-/** A connection on the machine itself takes milliseconds; a login that takes longer is tried again. */
+/** A connection on the same machine takes milliseconds; a login that takes longer is tried again. */
 const LOGIN_TIMEOUT_SECONDS = 5;
 
-/** Of an engine's own words, which may quote what a customer chose. */
+/** The longest part of an engine's error message, which may quote text of a customer. */
 const MAX_REASON_CHARACTERS = 300;
 
-/** What every engine has and everybody may enter. Without a name, Bun would ask for one that is closed to customers. */
+/**
+ * A database that every engine has and every user may enter. Without a name, Bun would choose a database that is closed
+ * to customers.
+ */
 const NOBODYS_DATABASES = { postgres: "postgres", mysql: "information_schema" };
 
-/** How a customer reaches a cluster. */
+/** The address and the credentials of a cluster. */
 export interface DatabaseClusterLogin {
   protocol: Protocol;
   hostname: string;
   port: number;
   username: string;
   password: string;
-  /** Whether other machines reach it as well, so that it may want TLS. */
+  /** Whether other machines reach the cluster as well, so that it may demand TLS. */
   isPublic: boolean;
-  /** A database that is there; undefined when the cluster has none. */
+  /** An existing database; undefined when the cluster has no database. */
   database: string | undefined;
 }
 
 /**
- * A customer may keep itself out of its own database, or fill it with sessions, in a cluster that serves all the same.
- * @throws PublicError when the cluster cannot be reached at its address or does not take the credentials.
+ * Logs in as the customer does, and after a failure once more without the customer's database: a customer may lock
+ * itself out of that database, or fill it with sessions, while the cluster serves all the same.
+ * @throws PublicError when the cluster is unreachable at its address or refuses the credentials.
  */
 export async function ensureLogin(login: DatabaseClusterLogin): Promise<void> {
   const { protocol, database } = login;
@@ -46,14 +50,14 @@ async function logIn(login: DatabaseClusterLogin): Promise<void> {
   const { protocol, hostname, port, username, password, isPublic } = login;
   const address = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
   const database = login.database ?? NOBODYS_DATABASES[protocol];
-  // This asks whether the cluster answers; whether the name fits the certificate is the operator's choice of name.
+  // The login tests that the cluster answers. It does not test the certificate's name, which is the operator's choice.
   const sslMode = isPublic ? "prefer" : "disable";
   const db = new SQL({
     url: `${protocol}://${username}:${password}@${address}/${database}?sslmode=${sslMode}`,
     adapter: protocol,
     max: 1,
     connectionTimeout: LOGIN_TIMEOUT_SECONDS,
-    // From version 18 on, Postgres tells a client this setting, which a customer may make as long as it likes.
+    // Postgres 18 and later send a client this setting, which a customer may make of any length.
     ...(protocol === "postgres" ? { connection: { search_path: "pg_catalog" } } : {}),
   });
   try {

@@ -1,4 +1,5 @@
-// What brings a database cluster to its wish: its spec, its login, and what is written of it and of its databases.
+// The steps of a database cluster's reconciler: its spec, its login, and the writing of the results of the cluster and
+// its databases.
 import type { Observation } from "../../drivers/driver.ts";
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { Transaction } from "../../store/database.ts";
@@ -51,7 +52,10 @@ function loginOf(
   };
 }
 
-/** The driver has made what was wished for when the run began, but for what it names; what was wished since then is for the next run. */
+/**
+ * The driver has made every database that was desired when the run began, except the pending databases. Later requests
+ * are left to the next run.
+ */
 async function writeSchemas(
   tx: Transaction,
   cluster: DatabaseClusterRow,
@@ -70,6 +74,6 @@ async function writeSchemas(
       events.push({ organizationId, type: "available", resource });
     }
   }
-  // After all rows that somebody else may have locked.
+  // Events come after all rows that another transaction may have locked.
   for (const event of events) await recordEvent(tx, event);
 }

@@ -1,4 +1,4 @@
-// What an answer says about a database cluster, for the token that asks.
+// Renders a database cluster for the token of the request.
 import type { Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
 import { credentialsOf } from "../shared/connection.ts";
@@ -9,7 +9,7 @@ import type { DatabaseClusterResource } from "./schema.ts";
 import type { DatabaseClusterRow } from "./store.ts";
 import { protocolOf, protocols } from "./types.ts";
 
-/** The resource; credentials are in it only for a token that may see them. */
+/** The resource object; it has credentials only for a token that may see them. */
 export function renderDatabaseCluster(
   database: DatabaseClusterRow,
   context: KindContext,

@@ -1,18 +1,18 @@
-// What an order stands for: memory, processors and connections of the engine.
+// The memory, processors and connections of the engine that an order stands for.
 import type { DatabaseConfig } from "./configs/index.ts";
 import { machineOf } from "./sizes.ts";
 import { protocolOf, type DatabaseType } from "./types.ts";
 
 const GIBIBYTE = 1024 ** 3;
 
-/** What a compute unit stands for, beside one processor. */
+/** The memory of a compute unit, which has one processor. */
 const MEMORY_BYTES_PER_CU = 4 * GIBIBYTE;
 
-/** How the public clouds reckon connections from memory. */
+/** The ratio of memory to connections in the public clouds. */
 const BYTES_PER_CONNECTION = { postgres: 9_531_392, mysql: 12_582_880 };
 const MOST_CONNECTIONS = { serverless: 4_000, postgres: 5_000, mysql: 16_000 };
 
-/** How much a cluster may use at most. */
+/** The most that a cluster may use. */
 export interface Resources {
   memoryBytes: number;
   /** May be a fraction. */
@@ -20,10 +20,10 @@ export interface Resources {
   maxConnections: number;
 }
 
-/** What an order stands for; a small machine may give less. */
+/** The resources of an order; a small machine may give less. */
 export function resourcesOf(type: DatabaseType, config: DatabaseConfig): Resources {
   if ("cu_max" in config) {
-    // Public tables of connections by compute units count four billion bytes for a unit.
+    // The public tables of connections by compute units count four billion bytes for a unit.
     const connections = Math.floor((config.cu_max * 4e9) / BYTES_PER_CONNECTION.postgres);
     return {
       memoryBytes: config.cu_max * MEMORY_BYTES_PER_CU,

@@ -1,4 +1,4 @@
-// The operations of database clusters, each under its path and under the former one.
+// The operations of database clusters, each under its path and under the former path.
 import type { z } from "zod";
 import { operation, type Operation } from "../../api/operation/operation.ts";
 import type { Offer } from "../../drivers/driver.ts";
@@ -33,7 +33,7 @@ import { databaseTypeLabels, databaseTypes } from "./types.ts";
 const tag = "Database Clusters";
 type ClusterRoutes = Routes<DatabaseClusterRow, z.ZodObject, typeof clusterParams>;
 
-/** All operations of database clusters, apart from those of the databases in them. */
+/** All operations of database clusters, without those of the databases in them. */
 export function databaseClusterOperations(context: KindContext): Operation[] {
   const { db } = context;
   const offer = () => context.hosts.forNew().offer();

@@ -1,4 +1,4 @@
-// What a request for a database cluster may say and what a cluster looks like in an answer.
+// The shapes of requests for a database cluster, and of a database cluster in an answer.
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
@@ -20,7 +20,7 @@ import { platformMysql } from "./configs/platform-mysql.ts";
 import { serverless } from "./configs/serverless.ts";
 import { databaseTypeLabels, databaseTypes, type DatabaseType } from "./types.ts";
 
-// Clients of the API know this slice by this file alone.
+// Clients of the API import only this file of the slice.
 export type { NewDatabase, DatabaseResource, DatabaseStatus } from "./schemas/schema.ts";
 
 export const databaseClusterStatuses = [
@@ -50,7 +50,7 @@ const type = z.enum(databaseTypes).meta({
   example: "hosted_serverless_postgres",
 });
 
-/** What a type allows, as JSON Schema; `checkNewDatabaseCluster` is the same in code. */
+/** The rules of each type, as JSON Schema; `checkNewDatabaseCluster` has the same rules in code. */
 function variantOf(databaseType: DatabaseType) {
   return {
     type: "object" as const,
@@ -109,17 +109,17 @@ export const databaseClusterChange = z
 
 export type DatabaseClusterChange = z.output<typeof databaseClusterChange>;
 
-/** Two types have the same config. */
+/** Two types share one shape of config. */
 function isFirstOfTitle({ title }: { title: string }, index: number, all: { title: string }[]): boolean {
   return all.findIndex((other) => other.title === title) === index;
 }
 
-/** Whether clusters of this type always begin with a database. */
+/** Whether clusters of this type always start with a database. */
 function cannotBeEmpty(databaseType: DatabaseType): boolean {
   return databaseType === "hosted_serverless_postgres";
 }
 
-/** The faults between fields, told by those that are valid by themselves. */
+/** The errors between fields, derived from the fields that are valid by themselves. */
 export function checkNewDatabaseCluster(valid: Partial<NewDatabaseCluster>): FieldErrors {
   const errors = clusterIdFaults(valid.cluster_id);
   if (valid.type === undefined) return errors;
@@ -138,7 +138,7 @@ const config = z
   .meta({
     id: "DatabaseConfig",
     description: "The values in force; which members there are depends on the type.",
-    // No value has all members of two types, which `anyOf` would leave open.
+    // No value has all members of two types, a case that `anyOf` would allow.
     override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
       jsonSchema.oneOf = jsonSchema.anyOf ?? [];
       delete jsonSchema.anyOf;
@@ -247,7 +247,7 @@ const configMember = z
 
 const extension = z.object({ name: z.string(), version: z.string() });
 
-/** What can be ordered, as `GET /databases/types` tells it. */
+/** The available types of database clusters, as `GET /databases/types` lists them. */
 export const databaseTypeList = z.object({
   data: z.array(
     z

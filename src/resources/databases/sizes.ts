@@ -1,9 +1,9 @@
-// The sizes of database clusters that run on a machine of a fixed size, and what each stands for.
+// The sizes of database clusters that run on a machine of a fixed size, and the resources of each size.
 
 const MEBIBYTE = 1024 ** 2;
 const GIBIBYTE = 1024 ** 3;
 
-/** What a size stands for. */
+/** The resources of a size. */
 export interface Machine {
   cpus: number;
   memoryBytes: number;
@@ -72,11 +72,11 @@ for (const [family, { gibPerCpu, largest }] of entriesOf(families)) {
   }
 }
 
-/** The sizes of platform MySQL, and those of the managed types, the smallest of a family first. */
+/** The sizes of platform MySQL and of the managed types, the smallest of a family first. */
 export const platformSizes = Object.keys(platformMachines) as PlatformSize[];
 export const managedSizes: readonly ManagedSize[] = [...managedMachines.keys()];
 
-/** What a size stands for. */
+/** The resources of a size. */
 export function machineOf(size: PlatformSize | ManagedSize): Machine {
   const machine =
     size in platformMachines

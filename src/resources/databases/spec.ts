@@ -1,4 +1,4 @@
-// What the driver is asked for, for a database cluster.
+// The spec of a database cluster for the driver.
 import type { MysqlSpec, PostgresSpec } from "../../drivers/driver.ts";
 import type { Vault } from "../../lib/secrets.ts";
 import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";
@@ -6,7 +6,7 @@ import { resourcesOf } from "./resources.ts";
 import type { DatabaseClusterRow } from "./store.ts";
 import { protocolOf, protocols } from "./types.ts";
 
-/** The spec. The password stays here; what verifies it is enough for the engine. */
+/** The spec. It has the verifier of the password, which is enough for the engine, and never the password itself. */
 export function specOf(cluster: DatabaseClusterRow, { vault }: { vault: Vault }): PostgresSpec | MysqlSpec {
   const password = vault.open(cluster.sealedPassword, cluster.id);
   const kind = protocolOf(cluster.type);

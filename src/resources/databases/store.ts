@@ -20,17 +20,17 @@ import type { DatabaseClusterStatus } from "./schema.ts";
 import { eraseDatabases, SCHEMAS_OF_CLUSTER, type DatabaseRow } from "./schemas/store.ts";
 import type { DatabaseType } from "./types.ts";
 
-/** What the customer ordered and what was decided for it at its creation. */
+/** The customer's order, and the properties that the cluster got at its creation. */
 export interface DatabaseClusterValues extends InstanceValues, InstanceLogin {
   type: DatabaseType;
-  /** The engine that was chosen, for life. */
+  /** The chosen engine, for life. */
   engineName: EngineName;
   /** Its major version, such as `17` or `10.11`, for life. */
   version: string;
   config: DatabaseConfig;
 }
 
-/** A cluster with how far its wish has come, and the databases in it, the oldest first. */
+/** A cluster, how far its desired state is in force, and its databases, the oldest first. */
 export type DatabaseClusterRow = DatabaseClusterValues &
   InstanceProgress<DatabaseClusterStatus, Limits> & { schemas: DatabaseRow[] };
 
@@ -39,7 +39,7 @@ const SELECT = selectOf(
   `${LOGIN_COLUMNS}, r.type, r.engine_name as "engineName", r.version, r.config, ${SCHEMAS_OF_CLUSTER} as schemas`,
 );
 
-/** Adds a cluster that is to be created, without databases. */
+/** Adds a cluster in the status `creating`, without databases. */
 export async function insertDatabaseCluster(
   tx: Transaction,
   values: DatabaseClusterValues,
@@ -66,7 +66,7 @@ export async function findDatabaseCluster(
   return await findRow(db, SELECT, id, organizationId);
 }
 
-/** A page of the organization's clusters, the oldest first, and how many there are on all pages. */
+/** A page of the organization's clusters, the oldest first, and the number of clusters on all pages. */
 export async function listDatabaseClusters(
   db: Database,
   search: ListRequest,
@@ -84,7 +84,7 @@ export async function updateConfig(tx: Transaction, id: string, config: Database
   await tx`update databases set config = ${config}::json where id = ${id}`;
 }
 
-/** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
+/** Writes the result of a run. A request to delete that arrived meanwhile stays. */
 export async function writeDatabaseClusterStatus(
   tx: Transaction,
   id: string,
@@ -94,7 +94,7 @@ export async function writeDatabaseClusterStatus(
   await writeProgress(tx, "databases", id, status, seen);
 }
 
-/** Removes all that is known of a cluster and of the databases in it; only their audit stays. */
+/** Removes all rows of a cluster and its databases; only their audit stays. */
 export async function eraseDatabaseCluster(tx: Transaction, id: string): Promise<void> {
   await eraseDatabases(tx, id);
   await eraseRow(tx, "databases", id);

@@ -1,4 +1,4 @@
-// The types of database clusters: what they are called, which engines serve them, and what clients speak to them.
+// The types of database clusters: their names, their engines, and their protocols.
 import type { EngineName } from "../../drivers/driver.ts";
 import { nativeVerifier, scramVerifier } from "../../lib/verifiers.ts";
 
@@ -9,7 +9,7 @@ export const databaseTypes = [
   "hosted_serverless_postgres",
 ] as const;
 
-/** What a customer orders; which engine that is, `meta.engine` tells. */
+/** The types that a customer orders; `meta.engine` names the engine behind a type. */
 export type DatabaseType = (typeof databaseTypes)[number];
 
 export const databaseTypeLabels: Record<DatabaseType, string> = {
@@ -19,15 +19,15 @@ export const databaseTypeLabels: Record<DatabaseType, string> = {
   hosted_serverless_postgres: "Serverless Postgres",
 };
 
-/** What a client has to speak. */
+/** The protocol that clients speak. */
 export type Protocol = "mysql" | "postgres";
 
 interface ProtocolTraits {
-  /** The name under which database libraries know it. */
+  /** The name of the protocol in database libraries. */
   driver: "mysql" | "pgsql";
-  /** The engines that will do, the preferred one first. */
+  /** The engines that can serve the type, the preferred engine first. */
   engines: [EngineName, ...EngineName[]];
-  /** What an engine can verify the password with. @param salt the same for the same cluster. */
+  /** The verifier with which an engine checks the password. @param salt always the same for the same cluster. */
   verifierOf(password: string, salt: string): string;
 }
 
@@ -41,7 +41,7 @@ export function protocolOf(type: DatabaseType): Protocol {
   return type.endsWith("mysql") ? "mysql" : "postgres";
 }
 
-/** The engines that will do for a type, the preferred one first. */
+/** The engines that can serve a type, the preferred engine first. */
 export function enginesFor(type: DatabaseType): [EngineName, ...EngineName[]] {
   return protocols[protocolOf(type)].engines;
 }

@@ -3,7 +3,7 @@ import type { Allocation } from "../kind.ts";
 import type { AllocationFields } from "../shared/quotas.ts";
 import type { WebSocketClusterRow } from "./store.ts";
 
-/** The fields that a customer can change to take less. */
+/** The fields with which a customer can take less. */
 export const allocationFields: AllocationFields = {
   memory: "max_connections",
   connections: "max_connections",

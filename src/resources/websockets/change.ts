@@ -1,4 +1,5 @@
-// Changes a WebSocket cluster: one transaction with the row, its applications' connections, the work, and the audit.
+// Changes a WebSocket cluster: one transaction with the row, its applications' connections, the work item, and the
+// audit.
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
@@ -15,7 +16,7 @@ import {
 import { enqueueWebSocketCluster, lockWebSocketCluster, refuseDeleting } from "./desired-state.ts";
 
 /**
- * Writes the change; a name needs nothing to be done by anyone.
+ * Writes the change. A new name enqueues no work item, since the driver does not get it.
  * @throws ApiError 404, 409 when the cluster is being deleted, or 422 when the change exceeds a quota.
  */
 export async function changeWebSocketCluster(

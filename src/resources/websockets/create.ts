@@ -11,7 +11,7 @@ import { findWebSocketCluster, insertWebSocketCluster, type WebSocketClusterRow 
 
 const DEFAULT_APPLICATION = "main";
 
-/** Makes the cluster that was asked for, or finds the one that the same Idempotency-Key made before. */
+/** Creates the requested cluster, or finds the cluster that the same Idempotency-Key created before. */
 export async function createWebSocketCluster(
   context: KindContext,
   request: OperationRequest<NewWebSocketCluster>,

@@ -1,4 +1,4 @@
-// What every later wish about a WebSocket cluster or its applications begins and ends with.
+// The first and the last steps of every change to the desired state of a WebSocket cluster or its applications.
 import { notFound } from "../../api/jsonapi/errors.ts";
 import type { Transaction } from "../../store/database.ts";
 import * as shared from "../shared/desired-state.ts";
@@ -8,7 +8,7 @@ import { findWebSocketCluster, type WebSocketClusterRow } from "./store.ts";
 const SERVERS = { kind: "websockets", noun: "WebSocket cluster", find: findWebSocketCluster } as const;
 
 /**
- * Reads the organization's cluster and keeps it as it is until the transaction ends.
+ * Reads and locks the organization's cluster until the transaction ends.
  * @throws ApiError 404
  */
 export async function lockWebSocketCluster(
@@ -25,7 +25,7 @@ export function refuseDeleting(server: WebSocketClusterRow): void {
 }
 
 /**
- * Reads the organization's application and keeps it and its cluster as they are until the transaction ends.
+ * Reads the organization's application, and locks it and its cluster until the transaction ends.
  * @throws ApiError 404
  */
 export async function lockApplication(
@@ -36,13 +36,13 @@ export async function lockApplication(
   const found = await findApplication(tx, organizationId, id);
   if (found === undefined) throw notFound("WebSocket application");
   const server = await lockWebSocketCluster(tx, organizationId, found.serverId);
-  // Whoever had the lock before may have deleted it.
+  // The transaction that had the lock before may have deleted the application.
   const application = server.applications.find((each) => each.id === id);
   if (application === undefined) throw notFound("WebSocket application");
   return { server, application };
 }
 
-/** Has the cluster's reconciler make the wish true, and says that it is not yet. */
+/** Enqueues the cluster, and gives it the status of a change that is not in force yet. */
 export async function enqueueWebSocketCluster(tx: Transaction, server: WebSocketClusterRow): Promise<void> {
   await shared.enqueueChange(tx, "websockets", server);
 }

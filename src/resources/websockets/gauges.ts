@@ -1,14 +1,14 @@
-// What all running WebSocket clusters count at the moment, for Prometheus.
+// The Prometheus metrics of all running WebSocket clusters, at the moment of the request.
 import { forEachLimited } from "../../lib/for-each-limited.ts";
 import type { FigureFamily, FigureSource, LabelledFigure } from "../../api/http/metrics.ts";
 import type { KindContext } from "../kind.ts";
 import { runningWebSocketClusters } from "./store.ts";
 
-/** Whoever asks for the metrics waits no longer; clusters that have not told by then are left out. */
+/** The longest wait of a metrics request; clusters that have not answered by then are left out. */
 const DEADLINE_MS = 2_000;
 const AT_ONCE = 16;
 
-/** The figures that a cluster tells of each application, and what Prometheus knows them as. */
+/** The figures that a cluster reports of each application, with their metrics in Prometheus. */
 const OF_APPLICATIONS: Record<string, FigureFamily> = {
   connections: ofApplication(
     "gauge",
@@ -60,7 +60,7 @@ function ofApplication(type: FigureFamily["type"], name: string, help: string): 
   return { name: `pilvi_websocket_${name}`, help, type, labels, idLabels: labels };
 }
 
-/** Asks all clusters that run, or those of one organization. One that does not answer is left out. */
+/** Asks all running clusters, or those of one organization. A cluster that does not answer is left out. */
 export const clusterGauges: FigureSource<KindContext> = {
   families: [SERVER_CONNECTIONS, ...Object.values(OF_APPLICATIONS)],
   read,
@@ -83,7 +83,7 @@ async function read({ db, hosts }: KindContext, organizationId?: string): Promis
           }
         }
       } catch {
-        // Its status says whether it runs; here it only has no figures.
+        // The cluster's status reports whether it runs; this source only leaves its figures out.
       }
     },
   );

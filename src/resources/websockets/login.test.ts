@@ -1,4 +1,4 @@
-// What makes a WebSocket cluster available: a signed request of every application.
+// A WebSocket cluster is available when it takes a signed request of every application.
 import { afterEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { ensureLogin } from "./login.ts";
@@ -7,7 +7,7 @@ const first = { appId: "10001", key: "one", secret: "s1" };
 const second = { appId: "10002", key: "two", secret: "s2" };
 let server: Bun.Server<undefined>;
 
-/** A server that knows some applications and answers the others as the protocol has it. */
+/** A server that knows some applications, and answers for the others as the protocol demands. */
 function serve(...known: (typeof first)[]): string {
   server = Bun.serve({
     port: 0,
@@ -27,12 +27,12 @@ function serve(...known: (typeof first)[]): string {
 
 afterEach(() => server.stop(true));
 
-test("works when every application's does", async () => {
+test("a login works when the server takes a signed request of every application", async () => {
   const url = serve(first, second);
   await ensureLogin({ url, applications: [first, second] });
 });
 
-test("of a cluster without applications, that it answers is enough", async () => {
+test("a login at a cluster without applications needs any answer only", async () => {
   await ensureLogin({ url: serve(), applications: [] });
 });
 
@@ -46,7 +46,7 @@ test.each([
   );
 });
 
-test("does not work where nobody listens", async () => {
+test("a login fails when no server listens", async () => {
   const url = serve(first);
   await server.stop(true);
   await expect(ensureLogin({ url, applications: [first] })).rejects.toThrow(

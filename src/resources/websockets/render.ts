@@ -1,11 +1,11 @@
-// What an answer says about a WebSocket cluster.
+// Renders a WebSocket cluster.
 import type { KindContext, ServedHost } from "../kind.ts";
 import { renderWhole } from "../shared/limits.ts";
 import { sleepErrorOf } from "../shared/sleep.ts";
 import type { WebSocketClusterResource } from "./schema.ts";
 import type { WebSocketClusterRow } from "./store.ts";
 
-/** The resource. */
+/** The resource object. */
 export function renderWebSocketCluster(
   server: WebSocketClusterRow,
   context: KindContext,
@@ -44,7 +44,7 @@ export function renderWebSocketCluster(
   };
 }
 
-/** Where the cluster is reached, with TLS where public instances have it. */
+/** The address of the cluster, with TLS where public instances have it. */
 export function urlOf(
   scheme: "ws" | "http",
   { port }: Pick<WebSocketClusterRow, "port">,

@@ -20,7 +20,7 @@ import {
 } from "./schema.ts";
 import { findWebSocketCluster, listWebSocketClusters, type WebSocketClusterRow } from "./store.ts";
 
-/** All operations of WebSocket clusters, apart from those of their applications. */
+/** All operations of WebSocket clusters, without those of their applications. */
 export function webSocketClusterOperations(context: KindContext): Operation[] {
   const { db } = context;
   const routes = new Routes<WebSocketClusterRow, z.ZodObject, typeof webSocketClusterParams>({

@@ -1,11 +1,11 @@
-// What a request for a WebSocket cluster may say and what a cluster looks like in an answer.
+// The shapes of requests for a WebSocket cluster, and of a WebSocket cluster in an answer.
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 import { createdAt, metaFields, nameField } from "../shared/fields.ts";
 import { enforcedByField, maxProcessesField, totalMemoryField } from "../shared/limits.ts";
 import { region } from "../shared/regions.ts";
 
-// Clients of the API know this slice by this file alone.
+// Clients of the API import only this file of the slice.
 export type {
   ApplicationResource,
   NewApplication,
@@ -30,7 +30,7 @@ export const webSocketClusterStatuses = [
 
 export const webSocketClusterTypes = ["builtin"] as const;
 
-/** How many connections a cluster may have. */
+/** The numbers of connections that a cluster may have. */
 export const connectionCounts = [100, 200, 500, 2000, 5000, 10_000] as const;
 
 export const distributionStrategies = ["evenly", "custom"] as const;

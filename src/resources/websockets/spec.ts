@@ -1,4 +1,4 @@
-// What the driver is asked for, for a WebSocket cluster.
+// The spec of a WebSocket cluster for the driver.
 import type { RealtimeApplication, RealtimeSpec, RealtimeWebhook } from "../../drivers/driver.ts";
 import type { Vault } from "../../lib/secrets.ts";
 import { stillGood } from "./applications/rotate.ts";
@@ -6,7 +6,7 @@ import type { Webhook } from "./applications/schema.ts";
 import type { ApplicationRow } from "./applications/store.ts";
 import type { WebSocketClusterRow } from "./store.ts";
 
-/** The spec, with the secrets of all applications in clear: a signature can be checked with nothing else. */
+/** The spec, with the secrets of all applications in clear: only a plain secret can check a signature. */
 export function specOf(server: WebSocketClusterRow, { vault }: { vault: Vault }): RealtimeSpec {
   return {
     kind: "realtime",

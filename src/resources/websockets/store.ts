@@ -20,13 +20,13 @@ import type {
   WebSocketClusterType,
 } from "./schema.ts";
 
-/** What the customer ordered and what was decided for it at its creation. */
+/** The customer's order, and the properties that the cluster got at its creation. */
 export interface WebSocketClusterValues extends InstanceValues {
   type: WebSocketClusterType;
   maxConnections: ConnectionCount;
 }
 
-/** A cluster with how far its wish has come, and its applications, the oldest first. */
+/** A cluster, how far its desired state is in force, and its applications, the oldest first. */
 export type WebSocketClusterRow = WebSocketClusterValues &
   InstanceProgress<WebSocketClusterStatus, Limits> & {
     strategy: DistributionStrategy;
@@ -39,7 +39,7 @@ const SELECT = selectOf(
    ${APPLICATIONS_OF_SERVER} as applications`,
 );
 
-/** Adds a cluster that is to be created, without applications. */
+/** Adds a cluster in the status `creating`, without applications. */
 export async function insertWebSocketCluster(
   tx: Transaction,
   values: WebSocketClusterValues,
@@ -67,7 +67,7 @@ export async function findWebSocketCluster(
   return await findRow(db, SELECT, id, organizationId);
 }
 
-/** A page of the organization's clusters, the oldest first, and how many there are on all pages. */
+/** A page of the organization's clusters, the oldest first, and the number of clusters on all pages. */
 export async function listWebSocketClusters(
   db: Database,
   search: ListRequest,
@@ -80,7 +80,7 @@ export async function loadWebSocketCluster(db: Queryable, id: string): Promise<W
   return (await findRow<WebSocketClusterRow>(db, SELECT, id)) ?? null;
 }
 
-/** The clusters, of one organization or of all, that were `available` at last. */
+/** The clusters of an organization, or of all organizations, that serve by their last status. */
 export async function runningWebSocketClusters(
   db: Database,
   organizationId?: string,
@@ -98,7 +98,7 @@ export async function renameWebSocketCluster(tx: Transaction, id: string, name: 
   await tx`update websocket_servers set name = ${name} where id = ${id}`;
 }
 
-/** Gives the cluster another number of connections, to be split evenly. */
+/** Gives the cluster another number of connections, which its applications then share evenly. */
 export async function resizeWebSocketCluster(
   tx: Transaction,
   id: string,
@@ -109,7 +109,7 @@ export async function resizeWebSocketCluster(
     where id = ${id}`;
 }
 
-/** Says how the cluster's connections are given to its applications. */
+/** Writes the strategy by which the cluster's applications share its connections. */
 export async function setStrategy(
   tx: Transaction,
   id: string,
@@ -118,7 +118,7 @@ export async function setStrategy(
   await tx`update websocket_servers set connection_distribution_strategy = ${strategy} where id = ${id}`;
 }
 
-/** Writes what came of a run. A wish to delete that arrived meanwhile stays. */
+/** Writes the result of a run. A request to delete that arrived meanwhile stays. */
 export async function writeWebSocketClusterStatus(
   tx: Transaction,
   id: string,
@@ -128,7 +128,7 @@ export async function writeWebSocketClusterStatus(
   await writeProgress(tx, "websockets", id, status, seen);
 }
 
-/** Removes all that is known of a cluster and its applications; only their audit stays. */
+/** Removes all rows of a cluster and its applications; only their audit stays. */
 export async function eraseWebSocketCluster(tx: Transaction, id: string): Promise<void> {
   await eraseApplications(tx, id);
   await eraseRow(tx, "websockets", id);

@@ -1,9 +1,10 @@
-// The shapes of `config` as documentation: JSON Schema for the OpenAPI document, and the list that the types are told with.
+// The shapes of `config` as documentation: JSON Schema for the OpenAPI document, and the list in `GET
+// /databases/types`.
 import { z } from "zod";
 import type { DatabaseType } from "../types.ts";
 import { configVariants } from "./index.ts";
 
-/** A member in JSON Schema, as far as members of `config` make use of it. */
+/** A member in JSON Schema, with the keywords that members of `config` use. */
 interface MemberSchema {
   type?: string;
   anyOf?: MemberSchema[];
@@ -16,7 +17,7 @@ interface MemberSchema {
   default?: unknown;
 }
 
-/** A member as `GET /databases/types` tells it. */
+/** A member as `GET /databases/types` lists it. */
 export interface MemberDescription {
   name: string;
   type: string;
@@ -30,7 +31,7 @@ export interface MemberDescription {
   enum?: (string | number)[];
 }
 
-/** The `config` that a request for this type may have, in JSON Schema. Null stands for a member that is left out. */
+/** The `config` of a request for this type, in JSON Schema. Null means an absent member. */
 export function requestSchemaOf(type: DatabaseType) {
   const properties = membersOf(type).map((member) => {
     return [member.name, { default: member.preset, ...memberSchemaOf(member) }] as const;
@@ -38,7 +39,7 @@ export function requestSchemaOf(type: DatabaseType) {
   return { type: ["object", "null"], title: titleOf(type), properties: Object.fromEntries(properties) };
 }
 
-/** The `config` that a request to change a cluster of this type may have, in JSON Schema. */
+/** The `config` of a request to change a cluster of this type, in JSON Schema. */
 export function changeSchemaOf(type: DatabaseType) {
   const properties = membersOf(type).map((member) => [member.name, memberSchemaOf(member)] as const);
   return { type: "object" as const, title: titleOf(type), properties: Object.fromEntries(properties) };
@@ -73,7 +74,7 @@ function describe({ name, schema, preset }: Member): MemberDescription {
   };
 }
 
-/** A member with what stands for it when it is left out. */
+/** A member with its default. */
 interface Member {
   name: string;
   schema: MemberSchema;

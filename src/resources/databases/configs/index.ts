@@ -1,13 +1,13 @@
-// Which shape of `config` belongs to each type of database cluster.
+// The shape of `config` of each type of database cluster.
 import type { DatabaseType } from "../types.ts";
 import { managed, type ManagedConfig } from "./managed.ts";
 import { platformMysql, type PlatformMysqlConfig } from "./platform-mysql.ts";
 import { serverless, type ServerlessConfig } from "./serverless.ts";
 
-/** The values in force, whatever the type. */
+/** The values in force, for any type. */
 export type DatabaseConfig = ServerlessConfig | PlatformMysqlConfig | ManagedConfig;
 
-/** The shape that belongs to each type. */
+/** The shape of each type. */
 export const configVariants: Record<DatabaseType, typeof serverless | typeof platformMysql | typeof managed> =
   {
     platform_mysql: platformMysql,
@@ -18,7 +18,7 @@ export const configVariants: Record<DatabaseType, typeof serverless | typeof pla
 
 const members = new Set(Object.values(configVariants).flatMap(({ schema }) => Object.keys(schema.shape)));
 
-/** The members of a request's `config` that some type knows, in an order that is always the same. */
+/** The members of a request's `config` that some type knows, always in the same order. */
 export function knownMembers(config: Record<string, unknown>): Record<string, unknown> {
   const known = [...members].filter((name) => Object.hasOwn(config, name) && config[name] !== null);
   return Object.fromEntries(known.map((name) => [name, config[name]]));

@@ -1,18 +1,21 @@
-// How the `config` of each type is described, checked and completed.
+// Describes, checks and completes the `config` of each type.
 import { z } from "zod";
 import type { FieldErrors } from "../../../api/jsonapi/errors.ts";
 import { addFault, checkObject, longEnumerations } from "../../../api/operation/validation.ts";
 
-/** What makes a shape of `config`. */
+/** The parts of a shape of `config`. */
 interface Definition<Schema extends z.ZodObject> {
   title: string;
-  /** As an answer has it; in a request every member may be left out. */
+  /** The members of an answer; a request may leave each of them out. */
   schema: Schema;
-  /** What stands for members that are left out. */
+  /** The defaults of absent members. */
   defaults: z.output<Schema>;
-  /** Faults between members, told by those that are valid by themselves: ends of sentences that begin with the member. */
+  /**
+   * The errors between members, derived from the members that are valid by themselves: ends of sentences that begin
+   * with the member.
+   */
   faults?(given: Partial<z.output<Schema>>): Record<string, string>;
-  /** What defaults depend on. */
+  /** The defaults that depend on other members. */
   preset?(given: Partial<z.output<Schema>>): Partial<z.output<Schema>>;
 }
 
@@ -21,18 +24,18 @@ export interface ConfigVariant<Schema extends z.ZodObject> {
   title: string;
   schema: Schema;
   defaults: z.output<Schema>;
-  /** All that is wrong with a request's `config`, by names such as `config.size`. */
+  /** All errors of a request's `config`, by names such as `config.size`. */
   check(given: object): FieldErrors;
-  /** The values in force when a valid `config` was asked for. */
+  /** The values in force for a valid `config`. */
   complete(given: object): z.output<Schema>;
   /**
-   * What is asked for when a request changes a config in force: its members of this type, and all others as they are. Null
-   * stands for absence where it is no value.
+   * The config that a change asks for: the given members of this type, and all others as they are. Null means an absent
+   * member where null is no value.
    */
   merge(inForce: object, given: object): object;
 }
 
-/** The member `size`, whose values are too many for an error. */
+/** The member `size`, which has too many values to list in an error. */
 export function sizeField<const Size extends string>(
   sizes: readonly Size[],
   meta: { description: string; example: NoInfer<Size> },
@@ -42,7 +45,7 @@ export function sizeField<const Size extends string>(
   return size;
 }
 
-/** Makes a shape of `config` out of what describes it. */
+/** Makes a shape of `config` from its parts. */
 export function configVariant<Schema extends z.ZodObject>(
   definition: Definition<Schema>,
 ): ConfigVariant<Schema> {

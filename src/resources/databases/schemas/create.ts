@@ -14,7 +14,7 @@ import { findDatabase, insertDatabase, markDatabaseDeleting, type DatabaseRow } 
 
 const KIND = "databaseSchemas" as const;
 
-/** Makes the database that was asked for, or finds the one that the same Idempotency-Key made before. */
+/** Creates the requested database, or finds the database that the same Idempotency-Key created before. */
 export async function createDatabase(
   { db }: KindContext,
   { principal, requestId, body, idempotency, params }: OperationRequest<NewDatabase, unknown, { id: string }>,
@@ -40,7 +40,8 @@ export async function createDatabase(
 }
 
 /**
- * Marks the database as one that is to go, in one transaction with the work and the audit; once is enough.
+ * Marks the database for deletion, in one transaction with the work item and the audit; a repeated call changes
+ * nothing.
  * @throws ApiError 404
  */
 export async function deleteDatabase(
@@ -62,7 +63,7 @@ export async function deleteDatabase(
   });
 }
 
-/** The databases of a cluster are made and dropped by the cluster's own reconciler. */
+/** The cluster's reconciler creates and drops the databases of the cluster. */
 async function enqueueCluster(tx: Transaction, id: string, hostId: string): Promise<void> {
   await enqueue(tx, { kind: "databases", id, hostId, deadlineSeconds: DEADLINE_SECONDS });
 }

@@ -1,8 +1,8 @@
-// What an answer says about a database in a cluster.
+// Renders a database of a cluster.
 import type { DatabaseResource } from "./schema.ts";
 import type { DatabaseRow } from "./store.ts";
 
-/** The resource. */
+/** The resource object. */
 export function renderDatabase(schema: DatabaseRow): DatabaseResource {
   return {
     id: schema.id,

@@ -1,4 +1,4 @@
-// What a request for a database in a cluster may say and what one looks like in an answer. The API calls it a schema.
+// The shapes of requests for a database, and of a database in an answer. The API calls a database a schema.
 import { z } from "zod";
 import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
 import { createdAt, nameField } from "../../shared/fields.ts";
@@ -7,7 +7,7 @@ export const databaseStatuses = ["creating", "available", "deleting", "deleted"]
 
 export type DatabaseStatus = (typeof databaseStatuses)[number];
 
-/** Databases that engines bring along or that Pilvi keeps for itself. */
+/** Databases that come with the engines, or that Pilvi keeps for itself. */
 const RESERVED = [
   "postgres",
   "template0",

@@ -5,10 +5,10 @@ import type { Database, Queryable, Transaction } from "../../../store/database.t
 import { notify } from "../../../store/notifications.ts";
 import type { DatabaseStatus } from "./schema.ts";
 
-/** What is decided for a database at its creation. */
+/** The properties that a database gets at its creation. */
 export interface DatabaseValues {
   id: string;
-  /** The cluster that it is in. */
+  /** The cluster of the database. */
   databaseId: string;
   name: string;
 }
@@ -21,7 +21,7 @@ export interface DatabaseRow extends DatabaseValues {
 
 const CREATED_AT = `to_char(s.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** A constant, so that it may stand in a statement as it is. */
+/** A constant, safe to insert into a statement. */
 const SELECT = `
   select s.id, s.database_id as "databaseId", s.name, s.status, ${CREATED_AT} as "createdAt"
   from database_schemas s`;
@@ -30,7 +30,7 @@ const SELECT = `
 export const SCHEMAS_OF_CLUSTER = `
   coalesce((select json_agg(t order by t.id) from (${SELECT} where s.database_id = r.id) t), '[]')`;
 
-/** Adds a database that is to be created; undefined when the cluster has one of that name already. */
+/** Adds a database in the status `creating`; undefined when the cluster has a database of that name already. */
 export async function insertDatabase(
   tx: Transaction,
   values: DatabaseValues,
@@ -56,7 +56,7 @@ export async function findDatabase(
   return row;
 }
 
-/** A page of the cluster's databases, the oldest first, and how many there are on all pages. */
+/** A page of the cluster's databases, the oldest first, and the number of databases on all pages. */
 export async function listDatabases(
   db: Database,
   databaseId: string,
@@ -72,20 +72,20 @@ export async function listDatabases(
   return { rows, total: counted[0]?.total ?? 0 };
 }
 
-/** Wishes a database away and tells those who wait for its status. */
+/** Marks a database for deletion, and notifies the requests that wait for its status. */
 export async function markDatabaseDeleting(tx: Transaction, id: string): Promise<void> {
   await tx`update database_schemas set status = 'deleting' where id = ${id}`;
   await notify(tx, "status", id);
 }
 
-/** Wishes all databases of a cluster away. */
+/** Marks all databases of a cluster for deletion. */
 export async function markDatabasesDeleting(tx: Transaction, databaseId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     update database_schemas set status = 'deleting' where database_id = ${databaseId} returning id`;
   for (const { id } of rows) await notify(tx, "status", id);
 }
 
-/** Writes what came of a run. @returns false for a wish to delete that arrived meanwhile, which stays. */
+/** Writes the result of a run. @returns false when a request to delete arrived meanwhile, which stays. */
 export async function writeDatabaseStatus(
   tx: Transaction,
   id: string,
@@ -97,14 +97,14 @@ export async function writeDatabaseStatus(
   return rows.length > 0;
 }
 
-/** Removes all that is known of a database; only its audit stays. */
+/** Removes all rows of a database; only its audit stays. */
 export async function eraseDatabase(tx: Transaction, id: string): Promise<void> {
   await tx`delete from database_schemas where id = ${id}`;
   await forgetResource(tx, id);
   await notify(tx, "status", id);
 }
 
-/** Removes all that is known of a cluster's databases. */
+/** Removes all rows of a cluster's databases. */
 export async function eraseDatabases(tx: Transaction, databaseId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     select id from database_schemas where database_id = ${databaseId}`;

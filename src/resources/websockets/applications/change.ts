@@ -1,4 +1,5 @@
-// Changes and deletes applications of a WebSocket cluster: one transaction with the row, the cluster's work, and the audit.
+// Changes and deletes applications of a WebSocket cluster: one transaction with the row, the work item of the cluster,
+// and the audit.
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
@@ -18,7 +19,7 @@ import {
 type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
 
 /**
- * Writes the change and has the cluster take it over.
+ * Writes the change, and enqueues the cluster to apply it.
  * @throws ApiError 404, 409 when the cluster is being deleted, or 422.
  */
 export async function changeApplication(
@@ -45,7 +46,7 @@ export async function changeApplication(
 }
 
 /**
- * Removes the application; the cluster lets its connections go within moments.
+ * Removes the application; the cluster closes its connections within moments.
  * @throws ApiError 404
  */
 export async function deleteApplication(
@@ -54,7 +55,7 @@ export async function deleteApplication(
 ): Promise<void> {
   await db.begin(async (tx) => {
     const { server, application } = await lockApplication(tx, principal.organizationId, id);
-    // It goes along with its cluster.
+    // The deletion of the cluster removes the application.
     if (server.status === "deleting") return;
     await eraseApplication(tx, id);
     if (server.strategy === "evenly") await splitEvenly(tx, server.id);
@@ -66,7 +67,7 @@ export async function deleteApplication(
   });
 }
 
-/** The running cluster does not know names. */
+/** The running server does not know names. */
 function hasMoreThanName({ name: _name, ...others }: ApplicationChange): boolean {
   return Object.keys(others).length > 0;
 }

@@ -1,4 +1,4 @@
-// How connections are given to applications.
+// The split of a cluster's connections over its applications.
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import { connectionsFor } from "./connections.ts";

@@ -1,21 +1,23 @@
-// How a cluster's connections are given to its applications: evenly, or each as many as was asked for it.
+// The split of a cluster's connections over its applications: evenly, or each application with a number of its own.
 import { invalid } from "../../../api/jsonapi/errors.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { DistributionStrategy } from "../schema.ts";
 import { setStrategy, type WebSocketClusterRow } from "../store.ts";
 import { splitEvenly, type ApplicationRow } from "./store.ts";
 
-/** What an application gets, and how the cluster's connections are given from then on. */
+/** The connections of an application, and the cluster's strategy from then on. */
 export interface Share {
   strategy: DistributionStrategy;
   connections: number;
 }
 
 /**
- * Decides what an application gets. One with a number of its own makes the strategy `custom`; the others keep what they have.
+ * Decides the connections of an application. A number of its own makes the strategy `custom`; the other applications
+ * keep their connections.
  * @param others the cluster's other applications.
- * @param wanted the number that was asked for; undefined for what comes to it.
- * @throws ApiError 422 when the cluster has not so many left.
+ * @param wanted the requested number; undefined for an even share, or, with the strategy `custom`, for all that are
+ * left.
+ * @throws ApiError 422 when the cluster has too few left.
  */
 export function connectionsFor(
   { maxConnections, strategy }: Pick<WebSocketClusterRow, "maxConnections" | "strategy">,
@@ -36,7 +38,7 @@ export function connectionsFor(
   });
 }
 
-/** Writes how the connections are given, after the application's own number was written. */
+/** Writes the strategy and the even split, after the application's own number is written. */
 export async function takeConnections(tx: Transaction, serverId: string, { strategy }: Share): Promise<void> {
   if (strategy === "evenly") await splitEvenly(tx, serverId);
   else await setStrategy(tx, serverId, strategy);

@@ -1,4 +1,5 @@
-// Creates an application in a WebSocket cluster: one transaction with the row, the work of the cluster, and the audit.
+// Creates an application in a WebSocket cluster: one transaction with the row, the work item of the cluster, and the
+// audit.
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import { createOnce } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
@@ -13,10 +14,10 @@ import { MAX_APPLICATIONS } from "./fields.ts";
 import type { NewApplication } from "./schema.ts";
 import { findApplication, insertApplication, type ApplicationRow, type ApplicationValues } from "./store.ts";
 
-/** What applications are called in the audit and among idempotency keys. */
+/** The noun of applications in the audit and in idempotency keys. */
 export const APPLICATION_KIND = "websocketApplications";
 
-/** Makes the application that was asked for, or finds the one that the same Idempotency-Key made before. */
+/** Creates the requested application, or finds the application that the same Idempotency-Key created before. */
 export async function createApplication(
   context: KindContext,
   request: OperationRequest<NewApplication, unknown, { id: string }>,
@@ -45,7 +46,7 @@ export async function createApplication(
   });
 }
 
-/** An application as its events name it. */
+/** The resource of an application's events. */
 export function applicationOf({ id, name }: { id: string; name: string }): NewEvent["resource"] {
   return { type: APPLICATION_KIND, id, name };
 }
@@ -68,7 +69,7 @@ async function insertInto(
   return (await findApplication(tx, organizationId, row.id)) ?? row;
 }
 
-/** All that is decided for a new application, with a key and a secret of its own. */
+/** All properties of a new application, with a newly generated key and secret. */
 export function newApplicationValues(
   { vault }: KindContext,
   wish: { serverId: string; settings: NewApplication; maxConnections: number },

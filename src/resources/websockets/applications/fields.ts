@@ -1,7 +1,7 @@
-// The members of a WebSocket application that a request may say, each with its bounds.
+// The members of a WebSocket application in requests, each with its bounds.
 import { z } from "zod";
 
-/** The most applications that a cluster has; the smallest cluster then has a connection for each. */
+/** The most applications of a cluster; the smallest cluster then has a connection for each. */
 export const MAX_APPLICATIONS = 100;
 
 const MAX_ORIGINS = 100;
@@ -59,10 +59,10 @@ const webhook = z
   })
   .meta({ id: "WebsocketWebhook" });
 
-/** An address that is told of what happens, as the API has it. */
+/** An address that receives webhooks, in the shape of the API. */
 export type Webhook = z.output<typeof webhook>;
 
-/** The members that a new application has, and that a change may have. */
+/** The members of a new application, which a change may have as well. */
 export const fields = {
   name: z
     .string()
@@ -113,10 +113,10 @@ export const fields = {
 
 const settings = z.object(fields).required();
 
-/** What a customer may say of an application, in the words of the API, which are those of the row as well. */
+/** The members of an application that a customer sets; the API and the row have the same names. */
 export type ApplicationSettings = z.output<typeof settings>;
 
-/** The members of the settings, each also a column. */
+/** The names of the settings, each also a column. */
 export const SETTINGS = settings.keyof().options;
 
 function isWebhookUrl(text: string): boolean {

@@ -1,11 +1,11 @@
-// What an answer says about a WebSocket application, for the token that asks.
+// Renders a WebSocket application for the token of the request.
 import { can, type Principal } from "../../../api/auth/auth.ts";
 import type { KindContext } from "../../kind.ts";
 import { stillGood } from "./rotate.ts";
 import type { ApplicationResource } from "./schema.ts";
 import { settingsOf, type ApplicationRow } from "./store.ts";
 
-/** The resource; credentials are in it only for a token that may see them. */
+/** The resource object; it has credentials only for a token that may see them. */
 export function renderApplication(
   application: ApplicationRow,
   context: KindContext,

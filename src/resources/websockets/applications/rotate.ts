@@ -1,4 +1,4 @@
-// Gives an application a new secret; those before it stay good for a time that the caller chooses.
+// Gives an application a new secret; the earlier secrets stay valid for a grace period that the caller chooses.
 import { invalid } from "../../../api/jsonapi/errors.ts";
 import { createOnce } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
@@ -10,11 +10,11 @@ import { APPLICATION_KIND, applicationOf } from "./create.ts";
 import type { SecretRotation } from "./schema.ts";
 import { findApplication, writeSecrets, type ApplicationRow, type FormerSecret } from "./store.ts";
 
-/** Every request is compared with all of them. */
+/** The server compares every request with all valid secrets, so their number is bounded. */
 const MAX_FORMER_SECRETS = 10;
 
 /**
- * Rotates once for an Idempotency-Key and answers with the application as it is then.
+ * Rotates once for an Idempotency-Key, and answers with the application after the rotation.
  * @throws ApiError 404, 409 when the cluster is being deleted, or 422.
  */
 export async function rotateSecret(
@@ -49,12 +49,12 @@ export async function rotateSecret(
   });
 }
 
-/** The secrets of an application that were rotated out and are still good. */
+/** The earlier secrets of an application that are still valid. */
 export function stillGood(secrets: FormerSecret[], nowMs: number): FormerSecret[] {
   return secrets.filter(({ expiresAt }) => Date.parse(expiresAt) > nowMs);
 }
 
-/** No earlier secret outlives the grace of this rotation, so that one without grace ends them all. */
+/** No earlier secret outlives the grace of this rotation, so a rotation without grace ends all of them. */
 function formerAfter(application: ApplicationRow, graceSeconds: number, nowMs: number): FormerSecret[] {
   const latest = new Date(nowMs + graceSeconds * 1_000).toISOString();
   const earlier = application.formerSecrets.map(({ sealed, expiresAt }) => ({

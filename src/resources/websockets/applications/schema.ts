@@ -1,4 +1,4 @@
-// What a request for a WebSocket application may say and what one looks like in an answer.
+// The shapes of requests for a WebSocket application, and of an application in an answer.
 import { z } from "zod";
 import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
 import { createdAt, inlineCredential, namelessCredentials } from "../../shared/fields.ts";
@@ -6,7 +6,7 @@ import { fields } from "./fields.ts";
 
 export type { Webhook } from "./fields.ts";
 
-/** What an application has where a request says nothing. */
+/** The defaults of a new application. */
 const DEFAULTS = {
   allowed_origins: [],
   ping_interval: 60,

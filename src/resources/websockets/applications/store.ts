@@ -4,17 +4,17 @@ import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import { SETTINGS, type ApplicationSettings } from "./fields.ts";
 
-/** A secret that was rotated out. */
+/** A secret that a rotation replaced. */
 export interface FormerSecret {
   sealed: string;
   /** ISO 8601. */
   expiresAt: string;
 }
 
-/** What is decided for an application at its creation. */
+/** The properties that an application gets at its creation. */
 export interface ApplicationValues extends ApplicationSettings {
   id: string;
-  /** The cluster that it belongs to. */
+  /** The cluster of the application. */
   serverId: string;
   key: string;
   sealedSecret: string;
@@ -29,7 +29,7 @@ export interface ApplicationRow extends ApplicationValues {
   createdAt: string;
 }
 
-/** What a customer may say of an application, without what was decided for it. */
+/** The settings of an application that a customer may change. */
 export function settingsOf(application: ApplicationRow): ApplicationSettings {
   const { id: _id, serverId: _serverId, appId: _appId, createdAt: _createdAt, ...rest } = application;
   const { key: _key, sealedSecret: _sealed, formerSecrets: _former, ...settings } = rest;
@@ -38,7 +38,7 @@ export function settingsOf(application: ApplicationRow): ApplicationSettings {
 
 const CREATED_AT = `to_char(a.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Constants, so that they may stand in a statement as they are. */
+/** Constants, safe to insert into a statement. */
 const COLUMNS = SETTINGS.join(", ");
 const SELECT = `
   select a.id, a.server_id as "serverId", a.app_id as "appId", a.key, a.sealed_secret as "sealedSecret",
@@ -74,7 +74,7 @@ export async function findApplication(
   return row;
 }
 
-/** A page of the cluster's applications, the oldest first, and how many there are on all pages. */
+/** A page of the cluster's applications, the oldest first, and the number of applications on all pages. */
 export async function listApplications(
   db: Database,
   serverId: string,
@@ -90,7 +90,7 @@ export async function listApplications(
   return { rows, total: counted[0]?.total ?? 0 };
 }
 
-/** Replaces what a customer may say of an application. */
+/** Replaces the settings of an application. */
 export async function updateApplication(
   tx: Transaction,
   id: string,
@@ -114,7 +114,7 @@ export async function writeSecrets(
     set sealed_secret = ${sealedSecret}, former_secrets = ${formerSecrets}::jsonb where id = ${id}`;
 }
 
-/** Splits the cluster's connections evenly over its applications; what does not divide is nobody's. */
+/** Splits the cluster's connections evenly over its applications; the remainder stays unused. */
 export async function splitEvenly(tx: Transaction, serverId: string): Promise<void> {
   await tx`
     update websocket_applications
@@ -123,13 +123,13 @@ export async function splitEvenly(tx: Transaction, serverId: string): Promise<vo
     from websocket_servers s where s.id = ${serverId} and server_id = ${serverId}`;
 }
 
-/** Removes all that is known of an application; only its audit stays. */
+/** Removes all rows of an application; only its audit stays. */
 export async function eraseApplication(tx: Transaction, id: string): Promise<void> {
   await tx`delete from websocket_applications where id = ${id}`;
   await forgetResource(tx, id);
 }
 
-/** Removes all that is known of a cluster's applications. */
+/** Removes all rows of a cluster's applications. */
 export async function eraseApplications(tx: Transaction, serverId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     delete from websocket_applications where server_id = ${serverId} returning id`;

@@ -1,8 +1,8 @@
-// What an answer says of figures over time.
+// Renders a time series.
 import type { Series } from "../../../drivers/driver.ts";
 import { periodNames, type MetricPeriod, type WebsocketMetrics } from "./schema.ts";
 
-/** The document; figures that are not there are empty. */
+/** The document; missing figures are empty. */
 export function renderMetrics(series: Series, period: MetricPeriod): WebsocketMetrics {
   return {
     data: {

@@ -1,4 +1,4 @@
-// The metrics of WebSocket clusters and applications, as the running server kept them.
+// The metrics of WebSocket clusters and applications, which the running server keeps.
 import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
 import type { Series } from "../../../drivers/driver.ts";
@@ -63,7 +63,7 @@ function ofApplication(context: KindContext): Operation {
   });
 }
 
-/** @throws ApiError 503 while the server, which keeps them, does not run. */
+/** @throws ApiError 503 while the server, which keeps the metrics, does not run. */
 async function seriesOf(
   { hosts }: KindContext,
   server: WebSocketClusterRow,

@@ -1,7 +1,7 @@
-// What the metrics of a WebSocket cluster or application look like in an answer.
+// The shape of the metrics of a WebSocket cluster or application in an answer.
 import { z } from "zod";
 
-/** How far back metrics may go, with their lengths in seconds. */
+/** The periods of metrics, with their lengths in seconds. */
 export const periods = {
   "6h": 21_600,
   "24h": 86_400,
