@@ -1,22 +1,22 @@
-// One connection of a gateway: whole lines in, whole lines out, however the kernel cuts them.
+// One connection of a gateway: whole lines in and out, however the kernel cuts them.
 import type { Socket } from "bun";
 import { checkHello, GATEWAY_LINK_VERSION, helloLine } from "../../contracts/versions.ts";
 import type { HostMessage } from "../../gateway/link.ts";
 
-/** A line of the gateway's is far shorter; whoever sends more has lost its way. */
+/** Far longer than any line of a gateway. A longer line means a broken gateway. */
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** Lines are handed to the kernel in pieces of about this size. */
+/** The size of the pieces, roughly, in which lines are passed to the kernel. */
 const BATCH_BYTES = 256 * 1024;
 
-/** More than there are instances and questions about them; a gateway that reads none of it is stuck. */
+/** More lines than there are instances and questions about them: a gateway that lets so many wait is stuck. */
 const MAX_WAITING_LINES = 200_000;
 
 const NEWLINE = 0x0a;
 
-/** What is called when a gateway says something; it may throw, and the connection is then ended by whoever gave the bytes. */
+/** Callbacks for a gateway's messages. A callback may throw; the owner of the socket then ends the connection. */
 export interface ConnectionEvents {
-  /** It speaks the version of this host. */
+  /** The gateway speaks the version of this host. */
   greeted(): void;
   /** @param line any line after the greeting. */
   said(line: string): void;
@@ -27,9 +27,9 @@ export class GatewayConnection {
   readonly #events: ConnectionEvents;
   #isGreeted = false;
   #unread: Buffer<ArrayBufferLike> = Buffer.alloc(0);
-  /** What the kernel is to take next. */
+  /** The bytes that the kernel takes next. */
   #unsent: Buffer<ArrayBufferLike> = Buffer.alloc(0);
-  /** What follows it. Of an instance only the latest entry waits, so that a slow gateway costs no more than there is to know. */
+  /** The lines after them. Only the latest entry of an instance waits, so a slow gateway costs bounded memory. */
   readonly #waiting = new Map<string, { text: string; isAnswer: boolean }>();
   #sent = 0;
 
@@ -40,7 +40,7 @@ export class GatewayConnection {
     this.flush();
   }
 
-  /** Whether the gateway has said that it speaks this version. */
+  /** Whether the gateway has greeted in this version. */
   get isGreeted(): boolean {
     return this.#isGreeted;
   }
@@ -49,17 +49,20 @@ export class GatewayConnection {
     this.#enqueue(`message ${this.#sent++}`, { text: JSON.stringify(message), isAnswer: false });
   }
 
-  /** @param text the entry of an instance, as JSON. @param isAnswer whether the gateway waits for it. */
+  /**
+   * @param text the entry of an instance, as JSON.
+   * @param isAnswer whether the gateway waits for it.
+   */
   sendEntry(id: string, text: string, isAnswer = false): void {
     const key = `entry ${id}`;
     const isAwaited = isAnswer || this.#waiting.get(key)?.isAnswer === true;
-    // It moves to the end: what was said in between was said before it.
+    // The entry moves to the end, behind messages that precede its latest state.
     this.#waiting.delete(key);
     const line = `{"type":"entry","entry":${text}${isAwaited ? ',"isAnswer":true' : ""}}`;
     this.#enqueue(key, { text: line, isAnswer: isAwaited });
   }
 
-  /** Sends what the kernel takes. */
+  /** Sends as much as the kernel takes. */
   flush(): void {
     for (;;) {
       if (this.#unsent.length === 0) this.#unsent = this.#nextBatch();
@@ -70,7 +73,10 @@ export class GatewayConnection {
     }
   }
 
-  /** @throws VersionMismatch when the gateway speaks another version, an error when the bytes are no lines or what is called throws. */
+  /**
+   * Reads bytes of the gateway.
+   * @throws VersionMismatch when the gateway speaks another version, an error for a bad line or from a callback.
+   */
   take(bytes: Buffer): void {
     let rest = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes]);
     for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
@@ -79,7 +85,7 @@ export class GatewayConnection {
       this.#take(line);
     }
     if (rest.length > MAX_LINE_BYTES) throw new Error("a line of the gateway is too long");
-    // The bytes that came are the runtime's, to be used again.
+    // The runtime uses the received buffer again, so the rest is copied.
     this.#unread = Buffer.from(rest);
   }
 

@@ -1,4 +1,4 @@
-// The link to the gateway: one gateway at a time, lines however they are cut, and answers that do not come.
+// The link to the gateway: one gateway at a time, lines cut anywhere, and answers that never come.
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
@@ -51,7 +51,7 @@ function entry(id: string, state: Route["state"] = "running"): Route {
   };
 }
 
-test("tells all there is first, and then what changes, once", async () => {
+test("a new gateway gets all entries first, and then each change once", async () => {
   link.tell(entry("a"));
   link.tell(entry("b"));
   const gateway = await TestGateway.connect(dataDir);
@@ -70,7 +70,7 @@ test("tells all there is first, and then what changes, once", async () => {
   gateway.close();
 });
 
-test("understands lines that come in pieces, and several at once", async () => {
+test("the link reads lines that come in pieces, and several lines at once", async () => {
   const gateway = await TestGateway.connect(dataDir);
   const messages = [
     { type: "users", id: "a" },
@@ -99,7 +99,7 @@ test.each([
   expect(told).toEqual([]);
 });
 
-test("gateways of other versions are sent away and told of once, and one of this version is served", async () => {
+test("gateways of other versions are disconnected and logged once, and a gateway of this version is served", async () => {
   const complaints = spyOn(log, "error").mockClear();
   const firstLines = ['{"type":"hello","version":99,"more":1}\n', '{"type":"holding"}\n'];
   for (const line of [...firstLines, ...firstLines.slice(1)]) {
@@ -112,14 +112,14 @@ test("gateways of other versions are sent away and told of once, and one of this
     "The gateway speaks no version of the link and this process version 1: start both from the same Pilvi.",
   ]);
   expect(told).toEqual([]);
-  // It has clients of its own, which no sleep may cut off.
+  // The refused gateway has clients of its own, which no suspension may cut off.
   expect([await link.drain("a", 60_000), await link.detach("a")]).toEqual([false, false]);
   const gateway = await TestGateway.connect(dataDir);
   expect(gateway.heard.map(({ type }) => type)).toEqual(["entries", "synced"]);
   gateway.close();
 });
 
-test("a message that cannot be taken in is no reason to lose those after it", async () => {
+test("a message whose callback fails does not cost the messages after it", async () => {
   const gateway = await TestGateway.connect(dataDir);
   const complaints = spyOn(log, "error").mockClear();
   const messages = ["a", "faulty", "b"].map((id) => JSON.stringify({ type: "quiet", id }));
@@ -136,7 +136,7 @@ test("a message that cannot be taken in is no reason to lose those after it", as
   gateway.close();
 });
 
-test("each wake is logged with its reason and its parts", async () => {
+test("each wake is logged with its reason and the duration of its parts", async () => {
   const gateway = await TestGateway.connect(dataDir);
   const lines = spyOn(log, "info").mockClear();
   const spansMs = { accept: 1, auth: 2, start: 3, ready: 4, login: 5 };
@@ -147,7 +147,7 @@ test("each wake is logged with its reason and its parts", async () => {
   gateway.close();
 });
 
-test("a gateway that has lost the link still has its clients, until it is not back in time", async () => {
+test("a gateway with a broken link counts as holding its clients until its time to come back is over", async () => {
   const lines = spyOn(log, "info").mockClear();
   const lost = (times: number) => () =>
     lines.mock.calls.flat().filter((text) => text === "the gateway has gone").length === times;
@@ -163,7 +163,7 @@ test("a gateway that has lost the link still has its clients, until it is not ba
   expect([await link.drain("a", 1), await link.detach("a")]).toEqual([true, true]);
 });
 
-test("a later gateway takes the place of the former, whose answers count no more", async () => {
+test("a later gateway replaces the former, whose answers no longer count", async () => {
   const former = await TestGateway.connect(dataDir);
   former.drainAnswer = null;
   const drained = link.drain("a", 60_000);
@@ -176,7 +176,7 @@ test("a later gateway takes the place of the former, whose answers count no more
   gateway.close();
 });
 
-test("without a gateway nobody has to be drained or parted, and ports are free", async () => {
+test("without a gateway a drain and a detachment succeed at once, and addresses are released", async () => {
   link.tell(entry("a"));
   expect(await link.drain("a", 60_000)).toBe(true);
   expect(await link.detach("a")).toBe(true);
@@ -195,7 +195,7 @@ test("a gateway that does not answer in time has not drained", async () => {
   gateway.close();
 });
 
-test("an entry that is too long leaves out its instance, and the link goes on", async () => {
+test("an entry that is too long is left out, and the link goes on", async () => {
   const complaints = spyOn(log, "error").mockClear();
   const gateway = await TestGateway.connect(dataDir);
   link.tell({ ...entry("a"), users: [{ name: "app", verifier: "x".repeat(MAX_ENTRY_BYTES) }] });
@@ -209,11 +209,11 @@ test("an entry that is too long leaves out its instance, and the link goes on", 
   gateway.close();
 });
 
-test("a gateway that reads late hears of each instance once, as it is then", async () => {
+test("a gateway that reads late gets only the latest entry of each instance", async () => {
   const users = [{ name: "app", verifier: "x".repeat(MAX_ENTRY_BYTES / 2) }];
   const ids = Array.from({ length: 200 }, (_, index) => `db-${index}`);
   const gateway = await TestGateway.connect(dataDir);
-  // All of it is said before the gateway can read any.
+  // All entries are written before the gateway can read any.
   for (const state of ["starting", "running", "draining", "asleep"] as const)
     for (const id of ids) link.tell({ ...entry(id, state), users });
   await until("all was told", () => ids.every((id) => gateway.entries.get(id)?.state === "asleep"));

@@ -1,4 +1,4 @@
-// The host's unix socket for the gateway: tells it of the instances behind it, and asks it to part their clients from them.
+// The host's unix socket for the gateway: publishes the routes, and has the gateway disconnect clients from engines.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { UnixSocketListener } from "bun";
@@ -10,25 +10,25 @@ import { canSwitchUsers, GATEWAY_ACCOUNT } from "../os/accounts.ts";
 import { GatewayConnection } from "./gateway-connection.ts";
 import { readGatewayMessage } from "./gateway-messages.ts";
 
-/** How long a gateway may take to let go of a port; it does so at once unless something is wrong with it. */
+/** The time limit for the release of a port. A healthy gateway releases it at once. */
 const RELEASE_TIMEOUT_MS = 1_000;
-/** Disconnecting clients takes one turn of its loop, however many there are. */
+/** Disconnecting clients takes one turn of the gateway's loop, for any number of clients. */
 const DETACH_TIMEOUT_MS = 5_000;
-/** A gateway answers in time by itself; one that does not will not any more. */
+/** A gateway answers by its own deadline. An answer this much later will not come. */
 const DRAIN_GRACE_MS = 1_000;
-/** A gateway that was there before this host, or lost the link to it, looks for it again within this time. */
+/** A gateway from before this host, or with a broken link, connects again within this time. */
 const CONTACT_MS = 1_000;
 
-/** The longest entry of one instance, as JSON. Of one that exceeds it the gateway keeps what it knows; all others are told. */
+/** The longest entry, as JSON. The gateway keeps the former state of an instance with a longer entry. */
 export const MAX_ENTRY_BYTES = 1024 ** 2;
 
-/** What is done when the gateway tells of an instance. */
+/** Callbacks for the gateway's messages about instances. */
 export interface GatewayEvents {
   wake(id: string, reason: WakeReason): void;
   woken(id: string, wake: Wake): void;
   quiet(id: string): void;
   users(id: string): void;
-  /** It has handed over what it listens at, and waits for what it is to listen at. */
+  /** The gateway has handed over its sockets, and waits for the addresses to listen at. */
   holding(): void;
 }
 
@@ -36,29 +36,29 @@ type Question = Extract<HostMessage, { id: string }>;
 
 type Answer = Extract<GatewayMessage["type"], "released" | "drained" | "busy" | "detached"> | "none";
 
-/** What instances have to say to the gateway. */
+/** The gateway link as instances use it. */
 export type InstanceGateway = Pick<GatewayLink, "contact" | "tell" | "withdraw" | "drain" | "detach">;
 
 export class GatewayLink {
   readonly #log: Log;
-  /** What the gateway is to know of each instance, as JSON. */
+  /** The entry of each instance that the gateway is to have, as JSON. */
   readonly #entries = new Map<string, string>();
-  /** Who waits for an answer about an instance; one question about one is asked at a time. */
+  /** The callers that wait for an answer, by instance; there is one question about an instance at a time. */
   readonly #waiting = new Map<string, { question: number; resolve(answer: Answer): void }>();
   #questions = 0;
   #contact = Promise.withResolvers<void>();
   #listener: UnixSocketListener<GatewayConnection | null> | null = null;
   #gateway: GatewayConnection | null = null;
-  /** Gateways that have not said yet which version they speak; each has clients of its own. */
+  /** Gateways that have not greeted yet, and so have no known version; each has clients of its own. */
   readonly #ungreeted = new Set<GatewayConnection>();
-  /** What was said of the latest gateway, when that speaks another version. */
+  /** The complaint about the latest gateway, when that speaks another version. */
   #mismatch: string | null = null;
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** Begins to listen; a gateway that comes later than another takes its place. */
+  /** Begins to listen. A later gateway replaces the earlier one. */
   listen(socketPath: string, events: GatewayEvents): void {
     mkdirSync(dirname(socketPath), { recursive: true, mode: 0o711 });
     rmSync(socketPath, { force: true });
@@ -87,7 +87,7 @@ export class GatewayLink {
         error: (socket) => this.#lost(socket.data),
       },
     });
-    // Nobody but the gateway may wake anything.
+    // Only the gateway may wake instances.
     chmodSync(socketPath, 0o600);
     if (canSwitchUsers()) chownSync(socketPath, GATEWAY_ACCOUNT.uid, GATEWAY_ACCOUNT.gid);
     this.#awaitGateway();
@@ -98,14 +98,14 @@ export class GatewayLink {
     this.#listener = null;
   }
 
-  /** Resolves when a gateway is there, or none has come for so long that there is none. */
+  /** Resolves when a gateway has connected, or when the wait for a gateway is over. */
   get contact(): Promise<void> {
     return this.#contact.promise;
   }
 
   /**
-   * Tells the gateway how an instance is now, unless it was told the same before.
-   * @param isAnswer whether it waits for it in any case.
+   * Sends the route of an instance, unless it has not changed.
+   * @param isAnswer whether the gateway waits for it, and gets it even if it has not changed.
    */
   tell(entry: Route, isAnswer = false): void {
     const text = JSON.stringify(entry);
@@ -118,16 +118,16 @@ export class GatewayLink {
     this.#gateway?.sendEntry(entry.id, text, isAnswer);
   }
 
-  /** Has the gateway give up the address of an instance; resolves when it does not listen there, or does not answer. */
+  /** Withdraws an instance from the gateway; resolves when the gateway has released the address, or does not answer. */
   async withdraw(id: string): Promise<void> {
     if (!this.#entries.delete(id)) return;
     await this.#ask({ type: "gone", id }, RELEASE_TIMEOUT_MS);
   }
 
   /**
-   * Has the gateway hold whoever comes, until nothing is under way any more.
-   * @param isYielding whether a client that has something to say meanwhile comes first, until all are detached.
-   * @returns false when something still is; the gateway goes on holding until it is told of another state.
+   * Has the gateway hold new requests until nothing is under way.
+   * @param isYielding whether a client's request ends the drain, until all clients are detached.
+   * @returns false when something is still under way; the gateway holds requests until it gets another state.
    */
   async drain(id: string, withinMs: number, isYielding = false): Promise<boolean> {
     if (this.#gateway === null) return await this.#isAlone();
@@ -136,7 +136,10 @@ export class GatewayLink {
     );
   }
 
-  /** Has the gateway part all clients from the engine. @returns false when something is under way again, or it may not have done so. */
+  /**
+   * Has the gateway disconnect all clients from the engine.
+   * @returns false when something is under way again, or the gateway may not have done so.
+   */
   async detach(id: string): Promise<boolean> {
     if (this.#gateway === null) return await this.#isAlone();
     return (await this.#ask({ type: "detach", id }, DETACH_TIMEOUT_MS)) === "detached";
@@ -160,7 +163,7 @@ export class GatewayLink {
 
   #answered(message: Extract<GatewayMessage, { type: Answer }>): void {
     const waiting = this.#waiting.get(message.id);
-    // What it said of a drain that was given up says nothing of a later one.
+    // The answer to an abandoned drain does not hold for a later drain.
     if ("question" in message && message.question !== waiting?.question) return;
     waiting?.resolve(message.type);
   }
@@ -181,7 +184,7 @@ export class GatewayLink {
     this.#log.info("a gateway is there");
   }
 
-  /** A gateway of another version comes again and again, of which the log hears once. */
+  /** A gateway of another version connects again and again; the log gets one line about it. */
   #complain(error: unknown): void {
     const mismatch = error instanceof VersionMismatch ? error.message : null;
     if (mismatch !== null && mismatch === this.#mismatch) return;
@@ -199,19 +202,19 @@ export class GatewayLink {
     this.#log.info("the gateway has gone");
   }
 
-  /** Whether no client is held by anybody: a gateway that only lost the link goes on serving its own, and is back in a moment. */
+  /** Whether no gateway holds a client. A gateway with a broken link keeps its clients, and soon connects again. */
   async #isAlone(): Promise<boolean> {
     await this.contact;
     return this.#gateway === null && this.#ungreeted.size === 0 && this.#mismatch === null;
   }
 
-  /** Has nobody wait for a gateway any longer when none has come. */
+  /** Ends the wait for a gateway after a time without a connection. */
   #awaitGateway(): void {
     const contact = this.#contact;
     setTimeout(() => contact.resolve(), CONTACT_MS).unref();
   }
 
-  /** What goes wrong with one message is no reason to lose those after it. */
+  /** A failure with one message must not cost the messages after it. */
   #heard(message: GatewayMessage, events: GatewayEvents): void {
     try {
       this.#take(message, events);

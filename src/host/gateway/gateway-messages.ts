@@ -1,8 +1,8 @@
-// What the gateway may say to the host. It parses the bytes of strangers, so not even its own are believed unseen.
+// Reads messages of the gateway, which parses bytes of unauthenticated clients: the host checks them as well.
 import { gatewayMessageSchema, type GatewayMessage } from "../../contracts/gateway-link.ts";
 import { readJsonAs } from "../../contracts/read.ts";
 
-/** Reads one line. @throws ContractError when it is none of the messages. */
+/** Reads one line. @throws ContractError when the line is not a valid message. */
 export function readGatewayMessage(line: string): GatewayMessage {
   return readJsonAs(gatewayMessageSchema, line, "A message of the gateway");
 }

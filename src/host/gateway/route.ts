@@ -1,4 +1,4 @@
-// What the gateway is told of an instance, made from all that the host knows of it.
+// Builds the route of an instance for the gateway, from all that the host knows of it.
 import { engineFor } from "../../engines/index.ts";
 import { MAX_CLIENTS } from "../../engines/redis/config.ts";
 import type { InstanceUser } from "../../drivers/driver.ts";
@@ -9,7 +9,7 @@ import { enginePaths, type InstanceFolder } from "../os/layout.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runnable } from "../engine/runner.ts";
 
-/** One that was stopped is about to be started, or about to be gone. */
+/** A stopped instance is about to start or to be removed. */
 const STATES: Record<State, RouteState | null> = {
   absent: null,
   removing: null,
@@ -21,22 +21,24 @@ const STATES: Record<State, RouteState | null> = {
   draining: "draining",
 };
 
-/** Clients of a database beyond what its engine takes: a crowd that comes while it wakes, and those who wait for others to leave. */
+/**
+ * Clients of a database beyond the engine's limit: a burst during a wake, and clients that wait for others to leave.
+ */
 const MAX_IN_LINE = 1_000;
 
-/** What an entry is made of. */
+/** The parts of a route. */
 export interface RouteParts {
   settings: HostSettings;
   folder: InstanceFolder;
   manifest: Manifest | null;
-  /** Null as long as no engine was chosen, which is told of with its major version alone. */
+  /** Null until an engine is chosen; the route then has only the major version. */
   runnable: Runnable | null;
   condition: Condition;
   users: InstanceUser[];
   latestStart: Route["latestStart"];
 }
 
-/** Null for an instance that is not behind the gateway. */
+/** The route; null for an instance that is not behind the gateway. */
 export function routeOf(parts: RouteParts): Route | null {
   const { settings, folder, manifest, runnable, condition, users, latestStart } = parts;
   if (manifest === null || manifest.servedThrough !== "gateway") return null;

@@ -1,4 +1,4 @@
-// What all instances of a host share.
+// The dependencies that all instances of a host share.
 import type { InstanceSpec, Observation } from "../../drivers/driver.ts";
 import type { Log } from "../../lib/log.ts";
 import type { InstanceAddresses } from "../os/addresses.ts";
@@ -15,12 +15,14 @@ export interface InstanceDependencies {
   starts: StartLimiter;
   gateway: InstanceGateway;
   addresses: InstanceAddresses;
-  /** Gives a new instance its user, which no other has; null where it cannot have one of its own. */
+  /**
+   * Chooses a uid for a new instance that no other instance has; null where instances cannot have uids of their own.
+   */
   allotUid(spec: InstanceSpec): number | null;
   log: Log;
-  /** Makes what runs the engine of one of them. */
+  /** Makes the runner of an instance's engine. */
   runner(parts: RunnerParts): EngineRunner;
   onChange(observation: Observation): void;
-  /** Gets every transition of the lifecycle of an instance, in order. */
+  /** Gets every transition of an instance's lifecycle, in order. */
   onTransition?(id: string, transition: Transition): void;
 }

@@ -1,4 +1,4 @@
-// The steps to a running engine, each of which can be taken again.
+// The steps to a running engine; each step can be repeated.
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Contents } from "../engine/contents.ts";
@@ -27,8 +27,8 @@ export interface EnsureRunningDeps {
 type Running = { runnable: Runnable; process: EngineProcess };
 
 /**
- * Brings the engine to run as the spec says. Never throws: a failure is reported, and made up for later.
- * @param askedAtMs when a client asked for it; null leaves a sleeping instance asleep.
+ * Brings the engine to run as the spec says. Never throws: the failure handler gets every failure, and a retry follows.
+ * @param askedAtMs when a client asked for the engine; null leaves a sleeping instance asleep.
  */
 export async function ensureRunning(deps: EnsureRunningDeps, askedAtMs: number | null): Promise<void> {
   const { lifecycle, file, runner, address, contents, sleep, failures } = deps;
@@ -73,7 +73,10 @@ async function runningEngine(
   return { runnable, process: found };
 }
 
-/** An engine reads its files at its start only: an engine with other files has to end. @throws UnsavedDataError when it goes on. */
+/**
+ * Stops a running engine whose files have changed: it reads them only at its start.
+ * @throws UnsavedDataError when it goes on.
+ */
 async function stopPrevious(
   { lifecycle, file, runner }: EnsureRunningDeps,
   runnable: Runnable,

@@ -1,4 +1,4 @@
-// One instance: what is asked of it goes through its lifecycle, and what the lifecycle decides is carried out here.
+// One instance: feeds every request to its lifecycle, and carries out the effects that the lifecycle decides on.
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceSpec, Observation } from "../../drivers/driver.ts";
@@ -40,7 +40,7 @@ export class Instance {
   readonly #contents: Contents;
   readonly #engine: EnsureRunningDeps;
   readonly #callers = new Callers();
-  /** Aborted for good when the engine is to be ended or let go: no start is waited for any more. */
+  /** Aborted for good when the engine is to be stopped or let go: every wait for a start ends. */
   readonly #leaving = new AbortController();
 
   constructor(id: string, deps: InstanceDependencies) {
@@ -78,18 +78,18 @@ export class Instance {
     return { ...seen, ...this.#contents.observe() };
   }
 
-  /** Whether an engine of this instance runs that is known. */
+  /** Whether a known engine of this instance runs. */
   get hasProcess(): boolean {
     return this.#runner.process !== null;
   }
 
-  /** The uid that is its own; of data without a manifest that can be read, who the data belongs to. Null when there is none. */
+  /** The uid of the instance; for data without a readable manifest, the owner of the data. Null without either. */
   get uid(): number | null {
     const { manifest } = this.#file;
     return manifest === null ? ownerOf(this.#folder.data) : uidOf(manifest);
   }
 
-  /** The engine that takes connections, and what it runs with. @throws PublicError when none does. */
+  /** The engine that takes connections, with its context. @throws PublicError when the instance does not run. */
   get running(): Runnable {
     const { runnable } = this.#runner;
     if (!this.#runs || runnable === null) throw new PublicError(`${this.id} does not run.`);
@@ -97,35 +97,35 @@ export class Instance {
   }
 
   /**
-   * Makes the instance as the spec says; resolves when it runs, sleeps, or could not be started.
-   * @throws PublicError when it runs on as it was before.
+   * Brings the instance to the spec; resolves when it runs, sleeps, or could not be started.
+   * @throws PublicError when it runs on with the former spec.
    */
   ensure(spec: InstanceSpec): Promise<Observation> {
     return this.#ask("ensure", spec);
   }
 
-  /** Puts it to sleep as soon as nothing is under way, once however many ask. @throws PublicError that says what keeps it awake. */
+  /** Suspends it once nothing is under way, once for all callers. @throws PublicError that names the obstacle. */
   suspend(): Promise<Observation> {
     return this.#ask("suspend");
   }
 
-  /** A client needs the engine: it is started unless it runs, once however many ask. */
+  /** Starts a stopped engine for a client. Further calls join the same start. */
   wake(): void {
     this.#machine.dispatch({ type: "asked", demand: "wake" });
   }
 
-  /** Nobody has used it for as long as its spec says: it is suspended if nothing else keeps it awake. */
+  /** Suspends an instance that has been idle for as long as its spec says, unless something else keeps it awake. */
   idle(): void {
     this.#machine.dispatch({ type: "asked", demand: "idle" });
   }
 
-  /** Stops the engine at once and deletes everything; what is being thrown away need not be saved. */
+  /** Kills the engine at once and deletes everything. Deleted data need not be saved first. */
   async remove(): Promise<void> {
     await this.#ask("remove");
   }
 
   /**
-   * Reads what an earlier host left here, and finds the engine if it still runs.
+   * Reads the persisted state, and finds the engine if it still runs.
    * @returns false when there is nothing to take up.
    */
   load(holders: Map<string, number[]>): boolean {
@@ -142,7 +142,7 @@ export class Instance {
     return true;
   }
 
-  /** Goes on with what was loaded: an engine that runs is kept, one that is to run is started, a removal is finished. */
+  /** Goes on from the persisted state: keeps a running engine, starts a missing one, finishes a removal. */
   async resume(): Promise<void> {
     if (this.#machine.state.name !== "removing") return void (await this.#ask("resume"));
     await this.remove().catch((error: unknown) =>
@@ -150,12 +150,12 @@ export class Instance {
     );
   }
 
-  /** Ends the engine cleanly and keeps it ended until the host starts anew. */
+  /** Stops the engine cleanly and keeps it stopped until the host starts anew. */
   async close(): Promise<void> {
     await this.#ask("close");
   }
 
-  /** Lets the engine run on and stops caring for it. */
+  /** Lets the engine run on, and stops watching it. */
   release(): void {
     this.#machine.dispatch({ type: "released" });
   }
@@ -198,12 +198,12 @@ export class Instance {
       case "leave":
         return this.#leaving.abort();
       case "kill":
-        // What waits for the engine, such as for what a customer has locked in it, is not waited for in turn.
+        // A removal must not wait for commands that wait for the engine, for example for a customer's lock.
         return this.#runner.kill();
     }
   }
 
-  /** Does a part of a task, and reports its end in any case. */
+  /** Runs a part of a task, and reports its end in any case. */
   #work(type: "recordEnded" | "startEnded" | "taskEnded", task: () => Promise<void>): void {
     const end = (error?: unknown) => this.#machine.dispatch({ type, error });
     void Promise.resolve()
@@ -225,19 +225,19 @@ export class Instance {
     const engine = former?.engine ?? (await chooseEngine(this.#deps.settings, spec));
     ensureInstanceFolder(this.#folder);
     await failpoint("host.ensure.folder");
-    // Nothing comes between here and the manifest, so that no other instance is given the same user.
+    // No await separates the choice of the uid from the manifest, so that no other instance gets the same uid.
     const manifest = manifestFor(spec, engine, former, this.#deps.allotUid);
-    // The disk may take its time while the engine starts.
+    // The disk sync may overlap the start of the engine.
     this.#callers.keep(ticket, this.#file.replace(manifest));
     this.sleep.recorded(former);
-    // What it will have when it wakes is told of one that sleeps on; of all others it is found out as they start.
+    // A sleeping instance shows the engine that it will wake with; every other instance finds it out at its start.
     if (this.#file.isAsleep) await this.#runner.choose(manifest);
     await failpoint("host.ensure.manifest");
-    // Another spec may work where the former did not; the same one is no reason to start a failing engine sooner.
+    // A new spec may work where the former failed. A repeated spec does not hasten the start of a failing engine.
     this.#machine.report({ type: "recorded" });
   }
 
-  /** A caller that hears that it runs takes its spec for fulfilled. */
+  /** Fails an `ensure` whose instance runs without the whole spec: its caller takes the spec for fulfilled. */
   async #conclude(ticket: Ticket): Promise<void> {
     await this.#callers.kept(ticket);
     if (this.#runs && !isApplied(this.#machine.state) && !this.#contents.isPartial)

@@ -1,4 +1,4 @@
-// An instance that is to be removed, stopped or let go while something else was asked of it, or is under way in its engine.
+// An instance that is removed, stopped or let go while another request waits or its engine is busy.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import type { Host } from "../host.ts";
@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => hosts.close());
 
-test("a sleep that was asked for before does not come about", async () => {
+test("a suspension that was requested before the host leaves does not happen", async () => {
   const spec = sleepySpec("cache");
   await host.ensure(spec);
   const pids = hosts.pidsOf(spec.id);
@@ -32,7 +32,7 @@ test("a sleep that was asked for before does not come about", async () => {
   expect(hosts.pidsOf(spec.id)).toEqual(pids);
 });
 
-test("an engine is not asked to end for a sleep any more", async () => {
+test("an engine is not stopped for a suspension after its host has let go of it", async () => {
   const spec = sleepySpec("cache");
   await host.ensure(spec);
   const folder = instanceFolder(hosts.dataDir, spec.id);
@@ -56,7 +56,7 @@ test("an engine is not asked to end for a sleep any more", async () => {
   expect(hosts.pidsOf(spec.id)).toEqual([process.pid]);
 });
 
-test("a removal waits for nothing that waits for a customer", async () => {
+test("a removal does not wait for a command that waits for a customer's lock", async () => {
   const spec = sleepySpec("postgres");
   await host.ensure(spec);
   const db = customerDatabase("postgres", await gateway.until(spec.id, "running"));

@@ -1,5 +1,5 @@
-// One instance of the host under hundreds of schedules: the host's own code with a clock that is turned by hand, against models of
-// engine, gateway and disk. A schedule that fails is told by its seed and comes again with it.
+// One instance of the host under hundreds of schedules: the host's own code on a fake clock, against models of engine,
+// gateway and disk. A failing schedule names its seed, and the seed repeats it.
 import { afterAll, afterEach, beforeEach, expect, jest, mock, spyOn, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,10 +16,10 @@ import { instanceFolder } from "../os/layout.ts";
 import { readManifest, saysAsleep } from "../manifest/manifest.ts";
 
 const SCHEDULES = 300;
-/** Longer than any of the waits between two starts, and than all that somebody waits for in a suspension. */
+/** Longer than any pause between two starts, and than any wait in a suspension. */
 const LONGEST_WAIT_MS = 90_000;
 
-/** In memory where that can be had: the schedules would wait for the disk most of the time. */
+/** A RAM disk if there is one: the schedules would spend most of their time waiting for a disk. */
 const dataDir = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "pilvi-model-"));
 const { path, manifest } = instanceFolder(dataDir, MODEL_ID);
 beforeEach(() => void jest.useFakeTimers());
@@ -40,7 +40,7 @@ class Schedule {
   #pending = 0;
   #replacements = 0;
   #isRemoved = false;
-  /** Starts, and what went wrong, until it slept or ran last. */
+  /** The starts and the excuses up to the moment when the instance last slept or ran. */
   #startsBefore = 0;
   #excusesBefore = 0;
   readonly #trace: string[] = [];
@@ -124,7 +124,7 @@ class Schedule {
     this.#settles(this.#instance.suspend());
   }
 
-  /** A host that is told to go lets go of all and is gone a moment later; one that is killed does not come to that. */
+  /** Replaces the host. A host that leaves lets go of everything and ends a moment later; a killed host just ends. */
   async #replaceHost(): Promise<void> {
     this.#note("another host");
     this.#replacements += 1;
@@ -137,7 +137,7 @@ class Schedule {
     await this.#clock.pass(this.#random(3) * this.#random(1_500));
     this.#instance = this.#newHost();
     if (this.#instance.load(new Map())) this.#settles(this.#instance.resume());
-    // The control plane asks again for what it wishes for.
+    // The control plane repeats its request.
     else this.#ensure();
   }
 
@@ -163,7 +163,7 @@ class Schedule {
     [this.#startsBefore, this.#excusesBefore] = [starts, this.#excuses];
   }
 
-  /** What the host before had begun to end may end later; whoever is there finds out. */
+  /** The extra starts that failures and new hosts excuse: a stop that the former host began may end under the next. */
   get #excuses(): number {
     return this.#machine.failures + this.#replacements;
   }
@@ -199,12 +199,12 @@ class Schedule {
     if (fault !== undefined) throw new Error(fault);
     const { state } = this.#instance.observe();
     const runs = this.#machine.live !== null;
-    // What is being removed is killed first and seen to be gone after that.
+    // A removal kills the engine first, and the observation follows.
     if (state === "running" && !runs && !this.#isRemoved) throw new Error("it is said to run and does not");
     if (state === "asleep" && runs) throw new Error("it is said to sleep and runs");
   }
 
-  /** Nothing fails any more: whoever waits gets the engine, and it falls asleep and wakes as often as one likes. */
+  /** Ends all failures: every waiting client gets the engine, and the instance can sleep and wake again and again. */
   async #calmDown(): Promise<void> {
     this.#note("calm");
     this.#machine.isLucky = true;
@@ -283,12 +283,12 @@ class Schedule {
   }
 }
 
-test("it runs once, sleeps with nobody cut off and wakes for whoever comes, whatever happens in whatever order", async () => {
+test("an instance runs one engine, cuts off no client by its sleep and wakes for every client, in any order of events", async () => {
   const total = { starts: 0, failures: 0, crashes: 0, cleanEnds: 0, replacements: 0 };
   for (let seed = 1; seed <= SCHEDULES; seed++) {
     const schedule = new Schedule(seed);
     try {
-      // Short ones first: what they find is easier to understand.
+      // Short schedules come first, because their failures are easier to understand.
       await schedule.run(10 + Math.floor((seed * 150) / SCHEDULES));
     } catch (error) {
       throw new Error(`schedule ${seed}: ${messageOf(error)}\n${schedule.story}`, { cause: error });

@@ -1,4 +1,4 @@
-// What an earlier host left of an instance in its folder.
+// Reads the persisted state of an instance from its folder.
 import { existsSync, rmSync } from "node:fs";
 import { NewerManifest } from "../../contracts/manifest.ts";
 import type { Log } from "../../lib/log.ts";
@@ -6,12 +6,12 @@ import type { InstanceFolder } from "../os/layout.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 
-/** A manifest that cannot be used, and why, as a sentence that may be shown to anyone. */
+/** The reason why a manifest cannot be used, as a public sentence. */
 export interface Unusable {
   unusable: string;
 }
 
-/** @returns the manifest, null when there is nothing to take up, or why the manifest cannot be used. */
+/** @returns the manifest, null when there is nothing to take up, or the reason why the manifest cannot be used. */
 export function readPersistedState(
   id: string,
   file: ManifestFile,
@@ -28,7 +28,7 @@ export function readPersistedState(
       unusable: `The manifest of ${id} on the host cannot be understood; its data was left alone.`,
     };
   }
-  // A create was cut short before its wish was written down, or a removal just before its end.
+  // A create was cut short before it wrote the manifest, or a removal just before its end.
   if (!existsSync(folder.data)) rmSync(folder.path, { recursive: true, force: true });
   else log.error("a folder with data has no manifest and was left alone");
   return null;

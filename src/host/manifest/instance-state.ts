@@ -1,4 +1,4 @@
-// What others see of an instance: its state and what its owner is told; every change is passed on.
+// The visible condition of an instance: its state and the notices to its owner. Every change is published.
 import type { InstanceSpec, Observation, Sleep } from "../../drivers/driver.ts";
 import type { EngineContext } from "../../engines/engine.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
@@ -7,24 +7,26 @@ import { presentableSentence } from "../../lib/presentable.ts";
 import type { InstanceLifecycle } from "../lifecycle/machine.ts";
 import { observedState } from "../lifecycle/state.ts";
 
-/** What an instance is run with; null as long as no engine was chosen. */
+/** The engine and the context of an instance; null until an engine is chosen. */
 interface Engines {
   runnable: { context: EngineContext<InstanceSpec> } | null;
-  /** The engine that runs, or is to. */
+  /** The engine that runs, or will run. */
   installed: InstalledEngine | null;
 }
 
-/** What the owner is told of an instance that serves all the same: who is left out, what became of its users, or of its databases. */
+/**
+ * A notice to the owner of an instance that serves: about users left out, users set again, or databases that failed.
+ */
 export type Notice = "left-out" | "users" | "databases";
 
-/** The states that an instance can be seen in. */
+/** The states that an observation can have. */
 export type State = Observation["state"];
 
 export class Condition {
   #lastError: string | null = null;
-  /** That it took more memory than it may since its start, for anyone to read. It is told while nothing is worse. */
+  /** The public sentence about excessive memory use since the start. It is shown unless there is an error. */
   overuse: string | null = null;
-  /** How often the engine ended without having been asked to. */
+  /** The number of times the engine ended unexpectedly. */
   crashes = 0;
   readonly #lifecycle: Pick<InstanceLifecycle, "state" | "since">;
   readonly #onChange: () => void;
@@ -35,13 +37,13 @@ export class Condition {
     this.#onChange = onChange;
   }
 
-  /** Why the last start failed, for anyone to read. */
+  /** The public reason why the last start failed. */
   get lastError(): string | null {
     return this.#lastError;
   }
 
   set lastError(reason: string | null) {
-    // It may quote an engine, and so what a customer has written.
+    // The reason may quote an engine, and so a customer's text.
     this.#lastError = reason === null ? null : presentableSentence(reason);
   }
 
@@ -54,7 +56,7 @@ export class Condition {
     return this.#lifecycle.since;
   }
 
-  /** What can be seen of the instance. */
+  /** The observation of the instance. */
   observe(id: string, { runnable, installed }: Engines, sleep: Sleep | null): Observation {
     return {
       id,
@@ -68,18 +70,18 @@ export class Condition {
     };
   }
 
-  /** Something that can be seen of it is another, though not its state. */
+  /** Publishes a change other than a change of state. */
   changed(): void {
     this.#onChange();
   }
 
-  /** The kernel ended a process of it for want of memory. @param sentence says so, for anyone to read. */
+  /** The kernel killed a process of the instance for lack of memory. @param sentence the public sentence about it. */
   exceed(sentence: string): void {
     this.overuse = sentence;
     this.#onChange();
   }
 
-  /** Tells the owner something of an instance that serves all the same, until that is taken back with null: it is seen as the last error while there is no other. */
+  /** Sets a notice to the owner, or withdraws it with null. Observations show it as the last error without an error. */
   notice(about: Notice, sentence: string | null): void {
     if ((this.#notices.get(about) ?? null) === sentence) return;
     if (sentence === null) this.#notices.delete(about);

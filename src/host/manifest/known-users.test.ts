@@ -1,8 +1,8 @@
-// Who may log in is asked of the engine again and again, but not too often.
+// The engine's users are read again and again, but not too often.
 import { expect, test } from "bun:test";
 import { KnownUsers } from "./known-users.ts";
 
-/** An engine whose users get another verifier each time. */
+/** An engine whose users get another verifier at each read. */
 function countedUsers() {
   const seen = { asked: 0, answers: 0 };
   const users = new KnownUsers({
@@ -14,7 +14,7 @@ function countedUsers() {
   return { seen, users };
 }
 
-test("an engine is asked again after it was asked before", async () => {
+test("the engine's users are read again after an earlier read", async () => {
   const { seen, users } = countedUsers();
   for (const verifier of ["1", "2", "3"]) {
     await users.refresh();
@@ -23,7 +23,7 @@ test("an engine is asked again after it was asked before", async () => {
   expect(seen.answers).toBe(3);
 });
 
-test("all who ask at once have one answer", async () => {
+test("concurrent refreshes share one read and one answer", async () => {
   const { seen, users } = countedUsers();
   for (const asked of [1, 2]) {
     await Promise.all([users.refresh(), users.refresh(), users.refresh()]);
@@ -31,7 +31,7 @@ test("all who ask at once have one answer", async () => {
   }
 });
 
-test("an engine that does not answer changes nothing, and whoever waits is told all the same", async () => {
+test("an engine that does not answer leaves the known users as they are, and the waiting caller is answered", async () => {
   let answers = 0;
   const users = new KnownUsers({
     ask: () => Promise.resolve(null),
@@ -44,7 +44,7 @@ test("an engine that does not answer changes nothing, and whoever waits is told 
   expect({ list: users.list, answers }).toEqual({ list: [{ name: "app", verifier: "kept" }], answers: 1 });
 });
 
-test("what an engine tells is bounded, whatever it tells, and the number of those left out is told", async () => {
+test("the users that an engine reports are bounded, and the number left out is reported", async () => {
   const told: number[] = [];
   const own = [{ name: "app", verifier: "of the spec" }];
   const large = { name: "large", verifier: "x".repeat(70_000_000) };

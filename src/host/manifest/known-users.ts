@@ -1,19 +1,19 @@
-// Who may log in to an instance, as its engine said last.
+// The users that may log in to an instance, as its engine last reported them.
 import type { InstanceUser } from "../../drivers/driver.ts";
 import { boundedUsers, type UserList } from "../../engines/users.ts";
 
-/** However often it is asked, an engine is asked no more often than this. */
+/** The shortest pause between two reads from the engine, for any number of requests. */
 const SHORTEST_PAUSE_MS = 250;
 
-/** What is known of users is made of. */
+/** The parts that known users work with. */
 export interface KnownUsersParts {
-  /** Has the engine tell; null when it does not run or does not answer, which changes nothing. */
+  /** Reads the users from the engine; null when the engine does not run or does not answer, which changes nothing. */
   ask(): Promise<UserList | null>;
   /** The users of the spec. */
   own(): InstanceUser[];
-  /** Called after each time the engine was asked, whether it told or not. */
+  /** Called after each read, successful or not. */
   onAnswer(): void;
-  /** Called with how many users are left out since there are too many, or they are too large, whenever they are known anew. */
+  /** Called at each update with the number of users that the bounds leave out. */
   onLeftOut(leftOut: number): void;
 }
 
@@ -31,7 +31,7 @@ export class KnownUsers {
     return this.#list;
   }
 
-  /** They are known from elsewhere. @returns what is kept of them. */
+  /** Sets users from another source, such as the manifest. @returns the users that are kept. */
   set(list: UserList): UserList {
     const kept = boundedUsers(list, this.#parts.own());
     this.#list = kept.users;
@@ -39,15 +39,15 @@ export class KnownUsers {
     return kept;
   }
 
-  /** Asks the engine; whoever wants the same while that is to come gets the same answer. */
+  /** Reads the users from the engine. Requests before the read begins share it. */
   refresh(): Promise<void> {
     return (this.#asking ??= this.#refresh());
   }
 
   async #refresh(): Promise<void> {
-    // Waits in any case: `refresh` keeps this promise only when it has it.
+    // Always awaits once, because `refresh` stores this promise only after this function has returned it.
     await Bun.sleep(Math.max(0, this.#askedAt + SHORTEST_PAUSE_MS - performance.now()));
-    // Who asks from here on may know of a change that this answer does not have.
+    // A later caller may know of a change that this read misses, so it gets a read of its own.
     this.#asking = null;
     this.#askedAt = performance.now();
     const told = await this.#parts.ask();
@@ -56,7 +56,7 @@ export class KnownUsers {
   }
 }
 
-/** The users that were known, with the verifiers of the spec in the place of theirs. */
+/** The known users, with the spec's users in place of those with the same names. */
 export function withUsersOf(
   { users }: { users: InstanceUser[] },
   known: InstanceUser[] | null,

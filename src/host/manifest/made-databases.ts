@@ -1,10 +1,10 @@
-// Which databases of an instance the API made, as its manifest says: a customer's own are neither taken over nor dropped.
+// Records in the manifest which databases the API made. A customer's own databases are neither taken over nor dropped.
 import type { DatabaseWish, InstanceSpec } from "../../drivers/driver.ts";
 import type { MadeDatabases } from "../../engines/engine.ts";
 import type { ManifestFile } from "./manifest-file.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** The record in a manifest, for an engine to ask and to change. */
+/** The record of one manifest, for an engine to query and to change. */
 export function madeDatabasesOf(file: ManifestFile): MadeDatabases {
   const write = async (change: (names: string[]) => string[]) => {
     if (file.manifest !== null) await file.change({ madeDatabases: change(namesIn(file.manifest)) });
@@ -17,14 +17,14 @@ export function madeDatabasesOf(file: ManifestFile): MadeDatabases {
 }
 
 /**
- * The names in the manifest of a changed spec. In a new instance nobody but the host can make anything before the first wish is
- * fulfilled, so whatever that one names is the host's, the first data's database that is to be dropped included.
+ * The recorded names after a change of the spec. In a new instance only the host can make databases before the first
+ * spec is applied. All databases of that spec are therefore the host's, including a first database that it drops.
  */
 export function madeDatabasesAfter(spec: InstanceSpec, former: Manifest | null): string[] {
   return former === null ? databasesOf(spec).map(({ name }) => name) : namesIn(former);
 }
 
-/** The databases that are not as the spec says, as far as the manifest knows. */
+/** The databases that differ from the spec, as far as the manifest knows. */
 export function pendingDatabases(manifest: Manifest): string[] {
   const made = new Set(namesIn(manifest));
   return databasesOf(manifest.spec)
@@ -32,7 +32,7 @@ export function pendingDatabases(manifest: Manifest): string[] {
     .map(({ name }) => name);
 }
 
-/** A manifest of a Pilvi that kept no record: it took all that the spec names for its own. */
+/** A manifest of an earlier Pilvi has no record: that Pilvi took all databases of the spec for its own. */
 function namesIn({ madeDatabases, spec }: Manifest): string[] {
   return madeDatabases ?? presentIn(spec);
 }

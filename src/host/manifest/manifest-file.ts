@@ -1,4 +1,4 @@
-// The manifest of one instance, in memory and on the disk, and the sleep that it tells of.
+// The manifest of one instance, in memory and on the disk.
 import {
   noteManifest,
   readManifest,
@@ -17,7 +17,7 @@ export class ManifestFile {
     this.#path = path;
   }
 
-  /** Null when there is none, or none any more. */
+  /** The manifest; null before there is one, and after a removal. */
   get manifest(): Manifest | null {
     return this.#manifest;
   }
@@ -26,30 +26,30 @@ export class ManifestFile {
     return saysAsleep(this.#manifest);
   }
 
-  /** @throws when the file cannot be understood. */
+  /** Reads the manifest; null when there is none. @throws when the file cannot be understood. */
   read(): Manifest | null {
     return (this.#manifest = readManifest(this.#path));
   }
 
   /**
-   * Puts another in its place at once; the promise is fulfilled when a power cut can no longer undo it.
+   * Replaces the manifest at once; the promise is fulfilled when a power cut can no longer undo that.
    * @throws at once when it cannot be written.
    */
   replace(manifest: Manifest): Promise<void> {
     const durable = writeManifest(this.#path, manifest);
-    // Who need not wait for the disk need not hear of its failure either.
+    // A caller that ignores the promise must not get an unhandled rejection.
     durable.catch(() => undefined);
     this.#manifest = manifest;
     return durable;
   }
 
-  /** Changes parts of it; as `replace`. Nothing is changed when there is none. */
+  /** Changes parts of the manifest, with the guarantees of `replace`. Does nothing without a manifest. */
   change(change: Partial<Manifest>): Promise<void> {
     if (this.#manifest === null) return Promise.resolve();
     return this.replace({ ...this.#manifest, ...change });
   }
 
-  /** Changes parts of it in a way that a power cut may undo with no harm. */
+  /** Changes parts of the manifest whose loss in a power cut does no harm. */
   note(change: Partial<Manifest>): void {
     if (this.#manifest === null) return;
     const manifest = { ...this.#manifest, ...change };
@@ -57,13 +57,13 @@ export class ManifestFile {
     this.#manifest = manifest;
   }
 
-  /** Enters a state, and changes what is known of its sleep; as `change`. */
+  /** Enters a state, and changes parts of the sleep record, with the guarantees of `replace`. */
   enter(state: PersistedState, sleep: Partial<SleepRecord>): Promise<void> {
     if (this.#manifest === null) return Promise.resolve();
     return this.change({ state, sleep: { ...this.#manifest.sleep, ...sleep } });
   }
 
-  /** What was kept has been deleted. */
+  /** Drops the manifest of a removed instance. */
   forget(): void {
     this.#manifest = null;
   }

@@ -1,19 +1,19 @@
-// The text of a manifest, of which no more is read than a manifest needs, however large the file is.
+// Reads the text of a manifest, and no more of it than a manifest needs, however large the file is.
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 
-/** Far more than any manifest has whose users are bounded. One that is longer was written by an earlier release, for all its users. */
+/** Far longer than any manifest with bounded users. Only earlier releases, which kept all users, wrote longer files. */
 const MAX_BYTES = 8 * 1024 ** 2;
 
-/** What stands before the users, with all that the owner wished for, and what stands behind them. */
+/** The part before the users, with the whole spec, and the part after them. */
 const [HEAD_BYTES, TAIL_BYTES] = [4 * 1024 ** 2, 64 * 1024];
 
-/** Where the users begin and end. Within a text of a customer's each quotation mark has a backslash before it, so it has none of these. */
+/** The marks around the users. JSON escapes each quotation mark in a customer's text, so no such text contains them. */
 const [SLEEP, USERS, AFTER_USERS] = ['"sleep":{', '"users":[', '],"lastWake":'];
 
 /**
- * Reads a manifest. Of one that is too long, the users are left out that the engine told of: it tells of them again at its next
- * start, and until then the users of the spec are known.
- * @throws when there is none, or what is too long is no manifest.
+ * Reads a manifest. For a file that is too long, the users that the engine reported are left out. The engine reports
+ * them again at its next start; until then only the users of the spec are known.
+ * @throws when the file is missing, or is too long and not a manifest.
  */
 export function readBounded(path: string): string {
   const fd = openSync(path, "r");
@@ -26,12 +26,12 @@ export function readBounded(path: string): string {
   }
 }
 
-/** The bytes are taken for Latin-1, so that none is lost where a part begins or ends within a character. */
+/** Decodes the bytes as Latin-1, so that a cut within a character loses no byte. */
 function withoutUsers(head: string, tail: string): string {
   const usersAt = head.indexOf(USERS, head.indexOf(SLEEP)) + USERS.length;
   const afterAt = tail.lastIndexOf(AFTER_USERS);
   if (!head.includes(SLEEP) || usersAt < USERS.length || afterAt < 0) throw new Error("it is too long");
-  // The bound of users adds those of the spec to a list that is not whole.
+  // The bound of users adds the spec's users to an incomplete list.
   const leftOut = ',"usersLeftOut":1';
   const text = `${head.slice(0, usersAt)}]${leftOut}${tail.slice(afterAt + 1)}`;
   return Buffer.from(text, "latin1").toString("utf8");

@@ -1,4 +1,4 @@
-// What is read of an instance's manifest, whatever a power cut left of it.
+// Reading an instance's manifest, including the remains of a power cut.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const manifest = manifestFor(sleepySpec("cache"), { name: "valkey", major: "8" }, null, () => 50_000);
 
-test("one that was left empty is what was last written to stay", async () => {
+test("a manifest that a power cut left empty is read from its last durable copy", async () => {
   const path = join(folder, "emptied.json");
   await writeManifest(path, manifest);
   noteManifest(path, { ...manifest, isSettled: !manifest.isSettled });
@@ -26,7 +26,7 @@ test("one that was left empty is what was last written to stay", async () => {
   expect(readManifest(path)).toEqual(manifest);
 });
 
-test("one that is not there is none, and one that makes no sense is left alone", () => {
+test("a missing manifest is null, and a malformed manifest is an error", () => {
   const path = join(folder, "odd.json");
   expect(readManifest(path)).toBeNull();
   for (const text of ["", "{", "{}"]) {
@@ -41,7 +41,7 @@ describe("a manifest that an earlier release wrote with all users of an engine",
   const path = join(tmpdir(), `pilvi-manifest-${process.pid}.json`);
   afterAll(() => rmSync(path, { force: true }));
 
-  /** Reads a manifest in the form of that release. */
+  /** Reads a manifest in the form of the earlier release. */
   function readWith(users: InstanceUser[]) {
     const { state: _, sleep, ...rest } = former;
     const { lastWake, wakes, since } = sleep;
@@ -50,7 +50,7 @@ describe("a manifest that an earlier release wrote with all users of an engine",
     return readManifest(path);
   }
 
-  test("keeps users within the bounds", () => {
+  test("users within the bounds are kept", () => {
     const users = [
       { name: "app", verifier: "of the engine" },
       { name: "other", verifier: "x" },
@@ -75,14 +75,14 @@ describe("a manifest that an earlier release wrote with all users of an engine",
     expect({ ...read, sleep: null }).toEqual({ ...former, state: "asleep", sleep: null });
   });
 
-  test("keeps as many as there may be when some more are in a file of usual size", () => {
+  test("the greatest allowed number of users is kept from a file of usual size with more", () => {
     const users = Array.from({ length: 5_000 }, (_, index) => ({ name: `user-${index}`, verifier: "x" }));
     const read = readWith(users);
     expect(read?.sleep.users).toHaveLength(MAX_USERS);
     expect(read?.sleep.usersLeftOut).toBe(5_000 - MAX_USERS + 1);
   });
 
-  test("is left alone when it is too long for another reason", () => {
+  test("a manifest that is too long for another reason is an error", () => {
     writeFileSync(path, `{"spec":"${"x".repeat(10_000_000)}"}`);
     expect(() => readManifest(path)).toThrow("cannot be understood");
   });

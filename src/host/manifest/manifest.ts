@@ -1,4 +1,4 @@
-// The manifest of an instance: what it is to be, kept beside its data, enough to start it with no control plane.
+// The manifest of an instance: its spec and all that the host needs to start it without a control plane.
 import { existsSync } from "node:fs";
 import { manifestFrom, manifestText, NewerManifest, type Manifest } from "../../contracts/manifest.ts";
 import { boundedUsers } from "../../engines/users.ts";
@@ -9,15 +9,16 @@ import { readBounded } from "./manifest-text.ts";
 export type { Manifest, PersistedState } from "../../contracts/manifest.ts";
 export { neverAsleep, type SleepRecord } from "../../contracts/sleep.ts";
 
-/** Whether the manifest says that the instance sleeps: it says so before the engine ends. */
+/** Whether the manifest records a sleep. The record precedes the end of the engine. */
 export function saysAsleep(manifest: Pick<Manifest, "state"> | null): boolean {
   return manifest?.state === "asleep" || manifest?.state === "suspending";
 }
 
 /**
- * Reads a manifest; of one that a power cut left empty, what it was when it was last written to stay.
+ * Reads a manifest. A power cut can leave the file empty; the last durable copy is read then.
  * @returns null when there is none.
- * @throws NewerManifest when a newer Pilvi wrote it, another error when it cannot be understood; the instance's data must then be left alone.
+ * @throws NewerManifest when a newer Pilvi wrote it, another error when it cannot be understood; the instance's data
+ * must then be left alone.
  */
 export function readManifest(path: string): Manifest | null {
   try {
@@ -30,7 +31,7 @@ export function readManifest(path: string): Manifest | null {
   }
 }
 
-/** Earlier releases kept all users that an engine told of. */
+/** Earlier releases kept all users that an engine reported. */
 function withBoundedUsers(manifest: Manifest): Manifest {
   const { spec, sleep } = manifest;
   if (sleep.users === null) return manifest;
@@ -38,7 +39,7 @@ function withBoundedUsers(manifest: Manifest): Manifest {
   return { ...manifest, sleep: { ...sleep, users, usersLeftOut: leftOut } };
 }
 
-/** Replaces the manifest; a power cut may undo it. */
+/** Replaces the manifest without a disk sync; a power cut may undo it. */
 export function noteManifest(path: string, manifest: Manifest): void {
   replaceFile(path, manifestText(manifest), 0o600);
 }

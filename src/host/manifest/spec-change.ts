@@ -1,4 +1,4 @@
-// What a changed spec means for an instance: what is kept of the former manifest, and whether it takes an engine.
+// What a new spec means for an instance: what the manifest keeps, and whether the change needs a running engine.
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceSpec, InstanceUser } from "../../drivers/driver.ts";
 import { newPassword } from "../../lib/secrets.ts";
@@ -6,10 +6,10 @@ import { withUsersOf } from "./known-users.ts";
 import { madeDatabasesAfter } from "./made-databases.ts";
 import { neverAsleep, saysAsleep, type Manifest, type SleepRecord } from "./manifest.ts";
 
-/** Who wakes an instance for a wish of its owner. */
+/** The reason of a wake that the owner's change causes. */
 const OWN_REASON = { user: "pilvi", address: "" };
 
-/** The manifest of an instance whose wish is the spec from now on. @param allot gives a new one its user. */
+/** The manifest of an instance with a new spec. @param allot chooses the uid of a new instance. */
 export function manifestFor(
   spec: InstanceSpec,
   engine: Manifest["engine"],
@@ -25,7 +25,7 @@ export function manifestFor(
     engine,
     uid: former === null ? allot(spec) : former.uid,
     adminPassword: former?.adminPassword ?? newPassword(),
-    // An engine that was started with the former spec may have to be started anew, which a later host must know as well.
+    // An engine that runs with the former spec may need a restart. A later host must know that as well.
     isReplaced: former !== null && !wasAsleep,
     servedThrough: former?.servedThrough ?? spec.exposure.through,
     isSettled:
@@ -42,12 +42,12 @@ function sleepWith(spec: InstanceSpec, sleep: SleepRecord, isWoken: boolean): Sl
   return { ...(isWoken ? woken(sleep) : sleep), users };
 }
 
-/** A sleep that has come to its end. */
+/** The record of a sleep that has ended. */
 export function woken(sleep: SleepRecord): SleepRecord {
   return { ...sleep, since: new Date().toISOString(), wakes: sleep.wakes + 1 };
 }
 
-/** The wake of an instance whose owner wished for what takes its engine. @param latestStart how long its start took. */
+/** The wake of an instance whose owner's change needs the engine. @param latestStart how long the start took. */
 export function ownWake(
   at: Date,
   latestStart: { startMs: number; readyMs: number },
@@ -60,7 +60,7 @@ export function ownWake(
   };
 }
 
-/** Whether a sleeping instance has to be woken for a change. A new password is verified by the gateway until it wakes. */
+/** Whether a change wakes a sleeping instance. The gateway verifies a new password by itself during the sleep. */
 function needsEngine(former: InstanceSpec, spec: InstanceSpec, made: string[]): boolean {
   if (spec.exposure.through === "engine" && former.exposure.through === "gateway") return true;
   return (
@@ -73,7 +73,10 @@ function namesOf({ users }: InstanceSpec): string[] {
   return users.map(({ name }) => name);
 }
 
-/** What of a spec is in the data, or is still to be dropped from it. @param made the databases that are the host's. */
+/**
+ * The parts of a spec that are in the data, or must be dropped from it.
+ * @param made the databases that the host made.
+ */
 function contentsOf(spec: InstanceSpec, made: string[]): { users: InstanceUser[]; databases: unknown } {
   if (!("databases" in spec)) return { users: spec.users, databases: null };
   const databases = spec.databases.filter(({ name, wish }) => wish === "present" || made.includes(name));
