@@ -1,4 +1,4 @@
-// The whole crash matrix of databases: every operation, stopped at every place, with every victim.
+// The whole crash matrix of databases: every operation, stopped at every step, with every victim.
 import { afterAll, beforeAll, describe, test } from "bun:test";
 import { allScenarios, runScenario } from "../crash/databases-scenarios.ts";
 import { MYSQL, POSTGRES, startDatabases } from "../support/pilvi/databases.ts";

@@ -1,4 +1,4 @@
-// Many clusters at once: all of them come up, and each is its own.
+// Many clusters created at once: all of them become available, and each has its own data.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   databaseNames,
@@ -12,7 +12,7 @@ import { type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const CLUSTERS_OF_EACH = 20;
 
-/** Without warm slots two processors build forty data directories, one after the other. */
+/** Without warm slots two processors build forty data directories in turn. */
 const PATIENCE_MS = 500_000;
 
 let pilvi: TestPilvi;
@@ -25,7 +25,7 @@ afterAll(async () => {
   await pilvi.close();
 });
 
-test("20 Postgres and 20 MySQL clusters that are ordered at once come up", async () => {
+test("20 Postgres and 20 MySQL clusters that are created at once become available", async () => {
   const types = Array.from({ length: CLUSTERS_OF_EACH }, () => [POSTGRES, MYSQL]).flat();
   const ordered = await Promise.all(types.map((type) => orderCluster(pilvi, { type })));
   const clusters = [];

@@ -53,7 +53,7 @@ test.each([POSTGRES, MYSQL])(
   600_000,
 );
 
-/** Looks through every table and index of the customer's database. */
+/** Checks every table and index of the customer's database. */
 async function expectSoundPostgres(cluster: DatabaseClusterResource): Promise<void> {
   const admin = await connectPgAdmin(pilvi, cluster, "main");
   await admin.query("create extension amcheck");
@@ -75,7 +75,7 @@ async function expectSoundMysql(cluster: DatabaseClusterResource): Promise<void>
   await connection.end();
 }
 
-/** Whole numbers below a bound, the same ones for the same seed. */
+/** Whole numbers below a bound, the same numbers for the same seed. */
 function randomFrom(start: number): (bound: number) => number {
   let state = start;
   return (bound) => {

@@ -1,4 +1,4 @@
-// Kills of the host at every place where a warm slot is built or handed over.
+// Kills of the host at every step of building a warm slot or handing it over.
 import { afterAll, beforeAll, test } from "bun:test";
 import { playSlotKill } from "../crash/databases-warm-pool.ts";
 import { startDatabases } from "../support/pilvi/databases.ts";

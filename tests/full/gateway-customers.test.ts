@@ -1,4 +1,4 @@
-// Customers who ask for more than is good for them: crowds, slow readers, long pipelines, and sleep at the worst of times.
+// Customers who ask for too much: crowds, slow readers, long pipelines, and sleep at the worst of times.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { Client } from "pg";
@@ -7,11 +7,11 @@ import { makePostgres, pssKb, HostileLoad, type Place } from "../support/load/ho
 
 const HERD = 1_000;
 const DATABASES = 50;
-/** Each may take two of the gateway's descriptors, of which many systems give 20,000 to a process. */
+/** Each client may take two of the gateway's descriptors, of which many systems give 20,000 to a process. */
 const IDLE = 9_000;
 const PIPELINE = 100_000;
 const STORM_MS = 10_000;
-/** What the gateway may hold of an answer that is a hundred times as long. */
+/** The memory that the gateway may hold of an answer that is a hundred times as long. */
 const SLOW_READER_KB = 8 * 1024;
 
 let hostileLoad: HostileLoad;
@@ -36,7 +36,7 @@ async function login({ port, password }: Place): Promise<Client> {
   return client;
 }
 
-/** Logs in so many at a time. @returns those who were let in, and the codes of the others. */
+/** Logs in so many at a time. @returns the accepted clients, and the error codes of the others. */
 async function crowd(places: Place[]): Promise<{ clients: Client[]; codes: Set<unknown>; tookMs: number }> {
   const beganAt = performance.now();
   const clients: Client[] = [];
@@ -56,7 +56,7 @@ async function leave(clients: Client[]): Promise<void> {
   await Promise.all(clients.map((client) => client.end()));
 }
 
-test("of a herd, as many as there is room for are let in by one start, and the others hear why not", async () => {
+test("a herd of clients fills the free places by one start, and the others get the reason", async () => {
   const { clients, codes, tookMs } = await crowd(Array.from({ length: HERD }, () => postgres));
   console.log("herd", { tookMs, letIn: clients.length, codes: [...codes], ...hostileLoad.gateway() });
   expect(clients.length).toBeGreaterThanOrEqual(100);
@@ -65,7 +65,7 @@ test("of a herd, as many as there is room for are let in by one start, and the o
   await leave(clients);
 }, 120_000);
 
-test("fifty databases that are woken at once all come", async () => {
+test("fifty databases that are woken at once all wake", async () => {
   const places: Place[] = [];
   for (let count = 0; count < DATABASES; count += 1) places.push(await makePostgres(hostileLoad.pilvi));
   for (const { path } of places) await hostileLoad.suspend(path);
@@ -89,7 +89,7 @@ test("a client that does not read costs nothing, and keeps its database awake", 
   await client.end();
 }, 120_000);
 
-/** A client of the cache that has logged in, of which only whole lines are counted. */
+/** A client of the cache that has logged in; only whole lines are counted. */
 class CacheClient {
   readonly #socket: Socket;
   lines = 0;
@@ -116,7 +116,7 @@ class CacheClient {
   }
 }
 
-test("a pipeline of 100,000 commands is answered whole by a cache that slept", async () => {
+test("a pipeline of 100,000 commands at a sleeping cache is answered whole", async () => {
   const client = new CacheClient(cache);
   client.say("INCR pipelined\r\n".repeat(PIPELINE));
   await until("all is answered", () => client.lines === PIPELINE + 1);
@@ -142,7 +142,7 @@ test("9,000 idle clients sleep with their cache, and some thousands come back at
   }
 }, 120_000);
 
-test("nobody is refused while the cluster is put to sleep again and again", async () => {
+test("no client is refused while the cluster is suspended again and again", async () => {
   const endsAt = performance.now() + STORM_MS;
   const counts = { logins: 0, sleeps: 0 };
   const codes = new Set<unknown>();
@@ -165,7 +165,7 @@ test("nobody is refused while the cluster is put to sleep again and again", asyn
   expect(counts.sleeps).toBeGreaterThan(0);
 }, 120_000);
 
-test("the gateway is the same, and rests", async () => {
+test("the gateway has the same process and memory, and is idle", async () => {
   await until("all have gone", () => hostileLoad.gateway().descriptors < 120);
   await until("it rests", async () => (await hostileLoad.idleShare()) < 0.02);
   console.log("in the end", hostileLoad.gateway());

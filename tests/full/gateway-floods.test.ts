@@ -1,4 +1,4 @@
-// Floods at the addresses of a Pilvi, while well-behaved clients of other instances come and go.
+// Floods at the addresses of a Pilvi, while well-behaved clients of other instances connect and leave.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { besideWellBehaved } from "../support/load/well-behaved.ts";
 import { until } from "../support/pilvi/pilvi.ts";
@@ -6,18 +6,18 @@ import { ASLEEP, HostileLoad, type Figures, type Place } from "../support/load/h
 import { Stranger, tryWrongPassword } from "../support/load/strangers.ts";
 
 const FLOOD_MS = 10_000;
-/** Attackers who wait for their answers side by side. */
+/** Attackers that wait for their answers in parallel. */
 const ATTACKERS = 400;
-/** What makes it a flood, on however slow a machine. */
+/** The rate that makes a flood, also on a slow machine. */
 const LEAST_PER_SECOND = 100;
 const MANY_CONNECTIONS = 10_000;
 const HALF_OPEN = 5_000;
-/** What a client has to say who it is, and what a machine that is busy adds to it. */
+/** The time of a client to log in, and the delay that a busy machine adds. */
 const DEADLINE_MS = 10_000;
 const LATEST_MS = 30_000;
-/** Memory that a flood may leave with the gateway; what later floods need is there already. */
+/** Memory that a flood may leave with the gateway; an earlier flood has allocated what later floods need. */
 const PSS_SLACK_KB = 100 * 1024;
-/** However busy the machine is, an honest client is served within this. */
+/** A well-behaved client is served within this time on any machine. */
 const LONGEST_WAIT_MS = 10_000;
 
 let hostileLoad: HostileLoad;
@@ -44,7 +44,7 @@ afterEach(async () => {
   await until("the gateway rests", async () => (await hostileLoad.idleShare()) < 0.02);
 });
 
-/** Does it while honest clients come, who must not notice. */
+/** Runs it beside well-behaved clients, which must not notice. */
 async function beside(name: string, action: () => Promise<unknown>): Promise<void> {
   const experiences = await besideWellBehaved(hostileLoad.neighbours, action);
   console.log(name, JSON.stringify(hostileLoad.gateway()), JSON.stringify(experiences));
@@ -55,7 +55,7 @@ async function beside(name: string, action: () => Promise<unknown>): Promise<voi
   }
 }
 
-/** Goes on for a time, side by side. @returns how often it was done in a second. */
+/** Repeats it for a time, in parallel. @returns how often it ran in a second. */
 async function flood(action: () => Promise<unknown>): Promise<number> {
   const endsAt = performance.now() + FLOOD_MS;
   let count = 0;
@@ -99,7 +99,7 @@ test("10,000 connections that open and close", async () => {
   });
 });
 
-test("5,000 connections that trickle bytes and come to no end are closed in time", async () => {
+test("5,000 connections that trickle bytes without end are closed in time", async () => {
   const letters = ["\0", "\u0010", "*"];
   await beside("trickle", async () => {
     const strangers: Stranger[] = [];
@@ -119,7 +119,7 @@ test("5,000 connections that trickle bytes and come to no end are closed in time
   });
 });
 
-test("no log has grown by it, and none has a secret", () => {
+test("no log has grown by the floods, or contains a secret", () => {
   const logs = hostileLoad.logs();
   expect(logs.length).toBeLessThan(500_000);
   for (const { password } of [...hostileLoad.targets, ...hostileLoad.neighbours])

@@ -1,4 +1,4 @@
-// Minutes of clients that come, stay, break off and are put to sleep under: at the end host and gateway have what they had at the beginning.
+// Minutes of clients that connect, stay, break off and lose their engine to sleep: host and gateway end as they began.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { Redis } from "ioredis";
@@ -18,10 +18,10 @@ import { randomNumbers } from "../support/load/strangers.ts";
 
 const SEED = 20_261_121;
 const ROUND_MS = 60_000;
-/** The first warms up what stays; the later ones may add nothing to it. */
+/** The first round warms up permanent memory; later rounds may add nothing to it. */
 const ROUNDS = 3;
 const WORKERS = 10;
-/** What memory may differ by from round to round. */
+/** The tolerance for memory from round to round. */
 const PSS_SLACK_KB = 24 * 1024;
 const DESCRIPTOR_SLACK = 4;
 const REFUSED = "not let in";
@@ -86,7 +86,7 @@ async function act(place: Place): Promise<void> {
     throw new Error(`${REFUSED}: ${String(error)}`);
   });
   if (choice < 4) {
-    // Whatever is under way is never heard of.
+    // The answer of a command under way never arrives.
     session.use().catch(() => undefined);
     session.breakOff();
     counts.broken += 1;
@@ -97,7 +97,7 @@ async function act(place: Place): Promise<void> {
   counts.uses += 1;
 }
 
-/** @returns what went wrong, where a session may have been ended by a sleep that it was idle for. */
+/** @returns the error; a sleep may end a session that was idle. */
 async function work(untilMs: number): Promise<string[]> {
   const faults: string[] = [];
   while (performance.now() < untilMs) {
@@ -156,13 +156,13 @@ test("nothing is left in host and gateway", async () => {
   await until("the gateway rests", async () => (await idleMs(first.pids[0] ?? 0)) < 20);
 }, 600_000);
 
-/** A session that says nothing between two statements is idle, and a sleep that is asked for ends it; a login waits for its end. */
+/** A session that pauses between two statements is idle, and a requested sleep ends it; a login waits for its end. */
 function isEndedBySleep(fault: string): boolean {
   const endings = /terminat|closed|gone away|not queryable|PROTOCOL_CONNECTION_LOST|ECONNRESET/i;
   return !fault.includes(REFUSED) && endings.test(fault);
 }
 
-/** What a process works in a second. */
+/** The processor time of a process in a second. */
 async function idleMs(pid: number): Promise<number> {
   const before = processorMs(pid);
   await Bun.sleep(1_000);

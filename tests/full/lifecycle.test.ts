@@ -1,4 +1,4 @@
-// The pure lifecycle of an instance under 100,000 schedules, which take every transition that is drawn.
+// The pure lifecycle of an instance under 100,000 schedules, which take every transition of the diagram.
 import { expect, test } from "bun:test";
 import { TRANSITIONS } from "../../src/host/lifecycle/state.ts";
 import { playSchedule } from "../support/lifecycle-schedule.ts";

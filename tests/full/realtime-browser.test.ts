@@ -1,4 +1,4 @@
-// Pages in a real Chromium that use the official client: from an origin that is allowed, and from one that is not.
+// Pages in a real Chromium that use the official client: from an allowed origin, and from another origin.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import type { Page } from "playwright-core";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await realtime.close();
 });
 
-/** A website whose page connects, and writes down what it hears. */
+/** A website whose page connects, and records the events it receives. */
 function website(): Bun.Server<undefined> {
   const script = `
     const heard = [];
@@ -68,7 +68,7 @@ async function open(site: Bun.Server<undefined>, user: string): Promise<Page> {
   return page;
 }
 
-/** What the page has heard so far. */
+/** The events that the page has received so far. */
 async function heardBy(page: Page): Promise<unknown[][]> {
   return (await page.evaluate("heard")) as unknown[][];
 }
@@ -80,7 +80,7 @@ async function hears(page: Page, expected: unknown[]): Promise<void> {
 
 const CHANNELS = ["private-room", "presence-room", "private-encrypted-room"];
 
-test("pages of an allowed origin subscribe, hear and whisper", async () => {
+test("pages of an allowed origin subscribe, receive events and whisper", async () => {
   const [ann, bob] = [await open(allowed, "ann"), await open(allowed, "bob")];
   for (const page of [ann, bob])
     for (const channel of CHANNELS) await hears(page, [channel, "pusher:subscription_succeeded", null]);
@@ -99,7 +99,7 @@ test("pages of an allowed origin subscribe, hear and whisper", async () => {
   await ann.close();
 });
 
-test("a page of another origin is refused with 4009, and an open page when its origin is not allowed any more", async () => {
+test("a page of another origin is refused with 4009, and an open page when its origin is no longer allowed", async () => {
   const refused = await open(stranger, "eve");
   await hears(refused, ["error", 4009]);
   expect(await refused.evaluate("pusher.connection.state")).toBe("disconnected");

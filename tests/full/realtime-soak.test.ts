@@ -1,4 +1,5 @@
-// Thousands of connections that come and go: nothing is lost, everything is counted exactly, and the memory stays flat.
+// Thousands of connections that come and go: no event is lost, everything is counted exactly, and the memory stays
+// flat.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { until } from "../support/pilvi/pilvi.ts";
@@ -20,7 +21,7 @@ const ROUNDS = 6;
 const CHURN = 2_000;
 const EVENTS_PER_ROUND = 5;
 const MIB = 1024 ** 2;
-/** What garbage and fragments may add between the second round and the last. */
+/** The growth that garbage and fragments may cause between the second round and the last. */
 const MOST_GROWTH = 32 * MIB;
 
 const SWARM = join(import.meta.dir, "../support/load/realtime-swarm.ts");
@@ -92,7 +93,7 @@ async function subscriptions(channel: string): Promise<unknown> {
   return ((await answer.json()) as { subscription_count?: number }).subscription_count;
 }
 
-/** Events of the lobby that the observer heard. */
+/** Events of the lobby that the observer received. */
 function lobby(event: "member_added" | "member_removed"): string[] {
   return observer.events
     .filter((each) => each.event === `pusher_internal:${event}`)

@@ -1,4 +1,4 @@
-// The whole crash matrix of sleep: every way there and back, stopped at every place, with every victim.
+// The whole crash matrix of sleep: every way there and back, stopped at every step, with every victim.
 import { afterAll, afterEach, beforeAll, describe, test } from "bun:test";
 import { runScenario, sleepScenarios } from "../crash/sleep-scenarios.ts";
 import { sleepyKinds } from "../crash/sleepers.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
   pilvi = await startPilvi({ env: { ...failpoints.env, PILVI_WARM_SLOTS: "2" } });
 });
 
-/** What one cell leaves must not fail the next. */
+/** Leftovers of a scenario must not fail the next. */
 afterEach(() => failpoints.release());
 
 afterAll(async () => {

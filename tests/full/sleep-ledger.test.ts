@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 test(
-  `after ${KILLS} kills nothing confirmed is lost, nothing invented, and all sleep in the end (seed ${SEED})`,
+  `after ${KILLS} kills no confirmed write is lost, none invented, and all instances sleep in the end (seed ${SEED})`,
   async () => {
     const targets = ["control", "host", "gateway", "both", "engine", "engine", "everything"] as const;
     await new SleepChaos(pilvi, { seed: SEED, targets, kills: KILLS }).run();

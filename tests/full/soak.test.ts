@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test(
-  `after ${KILLS} kills at random moments there is exactly what customers were promised (seed ${SEED})`,
+  `after ${KILLS} kills at random moments every promise to customers holds (seed ${SEED})`,
   async () => {
     const targets = ["control", "host", "both", "up", "store", "engine", "engine"] as const;
     await new Chaos(pilvi, store, { seed: SEED, targets, kills: KILLS }).run();

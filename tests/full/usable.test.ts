@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => pilvi.close());
 
 test(
-  `whatever is available can be used for ${SECONDS} s of kills and freezes (seed ${SEED})`,
+  `every available resource can be used during ${SECONDS} s of kills and freezes (seed ${SEED})`,
   async () => {
     expect(await new UsableChaos(pilvi, { seed: SEED, seconds: SECONDS }).run()).toEqual([]);
   },

@@ -1,4 +1,4 @@
-// The whole crash matrix of WebSocket clusters: every operation, stopped at every place, with every victim.
+// The whole crash matrix of WebSocket clusters: every operation, stopped at every step, with every victim.
 import { afterAll, beforeAll, test } from "bun:test";
 import { allScenarios, runScenario } from "../crash/websockets-scenarios.ts";
 import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";

@@ -1,4 +1,4 @@
-// Laravel Echo as it is, with both of its broadcasters that speak the protocol.
+// Laravel Echo, unmodified, with both of its broadcasters that speak the protocol.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import Echo, { type EchoOptions } from "laravel-echo";
 import Pusher from "pusher-js";
@@ -27,7 +27,7 @@ afterEach(async () => {
 describe.each(["reverb", "pusher"] as const)("with the broadcaster %s", (broadcaster) => {
   function echoOf(id: string) {
     const echo = new Echo({
-      // What both have; the types tell the two apart by more than their names.
+      // The options of both; the types differ by more than their names.
       broadcaster: broadcaster as "reverb",
       Pusher,
       key: APP.key,
@@ -43,7 +43,7 @@ describe.each(["reverb", "pusher"] as const)("with the broadcaster %s", (broadca
     return echo;
   }
 
-  test("public, private and encrypted channels hear what Laravel broadcasts", async () => {
+  test("public, private and encrypted channels receive what Laravel broadcasts", async () => {
     const heard: unknown[] = [];
     let count = 0;
     const echo = echoOf("ann");
@@ -62,7 +62,7 @@ describe.each(["reverb", "pusher"] as const)("with the broadcaster %s", (broadca
     await until("the other is refused", () => errors.length === 1);
   });
 
-  test("presence channels know who is here, joining and leaving, and pass whispers on", async () => {
+  test("presence channels report members here, joining and leaving, and pass whispers on", async () => {
     const [ann, bob] = [echoOf("ann"), echoOf("bob")];
     const seen: unknown[] = [];
     const annsRoom = ann

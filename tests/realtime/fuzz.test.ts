@@ -10,7 +10,7 @@ import { APP, startRealtime, type TestRealtime } from "../support/engines/realti
 const ROUNDS = 300;
 /** How many are tried at the same time. */
 const AT_ONCE = 100;
-/** How long a server may take to answer nonsense, or to wait for more of it. */
+/** How long a server may take to answer invalid bytes, or to wait for more of them. */
 const PATIENCE_MS = 250;
 
 let realtime: TestRealtime;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await realtime.close();
 });
 
-/** Writes bytes and ends once the server has, or has had its time. */
+/** Writes bytes and ends once the server has ended, or its time is over. */
 function throwAt(bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: "127.0.0.1", port: realtime.port }, () => socket.write(bytes));
@@ -45,7 +45,7 @@ async function throwAll(make: (round: number) => Buffer): Promise<void> {
     await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => throwAt(make(round + index))));
 }
 
-/** The same process serves the same client, and nobody else is counted any more. */
+/** The same process serves the same client, and counts no other client any more. */
 async function expectServed(): Promise<void> {
   expect(await witness.isServed()).toBeTrue();
   const newcomer = await RawWebSocket.greeted(realtime.port);
@@ -63,13 +63,13 @@ describe.each([11, 12])("seed %i", (seed) => {
     await expectServed();
   });
 
-  test("of handshakes with something changed", async () => {
+  test("of changed handshakes", async () => {
     const random = randomOf(seed);
     await throwAll(() => mutated(random, Buffer.from(handshakeOf())));
     await expectServed();
   });
 
-  test("of frames of random bytes, and of valid ones with something changed", async () => {
+  test("of frames of random bytes, and of changed valid frames", async () => {
     const random = randomOf(seed);
     const valid = Buffer.concat([
       messageOf("pusher:subscribe", { channel: "presence-a", auth: "x:y", channel_data: '{"user_id":1}' }),

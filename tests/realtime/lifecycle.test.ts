@@ -33,7 +33,10 @@ async function subscribed(server: TestRealtime, channel: string): Promise<RawWeb
   return client;
 }
 
-/** Publishes batches until there were so many bytes for each subscriber, or enough. @returns how many events there were. */
+/**
+ * Publishes batches until each subscriber was sent so many bytes, or until the condition holds.
+ * @returns the number of events.
+ */
 async function publish(
   server: TestRealtime,
   channel: string,
@@ -70,7 +73,7 @@ test("clients that do not read are closed with 4100 and counted; others get ever
   await until("all others have everything", () => readers.every((each) => eventsOf(each) === count), 5_000);
   expect(await slowConsumers()).toBe(5);
   expect((await server.stats()).connections).toBe(5);
-  // Five times 1 MiB, what a batch adds, and what garbage takes until it is collected.
+  // Five times 1 MiB, the bytes of a batch, and garbage that is not collected yet.
   expect(server.residentBytes() - before).toBeLessThan(60 * MIB);
 
   const [late] = stalled as [RawWebSocket];
@@ -79,7 +82,7 @@ test("clients that do not read are closed with 4100 and counted; others get ever
   expect(eventsOf(late)).toBeWithin(1, count + 1);
 });
 
-test("a burst of clients gets exactly as many places as there are", async () => {
+test("a burst of clients gets exactly the free places", async () => {
   const server = await start({ maxConnections: 50 });
   const burst = Array.from({ length: 200 }, () => new RawWebSocket(server.port));
   clients.push(...burst);
@@ -93,7 +96,7 @@ test("a burst of clients gets exactly as many places as there are", async () => 
   await greeted(server);
 });
 
-test("a change reaches open connections, and only those whom it concerns", async () => {
+test("a change reaches open connections, and only those it affects", async () => {
   const server = await start();
   const other = application({ id: "other", appId: "1002", key: "other-key" });
   const configure = (wishes: Parameters<typeof application>[0], ...more: (typeof other)[]) =>
@@ -124,14 +127,14 @@ test("a change reaches open connections, and only those whom it concerns", async
   expect(await home.closed()).toBe(1009);
 });
 
-test("a server that is told to end closes all with 4200, spread over time, and serves those who are left", async () => {
+test("a stopping server closes all clients with 4200, spread over time, and serves the remaining ones", async () => {
   const server = await start();
   const all = await Promise.all(Array.from({ length: 300 }, () => greeted(server)));
   await Promise.all(all.map((client, index) => joinRoom(server, client, `user-${index % 50}`)));
   expect(await server.stop()).toBe(0);
   await until("all are closed", () => all.every(({ isEnded }) => isEnded));
   expect(new Set(all.map(({ closeCode }) => closeCode))).toEqual(new Set([4200]));
-  // The last heard of those before, whose users had no connection left.
+  // The last events about clients closed before, whose users had no connection left.
   const removed = all.map(
     ({ events }) => events.filter(({ event }) => event.endsWith("member_removed")).length,
   );

@@ -1,4 +1,4 @@
-// The official libraries when they are refused, when the server is replaced, and when webhooks tell what happened.
+// The official libraries when they are refused, when the server is replaced, and when webhooks report events.
 import { afterEach, describe, expect, test } from "bun:test";
 import Server from "pusher";
 import type Pusher from "pusher-js";
@@ -27,7 +27,7 @@ function client(...options: Parameters<typeof pusherClient>): Pusher {
 }
 
 describe("a client", () => {
-  test("that is refused does not come back", async () => {
+  test("that is refused does not reconnect", async () => {
     const server = await start({ allowedOrigins: ["https://example.com"] });
     const refused = client(server.port);
     const errors = heard(refused.connection, "error");
@@ -35,7 +35,7 @@ describe("a client", () => {
     expect(errors).toMatchObject([{ error: { data: { code: 4009 } } }]);
   });
 
-  test("comes back and subscribes again when the server was replaced", async () => {
+  test("reconnects and subscribes again when the server was replaced", async () => {
     const server = await start();
     const staying = client(server.port);
     const channel = await subscribed(staying.subscribe("news"));
@@ -54,7 +54,7 @@ describe("a client", () => {
     await until("it hears again", () => events.length === 1);
   });
 
-  test("in Node connects, subscribes and hears", async () => {
+  test("in Node connects, subscribes and receives events", async () => {
     const server = await start();
     const script = `
       const Pusher = require("pusher-js");
@@ -66,7 +66,7 @@ describe("a client", () => {
   });
 });
 
-/** A customer's server that writes down what webhooks say, once the library has found them right. */
+/** A customer's server that records webhooks, once the library has verified them. */
 class Receiver {
   readonly events: Record<string, unknown>[] = [];
   readonly #server: Bun.Server<undefined>;
@@ -95,7 +95,7 @@ class Receiver {
   }
 }
 
-test("webhooks tell a customer's server what happened", async () => {
+test("webhooks report events to a customer's server", async () => {
   const receiver = new Receiver();
   const eventTypes = [
     "channel_occupied",

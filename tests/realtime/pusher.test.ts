@@ -1,4 +1,4 @@
-// The official libraries as they are: `pusher-js` for clients and `pusher` for servers.
+// The official libraries, unmodified: `pusher-js` for clients and `pusher` for servers.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type Pusher from "pusher-js";
 import type { PresenceChannel } from "pusher-js";
@@ -45,7 +45,7 @@ async function get(path: string, params: Record<string, string> = {}): Promise<u
 }
 
 describe("a public channel", () => {
-  test("gets events, but not the client that they came from", async () => {
+  test("delivers events, but not to the client that sent them", async () => {
     const [sender, other] = [await connected(), await connected()];
     const [mine, theirs] = [
       await subscribed(sender.subscribe("news")),
@@ -59,7 +59,7 @@ describe("a public channel", () => {
     expect(atSender).toEqual(["text"]);
   });
 
-  test("gets batches in order, and nothing after it is left", async () => {
+  test("delivers batches in order, and nothing after the client has left", async () => {
     const client = await connected();
     const channel = await subscribed(client.subscribe("news"));
     const events = heard(channel, "hello");
@@ -73,7 +73,7 @@ describe("a public channel", () => {
     expect(events).toHaveLength(10);
   });
 
-  test("tells how many subscribe", async () => {
+  test("reports its number of subscribers", async () => {
     const [one, two] = [await connected(), await connected()];
     const channel = await subscribed(one.subscribe("counted"));
     const counts = heard(channel, "pusher:subscription_count");
@@ -86,7 +86,7 @@ describe("a public channel", () => {
 });
 
 describe("a private channel", () => {
-  test("is open to whom the customer's server lets in", async () => {
+  test("accepts users whom the customer's server signs for", async () => {
     const client = await connected();
     await subscribed(client.subscribe("private-room"));
     const forbidden = client.subscribe("private-forbidden");
@@ -95,7 +95,7 @@ describe("a private channel", () => {
     expect(errors).toMatchObject([{ type: "AuthError", status: 403 }]);
   });
 
-  test("is closed to whom another server signs for", async () => {
+  test("refuses users whom another server signs for", async () => {
     const stranger = new AuthServer(realtime.pusher({ secret: "another" }));
     try {
       const client = pusherClient(realtime.port, stranger.options());
@@ -108,7 +108,7 @@ describe("a private channel", () => {
     }
   });
 
-  test("passes events of clients to the others", async () => {
+  test("passes client events to the other members", async () => {
     const [one, two] = [await connected(), await connected()];
     const [mine, theirs] = [
       await subscribed(one.subscribe("private-room")),
@@ -124,7 +124,7 @@ describe("a private channel", () => {
 });
 
 describe("a presence channel", () => {
-  test("knows its members, and who sent what", async () => {
+  test("knows its members, and the sender of each event", async () => {
     const ann = await connected({ id: "ann", user_info: { name: "Ann" } });
     const room = (await subscribed(ann.subscribe("presence-room"))) as PresenceChannel;
     expect(room.members.count).toBe(1);
@@ -192,7 +192,7 @@ describe("a cache channel", () => {
 });
 
 describe("a user", () => {
-  test("signs in, is sent messages, is watched, and is terminated", async () => {
+  test("signs in, receives messages, is watched, and is terminated", async () => {
     const watcher = await connected({ id: "watcher", watchlist: ["ann", "nobody"] });
     const [online, offline] = [
       heard(watcher.user.watchlist, "online"),

@@ -40,12 +40,12 @@ async function pongs(client: RawWebSocket, count: number): Promise<void> {
   );
 }
 
-/** How often the server has asked with a ping of RFC 6455. */
+/** How often the server has sent a ping of RFC 6455. */
 function pingsOf({ frames }: RawWebSocket): number {
   return frames.filter(({ opcode }) => opcode === OPCODE.ping).length;
 }
 
-/** A ping of the protocol, which is so long. */
+/** A ping of the protocol with so many bytes. */
 function ofBytes(length: number): string {
   const frame = { event: "pusher:ping", data: "" };
   return JSON.stringify({ ...frame, data: "x".repeat(length - JSON.stringify(frame).length) });
@@ -132,14 +132,14 @@ describe("a message", () => {
     await pongs(client, 500);
   });
 
-  test("of bytes is refused, and the connection stays", async () => {
+  test("of binary data is refused, and the connection stays", async () => {
     const client = await greeted();
     client.write(frameOf(OPCODE.binary, PING));
     await client.event("pusher:error");
     expect(await client.isServed()).toBeTrue();
   });
 
-  test("as long as is allowed is read, and a longer one closes with 1009", async () => {
+  test("of the allowed length is read, and a longer message closes with 1009", async () => {
     const client = await greeted();
     client.write(frameOf(OPCODE.text, ofBytes(MAX_MESSAGE_BYTES)));
     await pongs(client, 1);
@@ -147,7 +147,7 @@ describe("a message", () => {
     expect(await client.closed()).toBe(1009);
   });
 
-  test("is as long as its bytes, not its characters", async () => {
+  test("is measured in bytes, not characters", async () => {
     const client = await greeted();
     client.write(frameOf(OPCODE.text, JSON.stringify({ event: "pusher:ping", data: "€".repeat(3_400) })));
     expect(await client.closed()).toBe(1009);
@@ -261,18 +261,18 @@ describe("a client's sign of life", () => {
   });
 });
 
-test("a client that was refused and stays is ended", async () => {
+test("a refused client that stays connected is disconnected", async () => {
   const client = await RawWebSocket.connect(realtime.port, { path: "/app/unknown?protocol=7" });
   clients.push(client);
   expect(await client.closed()).toBe(4001);
   expect(client.events).toEqual([]);
-  // It never ends its own side: whatever is written must at some time meet a socket that is no more.
+  // The client never ends its own side: the server's writes must at some time meet a closed socket.
   const wasReset = new Promise<void>((resolve) => void client.socket.once("error", () => resolve()));
   const knocking = setInterval(() => client.write(frameOf(OPCODE.ping, "")), 100);
   await wasReset.finally(() => clearInterval(knocking));
 });
 
-test("all are gone in the end, and nothing went wrong in the server", async () => {
+test("all clients are disconnected in the end, and the server logged no error", async () => {
   await until("nobody is connected", async () => (await realtime.stats()).connections === 0);
   expect(realtime.log).not.toContain('"level":"error"');
 });

@@ -33,7 +33,7 @@ test("the official libraries connect, publish and hear", async () => {
   expect(await runProgram(["node", "-e", script], { NODE_EXTRA_CA_CERTS: certFile })).toBe("sealed\n");
 });
 
-test("whoever does not speak it hears nothing", async () => {
+test("a client that does not speak TLS receives nothing", async () => {
   const heard = await new Promise<string>((resolve) => {
     let text = "";
     const socket = connect({ host: "127.0.0.1", port: realtime.port }, () => socket.write(handshakeOf()));

@@ -52,7 +52,7 @@ describe("a new cache", () => {
     ioredis.disconnect();
   });
 
-  test("takes the password without a name, and no wrong one", async () => {
+  test("accepts the password without a user name, and no wrong password", async () => {
     const cache = await pilvi.createCache();
     const nameless = connect(cache, { username: undefined });
     expect(await nameless.ping()).toBe("PONG");
@@ -69,7 +69,7 @@ describe("a new cache", () => {
     }
   });
 
-  test("has the size and the eviction policy that were ordered", async () => {
+  test("has the ordered size and eviction policy", async () => {
     const cache = await pilvi.createCache({ size: "valkey-pro.1gb", eviction_policy: "volatile-ttl" });
     const client = connect(cache);
     const info = await client.info("memory");
@@ -93,7 +93,7 @@ describe("a new cache", () => {
     client.disconnect();
   });
 
-  test("larger than the machine is created, and says what is in force", async () => {
+  test("larger than the machine is created, and reports the limit in force", async () => {
     const cache = await pilvi.createCache({ type: "hosted_redis", size: "500gb" });
     const client = connect(cache);
     const info = await client.info("memory");
@@ -103,7 +103,7 @@ describe("a new cache", () => {
   });
 });
 
-test("a customer cannot run what leads out of the cache or stops it", async () => {
+test("a customer cannot run commands that leave the cache or stop it", async () => {
   const client = connect(await pilvi.createCache());
   const forbidden = [
     ["CONFIG", "GET", "*"],
@@ -165,7 +165,8 @@ describe("data is kept", () => {
     const cache = await pilvi.createCache({ eviction_policy: "noeviction" });
     const before = connect(cache);
     await before.set("kept", "yes");
-    // The append-only file is synced every second; until then the kernel has it, which a killed process cannot undo.
+    // The append-only file is synced every second; until then the kernel has the writes, which a killed process cannot
+    // undo.
     for (const pid of pilvi.enginePids(cache.id)) killIfThere(pid);
     before.disconnect();
     await until("the engine is back", async () => {
@@ -178,7 +179,7 @@ describe("data is kept", () => {
   });
 });
 
-test("a cache whose engine cannot come back is not called available for long", async () => {
+test("a cache whose engine cannot start again soon stops being available", async () => {
   const cache = await pilvi.createCache();
   const { port } = cache.attributes.connection;
   const squatter = await takePort(pilvi, cache.id, port);
@@ -206,7 +207,7 @@ test("a deleted cache leaves no process, file or open port", async () => {
   );
 });
 
-/** Kills the engine until its port is had before its next start has it. */
+/** Kills the engine and takes its port before its next start can. */
 async function takePort(owner: TestPilvi, id: string, port: number) {
   for (;;) {
     for (const pid of owner.enginePids(id)) killIfThere(pid);

@@ -1,4 +1,4 @@
-// The commands that talk to a running Pilvi, and those that look after one, as people type them.
+// The commands that talk to a running Pilvi, and the commands that maintain it, as people type them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ describe("pilvi caches", () => {
     await succeed("caches", "delete", created.data.id, "--yes", "--wait");
   });
 
-  test("tells the types", async () => {
+  test("lists the types", async () => {
     expect(await succeed("caches", "types")).toContain("platform_valkey");
   });
 
@@ -87,7 +87,7 @@ describe("pilvi caches", () => {
 
   test("Ctrl-C ends the wait, not the work", async () => {
     const { id } = await pilvi.createCache();
-    // Without its host nothing comes true, so the wait does not end by itself.
+    // Without its host nothing becomes available, so the wait does not end by itself.
     const host = pilvi.pidOf("host") ?? 0;
     process.kill(host, "SIGSTOP");
     await pilvi.api("DELETE", `/caches/${id}`);
@@ -104,7 +104,7 @@ describe("pilvi caches", () => {
 });
 
 describe("pilvi token", () => {
-  test("makes a token that works until it is revoked", async () => {
+  test("creates a token that works until it is revoked", async () => {
     const token = (await succeed("token", "create", "--name", "laptop")).trim();
     expect((await withToken(token, "caches", "list")).code).toBe(0);
     const listed = await succeed("token", "list");
@@ -118,7 +118,7 @@ describe("pilvi token", () => {
     expect((await pilvi.run("token", "revoke", "laptop")).code).toBe(1);
   });
 
-  test("a token ends when its time is over", async () => {
+  test("a token expires", async () => {
     const at = new Date(Date.now() + 3_000).toISOString();
     const token = (await succeed("token", "create", "--name", "brief", "--expires", at)).trim();
     const headers = { authorization: `Bearer ${token}` };
@@ -150,7 +150,7 @@ describe("pilvi token", () => {
     await pilvi.deleteCache(cache.id);
   });
 
-  test("another organization's cache is not there", async () => {
+  test("another organization's cache does not exist", async () => {
     const cache = await pilvi.createCache({ name: "ours" });
     const token = (await succeed("token", "create", "--name", "other", "--organization", "other")).trim();
     const headers = { authorization: `Bearer ${token}` };
@@ -163,7 +163,7 @@ describe("pilvi token", () => {
   });
 });
 
-describe("without a Pilvi to talk to", () => {
+describe("without a running Pilvi", () => {
   test("each command says so in one sentence", async () => {
     const env = pilviEnv(newFolder(), freePort());
     const noToken = await runPilvi(["caches", "list"], env);
@@ -178,12 +178,12 @@ describe("without a Pilvi to talk to", () => {
     expect(tokens.stderr).toContain("Start one with: npm start");
   });
 
-  test("a wrong token and one that cannot be read are told apart", async () => {
+  test("a wrong token and an unreadable token give different errors", async () => {
     const wrong = await withToken("no-such-token", "caches", "list");
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toStartWith("Pilvi does not accept this token");
     const dataDir = newFolder();
-    // Root may read any file, but nobody reads a folder.
+    // Root may read any file, but cannot read a folder as a file.
     if (IS_ROOT) mkdirSync(join(dataDir, "token"));
     else writeFileSync(join(dataDir, "token"), "secret", { mode: 0o000 });
     const unreadable = await runPilvi(["caches", "list"], pilviEnv(dataDir, freePort()));
@@ -193,14 +193,14 @@ describe("without a Pilvi to talk to", () => {
 });
 
 describe("pilvi doctor", () => {
-  test("finds nothing wrong with a Pilvi that runs", async () => {
+  test("finds no fault with a running Pilvi", async () => {
     const { code, stdout } = await pilvi.run("doctor");
     expect(stdout).toContain(`ok    Pilvi answers at ${pilvi.url}`);
     expect(stdout).not.toMatch(/^fail/m);
     expect(code).toBe(0);
   });
 
-  test("tells what keeps Pilvi from working", async () => {
+  test("names what keeps Pilvi from working", async () => {
     const folder = newFolder();
     chmodSync(folder, 0o700);
     const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
@@ -214,6 +214,6 @@ describe("pilvi doctor", () => {
   });
 });
 
-test("pilvi engines install does nothing when all is there", async () => {
+test("pilvi engines install does nothing when every engine is installed", async () => {
   expect(await pilvi.run("engines", "install")).toEqual({ code: 0, stdout: "", stderr: "" });
 });

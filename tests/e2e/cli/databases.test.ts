@@ -1,4 +1,5 @@
-// The commands about database clusters against a real Pilvi: from create to delete, with sessions of real clients between.
+// The commands about database clusters against a real Pilvi: from create to delete, with sessions of real clients
+// between.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,14 +32,14 @@ async function create(...args: string[]): Promise<DatabaseClusterResource> {
   );
 }
 
-/** What a command prints with `--json`. */
+/** The output of a command with `--json`. */
 async function documentOf<Document>(...args: string[]): Promise<Document> {
   const { code, stdout, stderr } = await pilvi.run("databases", ...args);
   if (code !== 0) throw new Error(`${args.join(" ")}: ${code} ${stderr}`);
   return JSON.parse(stdout) as Document;
 }
 
-/** The arguments and the environment of all processes whose arguments hold a word. */
+/** The arguments and the environment of all processes whose arguments contain a word. */
 function processesWith(word: string): { pid: number; argv: string; env: string }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -55,7 +56,7 @@ function processesWith(word: string): { pid: number; argv: string; env: string }
 }
 
 describe("a cluster", () => {
-  test("is created with what the options say", async () => {
+  test("is created as the options say", async () => {
     const made = await create("sized", "--version", "17", "--cu-max", "1", "--config", "retention_days=7");
     expect(made.attributes.status).toBe("available");
     expect(made.attributes.config).toEqual({
@@ -72,7 +73,7 @@ describe("a cluster", () => {
     });
   });
 
-  test("that is not valid is told field by field", async () => {
+  test("with invalid options is refused with an error for each field", async () => {
     const args = ["create", "x", "--cu-min", "2", "--cu-max", "1", "--region", "moon"];
     const { code, stdout, stderr } = await pilvi.run("databases", ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -91,7 +92,7 @@ describe("a cluster", () => {
     expect(shown.stdout).toContain(` postgres://app:${password}@127.0.0.1:${port}/main\n`);
   });
 
-  test("can be of the types that are listed, with their versions", async () => {
+  test("can have each listed type and version", async () => {
     const { stdout } = await pilvi.run("databases", "types");
     expect(stdout).toMatch(/^hosted_serverless_postgres \(Serverless Postgres\), versions 18, 17/m);
     expect(stdout).toMatch(/^ {2}size +default mysql-flex-512mb +mysql-flex-512mb, /m);
@@ -165,7 +166,7 @@ describe("a session", () => {
         stdio: ["ignore", "ignore", "ignore"],
       });
       const { password = "" } = (name === "orders" ? orders : shop).attributes.connection;
-      // Pilvi's command is one of the two, the client is the other.
+      // Pilvi's command is one of the two processes, the client is the other.
       await until("the client runs", () => processesWith(sql).some(({ env }) => env.includes(password)));
       expect(processesWith(password)).toEqual([]);
       child.kill("SIGINT");
@@ -186,7 +187,7 @@ describe("a session", () => {
 });
 
 describe("wrong usage", () => {
-  test("is psql for a MySQL cluster, and the other way round", async () => {
+  test("is psql for a MySQL cluster, and mysql for a Postgres cluster", async () => {
     expect(await pilvi.run("databases", "psql", "shop")).toEqual({
       code: 2,
       stdout: "",
@@ -213,12 +214,12 @@ describe("wrong usage", () => {
   });
 });
 
-test("a name that no cluster has is told", async () => {
+test("an unknown cluster name gives an error", async () => {
   const { code, stderr } = await pilvi.run("databases", "psql", "nothing");
   expect({ code, stderr }).toEqual({ code: 1, stderr: "There is no database cluster named nothing.\n" });
 });
 
-test("a machine without psql is told how to install it", async () => {
+test("a machine without psql gets the command that installs it", async () => {
   const child = Bun.spawn([process.execPath, MAIN, "databases", "psql", "orders"], {
     env: { ...pilvi.env, PILVI_TOKEN: TOKEN, PATH: "/nonexistent" },
     stdio: ["ignore", "pipe", "pipe"],

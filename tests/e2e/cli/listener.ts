@@ -1,4 +1,4 @@
-// Runs `pilvi websockets listen` beside a test, which sees what it prints.
+// Runs `pilvi websockets listen` beside a test, which reads its output.
 import { join } from "node:path";
 import { TOKEN, until } from "../../support/pilvi/pilvi.ts";
 
@@ -6,12 +6,12 @@ const MAIN = join(import.meta.dir, "../../../src/main.ts");
 
 const listeners: Listener[] = [];
 
-/** Ends those that a failed test has left. */
+/** Ends the listeners that a failed test has left. */
 export function killListeners(): void {
   for (const { child } of listeners) child.kill("SIGKILL");
 }
 
-/** A `listen` that runs, with what it has printed so far. */
+/** A running `listen`, with its output so far. */
 export class Listener {
   readonly child;
   stdout = "";
@@ -45,7 +45,7 @@ export class Listener {
     return await this.child.exited;
   }
 
-  /** Its end, when it ends by itself. */
+  /** Resolves when it ends by itself. */
   async ended(): Promise<{ code: number; stderr: string }> {
     const code = await this.child.exited;
     await until("all is read", () => this.stderr.endsWith("\n"));

@@ -27,7 +27,7 @@ afterAll(async () => {
   await pilvi.close();
 });
 
-/** What a command prints with `--json`. */
+/** The output of a command with `--json`. */
 async function documentOf<Document>(...args: string[]): Promise<Document> {
   return JSON.parse(await succeed(...args)) as Document;
 }
@@ -38,7 +38,7 @@ async function succeed(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Makes an application that only one test uses. */
+/** Creates an application for a single test. */
 async function newApp(name: string, ...options: string[]): Promise<WebsocketApplicationResource> {
   const args = ["apps", "create", "chat", name, ...options, "--wait", "--json"];
   return (await documentOf<WebsocketApplicationDocument>(...args)).data;
@@ -49,7 +49,7 @@ function listen(...args: string[]): Listener {
 }
 
 describe("a channel", () => {
-  test("is heard with what is published, until Ctrl-C", async () => {
+  test("delivers published events to a listener, until Ctrl-C", async () => {
     const listener = await listen("chat", "news").subscribed();
     const published = await succeed("publish", "chat", "news", "hello", '{"text": "moi"}');
     expect(published).toBe("Published to 1 subscriber of the channel news.\n");
@@ -91,7 +91,7 @@ describe("a channel", () => {
     expect(await listener.child.exited).toBe(0);
   });
 
-  test("has members that see each other, and hear what one sends", async () => {
+  test("has members that see each other, and receive each other's events", async () => {
     const { key, secret } = chat.included?.[0]?.attributes ?? {};
     const listener = await listen("chat", "presence-room", "--user", "42").subscribed();
     const client = new Pusher(key ?? "", {
@@ -138,7 +138,7 @@ describe("a listener", () => {
     expect(await listener.interrupt()).toBe(0);
   });
 
-  test("goes when its application goes", async () => {
+  test("ends when its application is deleted", async () => {
     const app = await newApp("short-lived");
     const listener = await listen("chat", "news", "--app", app.id).subscribed();
     expect(await succeed("apps", "delete", "chat", app.id, "--yes", "--wait")).toContain("Deleted");
@@ -148,7 +148,7 @@ describe("a listener", () => {
     });
   });
 
-  test("is not let in above the application's connections", async () => {
+  test("is refused above the application's connections", async () => {
     await succeed("create", "tiny", "--wait");
     await succeed("apps", "update", "tiny", "main", "--max-connections", "1", "--wait");
     const first = await listen("tiny", "news").subscribed();
@@ -161,7 +161,7 @@ describe("a listener", () => {
     expect(await first.interrupt()).toBe(0);
   });
 
-  test("goes when its origin is not allowed any more, and then names one that is", async () => {
+  test("ends when its origin is no longer allowed, and then names an allowed origin", async () => {
     await newApp("strict");
     const listener = await listen("chat", "news", "--app", "strict").subscribed();
     await succeed("apps", "update", "chat", "strict", "--origin", "*.example.com", "--wait");
@@ -173,7 +173,7 @@ describe("a listener", () => {
     expect(await next.interrupt()).toBe(0);
   });
 
-  test("is told of a channel that cannot be", async () => {
+  test("gets an error for an invalid channel", async () => {
     expect(await listen("chat", "no channel").ended()).toEqual({
       code: 1,
       stderr: "The cluster refuses the channel no channel: Invalid channel name\n",
@@ -182,7 +182,7 @@ describe("a listener", () => {
 });
 
 describe("an application", () => {
-  test("is made, shown, changed, given a new secret, and deleted", async () => {
+  test("is created, shown, changed, given a new secret, and deleted", async () => {
     const app = await newApp("website", "--origin", "https://example.com", "--no-client-events");
     expect(app.attributes).toMatchObject({
       allowed_origins: ["https://example.com"],
@@ -230,7 +230,7 @@ describe("a cluster", () => {
     );
   });
 
-  test("that is not valid is told field by field", async () => {
+  test("with invalid options is refused with an error for each field", async () => {
     const args = ["create", "x", "--max-connections", "7", "--region", "moon", "--type", "big"];
     const { code, stdout, stderr } = await pilvi.run("websockets", ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -240,7 +240,7 @@ describe("a cluster", () => {
   });
 });
 
-describe("what cannot be done is told", () => {
+describe("an impossible request gives an error", () => {
   test.each([
     [["listen", "nothing", "news"], "There is no WebSocket cluster named nothing.\n"],
     [

@@ -1,9 +1,9 @@
-// The attempts to get out of a MySQL, as a table: what is tried, how, and the engine's own error. CANARY is a path.
+// The attempts to escape from a MySQL, as a table: subject, statement, and the engine's own error. CANARY is a path.
 
-/** What is tried, in which words, and the error number that answers it. */
+/** The subject of an attempt, its statement, and the error number that answers it. */
 type Attempt = [what: string, sql: string, errno: number];
 
-/** Everything that MySQL is to refuse its customer. */
+/** Every attempt that MySQL is to refuse its customer. */
 export const mysqlAttempts: Attempt[] = [
   ["a file written by a query", "select 1 into outfile 'CANARY'", 1227],
   ["a dump written by a query", "select 1 into dumpfile 'CANARY'", 1227],

@@ -1,9 +1,9 @@
-// The attempts to get out of a Postgres, as tables: what is tried, how, and the engine's own error. CANARY is a path.
+// The attempts to escape from a Postgres, as tables: subject, statement, and the engine's own error. CANARY is a path.
 
 /** A SQLSTATE: the same in each version, or each with the first version that gives it. */
 type Code = string | Readonly<Record<number, string>>;
 
-/** What is tried, in which words, and what answers it. */
+/** The subject of an attempt, its statement, and the error that answers it. */
 type Attempt = [what: string, sql: string, code: Code];
 
 const DENIED = "42501";
@@ -155,7 +155,7 @@ const morePowerInPostgres: Attempt[] = [
   ],
 ];
 
-/** What not every version has. Those that do not have it say so. */
+/** Features that not every version has. Versions without a feature say so in their error. */
 const newOrOldInPostgres: Attempt[] = [
   ...(
     [
@@ -209,10 +209,10 @@ const newOrOldInPostgres: Attempt[] = [
   ],
 ];
 
-/** Everything that Postgres is to refuse its customer. */
+/** Every attempt that Postgres is to refuse its customer. */
 export const postgresAttempts = [...outOfPostgres, ...morePowerInPostgres, ...newOrOldInPostgres];
 
-/** What a version answers. */
+/** The SQLSTATE of a version. */
 export function codeIn(major: number, code: Code): string {
   if (typeof code === "string") return code;
   const since = Object.keys(code)

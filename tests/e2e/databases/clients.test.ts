@@ -1,4 +1,4 @@
-// Official clients, as they are, against all four types of database clusters.
+// Official clients, unmodified, against all four types of database clusters.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as mariadb from "mariadb";
 import postgres from "postgres";
@@ -74,7 +74,7 @@ describe.each([POSTGRES, "provider_managed_postgres"] as const)("%s with", (type
     expect(await heard).toBe("moi");
     const pid = await firstOf(listener, "select pg_backend_pid()");
     const slow = listener.query("select pg_sleep(100)");
-    // It may fail before anyone looks.
+    // It may fail before the test awaits it.
     slow.catch(() => undefined);
     const isAsleep = `select count(*)::int from pg_stat_activity where pid = ${pid} and wait_event = 'PgSleep'`;
     await until("the query runs", async () => (await firstOf(other, isAsleep)) === 1);
@@ -126,7 +126,7 @@ describe.each([MYSQL, "provider_managed_mysql"] as const)("%s with", (type) => {
     await connection.commit();
     expect(await other.query("select t from by_mariadb where id = 1")).toMatchObject([{ t: UNICODE }]);
     const slow = connection.query("select sleep(100)");
-    // It may fail before anyone looks.
+    // It may fail before the test awaits it.
     slow.catch(() => undefined);
     const isAsleep = `select count(*) as n from information_schema.processlist where id = ${connection.threadId} and state = 'User sleep'`;
     await until("the query runs", async () => Number((await other.query(isAsleep))[0].n) === 1);
@@ -136,7 +136,7 @@ describe.each([MYSQL, "provider_managed_mysql"] as const)("%s with", (type) => {
   });
 });
 
-test("pgbench runs through", async () => {
+test("pgbench runs to its end", async () => {
   const { url, env } = psqlLogin(clusterOf(POSTGRES));
   await runProgram(["pgbench", "--initialize", "--quiet", url], env);
   for (const mode of ["simple", "prepared"]) {
@@ -146,11 +146,11 @@ test("pgbench runs through", async () => {
   }
 });
 
-test("a load as sysbench makes it runs through", async () => {
+test("a load like sysbench's runs to its end", async () => {
   expect(await mysqlLoad(loginOf(clusterOf(MYSQL)), { sessions: 4, transactions: 25 })).toBe(100);
 });
 
-test("one session more than a cluster takes is refused in the engine's own words", async () => {
+test("a session beyond the cluster's limit is refused in the engine's own words", async () => {
   const most = clusterOf(MYSQL).meta.limits?.max_connections ?? 0;
   const many = await Promise.all(Array.from({ length: most }, () => connectMysql(clusterOf(MYSQL))));
   await expect(connectMysql(clusterOf(MYSQL))).rejects.toMatchObject({ errno: 1040 });

@@ -1,4 +1,5 @@
-// What customers' databases hold, for tests that take it elsewhere: how it is made, and questions whose answers tell it all.
+// The content of customers' databases, for tests that restore it elsewhere: statements that create it, and queries that
+// show it all.
 
 const UNICODE = "moi 🐻‍❄️ Ñandú 東京";
 const AWKWARD = `\\N\t"quoted" and 'quoted'\r\n\\.\n$$ ; -- %s`;
@@ -50,7 +51,7 @@ export const postgresContent: string[] = [
 
 const POSTGRES_OWN = "('sales'::regnamespace, 'public'::regnamespace)";
 
-/** Questions that have the same answers in each version of Postgres. */
+/** Queries with the same results in each version of Postgres. */
 export const postgresQuestions: string[] = [
   "select * from sales.customers order by id",
   "select * from sales.orders order by id",
@@ -98,7 +99,7 @@ export const mysqlContent: string[] = [
   `insert into customers (name, tags, kind) values ('${UNICODE}', '{"a": [1, null]}', 'ö'), ('', null, null)`,
   "insert into bought (customer, total) values (1, 10.5), (2, null)",
   `insert into files values (1, '${UNICODE}', x'${EVERY_BYTE}'), (2, '${escaped(AWKWARD)}', null), (3, '', '')`,
-  // In a dump a zero has two bytes, so this row is longer there than what a MariaDB takes that was told nothing.
+  // In a dump a zero has two bytes, so this row exceeds the default packet of a MariaDB there.
   `insert into files values (4, repeat('ä', ${MEGABYTE}), repeat(x'00', ${12 * MEGABYTE}))`,
   "insert into parts values (1, '2019-01-01'), (2, '2021-01-01')",
   "insert into `odd ``name`` x` values (0.1, b'101010101'), (null, null)",
@@ -108,7 +109,7 @@ export const mysqlContent: string[] = [
   "do nextval(numbers)",
 ];
 
-/** Questions about what such a database holds. */
+/** Queries about the content of such a database. */
 export const mysqlQuestions: string[] = [
   "select * from customers order by id",
   "select * from bought order by id",
@@ -126,7 +127,7 @@ export const mysqlQuestions: string[] = [
   "select event_name, event_definition, interval_value, starts, execute_at, on_completion, status, definer, event_comment from information_schema.events where event_schema = database() order by 1",
 ];
 
-/** For a literal in which backslashes have a meaning. */
+/** Escapes a text for a literal in which backslashes have a meaning. */
 function escaped(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
 }

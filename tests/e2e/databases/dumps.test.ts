@@ -1,4 +1,4 @@
-// Dumps as customers take them, by the official programs with their own password alone, restored into other clusters.
+// Dumps by customers, with the official programs and their own password alone, restored into other clusters.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -93,14 +93,14 @@ describe("Postgres", () => {
       expect(await postgresAnswers(place)).toEqual(content);
     });
 
-    test("and restored in the place of the database that was there", async () => {
+    test("and restored over the database that was there", async () => {
       const place = { cluster: targetOf(DUMPER), database: "postgres" };
       const options = ["--create", "--clean", "--if-exists"];
       expect(await postgresProgram(place, "pg_restore", ...options, fileOf(source, "custom"))).toBe("");
       expect(await postgresAnswers({ ...place, database: "main" })).toEqual(content);
     });
 
-    test("and dumped again after a restore, which makes no difference", async () => {
+    test("and dumped again after a restore, without a difference", async () => {
       const place = await freshDatabase(DUMPER, `again-${source}`);
       await postgresProgram(place, "pg_restore", fileOf(source, "custom"));
       expect(await structureOf(place)).toEqual(await structureOf(origin));
@@ -131,7 +131,7 @@ function fileOf(source: number, format: string): string {
   return join(folder, `${source}.${format}`);
 }
 
-/** Runs one of the official programs with nothing but what the API told, and returns what it complained of. */
+/** Runs an official program with nothing but the API's answer, and returns its warnings. */
 async function postgresProgram(place: Place, program: string, ...options: string[]): Promise<string> {
   const { url, env } = urlOf(place);
   return await complaintsOf([program, `--dbname=${url}`, ...options], env);
@@ -150,7 +150,7 @@ async function postgresAnswers({ cluster, database }: Place): Promise<unknown[]>
   return answers;
 }
 
-/** A dump without rows, and without the lines that are new in each: a random key, and the version that it was taken from. */
+/** A dump without rows, and without the lines that differ in each dump: a random key, and the version of its source. */
 async function structureOf(place: Place): Promise<string[]> {
   const { url, env } = urlOf(place);
   const dump = await runProgram(["pg_dump", `--dbname=${url}`, "--schema-only"], env);
@@ -164,7 +164,7 @@ describe("MySQL", () => {
   let content: unknown[];
 
   beforeAll(async () => {
-    // In a grant the underscore would stand for any character, if it were not marked.
+    // In a grant an unescaped underscore would stand for any character.
     origin = { cluster: await createCluster(pilvi, { type: MYSQL }), database: "a_b" };
     target = await createCluster(pilvi, { type: MYSQL });
     await createDatabase(pilvi, origin.cluster.id, "a_b");
@@ -184,7 +184,7 @@ describe("MySQL", () => {
     expect(await mysqlStructureOf(place)).toEqual(await mysqlStructureOf(origin));
   });
 
-  test("dumped with its database, and restored in the place of what was there", async () => {
+  test("dumped with its database, and restored over the content that was there", async () => {
     const file = join(folder, "databases.sql");
     const place = { cluster: target, database: "a_b" };
     const whole = ["--databases", "--add-drop-database", `--result-file=${file}`, "a_b"];

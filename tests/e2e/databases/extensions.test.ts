@@ -19,9 +19,9 @@ interface Types {
   data: { type: string; extensions: Record<string, { name: string; version: string }[]> }[];
 }
 
-/** What applications ask for first, and what is not trusted as it comes. */
+/** Extensions that applications most often need, and extensions that Postgres does not trust by default. */
 const EXPECTED = ["bloom", "earthdistance", "moddatetime", "pg_prewarm", "pg_trgm", "pgcrypto", "uuid-ossp"];
-/** Those that a build of pgvector fits, where it can be fetched. */
+/** The versions for which a build of pgvector exists, where it can be fetched. */
 const WITH_VECTOR = new Set(fitsProcessor() && Bun.which("python3") !== null ? [16, 18] : []);
 const LANGUAGES = ["pltcl", "pltclu", "plperl", "plperlu", "plpython3u"];
 
@@ -38,7 +38,7 @@ afterAll(async () => {
   await pilvi.close();
 });
 
-test("types without extensions list none, and the docs name all that are listed", async () => {
+test("types without extensions list none, and the docs name all listed extensions", async () => {
   const { body } = await pilvi.api<Types>("GET", "/databases/types");
   expect(body.data.find(({ type }) => type === "platform_mysql")?.extensions).toEqual({});
   const docs = readFileSync(join(import.meta.dir, "../../../docs/databases.md"), "utf8");
@@ -60,7 +60,7 @@ describe.each(POSTGRES_MAJORS)("Postgres %d", (major) => {
     await pilvi.api("DELETE", `/databases/clusters/${cluster.id}`);
   });
 
-  test("each extension that is listed can be created by the customer, in that version", async () => {
+  test("each listed extension can be created by the customer, in the listed version", async () => {
     const listed = extensions[major] ?? [];
     const names = listed.map(({ name }) => name);
     for (const name of EXPECTED) expect(names).toContain(name);
@@ -72,7 +72,7 @@ describe.each(POSTGRES_MAJORS)("Postgres %d", (major) => {
     await customer.query(`drop extension ${names.map((name) => `"${name}"`).join(", ")} cascade`);
   });
 
-  test("what was opened to customers works for them, and starts no process", async () => {
+  test("functions that Pilvi opened to customers work for them, and start no process", async () => {
     await customer.query("create extension bloom; create extension earthdistance cascade");
     await customer.query("create extension moddatetime; create extension pg_prewarm");
     await customer.query("create table places (id int, at earth, changed timestamptz)");
@@ -91,7 +91,7 @@ describe.each(POSTGRES_MAJORS)("Postgres %d", (major) => {
     }
   });
 
-  test("vectors are found by their distance where a build fits, and are not offered elsewhere", async () => {
+  test("vectors are found by distance where a build of pgvector fits, and are not offered elsewhere", async () => {
     const names = (extensions[major] ?? []).map(({ name }) => name);
     expect(names.includes("vector")).toBe(WITH_VECTOR.has(major));
     if (!WITH_VECTOR.has(major)) return;
@@ -112,7 +112,7 @@ describe.each(POSTGRES_MAJORS)("Postgres %d", (major) => {
     ).rejects.toMatchObject({ code: "42704" });
   });
 
-  test.each(LANGUAGES)("the language %s is not there", async (name) => {
+  test.each(LANGUAGES)("the language %s does not exist", async (name) => {
     await expect(customer.query(`create extension ${name}`)).rejects.toThrow(
       /not available|could not open extension control file/,
     );

@@ -1,4 +1,4 @@
-// What a cluster that is gone leaves with the kernel: no shared memory and no group of processes.
+// A deleted cluster leaves nothing with the kernel: no shared memory and no cgroup.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { killIfThere } from "../../support/pilvi/processes.ts";
 
 const isRoot = process.getuid?.() === 0;
 
-/** Where groups are, whatever their version is. */
+/** The cgroup file systems, for both versions of cgroups. */
 const GROUPS = ["", "memory", "cpu"].map((folder) => join("/sys/fs/cgroup", folder, "pilvi"));
 
 let pilvi: TestPilvi;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => pilvi.close());
 
-/** Shared memory of both sorts that belongs to the user. */
+/** Shared memory of System V and POSIX that belongs to the user. */
 function sharedMemoryOf(uid: number): string[] {
   const files = readdirSync("/dev/shm").filter((name) => ownerOf(join("/dev/shm", name)) === uid);
   const [head = "", ...lines] = readFileSync("/proc/sysvipc/shm", "utf8").trim().split("\n");
@@ -32,7 +32,7 @@ function sharedMemoryOf(uid: number): string[] {
   return [...files, ...lines.filter((line) => Number(line.trim().split(/\s+/)[column]) === uid)];
 }
 
-/** Others come and go meanwhile. */
+/** Other processes' shared memory comes and goes meanwhile. */
 function ownerOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.uid;
 }

@@ -1,4 +1,4 @@
-// A load on a MySQL as `sysbench oltp_read_write` makes it: each transaction reads points and ranges and writes a few rows.
+// A load on a MySQL like `sysbench oltp_read_write`: each transaction reads points and ranges and writes a few rows.
 import { createPool, type PoolConnection, type PoolOptions } from "mysql2/promise";
 
 const ROWS = 1_000;
@@ -28,7 +28,7 @@ export async function mysqlLoad(
   }
 }
 
-/** No two turns write the same row, so none waits for another in a circle. */
+/** No two turns write the same row, so no deadlock is possible. */
 async function transact(connection: PoolConnection, turn: number): Promise<void> {
   const id = (turn * 7) % ROWS || ROWS;
   await connection.beginTransaction();

@@ -1,4 +1,4 @@
-// Clusters of two organizations on one machine: neither gets at the other's, and neither takes the other's memory.
+// Clusters of two organizations on one machine: neither reaches the other's data, and neither takes the other's memory.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -26,7 +26,7 @@ import { runProgram } from "../../support/clients/programs.ts";
 
 const isRoot = process.getuid?.() === 0;
 
-/** Beyond what the smallest cluster of either engine has. */
+/** More than the memory of the smallest cluster of either engine. */
 const TOO_MUCH_MB = 1_500;
 
 let pilvi: TestPilvi;
@@ -50,12 +50,12 @@ afterAll(async () => {
 });
 
 describe("clusters of two organizations", () => {
-  test("are not told to each other", async () => {
+  test("are hidden from each other", async () => {
     const answer = await pilvi.api("GET", `/databases/clusters/${otherPostgres.id}`);
     expect(answer.status).toBe(404);
   });
 
-  test("have their own identity, and passwords that open nothing else", async () => {
+  test("have their own identity, and passwords that open no other cluster", async () => {
     const identifiers = [];
     for (const cluster of [postgres, otherPostgres]) {
       const client = await connectPg(cluster);
@@ -111,7 +111,7 @@ describe("clusters of two organizations", () => {
   });
 });
 
-describe("what meta.limits says is in force", () => {
+describe("the limits in meta.limits are in force", () => {
   test("in Postgres", async () => {
     const { limits } = postgres.meta;
     const client = await connectPg(postgres);
@@ -144,7 +144,7 @@ describe.skipIf(findCgroups() === null)("a cluster that wants more memory than i
     const client = await connectPg(postgres);
     await client.query("create table kept as select 42 as n");
     const [postmaster] = processesOf(pilvi, postgres.id);
-    // The sorting is allowed to take all of it, so that the kernel has to say no.
+    // Sorting may use all of the memory, so that only the kernel's limit stops it.
     await client.query(`set work_mem = '${TOO_MUCH_MB}MB'`);
     const greedy = `select count(*) from (select repeat(md5(n::text), 32768) as t from generate_series(1, ${TOO_MUCH_MB}) n order by t offset 1) s`;
     await expect(client.query(greedy)).rejects.toThrow();
@@ -171,13 +171,13 @@ describe.skipIf(findCgroups() === null)("a cluster that wants more memory than i
   });
 });
 
-/** Keeps more and more in the variables of a session. */
+/** Stores more and more in the variables of a session. */
 async function fillMemory(connection: Connection): Promise<void> {
   for (let n = 0; n < TOO_MUCH_MB / 8; n++)
     await connection.query(`set @filling${n} = repeat('x', 8 * 1024 * 1024)`);
 }
 
-/** Every process of the cluster is in its group, which has the limits that the API tells. */
+/** Every process of the cluster is in its cgroup, which has the limits that the API reports. */
 function expectInGroup({ id, meta }: DatabaseClusterResource): void {
   const { limits } = meta;
   if (limits?.enforced_by === "engine" || limits === null) return;
@@ -196,7 +196,7 @@ function expectInGroup({ id, meta }: DatabaseClusterResource): void {
   expect(processesOf(pilvi, id).filter((pid) => !inGroup.has(pid))).toEqual([]);
 }
 
-/** Waits until a new session reads the number; the first one may come before the engine noticed what it lost. */
+/** Waits until a new session reads the number; an early session may come before the engine noticed what it lost. */
 async function untilReads(cluster: DatabaseClusterResource, sql: string, number: number): Promise<void> {
   await until(`${sql} gives ${number}`, async () => {
     await untilAnswers(cluster);

@@ -1,4 +1,4 @@
-// Clients that leave a transaction open do not hold up for good what the owner of a cluster orders.
+// Clients with an open transaction do not block the owner's changes of a cluster for good.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DatabaseClusterResource } from "../../../src/resources/databases/schema.ts";
 import {
@@ -24,7 +24,7 @@ afterAll(async () => {
   await pilvi.close();
 });
 
-/** Runs statements in a session that stays open, one after the other, and returns what ends it. */
+/** Runs statements in a session that stays open, in order, and returns the function that ends it. */
 async function run(
   cluster: DatabaseClusterResource,
   database: string,
@@ -47,7 +47,7 @@ describe.each([POSTGRES, MYSQL])("a %s", (type) => {
     cluster = await createCluster(pilvi, { type });
   });
 
-  test("loses a database in which a transaction is open", async () => {
+  test("drops a database in which a transaction is open", async () => {
     const id = await createDatabase(pilvi, cluster.id, "busy");
     const statements = ["create table t (a int)", "begin", "insert into t values (1)"];
     const close = await run(cluster, "busy", statements);
@@ -57,7 +57,7 @@ describe.each([POSTGRES, MYSQL])("a %s", (type) => {
     await close().catch(() => undefined);
   });
 
-  test("says when a transaction elsewhere is in the way, goes on serving, and does what it was told after that", async () => {
+  test("reports a blocking transaction elsewhere, goes on serving, and applies the change after it", async () => {
     const id = await createDatabase(pilvi, cluster.id, "held");
     const statements =
       type === MYSQL

@@ -1,4 +1,4 @@
-// What leads out of a cluster, or makes its customer more than a customer, is refused by the engine itself.
+// The engine itself refuses every attempt that leads out of a cluster, or makes its customer more than a customer.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { type TestPilvi } from "../../support/pilvi/pilvi.ts";
 import { mysqlAttempts } from "./attempts-mysql.ts";
 import { codeIn, postgresAttempts } from "./attempts-postgres.ts";
 
-/** Anyone may write here, so only the engine's own refusal keeps an attempt from leaving a file. */
+/** Any user may write here, so only the engine's own refusal keeps an attempt from leaving a file. */
 const CANARY = "canary";
 
 let pilvi: TestPilvi;
@@ -63,7 +63,7 @@ describe.each(POSTGRES_MAJORS)("Postgres %i refuses", (major) => {
     expect(await powers()).toEqual(before);
   });
 
-  /** All that an attempt could have changed for good. */
+  /** Everything that an attempt could have changed for good. */
   async function powers(): Promise<unknown> {
     const admin = await connectPgAdmin(pilvi, cluster);
     const lists = [
@@ -83,7 +83,7 @@ describe.each(POSTGRES_MAJORS)("Postgres %i refuses", (major) => {
   }
 
   test.each(postgresAttempts)("%s", async (_, sql, code) => {
-    // Statements that are sent together are one transaction, so a refusal takes all of them back.
+    // Statements that are sent together are one transaction, so a refusal rolls all of them back.
     const attempt = customer.query(sql.replaceAll("CANARY", canaryFile()));
     await expect(attempt).rejects.toMatchObject({ code: codeIn(major, code) });
   });
@@ -110,7 +110,7 @@ describe.each(POSTGRES_MAJORS)("Postgres %i refuses", (major) => {
     await elsewhere.end();
   });
 
-  test("a session of the administrator to be ended", async () => {
+  test("to end a session of the administrator", async () => {
     const admin = await connectPgAdmin(pilvi, cluster);
     const pid = (await admin.query<{ pid: number }>("select pg_backend_pid() as pid")).rows[0]?.pid;
     for (const name of ["pg_terminate_backend", "pg_cancel_backend"])
@@ -128,7 +128,7 @@ describe("MySQL refuses", () => {
     cluster = await createCluster(pilvi, { type: MYSQL });
     await createDatabase(pilvi, cluster.id, "a_b");
     const admin = await connectMysqlAdmin(pilvi, cluster);
-    // A database that is not the customer's, whose name the grant for `a_b` would fit if it were a pattern.
+    // A database that is not the customer's, whose name the grant for `a_b` would match if it were a pattern.
     await admin.query("create database axb");
     await admin.query("create table axb.t (id int)");
     await admin.end();
@@ -141,7 +141,7 @@ describe("MySQL refuses", () => {
     expect(await powers()).toEqual(before);
   });
 
-  /** All that an attempt could have changed for good. */
+  /** Everything that an attempt could have changed for good. */
   async function powers(): Promise<unknown> {
     const admin = await connectMysqlAdmin(pilvi, cluster);
     const lists = [
@@ -166,7 +166,7 @@ describe("MySQL refuses", () => {
     await expect(attempt).rejects.toMatchObject({ errno });
   });
 
-  test("the content of a server's file, by answering null", async () => {
+  test("to return the content of a server's file, by answering null", async () => {
     for (const path of ["/etc/hostname", join(pilvi.dataDir, "instances", cluster.id, "run", "engine.pid")]) {
       const [rows] = await customer.query("select load_file(?) as content", [path]);
       expect(rows).toEqual([{ content: null }] as never);
@@ -195,7 +195,7 @@ describe("MySQL refuses", () => {
     },
   );
 
-  test("a foreign session to be ended", async () => {
+  test("to end another user's session", async () => {
     const admin = await connectMysqlAdmin(pilvi, cluster);
     await expect(customer.query(`kill ${admin.threadId}`)).rejects.toMatchObject({ errno: 1095 });
     await expect(customer.query(`kill query ${admin.threadId}`)).rejects.toMatchObject({ errno: 1095 });

@@ -1,4 +1,4 @@
-// What a customer may do in a cluster, as customers of managed databases do.
+// The rights of a customer in a cluster, like those of customers of managed databases.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Connection } from "mysql2/promise";
 import type { Client } from "pg";
@@ -75,7 +75,7 @@ describe("a customer of Postgres may", () => {
     await customer.query(`drop extension "${name}"`);
   });
 
-  test("look at the statistics of statements, which tell nothing of the host's own", async () => {
+  test("read the statistics of statements, which show nothing of the host's own", async () => {
     await customer.query("select 'a statement to be found'");
     const find = "select sum(calls)::int from pg_stat_statements where query like 'select $1'";
     expect(await firstOf(customer, find)).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ describe("a customer of Postgres may", () => {
     expect(await firstOf(customer, passwords)).toBe(0);
   });
 
-  test("look at what pg_monitor shows", async () => {
+  test("read everything that pg_monitor shows", async () => {
     const views = ["pg_stat_activity", "pg_stat_database", "pg_stat_wal", "pg_stat_io", "pg_settings"];
     for (const view of views) expect((await customer.query(`select * from ${view}`)).rows).not.toBeEmpty();
     expect(await firstOf(customer, "show data_directory")).toContain(cluster.id);
@@ -98,7 +98,7 @@ describe("a customer of Postgres may", () => {
   });
 
   test("dump its database", async () => {
-    // The machine's pg_dump may be older than the engine, which it then refuses to dump; what it reads is what copies read.
+    // The machine's pg_dump may be older than the engine, which it then refuses to dump; COPY reads the same data.
     await customer.query("create table dumped as select 1 as id");
     const { host, port, user, password } = loginOf(cluster);
     const url = `postgres://${user}@${host}:${port}/main`;
@@ -137,7 +137,7 @@ describe("a customer of MySQL may", () => {
     expect(await firstOfMysql(customer, "select f()")).toBe(42);
   });
 
-  test("create events, which happen", async () => {
+  test("create events, which run", async () => {
     await customer.query("create table happened (n int)");
     await customer.query("create event e on schedule at now() do insert into happened values (1)");
     await until("the event has happened", async () => {

@@ -1,4 +1,4 @@
-// Databases in a cluster: what the API makes and deletes is what SQL sees, and nothing else is touched.
+// Databases in a cluster: the API's databases are the databases that SQL sees, and no others are touched.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DatabaseClusterResource } from "../../../src/resources/databases/schema.ts";
 import {
@@ -32,7 +32,7 @@ afterAll(async () => {
   failpoints.close();
 });
 
-/** Opens a session in a database and returns how to run a statement there and how to end it. */
+/** Opens a session in a database and returns functions that run a statement there and end it. */
 async function open(cluster: DatabaseClusterResource, database: string) {
   if (cluster.attributes.connection.protocol === "postgres") {
     const client = await connectPg(cluster, { database });
@@ -64,7 +64,7 @@ describe.each([POSTGRES, MYSQL])("the databases of a %s", (type) => {
     cluster = await createCluster(pilvi, { type });
   });
 
-  test("that the API makes can be used at once, and those that it deletes are gone", async () => {
+  test("that the API creates can be used at once, and databases that it deletes are gone", async () => {
     const pids = processesOf(pilvi, cluster.id);
     const keep = await open(cluster, "main");
     await keep.run("create table kept (id int)");
@@ -75,14 +75,14 @@ describe.each([POSTGRES, MYSQL])("the databases of a %s", (type) => {
     await session.end();
     await deleteDatabase(pilvi, cluster.id, id);
     expect(await databaseNames(cluster)).toEqual(["main"]);
-    // The session that was open all the time shows that the engine was not restarted for it.
+    // The session that was open all the time shows that the engine was not restarted.
     await keep.run("select * from kept");
     await keep.end();
     expect(isAlive(pids[0] ?? 0)).toBe(true);
     expect(processesOf(pilvi, cluster.id)[0]).toBe(pids[0] ?? 0);
   });
 
-  test("are deleted while somebody uses them", async () => {
+  test("are deleted although sessions use them", async () => {
     const id = await createDatabase(pilvi, cluster.id, "busy");
     const session = await open(cluster, "busy");
     await session.run("create table t (id int)");
@@ -92,7 +92,7 @@ describe.each([POSTGRES, MYSQL])("the databases of a %s", (type) => {
     expect(await databaseNames(cluster)).toEqual(["main"]);
   });
 
-  test("can be made anew under the same name, and are empty then", async () => {
+  test("can be created anew under the same name, and are empty then", async () => {
     const first = await createDatabase(pilvi, cluster.id, "again");
     const session = await open(cluster, "again");
     await session.run("create table t (id int)");
@@ -118,7 +118,7 @@ describe.each([POSTGRES, MYSQL])("the databases of a %s", (type) => {
     },
   );
 
-  test("that SQL made are left alone", async () => {
+  test("that SQL created are left alone", async () => {
     if (type === MYSQL) return;
     const session = await open(cluster, "main");
     await session.run("create database by_hand");

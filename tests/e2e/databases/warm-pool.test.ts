@@ -16,7 +16,7 @@ import {
 } from "../../support/pilvi/databases.ts";
 import { Failpoints, until, type TestPilvi } from "../../support/pilvi/pilvi.ts";
 
-/** Whoever builds slots when Pilvi runs as root. */
+/** The user that builds slots when Pilvi runs as root. */
 const BUILDER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 let pilvi: TestPilvi;
@@ -33,12 +33,12 @@ afterAll(async () => {
   failpoints.close();
 });
 
-/** Postgres keeps what tells one cluster from all others at the beginning of this file. */
+/** Postgres keeps the identifier of a cluster at the beginning of this file. */
 function systemIdentifierOf(slot: string): string {
   return readFileSync(join(slot, "data/global/pg_control")).readBigUInt64LE(0).toString();
 }
 
-/** Starts an engine on a copy of a slot, has it asked something, and ends it. */
+/** Starts an engine on a copy of a slot, sends it a query, and stops it. */
 async function withCopy<T>(
   engine: "postgres" | "mariadb",
   argumentsFor: (data: string, folder: string) => string[],
@@ -77,7 +77,7 @@ function postgresArguments(data: string, ...more: string[]): string[] {
   return ["-D", data, "-c", "listen_addresses=", "-c", "unix_socket_directories=socket", ...more];
 }
 
-test("a slot of Postgres lets nobody in as it is", async () => {
+test("a slot of Postgres accepts no login", async () => {
   const code = await withCopy(
     "postgres",
     (data) => postgresArguments(data),
@@ -125,7 +125,7 @@ test("a slot of Postgres has no role that could log in but the administrator, wh
   expect(roles).toEqual([{ rolname: "pilvi_admin", rolpassword: null }]);
 });
 
-test("a slot of MariaDB has no user that could log in but the host's own, whom the kernel names", async () => {
+test("a slot of MariaDB has no user that could log in but the host's own, which the kernel authenticates", async () => {
   const users = await withCopy(
     "mariadb",
     (data, home) => [
@@ -158,7 +158,7 @@ test("a slot of MariaDB has no user that could log in but the host's own, whom t
   expect(users).toEqual([{ user: userName(process.getuid?.() ?? 0) }]);
 });
 
-test("a create takes the slot, and another one is made", async () => {
+test("a create takes the slot, and another slot is built", async () => {
   await untilSlotsAreFull(pilvi);
   const [slot = ""] = slotsOf(pilvi, "postgres");
   const identifier = systemIdentifierOf(slot);

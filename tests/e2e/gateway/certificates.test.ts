@@ -1,4 +1,5 @@
-// Several certificates of one Pilvi: each client sees the one for the server name that it asks for, and renewed ones without a restart.
+// Several certificates of a Pilvi: each client gets the certificate of the server name that it asks for, and renewals
+// without a restart.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -57,13 +58,13 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Puts a pair in the place of the default one, the key first, as a careless renewal would. */
+/** Replaces the default pair, the key first, as a careless renewal would. */
 function show(name: string): void {
   copyFileSync(folder.file(`${name}.key`), folder.file("shown.key"));
   copyFileSync(folder.file(`${name}.crt`), folder.file("shown.crt"));
 }
 
-/** The name of the certificate that the API shows. */
+/** The name of the certificate that the API presents. */
 function apiShows(servername?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { port: pilvi.port, host: "127.0.0.1", rejectUnauthorized: false };
@@ -75,7 +76,7 @@ function apiShows(servername?: string): Promise<string> {
   });
 }
 
-/** Logs in with trust in no certificate but that one, for the name that it is asked for. */
+/** Logs in with trust in that certificate alone, for the name that the client asks for. */
 function loginPostgres(ca: string, servername: string) {
   return connectPg(postgres, { host: "127.0.0.1", ssl: { ca: folder.read(ca), servername } });
 }
@@ -94,7 +95,7 @@ const CHOICES = [
 ] as const;
 
 describe.each(CHOICES)("a client that asks for %s", (servername, file) => {
-  test("sees the certificate for that name, in Postgres, in a cache and in the API", async () => {
+  test("gets the certificate for that name, in Postgres, in a cache and in the API", async () => {
     const client = await loginPostgres(file, servername);
     expect(await firstOf(client, "select '42'")).toBe("42");
     await client.end();
@@ -105,18 +106,18 @@ describe.each(CHOICES)("a client that asks for %s", (servername, file) => {
   });
 });
 
-test("a client of MySQL sees the certificate for the name that it connects to", async () => {
+test("a client of MySQL gets the certificate for the name that it connects to", async () => {
   const client = await connectMysql(mysql, { host: LOCAL, ssl: { ca: folder.read("more/local.crt") } });
   expect(await firstOfMysql(client, "select '42'")).toBe("42");
   await client.end();
 });
 
-test("a client that asks for no name, or an unknown one, sees the default", async () => {
+test("a client that asks for no name, or an unknown name, gets the default", async () => {
   expect(await apiShows()).toBe(DEFAULT);
   expect(await apiShows("elsewhere.test")).toBe(DEFAULT);
 });
 
-test("a broken file changes nothing, and is told in the log", async () => {
+test("a broken file changes nothing, and is logged", async () => {
   writeFileSync(folder.file("shown.crt"), "nothing");
   const file = join(pilvi.dataDir, "log", "host.log");
   await until("the host tells of it", () =>
@@ -127,7 +128,7 @@ test("a broken file changes nothing, and is told in the log", async () => {
   show("first");
 });
 
-test("a renewed certificate is shown to new clients, while sessions and requests go on", async () => {
+test("a renewed certificate is presented to new clients, while sessions and requests go on", async () => {
   const session = await loginPostgres("first.crt", DEFAULT);
   const redis = loginCache("first.crt", DEFAULT);
   await redis.set("kept", "yes");
@@ -148,7 +149,7 @@ test("a renewed certificate is shown to new clients, while sessions and requests
   expect(await apiShows(EXACT)).toBe(EXACT);
 });
 
-/** Clients of the API that ask on a new connection each time, and keep what goes wrong. */
+/** Clients of the API that use a new connection for each request, and collect errors. */
 class Load {
   answers = 0;
   readonly #faults: unknown[] = [];
@@ -159,7 +160,7 @@ class Load {
     this.#clients = Array.from({ length: 4 }, () => this.#ask());
   }
 
-  /** @returns what went wrong. */
+  /** @returns the errors. */
   async stop(): Promise<unknown[]> {
     this.#isStopping = true;
     await Promise.all(this.#clients);

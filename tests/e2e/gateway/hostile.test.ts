@@ -1,4 +1,5 @@
-// Strangers at the addresses of a whole Pilvi: nothing they say wakes an engine, hurts a customer, or stays with the gateway.
+// Clients before their login at the addresses of a whole Pilvi: they wake no engine, harm no customer, and leave
+// nothing with the gateway.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "pg";
 import { saslResponse } from "../../../src/gateway/postgres/messages.ts";
@@ -15,7 +16,7 @@ import {
 
 const SEED = 20_261_121;
 const PROTOCOLS = ["postgres", "mysql", "redis"] as const;
-/** What the gateway's memory may differ by, for whatever reason. */
+/** The tolerance for the gateway's memory. */
 const PSS_SLACK_KB = 48 * 1024;
 /** More than an engine of the smallest size takes. */
 const HALF_LOGINS = 150;
@@ -92,7 +93,7 @@ describe.each(PROTOCOLS)("a sleeping %s", (protocol) => {
     },
   );
 
-  test("outlives a thousand connections that say nothing", async () => {
+  test("survives a thousand connections that send nothing", async () => {
     const { port } = target(protocol);
     for (let round = 0; round < 20; round += 1) {
       const strangers = await Promise.all(Array.from({ length: 50 }, () => Stranger.open(port)));
@@ -102,7 +103,7 @@ describe.each(PROTOCOLS)("a sleeping %s", (protocol) => {
   });
 });
 
-test("an answer to one challenge of SCRAM is none to the next", async () => {
+test("an answer to one challenge of SCRAM is invalid for the next", async () => {
   const { port } = target("postgres");
   const [first, second] = [await Stranger.open(port), await Stranger.open(port)];
   const overheard = await beginLogin(first, "app");
@@ -115,7 +116,7 @@ test("an answer to one challenge of SCRAM is none to the next", async () => {
   expect(await hostileLoad.awake()).toEqual(ASLEEP);
 });
 
-test("strangers who know a name keep no customer out of a database that runs", async () => {
+test("clients that know a user name but no password keep no customer out of a running database", async () => {
   const place = neighbour();
   const strangers = await Promise.all(Array.from({ length: HALF_LOGINS }, () => Stranger.open(place.port)));
   await Promise.all(strangers.map((stranger) => beginLogin(stranger, "app")));
@@ -123,7 +124,7 @@ test("strangers who know a name keep no customer out of a database that runs", a
   for (const stranger of strangers) stranger.close();
 });
 
-test("the gateway is the same as before, and rests", async () => {
+test("the gateway has the same process and memory as before, and is idle", async () => {
   await until("all strangers are gone", () => hostileLoad.gateway().descriptors <= before.descriptors + 4);
   expect(hostileLoad.gateway().pid).toBe(before.pid);
   expect(pssKb(before.pid) - before.pssKb).toBeLessThan(PSS_SLACK_KB);
@@ -135,13 +136,13 @@ test("the gateway is the same as before, and rests", async () => {
     expect(logs).not.toContain(password);
 });
 
-test("a customer wakes what strangers did not, whatever it calls itself", async () => {
+test("a customer wakes the instance after the hostile clients, under any application name", async () => {
   const place = target("postgres");
   const application_name = `${"x".repeat(9_000)}\u001b[2J`;
   expect(await answers(place, { application_name })).toBe(true);
   type Sleep = { wakes: number; last_wake: { reason: object } | null };
   let sleep: Sleep = { wakes: 0, last_wake: null };
-  // The client has its answer a moment before the API hears why it woke the engine.
+  // The client has its answer a moment before the API learns the reason of the wake.
   await until("the reason is told", async () => {
     const { body } = await hostileLoad.pilvi.api<{ data: { meta: { sleep: Sleep } } }>("GET", place.path);
     sleep = body.data.meta.sleep;

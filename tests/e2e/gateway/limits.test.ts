@@ -1,4 +1,4 @@
-// The gateway of a machine that gives it little: whoever is served goes on, and others find a place.
+// The gateway under tight limits of its machine: served clients go on, and others find a place.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Client } from "pg";
 import { until } from "../../support/pilvi/pilvi.ts";
@@ -7,7 +7,7 @@ import { Stranger } from "../../support/load/strangers.ts";
 
 const OPEN_FILES = 256;
 const STRANGERS = 1_000;
-/** Half of what a stranger may take to say who it is. */
+/** Half of the time that a client may take to log in. */
 const SOON_MS = 5_000;
 
 let hostileLoad: HostileLoad;
@@ -34,7 +34,7 @@ async function answers(place: Place): Promise<boolean> {
   return rowCount === 1;
 }
 
-test("more strangers than it has descriptors for keep no customer out", async () => {
+test("more clients before their login than descriptors keep no customer out", async () => {
   const [target, neighbour] = [hostileLoad.targets[0], hostileLoad.neighbours[0]];
   if (target === undefined || neighbour === undefined) throw new Error("nothing is besieged");
   const served = clientOf(neighbour);
@@ -44,7 +44,7 @@ test("more strangers than it has descriptors for keep no customer out", async ()
   for (let count = 0; count < STRANGERS; count += 1) strangers.push(await Stranger.open(target.port));
   const beganAt = performance.now();
   expect(await answers(neighbour)).toBe(true);
-  // At the same route a customer may be taken for one of the crowd while that comes in.
+  // At the same route a customer may be rejected with the crowd while it connects.
   await until("the besieged database answers as well", () => answers(target).catch(() => false), SOON_MS);
   expect(performance.now() - beganAt).toBeLessThan(SOON_MS);
   expect((await served.query("select 1")).rowCount).toBe(1);

@@ -1,4 +1,4 @@
-// Who of the users of an installation by root gets through to which socket and process: each to what it needs, and to nothing else.
+// Access of the users of an installation by root to its sockets and processes: each user reaches only what it needs.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const NOBODY = 65_534;
 let hostileLoad: HostileLoad;
 /** All sockets of the installation by their owners' names. */
 let sockets: Record<string, string>;
-/** Its processes likewise. */
+/** All processes of the installation by their owners' names. */
 let processes: Record<string, number>;
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ function loginAt({ port, password }: Place) {
   return { host: "127.0.0.1", port, user: "app", password };
 }
 
-/** Which of all, by their names, a command of the shell can be done to. */
+/** The names of the targets on which a shell command succeeds. */
 async function reach(uid: number, command: string, all: Record<string, string | number>): Promise<string[]> {
   const reached: string[] = [];
   for (const [name, what] of Object.entries(all)) {
@@ -99,12 +99,12 @@ describe.skipIf(!IS_ROOT)("of an installation by root", () => {
     }
   });
 
-  test("a stranger on the machine reaches nothing", async () => {
+  test("another user of the machine reaches nothing", async () => {
     expect(await reach(NOBODY, "test -w", sockets)).toEqual([]);
     expect(await reach(NOBODY, "kill -0", processes)).toEqual([]);
   });
 
-  test("an engine that puts a link in the place of its socket leads the host to nobody else's", async () => {
+  test("an engine that replaces its socket by a link leads the host to no other user's socket", async () => {
     const { pilvi } = hostileLoad;
     const [mine, other] = [await makePostgres(pilvi), await makePostgres(pilvi)];
     const uid = uidOf(pilvi.enginePids(mine.id)[0] ?? 0);
@@ -122,7 +122,7 @@ describe.skipIf(!IS_ROOT)("of an installation by root", () => {
     await customer.end();
   });
 
-  test("nobody but root reads what is in the memory of the gateway", async () => {
+  test("only root reads the memory of the gateway", async () => {
     const memory = {
       gateway: `/proc/${processes.gateway}/environ`,
       control: `/proc/${processes.control}/environ`,

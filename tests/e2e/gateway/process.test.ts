@@ -1,4 +1,4 @@
-// The gateway as a process: what it may, what it shows, and how soon it is back.
+// The gateway as a process: its privileges, its certificate, and its restarts.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ let engine: number;
 
 beforeAll(async () => {
   pilvi = await startPilvi();
-  // Asked of the host itself, so that nothing but host and gateway takes part.
+  // The host itself is asked, so that only host and gateway take part.
   port = Number(pilvi.env.PILVI_PORT_RANGE?.split("-")[1]);
   const exposure = { port, scope: "loopback", through: "gateway" } as const;
   const spec = { ...cacheSpec(port, PASSWORD), id: "behind-the-gateway", exposure };
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // The tests before kill the host, and a host that was just started does not listen yet.
+  // Earlier tests kill the host, and a host that was just started does not listen yet.
   await pilvi.untilReady();
   await localDriver(hostSocket(pilvi.dataDir)).remove("behind-the-gateway");
   await pilvi.close();
@@ -38,7 +38,7 @@ function gatewayPid(): number {
   return pilvi.pidOf("gateway") ?? 0;
 }
 
-/** Whether somebody listens at the address. */
+/** Whether the address has a listener. */
 function isOpen(): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1" }, () => resolve(true));
@@ -46,7 +46,7 @@ function isOpen(): Promise<boolean> {
   });
 }
 
-/** The address stays open for as long as the last thread of a killed process takes to end; only then is there another process. */
+/** The address stays open until the last thread of a killed process has ended; only then is there another process. */
 async function untilAnotherListens(former: number): Promise<void> {
   await until("there is another one", () => ![0, former].includes(gatewayPid()));
   await until("it listens", isOpen);
@@ -73,7 +73,7 @@ test("clients verify it with the authority that `pilvi ca` prints, by address an
   expect(other).toMatch(/altnames|host/i);
 });
 
-test("killed, it is back, and the engine has not noticed", async () => {
+test("a killed gateway is back, and the engine has not noticed", async () => {
   for (let round = 0; round < 3; round += 1) {
     const former = gatewayPid();
     process.kill(former, "SIGKILL");
@@ -85,7 +85,7 @@ test("killed, it is back, and the engine has not noticed", async () => {
   expect(isAlive(engine)).toBe(true);
 });
 
-test("told to end, it ends cleanly and lets go of the address, and `pilvi up` starts it again", async () => {
+test("a gateway that is stopped ends cleanly and releases the address, and `pilvi up` starts it again", async () => {
   const former = gatewayPid();
   process.kill(former, "SIGTERM");
   await untilAnotherListens(former);
@@ -94,7 +94,7 @@ test("told to end, it ends cleanly and lets go of the address, and `pilvi up` st
   expect(log).toContain('"reason":"signal"');
 });
 
-test("killed together with the host, it serves again when that is back", async () => {
+test("a gateway that is killed together with the host serves again when the host is back", async () => {
   const former = gatewayPid();
   pilvi.kill("host", "gateway");
   await untilAnotherListens(former);

@@ -1,4 +1,5 @@
-// What is public behind the gateway of a Pilvi with a certificate: TLS with that certificate for all, plain text on loopback alone.
+// Public resources behind the gateway of a Pilvi with a certificate: TLS with that certificate for all, plain text on
+// loopback alone.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
@@ -17,7 +18,7 @@ import { runProgram } from "../../support/clients/programs.ts";
 import { Sleeper } from "../../support/pilvi/sleepers.ts";
 import { CertificateFolder } from "../../support/wire/tls-sessions.ts";
 
-/** Where a client goes, and the one certificate that it trusts; in clear without one. */
+/** The address a client connects to, and the only certificate that it trusts; in clear without a certificate. */
 interface Way {
   host: string;
   ca?: string;
@@ -25,7 +26,7 @@ interface Way {
 
 const folder = new CertificateFolder();
 let certificate: string;
-/** Of the same name, but not the one that was configured. */
+/** A certificate of the same name that is not the configured one. */
 let stranger: string;
 let elsewhere: OwnAddress;
 let pilvi: TestPilvi;
@@ -50,7 +51,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** The name that the certificate is for, also where the client knows only an address. */
+/** The name of the certificate, also where the client knows only an address. */
 function tlsOf(ca: string) {
   return { ca, servername: "localhost" };
 }
@@ -68,7 +69,7 @@ async function askCache({ attributes }: CacheResource, { host, ca }: Way): Promi
   });
   const failed = new Promise<never>((_, reject) => client.once("error", reject));
   const answer = client.connect().then(() => client.echo("42"));
-  // What it complains of first says more than what it tells those who wait.
+  // The client's first error says more than the error of the waiting calls.
   answer.catch(() => undefined);
   return await Promise.race([failed, answer]).finally(() => client.disconnect());
 }
@@ -85,12 +86,12 @@ async function askMysql(cluster: DatabaseClusterResource, { host, ca }: Way): Pr
 
 interface Kind {
   name: string;
-  /** Makes a public one. `ask` asks it what is answered with 42. */
+  /** Creates a public resource. `ask` sends it a query whose answer is 42. */
   make(): Promise<{ resource: CacheResource | DatabaseClusterResource; ask(way: Way): Promise<unknown> }>;
   canSleep: boolean;
-  /** Whether it is one for psql. */
+  /** Whether psql is its client. */
   hasPsql?: true;
-  /** The protocol's own way to say no to plain text. */
+  /** The protocol's own refusal of plain text. */
   refusal: object;
 }
 
@@ -136,12 +137,12 @@ describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, refusal }) => 
     sleeper = new Sleeper(pilvi, resource);
   });
 
-  /** Has somebody try what is not to wake it, if it can sleep. */
+  /** Makes an attempt that must not wake it, if it can sleep. */
   function inVain<T>(attempt: () => Promise<T>): Promise<T> {
     return canSleep ? sleeper.sleepsThrough(attempt) : attempt();
   }
 
-  test("shows the certificate that is configured, at its published address and at any other", async () => {
+  test("presents the configured certificate, at its published address and at any other", async () => {
     for (const host of [resource.attributes.connection.hostname, elsewhere.address]) {
       if (canSleep) await sleeper.sleep();
       expect(await ask({ host, ca: certificate })).toBe("42");

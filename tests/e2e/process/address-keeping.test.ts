@@ -1,5 +1,5 @@
-// The address of an instance is its own for life: no other program can take it, whichever process of Pilvi is killed, and a program
-// that was there first is told of.
+// The address of an instance is its own for life: no other program can take it under kills of any process of Pilvi, and
+// a program that had the port before is reported.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { Redis } from "ioredis";
@@ -15,10 +15,10 @@ import {
 } from "../../support/pilvi/pilvi.ts";
 
 const PASSWORD = "a password of the test";
-/** A user whom nothing of Pilvi belongs to. */
+/** A user that owns nothing of Pilvi. */
 const STRANGER = 54_321;
 
-/** Tries without a pause to listen at a port, as most servers do it, and says so when it can. */
+/** Tries without a pause to listen at a port, as most servers do, and reports success. */
 const GRAB = `
   const { writeSync } = require("node:fs");
   writeSync(1, "tries ");
@@ -48,7 +48,7 @@ function driver() {
   return localDriver(hostSocket(pilvi.dataDir));
 }
 
-/** Two strangers who try to have a port; resolves when they do. @returns what they have said. */
+/** Two programs that try to take a port; resolves when they do. @returns their output. */
 async function grab(port: number): Promise<() => string> {
   let said = "";
   for (let count = 0; count < 2; count++) {
@@ -73,7 +73,7 @@ async function sleeper(id: string, through: "gateway" | "engine") {
   return spec;
 }
 
-/** Connects again and again for as long as that is needed; counts how often it was refused. */
+/** Connects again and again until it is stopped; counts the refused connections. */
 function knock(port: number) {
   const state = { refused: 0, connected: 0, isOver: false };
   const again = (): void => {
@@ -127,7 +127,7 @@ test.each(["gateway", "host"] as const)(
   },
 );
 
-test("nobody takes an address that goes from a running engine to the gateway", async () => {
+test("no program takes an address while it moves from a running engine to the gateway", async () => {
   const own = await sleeper("changing", "engine");
   const said = await grab(own.exposure.port);
   await driver().ensure({ ...own, exposure: { ...own.exposure, through: "gateway" as const } });
@@ -137,7 +137,7 @@ test("nobody takes an address that goes from a running engine to the gateway", a
   await driver().remove(own.id);
 });
 
-test("an address goes to the engine, to the gateway and back again", async () => {
+test("an address moves to the engine, to the gateway and back again", async () => {
   const own = await sleeper("back-and-forth", "engine");
   for (let round = 0; round < 3; round++) {
     await driver().ensure({ ...own, exposure: { ...own.exposure, through: "gateway" as const } });
@@ -148,7 +148,7 @@ test("an address goes to the engine, to the gateway and back again", async () =>
   await driver().remove(own.id);
 });
 
-test("a port that another program had before Pilvi started is told of, and had as soon as it is free", async () => {
+test("a port that another program had before Pilvi started is reported, and taken as soon as it is free", async () => {
   const cache = await pilvi.createCache({ uses_hibernation: true });
   const { port } = cache.attributes.connection;
   expect((await driver().suspend(cache.id)).state).toBe("asleep");

@@ -1,4 +1,4 @@
-// An engine that lacks security fixes is told of, and a better one takes its place when it starts next, with the data.
+// An engine that lacks security fixes is reported, and a better engine replaces it at the next start, with the data.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ beforeAll(async () => {
     symlinkSync(join(installed, name), join(enginesDir, name));
   }
   addValkey(`valkey-${FORMER}`, FORMER);
-  // Without apt nothing else is installed.
+  // Without apt no other engine is installed.
   pilvi = await startPilvi({ env: { PATH: "/nonexistent", PILVI_ENGINES_DIR: enginesDir } });
 });
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-/** The same program, which the note alone gives its version. */
+/** The same program, whose version comes from the note alone. */
 function addValkey(folder: string, version?: string): void {
   const copy = join(enginesDir, folder);
   Bun.spawnSync(["cp", "-a", valkey?.home ?? "", copy]);
@@ -53,7 +53,7 @@ async function engineOf(id: string) {
   return body.data.meta.engine;
 }
 
-test("a cache goes on with the engine that it runs with, and over to a better one when it starts next", async () => {
+test("a cache keeps its running engine, and moves to a better engine at its next start", async () => {
   const cache = await pilvi.createCache({ uses_hibernation: true });
   const { id } = cache;
   expect(cache.meta.engine).toMatchObject({ name: "valkey", version: FORMER });
@@ -62,7 +62,7 @@ test("a cache goes on with the engine that it runs with, and over to a better on
   await client.set("greeting", "moi");
   client.disconnect();
 
-  // A kill leaves the engine running, for the next start to take up.
+  // A kill leaves the engine running, for the next start to adopt.
   await pilvi.crash();
   await until("everything but the engine has ended", () => pilvi.enginePids(id).length === 1);
   addValkey("valkey-better");

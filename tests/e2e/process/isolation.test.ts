@@ -1,4 +1,4 @@
-// What one instance can see and do to the others, and where secrets can be found.
+// Isolation of instances from each other, and the places where secrets may be found.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ describe("every instance", () => {
     else expect(uids[0]).toBe(process.getuid?.() ?? -1);
   });
 
-  test("gains nothing: no groups, no new privileges, no capabilities", () => {
+  test("has no groups, no new privileges, and no capabilities", () => {
     for (const id of [first.id, second.id, "store"]) {
       const pid = pidOf(id);
       expect(statusOf(pid, "NoNewPrivs")).toEqual([1]);
@@ -65,14 +65,14 @@ describe("every instance", () => {
     }
   });
 
-  test("has an environment that tells nothing", () => {
+  test("has an environment without information", () => {
     for (const id of [first.id, second.id, "store"]) {
       const names = procText(pidOf(id), "environ").split("\n").filter(Boolean);
       for (const each of names) expect(each).toMatch(/^(TZ|LD_LIBRARY_PATH|PATH|LANG|LC_ALL|PG_\w+)=/);
     }
   });
 
-  test("keeps its data to itself", () => {
+  test("keeps its data private", () => {
     for (const id of [first.id, second.id, "store"]) {
       const data = statSync(instancePath(id, "data"));
       expect(data.mode & 0o777).toBe(0o700);
@@ -83,7 +83,7 @@ describe("every instance", () => {
   });
 });
 
-/** What may be read under a uid; nothing can be tried under another one without being root. */
+/** The readable files of a uid; without root only the own uid can be tried. */
 async function canRead(uid: number, path: string): Promise<boolean> {
   const script =
     'if [ -d "$1" ]; then ls "$1"; elif [ -S "$1" ]; then test -w "$1"; else cat "$1"; fi >/dev/null 2>&1';
@@ -91,7 +91,7 @@ async function canRead(uid: number, path: string): Promise<boolean> {
   return (await runCommand([...(IS_ROOT ? as : []), "sh", "-c", script, "sh", path])).code === 0;
 }
 
-test("an instance's user reads its own files and nobody else's", async () => {
+test("an instance's user reads its own files and no others", async () => {
   const uid = uidOf(pidOf(first.id));
   expect(await canRead(uid, instancePath(first.id, "conf", "users.acl"))).toBe(true);
   expect(await canRead(uid, instancePath(first.id, "run", "engine.sock"))).toBe(true);
@@ -105,7 +105,7 @@ test("an instance's user reads its own files and nobody else's", async () => {
     ),
     ...["key", "token", "log", "instances", "run/host.sock"].map((part) => join(pilvi.dataDir, part)),
   ];
-  // All of it belongs to the one user that there is when Pilvi does not run as root.
+  // All files belong to the only user when Pilvi does not run as root.
   for (const path of others) expect([path, await canRead(uid, path)]).toEqual([path, !IS_ROOT]);
 });
 

@@ -27,7 +27,7 @@ function systemHas(pattern: RegExp): boolean {
   return systemPrograms("").some(({ path }) => pattern.test(path));
 }
 
-/** Runs `pilvi up`, which must end by itself, with one sentence and nothing left running. */
+/** Runs `pilvi up`, which must end by itself, with one sentence and no process left. */
 async function refusalOf(env: Record<string, string>, dataDir = newFolder()): Promise<string> {
   const ending = await runPilvi(["up"], { ...pilviEnv(dataDir, freePort()), ...env });
   expect(ending.stdout).not.toContain("pilvi ready");
@@ -46,7 +46,7 @@ describe("Pilvi refuses to start, with one sentence,", () => {
     );
   });
 
-  test("when its data directory cannot be made", async () => {
+  test("when its data directory cannot be created", async () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     expect(await refusalOf({ PILVI_DATA_DIR: file })).toBe(
@@ -57,7 +57,7 @@ describe("Pilvi refuses to start, with one sentence,", () => {
     );
   });
 
-  test("when users of engines cannot get to the data directory, which matters to root only", async () => {
+  test("when users of engines cannot reach the data directory, which matters to root only", async () => {
     const closed = join(newFolder(), "closed");
     mkdirSync(closed, { mode: 0o700 });
     const dataDir = join(closed, "data");
@@ -67,7 +67,7 @@ describe("Pilvi refuses to start, with one sentence,", () => {
     expect(said).toEndWith(`run: chmod o+x ${closed}`);
   });
 
-  test("when users of engines cannot get to the engines, which matters to root only", async () => {
+  test("when users of engines cannot reach the engines, which matters to root only", async () => {
     const closed = join(newFolder(), "closed");
     mkdirSync(closed, { mode: 0o700 });
     const env = { PILVI_ENGINES_DIR: join(closed, "engines") };
@@ -78,7 +78,7 @@ describe("Pilvi refuses to start, with one sentence,", () => {
     expect(said).toEndWith(`run: chmod o+x ${closed}`);
   });
 
-  test("while another one has the data directory", async () => {
+  test("while another Pilvi holds the data directory", async () => {
     const pilvi = await startPilvi();
     const second = await runPilvi(["up"], pilviEnv(pilvi.dataDir, freePort()));
     expect(second).toEqual({
@@ -109,7 +109,7 @@ describe("Pilvi refuses to start, with one sentence,", () => {
     }
   });
 
-  test("over files of TLS that cannot be read or are none", async () => {
+  test("over TLS files that cannot be read or are invalid", async () => {
     const missing = join(newFolder(), "missing.pem");
     const text = join(newFolder(), "text.pem");
     writeFileSync(text, "hello");
@@ -140,7 +140,7 @@ describe("Pilvi refuses to start, with one sentence,", () => {
   });
 });
 
-test("the key is needed for what was sealed with it", async () => {
+test("a store with sealed secrets needs its key", async () => {
   const pilvi = await startPilvi();
   const cache = await pilvi.createCache();
   await pilvi.stop();
@@ -161,7 +161,7 @@ test("the key is needed for what was sealed with it", async () => {
   await pilvi.close();
 });
 
-test("a missing engine takes away its types and nothing else", async () => {
+test("a missing engine disables its types and nothing else", async () => {
   const enginesDir = join(newFolder(), "engines");
   mkdirSync(enginesDir);
   const { PILVI_ENGINES_DIR: installed = "" } = pilviEnv("/", 1);
@@ -176,13 +176,13 @@ test("a missing engine takes away its types and nothing else", async () => {
   const hasMysql = systemHas(/\/(mariadbd|mysqld)$/);
   expect(refused.status).toBe(hasMysql ? 201 : 422);
   if (!hasMysql) expect(refused.body.errors?.type[0]).toContain("No engine for platform_mysql is installed");
-  // Redis does what clients of a Valkey want of it.
+  // Redis does what clients of a Valkey ask of it.
   const valkey = await pilvi.createCache();
   expect(valkey.meta.engine?.name).toBe(systemHas(/\/valkey-server$/) ? "valkey" : "redis");
   const redis = await pilvi.createCache({ type: "hosted_redis", size: "250mb" });
   expect(redis.meta.engine?.name).toBe("redis");
   await pilvi.stop();
-  // What could not be installed is not tried by every start.
+  // A start does not retry an installation that has failed.
   const again = spawnPilvi(["up"], pilvi.env);
   await until("it is ready", async () => (await fetch(`${pilvi.url}/readyz`).catch(() => null))?.ok === true);
   again.kill();
@@ -192,7 +192,7 @@ test("a missing engine takes away its types and nothing else", async () => {
   await pilvi.close();
 });
 
-test("a second start brings everything back", async () => {
+test("a second start brings every resource back", async () => {
   const pilvi = await startPilvi();
   const cache = await pilvi.createCache();
   await pilvi.stop("SIGINT");
@@ -227,7 +227,7 @@ test("the store may be another Postgres", async () => {
   const db = await freshDatabase();
   const { path, database } = db.options as { path: string; database: string };
   await db.close();
-  // Only this process can get to the server's socket.
+  // Only this process can reach the server's socket.
   const forwarder = forward(path);
   const url = `postgres://pilvi@127.0.0.1:${forwarder.port}/${database}`;
   const pilvi = await startPilvi({ env: { PILVI_DATABASE_URL: url } });
@@ -241,7 +241,7 @@ test("the store may be another Postgres", async () => {
   forwarder.close();
 });
 
-/** Listens on a port of this machine and passes on what comes to a unix socket. */
+/** Listens on a port of this machine and forwards to a unix socket. */
 function forward(socketPath: string): { port: number; close(): void } {
   const server = createServer((from) => {
     const to = connect(socketPath);
@@ -253,7 +253,7 @@ function forward(socketPath: string): { port: number; close(): void } {
   return { port: address.port, close: () => void server.close() };
 }
 
-test("the bootstrap token is the one that is set now, also when it was set before", async () => {
+test("the bootstrap token is the current setting, also after an earlier setting", async () => {
   const dataDir = newFolder();
   const tokens = ["first-bootstrap-token", "second-bootstrap-token"] as const;
   for (const token of [tokens[0], tokens[1], tokens[0]]) {

@@ -1,4 +1,4 @@
-// How Pilvi stops: by signals, by the end of what started it, and in the middle of its start.
+// How Pilvi stops: by signals, by the end of its parent, and in the middle of its start.
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ describe("the script that npm runs", () => {
     expect(processesAt(dataDir)).toEqual([]);
   });
 
-  test("leaves nothing running when it is killed", async () => {
+  test("leaves no process running when it is killed", async () => {
     const dataDir = newFolder();
     const child = await startScript(dataDir);
     child.kill("SIGKILL");

@@ -1,4 +1,4 @@
-// TLS on the API, on public caches and on WebSocket clusters, and what is refused without it.
+// TLS on the API, on public caches and on WebSocket clusters, and requests that are refused without it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ async function available(wishes: Record<string, unknown>): Promise<CacheResource
   return document.data;
 }
 
-test("the API speaks HTTPS with the certificate, and nothing else", async () => {
+test("the API speaks HTTPS with the certificate, and no plain HTTP", async () => {
   expect((await ask("GET", "/caches")).status).toBe(200);
   await expect(fetch(`https://127.0.0.1:${pilvi.port}/healthz`)).rejects.toThrow(/certificate/i);
   await expect(fetch(`http://127.0.0.1:${pilvi.port}/healthz`)).rejects.toThrow();
@@ -96,7 +96,7 @@ test.each(["platform_valkey", "hosted_redis"])("a public cache of type %s speaks
   await expect(plain.ping()).rejects.toThrow();
 });
 
-test("a private cache does not", async () => {
+test("a private cache speaks no TLS", async () => {
   const { attributes } = await available({});
   const { hostname, port, username, password, protocol } = attributes.connection;
   expect(protocol).toBe("redis");
@@ -105,7 +105,7 @@ test("a private cache does not", async () => {
   client.disconnect();
 });
 
-test("a WebSocket cluster speaks wss and https, and nothing else", async () => {
+test("a WebSocket cluster speaks wss and https, and no plain text", async () => {
   const path = "/websocket-servers";
   const { document: created } = await ask<ServerDocument>("POST", path, validServer);
   const { document } = await ask<ServerDocument>("GET", `${path}/${created.data.id}?wait=available`);
@@ -126,7 +126,7 @@ test("a WebSocket cluster speaks wss and https, and nothing else", async () => {
   await expect(fetch(document.data.meta.http_url.replace("https:", "http:"))).rejects.toThrow();
 });
 
-test("the command line needs to know the certificate's authority, and says so", async () => {
+test("the command line names the missing authority of an unknown certificate", async () => {
   const env = { ...pilvi.env, PILVI_TOKEN: TOKEN };
   const stranger = await runPilvi(["caches", "list"], env);
   expect(stranger.code).toBe(1);

@@ -1,4 +1,5 @@
-// Caches and clusters that are changed while they run: what is in force after, what stays, and what is started anew for it.
+// Changes of running caches and clusters: the settings in force after, the data that stays, and the restarts they
+// cause.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
@@ -73,12 +74,12 @@ describe("a cache", () => {
     expect(await info(cache, "memory", "maxmemory")).toBe(String(1024 ** 3));
   });
 
-  test("that is to keep every key from now on survives a crash with those of before", async () => {
+  test("that changes to keeping every key survives a crash with its earlier keys", async () => {
     const cache = await pilvi.createCache({ eviction_policy: "allkeys-random" });
     await command(cache, "SET", "earlier", "1");
     await changeCache(cache.id, { eviction_policy: "noeviction" });
     await command(cache, "SET", "later", "2");
-    // Written down every second, which is waited for here.
+    // The test waits for the write of every second.
     await command(cache, "WAITAOF", "1", "0", "5000");
     killIfThere(pilvi.enginePids(cache.id)[0]);
     let kept: unknown = null;
@@ -89,7 +90,7 @@ describe("a cache", () => {
     expect(kept).toEqual(["1", "2"]);
   });
 
-  test("is not started anew for a name, nor for when it hibernates", async () => {
+  test("is not restarted for a new name or a new hibernation time", async () => {
     const cache = await pilvi.createCache({ uses_hibernation: true });
     const before = await info(cache, "server", "process_id");
     const changed = await changeCache(cache.id, { name: "carts", hibernation_timeout: 60 });

@@ -1,4 +1,4 @@
-// Quotas of a whole Pilvi: as its operator sets them, as a token is given them, and storage as the host measures it.
+// Quotas of a whole Pilvi: set by its operator, set for a token, and storage as the host measures it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { OrganizationDocument } from "../../../src/sdk/index.ts";
 import { cacheBody, startPilvi, until, type TestPilvi } from "../../support/pilvi/pilvi.ts";
@@ -19,7 +19,7 @@ const create = (wishes: object, token?: string) =>
 const organization = async () =>
   (await pilvi.api<OrganizationDocument>("GET", "/meta/organization")).body.data.meta;
 
-test("a limit of the operator and one of a token hold, and a deleted cache makes room", async () => {
+test("the operator's limit and a token's limit hold, and a deleted cache makes room", async () => {
   const made = await pilvi.run(
     "token",
     "create",
@@ -52,11 +52,11 @@ test("a limit of the operator and one of a token hold, and a deleted cache makes
   });
 });
 
-test("storage is what the host has measured", async () => {
+test("storage is measured by the host", async () => {
   await until("something was measured", async () => (await organization()).quotas.storage_bytes.used > 0);
 });
 
-test("a limit that is no limit is refused by the command line", async () => {
+test("an invalid limit is refused by the command line", async () => {
   for (const [option, value] of [
     ["--max-resources", "0"],
     ["--max-memory", "much"],

@@ -1,4 +1,4 @@
-// A new password with real engines: the new one works, the former one is refused, and what sleeps is not woken.
+// A new password with real engines: the new password works, the former is refused, and sleeping instances stay asleep.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openSession, type Resource } from "../../crash/ledger-sessions.ts";
 import { expectAsleep, pathOf, putToSleep, read, sleepyKinds } from "../../crash/sleepers.ts";

@@ -1,4 +1,4 @@
-// A Postgres that vacuums its tables by itself is not put to sleep in the middle of it.
+// A Postgres that vacuums its tables by itself is not suspended in the middle of it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connectPgAdmin, createCluster, firstOf, startDatabases } from "../../support/pilvi/databases.ts";
 import { until, type TestPilvi } from "../../support/pilvi/pilvi.ts";
@@ -12,11 +12,11 @@ afterAll(async () => {
   await pilvi.close();
 });
 
-test("a cluster whose autovacuum is at work stays awake until that has ended", async () => {
+test("a cluster with a working autovacuum stays awake until it has ended", async () => {
   const cluster = await createCluster(pilvi);
   const sleeper = new Sleeper(pilvi, cluster);
   const admin = await connectPgAdmin(pilvi, cluster, "main");
-  // As slow as it can be had, so that it does not end by itself while it is asked about.
+  // As slow as possible, so that it does not end by itself during the test.
   await admin.query(`
     create table t (a int) with (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
       autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);

@@ -1,4 +1,4 @@
-// Clients of caches at one that sleeps, wakes, and is asked to sleep meanwhile; their connections outlast all of it.
+// Clients of a cache that sleeps, wakes, and is asked to sleep meanwhile; their connections outlast all of it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Redis, type RedisOptions } from "ioredis";
@@ -25,7 +25,7 @@ interface Login {
   password: string;
 }
 
-/** One connection, to the database 3, with the name `shop`, which is not opened again. */
+/** A connection to the database 3, with the name `shop`, which is not opened again. */
 interface Connection {
   send(name: string, ...args: string[]): Promise<unknown>;
   close(): unknown;
@@ -34,7 +34,7 @@ interface Connection {
 interface CacheClient {
   name: string;
   open(login: Login, ca: string): Promise<Connection>;
-  /** Whether it asks something of the engine when it connects. */
+  /** Whether it sends a command to the engine when it connects. */
   wakesAtOnce?: boolean;
   isHere?: boolean;
 }
@@ -43,7 +43,7 @@ async function openIoredis(login: Login, options: RedisOptions = {}): Promise<Co
   const settings = { db: 3, connectionName: "shop", lazyConnect: true, retryStrategy: null as never };
   const client = new Redis({ ...login, ...settings, ...options });
   const refused = new Promise<never>((_, reject) => client.on("error", reject));
-  // Later errors have nobody who waits for them.
+  // No call awaits later errors.
   refused.catch(() => undefined);
   await Promise.race([client.connect(), refused]);
   return { send: (name, ...args) => client.call(name, ...args), close: () => client.disconnect() };
@@ -180,7 +180,7 @@ for (const { name, open, wakesAtOnce = false, isHere = true } of CLIENTS) {
   });
 }
 
-test("a blocking command at one that sleeps wakes it, and keeps it awake until it is answered", async () => {
+test("a blocking command at a sleeping cache wakes it, and keeps it awake until it is answered", async () => {
   const [waiting, other] = await Promise.all([openIoredis(login), openNodeRedis(login, 3)]);
   for (const push of ["first", "second"]) {
     await sleeper.sleepsAfter(async (ask) => {
@@ -196,7 +196,7 @@ test("a blocking command at one that sleeps wakes it, and keeps it awake until i
   other.close();
 });
 
-test("what is published is heard by all subscribers, and their connections go on when they are none any more", async () => {
+test("a published message reaches all subscribers, and their connections outlast a sleep once they unsubscribe", async () => {
   const heard: string[] = [];
   const second = createClient({ ...userOf(login), RESP: 3 });
   await second.connect();
@@ -279,7 +279,7 @@ describe.each(["valkey", "redis"])("%s-cli", (engine) => {
   });
 });
 
-/** What `createClient` takes. */
+/** The argument of `createClient`. */
 function userOf({ host, port, ...user }: Login) {
   return { ...user, socket: { host, port, reconnectStrategy: false as const } };
 }

@@ -1,4 +1,5 @@
-// The programs psql, pgbench and pg_dump at a Postgres that sleeps, wakes, and is asked to sleep meanwhile; each way of libpq to connect.
+// The programs psql, pgbench and pg_dump at a Postgres that sleeps, wakes, and is asked to sleep meanwhile; each way of
+// libpq to connect.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +44,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs statements or commands of psql, and returns what it printed. */
+/** Runs statements or commands of psql, and returns its output. */
 function psql(commands: string | string[], wishes: Record<string, string> = {}, way = ""): Promise<string> {
   const options = ["-d", way, ...[commands].flat().flatMap((command) => ["-c", command])];
   return runProgram(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", ...options], { ...env, ...wishes });
@@ -53,11 +54,11 @@ function bench(...options: string[]): Promise<string> {
   return runProgram(["pgbench", ...options], env);
 }
 
-/** How psql is told to connect, and the first version of libpq that knows how; the machine's own does for the others. */
+/** How psql connects, and the first version of libpq that knows how; the machine's own serves for the others. */
 const WAYS: [string, since?: number][] = [
   ["sslmode=disable"],
   ["sslmode=disable channel_binding=disable"],
-  // Speaks TLS only where plain text is refused, which it is not on loopback.
+  // Speaks TLS only where plain text is refused, and loopback accepts plain text.
   ["sslmode=allow"],
   ["sslmode=prefer"],
   ["sslmode=require channel_binding=disable"],
@@ -80,7 +81,7 @@ describe.each(libpqs(folder))("psql with $name", ({ major, env: library }) => {
   });
 });
 
-test("psql wakes nobody with what is refused", async () => {
+test("psql wakes no cluster with a refused login", async () => {
   const refused: [Record<string, string>, string][] = [
     [{ PGPASSWORD: "wrong" }, 'password authentication failed for user "app"'],
     [{ PGPASSWORD: "wrong", PGSSLMODE: "disable" }, 'password authentication failed for user "app"'],
@@ -94,13 +95,13 @@ test("psql wakes nobody with what is refused", async () => {
   }
 });
 
-test("pg_isready finds it ready without waking it", async () => {
+test("pg_isready finds a sleeping cluster ready without waking it", async () => {
   const { PGPASSWORD: _, ...withoutPassword } = env;
   const printed = await sleeper.sleepsThrough(() => runProgram(["pg_isready"], withoutPassword));
   expect(printed).toContain("accepting connections");
 });
 
-test("psql: a database that is not there is the engine's word, and \\c goes on to another one", async () => {
+test("psql: a missing database gives the engine's error, and \\c goes on to another database", async () => {
   await expect(psql("select 1", { PGDATABASE: "nowhere" })).rejects.toThrow(
     'database "nowhere" does not exist',
   );
@@ -122,7 +123,7 @@ test("psql: several statements, prepared ones, errors, large values, and COPY bo
   await expect(psql("insert into numbers values (1, 'twice')")).rejects.toThrow("duplicate key value");
 });
 
-test("psql: what is listened for arrives", async () => {
+test("psql: notifications arrive", async () => {
   const printed = await psql("listen news; notify news, 'moi'");
   expect(printed).toContain('Asynchronous notification "news" with payload "moi"');
 });
@@ -155,7 +156,7 @@ test("psql at a terminal: goes on by itself after a sleep, and Ctrl-C cancels", 
 describe("pgbench", () => {
   const waker = { ...WAKER, application: "pgbench" };
 
-  test("fills its tables, and runs its transactions, at one that sleeps", async () => {
+  test("fills its tables, and runs its transactions, at a sleeping cluster", async () => {
     await sleeper.wokenBy(waker, () => bench("--initialize", "--quiet"));
     for (const mode of [
       ["-b", "select-only", "-M", "prepared"],
@@ -170,7 +171,7 @@ describe("pgbench", () => {
     const before = (await sleeper.state()).wakes;
     const load = { isOver: false };
     const run = bench("-n", "-C", "-c", "2", "-t", "20", "--rate=15").finally(() => (load.isOver = true));
-    // One that is refused since clients come all the time is no less of a trial.
+    // A suspend that is refused because clients keep coming tests as much.
     while (!load.isOver) expect([200, 409]).toContain((await sleeper.suspend()).status);
     expect(await run).toContain("number of transactions actually processed: 40/40");
     expect(await psql("select count(*) from pgbench_history")).toBe("140\n");
@@ -178,7 +179,7 @@ describe("pgbench", () => {
   });
 });
 
-test("pg_dump with several connections, and pg_restore, at one that sleeps", async () => {
+test("pg_dump with several connections, and pg_restore, at a sleeping cluster", async () => {
   const source = await createCluster(pilvi, { version: DUMPER });
   const asleep = new Sleeper(pilvi, source);
   const target = { ...env, PGPORT: String(loginOf(source).port), PGPASSWORD: loginOf(source).password };

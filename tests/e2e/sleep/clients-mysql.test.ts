@@ -1,4 +1,4 @@
-// Drivers and programs of MySQL at one that sleeps, wakes, and is asked to sleep meanwhile.
+// Drivers and programs of MySQL at a cluster that sleeps, wakes, and is asked to sleep meanwhile.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -128,7 +128,7 @@ function optionsOf({ host, port, user }: Login): string[] {
   return [`--host=${host}`, `--port=${port}`, `--user=${user}`];
 }
 
-/** Runs a program that belongs to MySQL, and returns what it printed. */
+/** Runs a program of MySQL, and returns its output. */
 function run(program: string, ...options: string[]): Promise<string> {
   const login = loginOf(cluster);
   return runProgram([program, ...optionsOf(login), ...options], { MYSQL_PWD: login.password });
@@ -152,7 +152,7 @@ test("mysql2: several statements at once, and the killing of an own query after 
   await Promise.all([connection.end(), other.end()]);
 });
 
-test("mysql2: a connection that is idle is closed, as after a wait_timeout", async () => {
+test("mysql2: an idle connection is closed, as after a wait_timeout", async () => {
   const connection = await connectMysql(cluster);
   const lost = new Promise((resolve) => connection.on("error", resolve));
   await sleeper.sleep();
@@ -177,7 +177,7 @@ test.each(["query", "execute"] as const)(
   },
 );
 
-test("mysql2: who asks for a database that does not exist has woken the cluster, and that is told", async () => {
+test("mysql2: a login to a missing database wakes the cluster, and is reported as the wake's reason", async () => {
   const refused = await sleeper.wokenBy(
     { user: "app", database: "nowhere", application: "Node-MySQL-2" },
     () => connectMysql(cluster, { database: "nowhere" }).catch((error: unknown) => error),
@@ -220,7 +220,7 @@ describe("the mariadb program", () => {
     }
   });
 
-  test("loads a local file, and dumps and restores, at one that sleeps", async () => {
+  test("loads a local file, and dumps and restores, at a sleeping cluster", async () => {
     const file = join(folder, "numbers.tsv");
     writeFileSync(file, Array.from({ length: 20_000 }, (_, index) => `${index}\té東 ${index}\n`).join(""));
     await run("mariadb", "-e", "create table numbers (n int primary key, t text)", "main");
@@ -263,12 +263,12 @@ describe.skipIf(PHP === null)("PDO of PHP, where it can be had", () => {
     expect(typeof (await php.run(cipher))).toBe("string");
   });
 
-  test("is told of a wrong password, and wakes nobody", async () => {
+  test("gets an error for a wrong password, which wakes no cluster", async () => {
     const refused = await sleeper.sleepsThrough(() => open({ password: "wrong" }).catch(String));
     expect(refused).toContain("Access denied for user 'app'");
   });
 
-  test("has lost its connection after a sleep, in words that frameworks know, and connects anew", async () => {
+  test("loses its connection in a sleep, with an error that frameworks know, and connects anew", async () => {
     await open();
     expect(await php.run(question)).toBe(42);
     await sleeper.sleep();
@@ -277,7 +277,7 @@ describe.skipIf(PHP === null)("PDO of PHP, where it can be had", () => {
     expect(await php.run(question)).toBe(42);
   });
 
-  test("is waited for in the middle of a transaction", async () => {
+  test("delays a sleep in the middle of a transaction", async () => {
     await open();
     await php.run("$db->query('create table by_pdo (t text)'); return 0;");
     await sleeper.sleepsAfter(async (ask) => {

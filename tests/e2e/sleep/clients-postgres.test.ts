@@ -1,4 +1,4 @@
-// Drivers of Postgres at one that sleeps, wakes, and is asked to sleep meanwhile.
+// Drivers of Postgres at a cluster that sleeps, wakes, and is asked to sleep meanwhile.
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from "bun:test";
 import { Pool } from "pg";
 import postgres from "postgres";
@@ -15,12 +15,12 @@ type PgPool = ConstructorParameters<typeof Pool>[0];
 
 function openPg(options: PgPool): Connections {
   const pool = new Pool(options);
-  // What `pg` tells of connections that were idle, which ends a process that does not listen.
+  // Errors of idle connections in `pg`, which end a process without a listener.
   const lost: Error[] = [];
   pool.on("error", (error) => lost.push(error));
   type Client = Pick<Pool, "query">;
   const ask = async (client: Client, text: string, argument?: string) => {
-    // A name has it prepared once for each connection.
+    // A named statement is prepared once for each connection.
     const values = argument === undefined ? [] : [argument];
     const query = { text, values, name: text, rowMode: "array" as const };
     return (await client.query<unknown[]>(query)).rows[0]?.[0];
@@ -110,7 +110,7 @@ afterAll(() => pilvi.close());
 
 tryDrivers(DRIVERS, DIALECT, () => ({ cluster, sleeper, authority }));
 
-test("pg: who listens is told of the sleep, listens again, and hears", async () => {
+test("pg: a listening client gets the sleep's error, listens again, and receives notifications", async () => {
   const listener = await connectPg(cluster);
   await listener.query("listen news");
   const lost = new Promise((resolve) => listener.once("error", resolve));
@@ -134,7 +134,7 @@ test("postgres.js: listens again by itself, and cancels", async () => {
     (payload) => heard.push(payload),
     () => listens++,
   );
-  // The client connects again as soon as it is cut off, so a look at the processes may be too late for the sleep.
+  // The client reconnects as soon as it is disconnected, so polling the processes may miss the sleep.
   expect((await sleeper.suspend()).status).toBe(200);
   await until("it listens again", () => listens === 2);
   await sql.notify("news", "moi");
@@ -160,14 +160,14 @@ test("pg: several statements at once, types, and an error that the session outli
   await client.end();
 });
 
-test("pg: who asks for a database that does not exist has woken the cluster, and that is told", async () => {
+test("pg: a login to a missing database wakes the cluster, and is reported as the wake's reason", async () => {
   const refused = await sleeper.wokenBy({ user: "app", database: "nowhere", application: "lost" }, () =>
     connectPg(cluster, { database: "nowhere", application_name: "lost" }).catch((error: unknown) => error),
   );
   expect(refused).toMatchObject({ code: "3D000" });
 });
 
-test("what a client sends behind its login, before it has an answer, is answered in order", async () => {
+test("queries that a client sends behind its login, before an answer, are answered in order", async () => {
   const sql = postgres({ ...loginOf(cluster), username: "app", max: 1 });
   await sleeper.sleep();
   const answers = Array.from({ length: 100 }, (_, index) => sql`select ${index}::int as n`.values());
@@ -196,12 +196,12 @@ describe.skipIf(PHP === null)("PDO of PHP, where it can be had", () => {
     expect(await php.run(question)).toBe(42);
   });
 
-  test("is told of a wrong password, and wakes nobody", async () => {
+  test("gets an error for a wrong password, which wakes no cluster", async () => {
     const refused = await sleeper.sleepsThrough(() => open("wrong").catch(String));
     expect(refused).toContain('password authentication failed for user "app"');
   });
 
-  test("has lost its connection after a sleep, in words that frameworks know, and connects anew", async () => {
+  test("loses its connection in a sleep, with an error that frameworks know, and connects anew", async () => {
     await open();
     expect(await php.run(question)).toBe(42);
     await sleeper.sleep();
@@ -210,7 +210,7 @@ describe.skipIf(PHP === null)("PDO of PHP, where it can be had", () => {
     expect(await php.run(question)).toBe(42);
   });
 
-  test("is waited for in the middle of a transaction", async () => {
+  test("delays a sleep in the middle of a transaction", async () => {
     await open();
     await sleeper.sleepsAfter(async (ask) => {
       await php.run("$db->beginTransaction(); $db->query('create table by_pdo as select 1'); return 0;");

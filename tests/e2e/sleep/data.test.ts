@@ -1,4 +1,5 @@
-// What a cache holds, over its sleep: values of all types, times to live that go on, and a cache that cannot save, which stays awake.
+// The content of a cache over its sleep: values of all types, times to live that go on, and a cache that cannot save,
+// which stays awake.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -49,7 +50,7 @@ async function fill(client: Redis): Promise<void> {
   await client.select(0);
 }
 
-/** All keys with what they hold, in the engine's own serialization, which has no times to live. */
+/** All keys with their values, in the engine's own serialization, which has no times to live. */
 async function dump(client: Redis): Promise<Record<string, string>> {
   const keys = (await client.keys("*")).sort();
   const held: Record<string, string> = {};
@@ -58,7 +59,7 @@ async function dump(client: Redis): Promise<Record<string, string>> {
 }
 
 describe.each(["allkeys-lru", "noeviction", "volatile-ttl"])("a cache with %s", (policy) => {
-  test("has after its sleep what it had before, and each key ends when it is to", async () => {
+  test("has its data after its sleep, and each key expires in time", async () => {
     const cache = await pilvi.createCache({ uses_hibernation: true, eviction_policy: policy });
     const client = clientOf(cache);
     await fill(client);
@@ -70,7 +71,7 @@ describe.each(["allkeys-lru", "noeviction", "volatile-ttl"])("a cache with %s", 
     client.disconnect();
     expect(await suspend(cache)).toEqual({ status: 200 });
     expect(pilvi.enginePids(cache.id)).toEqual([]);
-    // It fell asleep before that, or nothing would be shown.
+    // The cache fell asleep before the key expired, or the test would show nothing.
     expect(Date.now()).toBeLessThan(endsAsleepAt);
     await until("the key's time is over", () => Date.now() > endsAsleepAt);
 
@@ -88,7 +89,7 @@ describe.each(["allkeys-lru", "noeviction", "volatile-ttl"])("a cache with %s", 
   });
 });
 
-test("a cache that cannot save stays awake with all it holds, says so, and sleeps when it can", async () => {
+test("a cache that cannot save stays awake with its data, reports it, and sleeps when it can save", async () => {
   const cache = await pilvi.createCache({ uses_hibernation: true, eviction_policy: "allkeys-lru" });
   const data = join(pilvi.dataDir, "instances", cache.id, "data");
   const mode = statSync(data).mode;
@@ -99,7 +100,7 @@ test("a cache that cannot save stays awake with all it holds, says so, and sleep
   const { status, message } = await suspend(cache);
   expect({ status, message }).toMatchObject({ status: 409, message: expect.stringContaining("saved") });
   expect(pilvi.enginePids(cache.id)).toEqual(pids);
-  // Those who were connected noticed nothing.
+  // Connected clients noticed nothing.
   expect(await client.get("kept")).toBe("yes");
   const told = await pilvi.untilStatus(cache.id, "available");
   expect(told.meta.sleep.state).toBe("awake");

@@ -1,4 +1,5 @@
-// Wishes about instances that sleep, are on their way to sleep, or wake: changes, databases, deletes, and several at once.
+// Changes of desired state while instances sleep, fall asleep, or wake: settings, databases, deletes, and several at
+// once.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
@@ -59,7 +60,7 @@ async function expectDeleted(resource: Resource): Promise<void> {
   expect(pilvi.instanceFolders()).not.toContain(resource.id);
 }
 
-/** How each kind is told to sleep never, and again, and to have more memory. */
+/** The changes that turn each kind's sleep off and on, and give it more memory. */
 function wishesOf(resource: Resource): { never: object; again: object; bigger: object } {
   if (resource.type === "caches") {
     return {
@@ -84,7 +85,7 @@ async function maxmemoryOf({ attributes }: CacheResource): Promise<number> {
   return Number(/^maxmemory:(\d+)/m.exec(info)?.[1]);
 }
 
-/** What grows with the memory, as the engine itself tells it. */
+/** The engine's own setting that grows with the memory. */
 async function memoryOf(resource: Resource): Promise<number> {
   if (resource.type === "caches") {
     const bytes = await maxmemoryOf(resource);
@@ -110,14 +111,14 @@ describe.each(sleepyKinds())("$name", (kind) => {
     await write(resource);
   });
 
-  test("that is never to sleep again keeps its address and its data, and may sleep when that is wished again", async () => {
+  test("with its sleep turned off keeps its address and its data, and may sleep when it is turned on again", async () => {
     const { never, again } = wishesOf(resource);
     for (let round = 0; round < 2; round += 1) {
       await putToSleep(pilvi, resource);
       await change(resource, never);
       await expectKept(resource);
       await untilAwake(pilvi, resource);
-      // A cluster that does not fall asleep by itself can be asked to all the same.
+      // A cluster that does not fall asleep by itself can be suspended all the same.
       if (resource.type === "caches") expect((await suspend(pilvi, resource)).status).toBe(409);
       await change(resource, again);
       await expectKept(resource);
@@ -137,7 +138,7 @@ describe.each(sleepyKinds())("$name", (kind) => {
     expect(await memoryOf(resource)).toBeGreaterThan(before);
   });
 
-  test("that is put to sleep by several at once falls asleep once, and may be deleted at the same time", async () => {
+  test("that several requests suspend at once falls asleep once, and may be deleted at the same time", async () => {
     const answers = await Promise.all([1, 2, 3].map(() => suspend(pilvi, resource)));
     for (const { status } of answers) expect(status).toBe(200);
     await expectAsleep(pilvi, resource);
@@ -170,7 +171,7 @@ describe.each(sleepyKinds().filter((_, index) => index % 2 === 0))("$name", (kin
       const resource = await kind.make(pilvi);
       await putToSleep(pilvi, resource);
       failpoints.arm(place);
-      // Who comes before the delete may be let in, or not.
+      // A client before the delete may be let in or not.
       const held = expectKept(resource).catch(() => undefined);
       await failpoints.reached();
       expect((await pilvi.api("DELETE", pathOf(resource))).status).toBe(204);
@@ -182,7 +183,7 @@ describe.each(sleepyKinds().filter((_, index) => index % 2 === 0))("$name", (kin
 });
 
 describe.each(sleepyKinds().slice(0, 2))("$name", (kind) => {
-  test("is woken by a new database in it, though it is about to fall asleep", async () => {
+  test("is woken by a new database in it, although it is about to fall asleep", async () => {
     const cluster = await kind.make(pilvi);
     if (cluster.type !== "databases") throw new Error("not a cluster");
     failpoints.arm("host.suspend.detached");

@@ -1,4 +1,4 @@
-// What drivers of databases have in common when their database sleeps, wakes, and is asked to sleep meanwhile.
+// The common tests of database drivers whose database sleeps, wakes, and is asked to sleep meanwhile.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const LARGE = "é東".repeat(1024 ** 2);
 
 export type Login = ReturnType<typeof loginOf>;
 
-/** Asks one question, prepared with its argument if there is one, and gives the first column of the first row. */
+/** Runs a query, prepared with its argument if there is one, and gives the first column of the first row. */
 export type Ask = (sql: string, argument?: string) => Promise<unknown>;
 
 /** A pool of some connections. */
@@ -23,17 +23,17 @@ export interface Connections {
 
 export interface Driver {
   name: string;
-  /** What it calls itself. */
+  /** Its application name. */
   application: string | null;
   /** @param ca the authority's certificate. @param most how many connections it may have. */
   open(login: Login, ca: string, most: number): Connections;
-  /** Connects to no more than one, for drivers whose pools try again after a wrong password. */
+  /** Opens a single connection, for drivers whose pools try again after a wrong password. */
   connect?(login: Login, ca: string): Promise<unknown>;
   /** Whether it speaks TLS. */
   isSecure?: true;
 }
 
-/** A database that drivers find asleep. */
+/** A database that is asleep when drivers connect. */
 export interface Place {
   cluster: DatabaseClusterResource;
   sleeper: Sleeper;
@@ -41,9 +41,9 @@ export interface Place {
   authority: string;
 }
 
-/** How its SQL says what is tried, and its drivers that a password is wrong. */
+/** The SQL of the tried statements, and the error of its drivers for a wrong password. */
 export interface Dialect {
-  /** Gives its argument back. */
+  /** Returns its argument. */
   echo: string;
   insert: string;
   /** Takes longer than falling asleep. */
@@ -51,7 +51,7 @@ export interface Dialect {
   wrong: object;
 }
 
-/** Registers the tests of all drivers. @param placeOf is asked when the tests run. */
+/** Registers the tests of all drivers. @param placeOf is called when the tests run. */
 export function tryDrivers(drivers: Driver[], { echo, insert, pause, wrong }: Dialect, placeOf: () => Place) {
   describe.each(drivers)("$name", ({ application, open, connect, isSecure }) => {
     const waker = { user: "app", database: "main", application };

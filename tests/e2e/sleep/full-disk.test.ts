@@ -1,4 +1,4 @@
-// A cache that logs its keys, on a disk that has become full: it stays awake with what the disk does not have yet.
+// A cache that logs its keys, on a disk that has become full: it stays awake with the keys that the disk lacks.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ test.skipIf(process.getuid?.() !== 0)("keeps what was acknowledged, and tells it
     await client.set("before", "yes");
     const filler = fill(folder);
     const pids = pilvi.enginePids(cache.id);
-    // What fits into the last block still can be written.
+    // The last block can still take some bytes.
     expect(await client.set("acknowledged", "x".repeat(10_000))).toBe("OK");
     const message = "The cache cannot write its keys to the disk.";
     expect(await suspend(cache)).toEqual({ status: 409, message: expect.stringContaining(message) });

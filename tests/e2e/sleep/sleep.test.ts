@@ -1,4 +1,5 @@
-// Sleep and wake as a customer sees them: through the API, with official clients, and real engines that are not there meanwhile.
+// Sleep and wake as a customer sees them: through the API, with official clients, and real engines that are stopped
+// meanwhile.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
@@ -33,14 +34,14 @@ afterAll(async () => {
   await pilvi.close();
 });
 
-/** Opens a session and uses it: `use` gives what was kept, `end` closes it, `begin` keeps the engine awake. */
+/** Opens a session and uses it: `use` returns the stored value, `end` closes it, `begin` keeps the engine awake. */
 interface Session {
   use(): Promise<unknown>;
   begin(): Promise<unknown>;
   end(): Promise<unknown>;
 }
 
-/** One of each kind: how it is made, and how customers use it. */
+/** A sample of each kind: how it is created, and how customers use it. */
 interface Sample {
   name: string;
   path: string;
@@ -84,7 +85,7 @@ const SAMPLES: Sample[] = [
         end: () => connection.end(),
       };
     },
-    // The engine knows of no transaction that has touched no table, but the gateway does.
+    // The engine does not know of a transaction that has touched no table, but the gateway does.
     busy: "in the middle of",
     change: { config: { suspend_seconds: 3_000, storage: 9 } },
   },
@@ -133,7 +134,7 @@ describe.each(SAMPLES)("$name", ({ path, make, open, busy, change }) => {
     expect(engines()).toEqual([]);
   }
 
-  test("is put to sleep, stays available, and wakes for a client", async () => {
+  test("is suspended, stays available, and wakes for a client", async () => {
     await asleep();
     expect((await suspend()).status).toBe(200);
     expect((await read()).attributes).toEqual({ ...resource.attributes, status: "available" });
@@ -148,7 +149,7 @@ describe.each(SAMPLES)("$name", ({ path, make, open, busy, change }) => {
     for (const span of Object.values(sleep.last_wake?.spans_ms ?? {})) expect(span).toBeGreaterThanOrEqual(0);
   });
 
-  test("sleeps on while it is read, counted, and asked with a wrong password", async () => {
+  test("sleeps on while it is read, counted, and tried with a wrong password", async () => {
     await asleep();
     const before = (await read()).meta.sleep;
     await pilvi.api("GET", path);
@@ -160,7 +161,7 @@ describe.each(SAMPLES)("$name", ({ path, make, open, busy, change }) => {
     expect(engines()).toEqual([]);
   });
 
-  test("sleeps on when only its sleep is changed, and has what else was changed when it wakes", async () => {
+  test("sleeps on when its settings are changed, and has them when it wakes", async () => {
     await asleep();
     const before = (await read()).meta.sleep;
     expect((await pilvi.api("PATCH", `${path}/${resource.id}`, change)).status).toBe(200);
@@ -171,7 +172,7 @@ describe.each(SAMPLES)("$name", ({ path, make, open, busy, change }) => {
     expect(engines()).toEqual([]);
   });
 
-  test("is not put to sleep while somebody is in the middle of something, and that is told", async () => {
+  test("is not suspended in the middle of a session's work, and reports the reason", async () => {
     const session = await open(resource);
     await session.begin();
     const { status, body } = await suspend();
@@ -189,7 +190,7 @@ describe.each(SAMPLES)("$name", ({ path, make, open, busy, change }) => {
   });
 });
 
-test("a cluster that nobody uses falls asleep by itself, and is woken by a new database in it", async () => {
+test("an idle cluster falls asleep by itself, and is woken by a new database in it", async () => {
   const cluster = await createCluster(pilvi, { config: { suspend_seconds: 1 } });
   const stateOf = async () =>
     (await pilvi.api<Document>("GET", `/databases/clusters/${cluster.id}`)).body.data.meta.sleep;

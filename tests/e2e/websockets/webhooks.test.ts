@@ -1,4 +1,5 @@
-// Webhooks of WebSocket applications through the whole of Pilvi: set by the API, signed, filtered, and kept from this machine.
+// Webhooks of WebSocket applications through the whole of Pilvi: set by the API, signed, filtered, and kept from this
+// machine.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { startPilvi, until, type TestPilvi } from "../../support/pilvi/pilvi.ts";
@@ -56,7 +57,7 @@ async function occupy(channel: string): Promise<RawSocket> {
 
 const occupied = (channel: string) => calls.find(({ body }) => body.includes(`"${channel}"`));
 
-test("are signed and have only what they are for", async () => {
+test("are signed and have only their configured events", async () => {
   const sockets = [await occupy("hall"), await occupy("room-1")];
   await until("it was called", () => occupied("room-1") !== undefined);
   const call = occupied("room-1");

@@ -43,7 +43,7 @@ const enginePid = (id = made.id) => {
 };
 const event = (data: string) => ({ channel: "news", name: "said", data });
 
-test("what is published reaches who is subscribed", async () => {
+test("a published event reaches its subscribers", async () => {
   expect(made.server.meta.engine?.name).toBe("realtime");
   expect(made.server.meta.limits).toMatchObject({ max_connections: 100 });
   const socket = await connect();
@@ -53,7 +53,7 @@ test("what is published reaches who is subscribed", async () => {
   expect(await publish(made.server, made.main, event("hello"), { secret: "wrong" })).toBe(401);
 });
 
-test("the process has a user of its own, an empty environment, and no secret that others could read", async () => {
+test("the process has a user of its own, an empty environment, and no secret that other users could read", async () => {
   const pid = enginePid();
   const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
   expect(environment.map((each) => each.split("=")[0]).sort()).toEqual([
@@ -74,7 +74,7 @@ test("the process has a user of its own, an empty environment, and no secret tha
   expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain(secret);
 });
 
-test("changes act on the running server, and nobody else is disconnected", async () => {
+test("changes act on the running server, and disconnect no other client", async () => {
   const pid = enginePid();
   const allowed = await connect({ headers: { Origin: "https://example.com" } });
   await allowed.subscribe("news");
@@ -90,7 +90,7 @@ test("changes act on the running server, and nobody else is disconnected", async
   expect(enginePid()).toBe(pid);
 });
 
-test("applications come and go while others are in use", async () => {
+test("applications are created and deleted while others are in use", async () => {
   const socket = await connect();
   const path = `/websocket-servers/${made.id}/applications`;
   const { body } = await pilvi.api<ApplicationDocument>("POST", path, { name: "website" });
@@ -104,7 +104,7 @@ test("applications come and go while others are in use", async () => {
   expect(socket.isOpen).toBe(true);
 });
 
-test("the number of connections is held to", async () => {
+test("the limit of connections holds", async () => {
   const own = await createServer(pilvi, { name: "small" });
   await changeApplication(pilvi, own.main, { max_connections: 1 });
   const socket = await connect({}, own);
@@ -116,7 +116,7 @@ test("the number of connections is held to", async () => {
   expect(await socket.closed()).toBe(4001);
 });
 
-test("a rotated secret is good at once, and the former one for its grace", async () => {
+test("a rotated secret works at once, and the former secret for its grace", async () => {
   const socket = await connect();
   const rotate = async (seconds: number) => {
     const path = `/websocket-applications/${made.main.id}/rotate-secret`;
@@ -136,7 +136,7 @@ test("a rotated secret is good at once, and the former one for its grace", async
   expect(socket.isOpen).toBe(true);
 });
 
-test("metrics and figures are told", async () => {
+test("metrics and figures are reported", async () => {
   await connect();
   const read = async (path: string) =>
     (await pilvi.api<WebsocketMetrics>("GET", `${path}/metrics`)).body.data;
@@ -153,7 +153,7 @@ test("metrics and figures are told", async () => {
   );
 });
 
-test("a killed server is back with all that was wished for", async () => {
+test("a killed server is back with its whole desired state", async () => {
   await changeApplication(pilvi, made.main, { allowed_origins: ["example.com"] });
   const killed = enginePid();
   process.kill(killed, "SIGKILL");
@@ -176,7 +176,7 @@ test("clients stay connected while Pilvi's own processes are killed", async () =
   await publish(made.server, made.main, event("all along"));
   expect(await socket.told("said")).toBe("all along");
   expect(enginePid()).toBe(pid);
-  // The next host has taken it up and gives it orders.
+  // The next host has adopted it and sends it messages.
   await changeApplication(pilvi, made.main, { subscription_count_enabled: true });
   expect(socket.isOpen).toBe(true);
 });
