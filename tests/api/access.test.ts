@@ -1,4 +1,4 @@
-// Who may do what: tokens, abilities, organizations, and who sees credentials.
+// Access: tokens, abilities and organizations, and the tokens that see credentials.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   createToken,
@@ -21,7 +21,7 @@ afterAll(() => api.stop());
 
 const statusFor = async (token: string | null) => (await api.request("/api/caches", { token })).status;
 
-describe("without a valid token", () => {
+describe("a request without a valid token", () => {
   const headers = [
     undefined,
     "",
@@ -32,7 +32,7 @@ describe("without a valid token", () => {
     "Bearer a b",
     "Bearer ä",
   ];
-  test.each(headers)("Authorization %p is 401", async (authorization) => {
+  test.each(headers)("with Authorization %p is 401", async (authorization) => {
     const response = await fetch(`${api.origin}/api/caches`, {
       headers: authorization === undefined ? {} : { Authorization: authorization },
     });
@@ -42,7 +42,7 @@ describe("without a valid token", () => {
     expect(await response.json()).toEqual({ message: "Unauthenticated." });
   });
 
-  test("an expired and a revoked one are 401", async () => {
+  test("with an expired or a revoked token is 401", async () => {
     const wish = { organizationName: "default", abilities: ["*"] };
     const past = new Date(Date.now() - 1000);
     const expired = await createToken(api.db, [], { ...wish, name: "old", expiresAt: past });
@@ -69,7 +69,7 @@ describe("abilities", () => {
     ).toEqual([]);
   });
 
-  test("a reader may read, and neither write nor see credentials", async () => {
+  test("a token with the ability to read can neither write nor see credentials", async () => {
     const token = await api.newToken(["caches:read"]);
     const response = await api.request(`/api/caches/${id}`, { token });
     expect(response.status).toBe(200);
@@ -86,7 +86,7 @@ describe("abilities", () => {
     expect((await api.request(`/api/caches/${id}`, { token, method: "DELETE" })).status).toBe(403);
   });
 
-  test("a token that may see credentials gets them under the empty name and inline", async () => {
+  test("a token with the ability to see credentials gets them under the empty name and inline", async () => {
     const token = await api.newToken(["caches:read", "caches:credentials"]);
     const document = await (await api.request(`/api/caches/${id}`, { token })).json();
     const { connection } = (document as { data: { attributes: { connection: Record<string, unknown> } } })
@@ -95,7 +95,7 @@ describe("abilities", () => {
     expect(connection).toMatchObject(connection[""] as object);
   });
 
-  test("a writer without other abilities gets a cache without credentials", async () => {
+  test("a token with the ability to write only gets a cache without credentials", async () => {
     const token = await api.newToken(["caches:write"]);
     const response = await api.request("/api/caches", { token, json: validCache });
     expect(response.status).toBe(201);
@@ -103,7 +103,7 @@ describe("abilities", () => {
     expect(await statusFor(token)).toBe(403);
   });
 
-  test("one that does not exist is refused", async () => {
+  test("an unknown ability is refused", async () => {
     const wish = {
       organizationName: "default",
       name: "x",
@@ -113,7 +113,7 @@ describe("abilities", () => {
   });
 });
 
-test("another organization's cache is not there", async () => {
+test("a cache of another organization is a 404", async () => {
   const token = await api.newToken(["*"], "elsewhere");
   expect((await api.request(`/api/caches/${id}`, { token })).status).toBe(404);
   expect((await api.request(`/api/caches/${id}`, { token, method: "DELETE" })).status).toBe(404);
@@ -122,10 +122,10 @@ test("another organization's cache is not there", async () => {
   expect((await api.request(`/api/caches/${id}`)).status).toBe(200);
 });
 
-describe("a token of the operator's choice", () => {
+describe("a token that the operator chooses", () => {
   const plaintext = "operators-choice-1";
 
-  test("works, as often as it is ensured, and stays revoked once it is", async () => {
+  test("works however often it is ensured, and stays revoked once it is revoked", async () => {
     for (let times = 0; times < 2; times++) await ensureToken(api.db, { plaintext, name: "first" });
     expect(await statusFor(plaintext)).toBe(200);
     expect((await listTokens(api.db)).filter((token) => token.name === "first")).toHaveLength(1);
@@ -134,7 +134,7 @@ describe("a token of the operator's choice", () => {
     expect(await statusFor(plaintext)).toBe(401);
   });
 
-  test("named bootstrap takes the place of the former one", async () => {
+  test("with the name bootstrap replaces the former bootstrap token", async () => {
     await ensureToken(api.db, { plaintext: "bootstrap-one", name: "bootstrap" });
     await ensureToken(api.db, { plaintext: "bootstrap-two", name: "bootstrap" });
     expect(await statusFor("bootstrap-one")).toBe(401);
@@ -142,7 +142,7 @@ describe("a token of the operator's choice", () => {
   });
 });
 
-test("neither the store nor the audit has a plaintext of a token or password", async () => {
+test("neither the store nor the audit has a token or password in plaintext", async () => {
   const [token] = await api.db`select * from tokens limit 1`;
   expect(JSON.stringify(token)).not.toContain("pilvi_");
   const [cache] = await api.db`select sealed_password from caches where id = ${id}`;

@@ -1,4 +1,4 @@
-// Caches and database clusters that are changed.
+// Changes of caches and database clusters.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startApi, validCache, validDatabase, type TestApi } from "../support/api/api.ts";
 import { bodyValidatorOf, documentOf, expectDocumented } from "../support/api/openapi.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** One that is available, with nothing left to do. */
+/** An available resource without an open work item. */
 async function available(sleeper: Sleeper, json: object) {
   const made = await make(api, sleeper, json);
   await becomes(api, sleeper.kind, made.id, "available");
@@ -31,7 +31,7 @@ const patch = (sleeper: Sleeper, id: string, json: object, token = api.token) =>
   ask(api, `${sleeper.path}/${id}`, { method: "PATCH", json, token });
 
 describe("PATCH /caches/:id", () => {
-  test("changes what is named, and is not in force at once", async () => {
+  test("changes the named members, and makes the cache updating until they are in force", async () => {
     const { id, attributes } = await available(CACHES, validCache);
     const change = {
       size: "valkey-flex-1gb",
@@ -76,7 +76,7 @@ describe("PATCH /caches/:id", () => {
     expect(await hasWork(api, id)).toBe(false);
   });
 
-  test("tells all faults at once, also those that depend on the type", async () => {
+  test("reports all errors at once, including those that depend on the type", async () => {
     const { id } = await available(CACHES, { ...validCache, type: "hosted_redis", size: "250mb" });
     const { status, body } = await patch(CACHES, id, {
       name: "N",
@@ -111,7 +111,7 @@ describe.each(["/api/databases/clusters", "/api/databases"])("PATCH %s/:id", (pa
     expect(await audited(api, id)).toMatchObject([{}, { action: "update", details: { config: changed } }]);
   });
 
-  test("what the engine is not told of is nobody's work", async () => {
+  test("of members that the engine does not get enqueues no work item", async () => {
     const { id } = await available(DATABASES, validDatabase);
     for (const config of [{}, { retention_days: 7 }, { suspend_seconds: 300 }, { cu_max: null }]) {
       const { status, body } = await patchConfig(id, config);
@@ -120,14 +120,14 @@ describe.each(["/api/databases/clusters", "/api/databases"])("PATCH %s/:id", (pa
     expect(await hasWork(api, id)).toBe(false);
   });
 
-  test("when it sleeps is the driver's work", async () => {
+  test("of the idle time enqueues a work item for the driver", async () => {
     const { id } = await available(DATABASES, validDatabase);
     const { body } = await patchConfig(id, { suspend_seconds: 1 });
     expect(body.data.attributes).toMatchObject({ status: "updating", config: { suspend_seconds: 1 } });
     expect(await hasWork(api, id)).toBe(true);
   });
 
-  test("null takes away what can be absent", async () => {
+  test("with null removes an optional member", async () => {
     const config = { maintenance_window: "sun:06:00-sun:06:30", storage: 9 };
     const { id } = await available(DATABASES, { ...validDatabase, type: "platform_mysql", config });
     const { body } = await patchConfig(id, { maintenance_window: null, storage: null });
@@ -148,7 +148,7 @@ describe.each(["/api/databases/clusters", "/api/databases"])("PATCH %s/:id", (pa
     expect(await audited(api, id)).toHaveLength(1);
   });
 
-  test("refuses a size that what is in force does not go with", async () => {
+  test("refuses a size that contradicts the config in force", async () => {
     const config = { suspend_seconds: 60 };
     const { id } = await available(DATABASES, { ...validDatabase, type: "platform_mysql", config });
     const refused = await patchConfig(id, { size: "mysql-pro-4gb" });
@@ -156,7 +156,7 @@ describe.each(["/api/databases/clusters", "/api/databases"])("PATCH %s/:id", (pa
     expect((await patchConfig(id, { size: "mysql-pro-4gb", suspend_seconds: 0 })).status).toBe(200);
   });
 
-  test("two changes at a time are both in force", async () => {
+  test("with two changes at the same time puts both in force", async () => {
     const { id } = await available(DATABASES, { ...validDatabase, type: "platform_mysql" });
     await Promise.all([patchConfig(id, { storage: 9 }), patchConfig(id, { size: "mysql-flex-1gb" })]);
     const { body } = await ask(api, `${path}/${id}`);
@@ -167,7 +167,7 @@ describe.each(["/api/databases/clusters", "/api/databases"])("PATCH %s/:id", (pa
 describe.each(SLEEPERS)("a change of $kind", (sleeper) => {
   const change = sleeper.kind === "caches" ? { size: "valkey-flex-1gb" } : { config: { cu_max: 2 } };
 
-  test("is refused of one that is being deleted, and of one that is another's or none", async () => {
+  test("is refused for a resource that is being deleted, of another organization, or unknown", async () => {
     const { id } = await available(sleeper, sleeper.body);
     const other = await api.newToken(["*"], "others");
     expect((await patch(sleeper, id, change, other)).status).toBe(404);
@@ -180,12 +180,12 @@ describe.each(SLEEPERS)("a change of $kind", (sleeper) => {
     expect(body.message).toEndWith("is being deleted.");
   });
 
-  test("leaves one that is still being created as that", async () => {
+  test("keeps the status of a resource that is still being created", async () => {
     const { id } = await make(api, sleeper, sleeper.body);
     expect((await patch(sleeper, id, change)).body.data.attributes.status).toBe("creating");
   });
 
-  test("is answered as documented, and takes what is documented", async () => {
+  test("is documented in its requests and its answers", async () => {
     const document = await documentOf(api);
     const documented = `${sleeper.path.replace("/api", "")}/{id}`;
     const { id } = await available(sleeper, sleeper.body);

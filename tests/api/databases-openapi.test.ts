@@ -1,4 +1,4 @@
-// The OpenAPI document is true to what the API answers about databases.
+// The OpenAPI document matches the API's answers about databases.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
 import { startApi, validDatabase, type TestApi } from "../support/api/api.ts";
@@ -26,8 +26,8 @@ async function newCluster(): Promise<string> {
   return ((await response.json()) as { data: { id: string } }).data.id;
 }
 
-describe("the document", () => {
-  test("has every operation, and calls those under the former path deprecated", () => {
+describe("the OpenAPI document", () => {
+  test("has every operation, and marks the operations under the former path as deprecated", () => {
     const operations = Object.entries(document.paths)
       .filter(([path]) => path.startsWith(former))
       .flatMap(([path, methods]) =>
@@ -158,17 +158,17 @@ test("answers about databases in a cluster are as documented", async () => {
   }
 });
 
-/** Fails unless the documented schema and the API both take the body, or both refuse it. */
+/** Fails unless the documented schema and the API both accept the body, or both refuse it. */
 async function expectSame(path: string, documented: string, body: object): Promise<void> {
   const { status } = await api.request(path, { json: body });
   const isTaken = bodyValidatorOf(document, documented, "post").safeParse(body).success;
   expect({ body, isTaken: status === 201 }).toEqual({ body, isTaken });
 }
 
-describe("requests are taken or refused by the schema and the API alike", () => {
+describe("requests are accepted or refused by the schema and the API alike", () => {
   test("members of the body", async () => {
     const values = [null, "", "ab", "platform_mysql", 0, 1.5, true, false, {}, []];
-    // Whether a version is installed, no schema can tell.
+    // No schema can say which versions are installed.
     for (const member of ["type", "name", "region", "config", "create_default_database", "other"]) {
       for (const value of values) {
         await expectSame(`/api${clusters}`, clusters, { ...validDatabase, [member]: value });

@@ -1,4 +1,4 @@
-// What an order stands for: the engine and its version, processors, memory and connections.
+// The engine and its version, the processors, the memory and the connections that an order stands for.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { EngineName, Offer } from "../../src/drivers/driver.ts";
 import { majorOf } from "../../src/engines/registry.ts";
@@ -49,7 +49,7 @@ const serverless = (cu: number) =>
     configVariants.hosted_serverless_postgres.complete({ cu_min: cu }),
   );
 
-describe("versions", () => {
+describe("versions of database clusters", () => {
   const some = offer(
     "postgres 9.6.24",
     "postgres 18.1",
@@ -58,7 +58,7 @@ describe("versions", () => {
     "mariadb 11.4.3",
   );
 
-  test("offered are those of installed engines, the preferred one first and the newest first", () => {
+  test("are offered of installed engines only, the preferred engine first and the newest version first", () => {
     expect(versionsOf("hosted_serverless_postgres", some)).toEqual(["18", "17", "9"]);
     expect(versionsOf("platform_mysql", some)).toEqual(["11.4", "10.11"]);
     expect(versionsOf("platform_mysql", offer("mariadb 11.4.2", "mariadb 11.4.10"))).toEqual(["11.4"]);
@@ -79,13 +79,13 @@ describe("versions", () => {
     expect(chosen && `${chosen.name} ${chosen.version}`).toBe(expected);
   });
 
-  test("are kept with the cluster", async () => {
+  test("stay with the cluster for life", async () => {
     expect((await create({ ...validDatabase, version: "17" })).body.data?.meta.version).toBe("17");
     expect((await create({ ...validDatabase, version: "17.6" })).body.data?.meta.version).toBe("17");
     expect((await create({ ...validDatabase, version: null })).body.data?.meta.version).toBe("18");
   });
 
-  test("a type without an installed engine is refused, whatever the version", async () => {
+  test("of a type without an installed engine are all refused", async () => {
     const other = await startApi();
     other.offer.engines = other.offer.engines.filter(({ name }) => name !== "mariadb");
     for (const version of [undefined, "8.4"]) {
@@ -98,7 +98,7 @@ describe("versions", () => {
     await other.stop();
   });
 
-  test("are not known while the host has never been reached, which is 503", async () => {
+  test("are a 503 until the host was reached for the first time", async () => {
     const other = await startApi();
     const offered = other.host.driver.offer;
     other.host.driver.offer = () => Promise.reject(new Error("private detail"));
@@ -112,7 +112,7 @@ describe("versions", () => {
   });
 });
 
-test("types are listed with the members of their config and the versions that are installed", async () => {
+test("types are listed with the members of their config and the installed versions", async () => {
   const response = await api.request("/api/databases/types");
   expect(response.headers.get("content-type")).toBe("application/json");
   const { data } = (await response.json()) as {
@@ -143,14 +143,14 @@ test("types are listed with the members of their config and the versions that ar
   for (const { regions } of data) expect(regions).toHaveLength(11);
 });
 
-describe("what is ordered stands for resources", () => {
-  test("compute units", () => {
+describe("the resources of an order", () => {
+  test("of compute units", () => {
     expect(serverless(0.25)).toEqual({ cpus: 0.25, memoryBytes: gibibyte, maxConnections: 104 });
     expect(serverless(1)).toEqual({ cpus: 1, memoryBytes: 4 * gibibyte, maxConnections: 419 });
     expect(serverless(10)).toEqual({ cpus: 10, memoryBytes: 40 * gibibyte, maxConnections: 4000 });
   });
 
-  test("sizes", () => {
+  test("of sizes", () => {
     expect(machineOf("mysql-flex-512mb")).toEqual({ cpus: 1, memoryBytes: gibibyte / 2 });
     expect(machineOf("db-pro.m-4vcpu-16gb")).toEqual(machineOf("mysql-pro-16gb"));
     expect(machineOf("db.t4g.2xlarge")).toEqual({ cpus: 8, memoryBytes: 32 * gibibyte });
@@ -161,7 +161,7 @@ describe("what is ordered stands for resources", () => {
     expect(managedSizes).toHaveLength(6 + 9 + 7 + 9);
   });
 
-  test("connections, by the protocol", () => {
+  test("in connections, by the protocol", () => {
     const config = configVariants.provider_managed_mysql.complete({ size: "db.r8g.48xlarge" });
     expect(resourcesOf("provider_managed_mysql", config).maxConnections).toBe(16_000);
     expect(resourcesOf("provider_managed_postgres", config).maxConnections).toBe(5000);

@@ -1,4 +1,4 @@
-// Reading and listing database clusters, under their path and under the former one.
+// Reading and listing database clusters, under their path and under the former path.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
 import { notify } from "../../src/store/notifications.ts";
@@ -63,13 +63,13 @@ describe.each(paths)("GET %s", (path) => {
     ["?per_page=1&page=2", ["two"]],
   ])("%s", async (query, expected) => expect(names(await list(query))).toEqual(expected));
 
-  test("pages lead to pages of the same path", async () => {
+  test("has pages whose links stay on the same path", async () => {
     const { body } = await list("?per_page=2");
     expect(body.links.next).toStartWith(`${own.origin}${path}?`);
     expect(body.meta.total).toBe(3);
   });
 
-  test("includes the databases for those who ask", async () => {
+  test("includes the databases for a client that asks for them", async () => {
     expect((await list("")).body).not.toHaveProperty("included");
     const { body } = await list("?include=databases");
     expect(body.included?.map(({ attributes }) => attributes.name)).toEqual(["main", "main", "main"]);
@@ -92,7 +92,7 @@ describe.each(paths)("GET %s/:id", (path) => {
     return { status: response.status, body: (await response.json()) as Answer };
   };
 
-  test("shows what was made, and includes the databases for those who ask", async () => {
+  test("shows the created cluster, and includes the databases for a client that asks for them", async () => {
     const config = { size: "mysql-pro-8gb", storage: 20 };
     const made = await create({ ...validDatabase, type: "platform_mysql", config }, path);
     const shown = await show(made.body.data.id);
@@ -100,7 +100,7 @@ describe.each(paths)("GET %s/:id", (path) => {
     expect((await show(made.body.data.id, "?include=databases")).body).toEqual(made.body);
   });
 
-  test("tells what runs, what is in force, and what went wrong", async () => {
+  test("shows the running engine, the config in force, and the last error", async () => {
     const { id } = (await create()).body.data;
     const limits = { memoryBytes: 1, cpus: 0.25, maxConnections: 104, enforcedBy: "cgroup-v1" };
     await api.db`
@@ -123,7 +123,7 @@ describe.each(paths)("GET %s/:id", (path) => {
     });
   });
 
-  test("waits for a status, and for the end", async () => {
+  test("waits for a status, and for the deletion", async () => {
     const { id } = (await create()).body.data;
     const held = show(id, "?wait=available");
     await api.db.begin(async (tx) => {

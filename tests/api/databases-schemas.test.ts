@@ -59,7 +59,7 @@ const names = async (query = "") => {
   return data.map(({ attributes }) => attributes.name);
 };
 
-/** Whether the reconciler was told to look at the cluster since it was last settled. */
+/** Whether the cluster was enqueued since it was last settled. */
 const settle = () => api.db`update work set deadline_at = null, run_at = 'infinity' where id = ${cluster}`;
 const isQueued = async () => {
   const [row] =
@@ -68,7 +68,7 @@ const isQueued = async () => {
 };
 
 describe("POST /databases/clusters/:id/databases", () => {
-  test("makes a database and has the cluster's reconciler do the work", async () => {
+  test("creates a database, and enqueues its cluster", async () => {
     await settle();
     const { status, headers, body } = await create("reports");
     expect(status).toBe(201);
@@ -144,7 +144,7 @@ describe("POST /databases/clusters/:id/databases", () => {
     expect((await create("reports")).status).toBe(201);
   });
 
-  test("of one name at the same time makes one, and of many names makes all", async () => {
+  test("creates one database of concurrent requests for one name, and all of requests for many names", async () => {
     const same = await Promise.all(Array.from({ length: 20 }, () => create("reports")));
     expect(same.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 422)]);
     const various = await Promise.all(Array.from({ length: 20 }, (_, index) => create(`various-${index}`)));
@@ -156,7 +156,7 @@ describe("POST /databases/clusters/:id/databases", () => {
     expect(elsewhere.status).toBe(201);
   });
 
-  test("with an Idempotency-Key makes one, twenty at the same time", async () => {
+  test("creates one database for an Idempotency-Key that arrives twenty times at once", async () => {
     const key = { "Idempotency-Key": "schema" };
     const answers = await Promise.all(Array.from({ length: 20 }, () => create("reports", key)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -166,7 +166,7 @@ describe("POST /databases/clusters/:id/databases", () => {
     expect((await create("reports", key)).status).toBe(409);
   });
 
-  test("is 409 for a cluster that is being deleted, and 404 for one that is not there", async () => {
+  test("is 409 for a cluster that is being deleted, and 404 for an unknown cluster", async () => {
     await api.request(`/api/databases/clusters/${cluster}`, { method: "DELETE" });
     expect((await create("reports")).status).toBe(409);
     await api.db.begin((tx) => eraseDatabaseCluster(tx, cluster));
@@ -176,15 +176,15 @@ describe("POST /databases/clusters/:id/databases", () => {
   });
 });
 
-describe("reading", () => {
-  test("lists the cluster's own, in pages, the oldest first", async () => {
+describe("reading databases", () => {
+  test("lists the cluster's own databases in pages, the oldest first", async () => {
     await newCluster();
     for (const name of ["reports", "archive"]) await create(name);
     expect(await names()).toEqual(["main", "reports", "archive"]);
     expect(await names("?per_page=2&page=2")).toEqual(["archive"]);
   });
 
-  test("includes the cluster for those who ask, with credentials for those who may see them", async () => {
+  test("includes the cluster on request, with credentials for a token that may see them", async () => {
     const { id } = (await create("reports")).body.data;
     expect((await show(id)).body).not.toHaveProperty("included");
     expect((await show(id, "?include=environments")).body.included).toEqual([]);
@@ -202,7 +202,7 @@ describe("reading", () => {
     expect(list.included).toHaveLength(1);
   });
 
-  test("waits for a status, and for the end", async () => {
+  test("waits for a status, and for the deletion", async () => {
     const { id } = (await create("reports")).body.data;
     const held = show(id, "?wait=available");
     await api.db.begin((tx) => writeDatabaseStatus(tx, id, "available"));
@@ -222,7 +222,7 @@ describe("reading", () => {
     },
   );
 
-  test("another cluster's and another organization's is not there", async () => {
+  test("is a 404 for a database of another cluster or organization", async () => {
     const { id } = (await create("reports")).body.data;
     const other = await newCluster();
     for (const method of ["GET", "DELETE"]) {
@@ -246,8 +246,8 @@ describe("reading", () => {
   });
 });
 
-describe("DELETE", () => {
-  test("answers at once, as often as it is asked, and leaves the cluster usable", async () => {
+describe("DELETE of a database", () => {
+  test("answers at once, however often it is repeated, and leaves the cluster usable", async () => {
     const row = await loadDatabaseCluster(api.db, cluster);
     const [main] = row?.schemas ?? [];
     if (main === undefined) throw new Error("a cluster begins with a database");
@@ -263,8 +263,8 @@ describe("DELETE", () => {
   });
 });
 
-describe("what a run writes", () => {
-  test("does not take back a wish to delete that arrived meanwhile", async () => {
+describe("the result of a run", () => {
+  test("does not undo a request to delete that arrived meanwhile", async () => {
     const { id } = (await create("reports")).body.data;
     await api.db.begin((tx) => markDatabaseDeleting(tx, id));
     await api.db.begin((tx) => writeDatabaseStatus(tx, id, "available"));
@@ -281,7 +281,7 @@ describe("what a run writes", () => {
     expect(await loadDatabaseCluster(api.db, cluster)).toMatchObject({ status: "deleting", engine, limits });
   });
 
-  test("begins with a row that has all that was ordered, and the databases, the oldest first", async () => {
+  test("starts with a row that has the whole order, and the databases, the oldest first", async () => {
     await create("reports");
     expect(await loadDatabaseCluster(api.db, cluster)).toMatchObject({
       type: "hosted_serverless_postgres",

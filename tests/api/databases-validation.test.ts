@@ -1,4 +1,5 @@
-// Which requests for a database cluster are refused, every failing field named at once, and what is in force otherwise.
+// Requests for a database cluster that are refused, with every failing field named at once, and the values in force
+// otherwise.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { managedSizes, platformSizes } from "../../src/resources/databases/sizes.ts";
 import { startApi, validDatabase, type TestApi } from "../support/api/api.ts";
@@ -127,7 +128,7 @@ describe.each(["/api/databases/clusters", "/api/databases"])("POST %s refuses", 
   });
 });
 
-describe("config has rules between members:", () => {
+describe("a config is refused for rules between members:", () => {
   test.each([
     ["cu_min above cu_max", validDatabase, { cu_min: 4, cu_max: 2 }, "config.cu_min"],
     [
@@ -151,7 +152,7 @@ describe("config has rules between members:", () => {
   ])("%s", async (_what, body, config, field) => expectFaults(await create({ ...body, config }), [field]));
 });
 
-describe("what is in force", () => {
+describe("the config in force", () => {
   const inForce: [body: object, config: object | null | undefined, expected: object][] = [
     [validDatabase, undefined, { cu_min: 0.25, cu_max: 0.25, suspend_seconds: 300, retention_days: 0 }],
     [validDatabase, null, { cu_min: 0.25, cu_max: 0.25, suspend_seconds: 300, retention_days: 0 }],
@@ -213,7 +214,7 @@ describe("what is in force", () => {
     expect(Object.keys(answer.data?.attributes.config ?? {})).toEqual(Object.keys(expected));
   });
 
-  test("every size of every type is taken", async () => {
+  test("every size of every type is accepted", async () => {
     for (const size of platformSizes)
       expect((await create({ ...platform, config: { size } })).status).toBe(201);
     for (const size of managedSizes) {

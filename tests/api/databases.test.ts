@@ -1,4 +1,4 @@
-// Creating and deleting database clusters, under their path and under the former one.
+// Creating and deleting database clusters, under their path and under the former path.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
 import { startApi, UNSEEN, validDatabase, type TestApi } from "../support/api/api.ts";
@@ -99,7 +99,7 @@ describe.each(paths)("POST %s", (path) => {
     expect(await counts(body.data.id)).toEqual({ databases: 1, schemas: 1, ports: 1, work: 1, audit: 1 });
   });
 
-  test("without a default database makes an empty cluster", async () => {
+  test("without a default database creates an empty cluster", async () => {
     const json = { ...validDatabase, type: "provider_managed_postgres", create_default_database: false };
     const { status, body } = await create(json, path);
     expect(status).toBe(201);
@@ -117,7 +117,7 @@ describe.each(paths)("POST %s", (path) => {
 describe("the former path", () => {
   const former = { Deprecation: "@1769904000", Sunset: "Tue, 01 Feb 2028 00:00:00 GMT" };
 
-  test("says so in every answer, and names the address to use", async () => {
+  test("is marked as deprecated in every answer, with the address to use", async () => {
     const { body } = await create();
     const requests: [path: string, method: string, token: string | null, status: number][] = [
       ["", "POST", api.token, 422],
@@ -138,7 +138,7 @@ describe("the former path", () => {
     expect(new Date(former.Sunset).getTime() / 1000).toBeGreaterThan(Number(former.Deprecation.slice(1)));
   });
 
-  test("is the only one that does", async () => {
+  test("is the only deprecated path", async () => {
     const { headers } = await create();
     const types = await api.request("/api/databases/types");
     for (const name of ["deprecation", "sunset", "link"]) {
@@ -147,7 +147,7 @@ describe("the former path", () => {
     }
   });
 
-  test("shows the same clusters, and a key is good for both paths", async () => {
+  test("shows the same clusters, and shares its Idempotency-Keys with the new path", async () => {
     const key = { "Idempotency-Key": "both paths" };
     const first = await create(validDatabase, paths[1], api, key);
     const second = await create(validDatabase, paths[0], api, key);
@@ -161,8 +161,8 @@ describe("the former path", () => {
   });
 });
 
-describe("creates with an Idempotency-Key", () => {
-  test("make one cluster, twenty at the same time", async () => {
+describe("creates of database clusters with an Idempotency-Key", () => {
+  test("make one cluster when twenty arrive at once", async () => {
     const key = { "Idempotency-Key": "at once" };
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => create(validDatabase, paths[0], api, key)),
@@ -174,7 +174,7 @@ describe("creates with an Idempotency-Key", () => {
     expect(answers.every(({ body }) => body.included?.length === 1)).toBe(true);
   });
 
-  test("are the same whatever config has that no type knows, and in whatever order", async () => {
+  test("are the same request whatever unknown members config has, and in any order of members", async () => {
     const key = { "Idempotency-Key": "config" };
     const config = { cu_min: 0.5, cu_max: 2 };
     const first = await create({ ...validDatabase, config }, paths[0], api, key);
@@ -185,7 +185,7 @@ describe("creates with an Idempotency-Key", () => {
     expect(Object.keys(other.body.errors ?? {})).toEqual(["Idempotency-Key"]);
   });
 
-  test("whose cluster was deleted since are a conflict", async () => {
+  test("are a conflict once their cluster is deleted", async () => {
     const key = { "Idempotency-Key": "gone" };
     const { body } = await create(validDatabase, paths[0], api, key);
     await api.db.begin((tx) => eraseDatabaseCluster(tx, body.data.id));
@@ -194,7 +194,7 @@ describe("creates with an Idempotency-Key", () => {
 });
 
 describe.each(paths)("DELETE %s/:id", (path) => {
-  test("answers at once, as often as it is asked, and takes the databases along", async () => {
+  test("answers at once, however often it is repeated, and deletes the databases of the cluster", async () => {
     const { body } = await create(validDatabase, path);
     const { id } = body.data;
     for (let times = 0; times < 2; times++) {
@@ -213,8 +213,8 @@ describe.each(paths)("DELETE %s/:id", (path) => {
   });
 });
 
-describe("who may do what", () => {
-  test("a reader sees no credentials and cannot write", async () => {
+describe("access to database clusters", () => {
+  test("lets a reader neither see credentials nor write", async () => {
     const token = await api.newToken(["databases:read"]);
     const { id } = (await create()).body.data;
     for (const path of paths) {
@@ -231,7 +231,7 @@ describe("who may do what", () => {
     }
   });
 
-  test("credentials are shown to those who may see them, and abilities of caches are no good here", async () => {
+  test("shows credentials to a token that may see them, and refuses abilities of caches", async () => {
     const { id, attributes } = (await create()).body.data;
     const token = await api.newToken(["databases:read", "databases:credentials"]);
     const { data } = (await (await api.request(`${paths[0]}/${id}`, { token })).json()) as Answer;
@@ -244,7 +244,7 @@ describe("who may do what", () => {
     expect(await made.text()).not.toContain("password");
   });
 
-  test("another organization's cluster is not there", async () => {
+  test("is a 404 for a cluster of another organization", async () => {
     const { id } = (await create()).body.data;
     const token = await api.newToken(["*"], "elsewhere");
     for (const path of paths) {
@@ -255,7 +255,7 @@ describe("who may do what", () => {
     }
   });
 
-  test("neither the store nor the audit has a password in plaintext", async () => {
+  test("leaves no password in plaintext in the store or the audit", async () => {
     const { id, attributes } = (await create()).body.data;
     const rows = await api.db`select * from databases where id = ${id}`;
     const audit = await api.db`select * from audit where resource_id = ${id}`;
@@ -264,7 +264,7 @@ describe("who may do what", () => {
   });
 });
 
-test("ports are distinct for many at the same time, caches among them", async () => {
+test("ports are distinct for many concurrent creates, of caches as well", async () => {
   const cache = { type: "platform_valkey", name: "c0", region: "eu-central-1", size: "valkey-flex-250mb" };
   const made = await Promise.all([
     ...Array.from({ length: 20 }, () => create()),

@@ -1,4 +1,5 @@
-// Streams of events: each event once, in the order of the commits, over any number of lost connections, to those who may see it.
+// Streams of events: each event once, in the order of the commits, over any number of lost connections, for tokens that
+// may see it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { revokeToken } from "../../src/api/auth/tokens.ts";
@@ -78,7 +79,7 @@ class Follower {
         }
       }
     } catch {
-      // It was closed here.
+      // The test itself closed the stream.
     }
     this.isOver = true;
   }
@@ -91,8 +92,8 @@ async function add(name: string, event: Partial<NewEvent> = {}, tx?: Transaction
   await api.db.begin((own) => recordEvent(own, whole));
 }
 
-describe("a stream", () => {
-  test("tells what happens from its opening on, and nothing that was before", async () => {
+describe("a stream of events", () => {
+  test("starts with the first event after its opening", async () => {
     await add("before");
     const follower = await Follower.open();
     expect((await api.request("/api/caches", { json: validCache })).status).toBe(201);
@@ -119,7 +120,7 @@ describe("a stream", () => {
     byQuery.close();
   });
 
-  test("tells each event once over lost connections, while several commit out of turn", async () => {
+  test("sends each event once over lost connections, while transactions commit out of order", async () => {
     const names = new Set<string>();
     const seen: string[] = [];
     const COUNT = 240;
@@ -149,7 +150,7 @@ describe("a stream", () => {
     expect(new Set(seen)).toEqual(names);
   });
 
-  test("heeds filters, and tells how far it is by bookmarks", async () => {
+  test("applies filters, and reports its position by bookmarks", async () => {
     const follower = await Follower.open("&filter[type]=deleted&filter[resource]=cache-7");
     await add("other type", { resource: { type: "caches", id: "cache-7", name: "other type" } });
     await add("other resource", { type: "deleted" });
@@ -159,7 +160,7 @@ describe("a stream", () => {
     follower.close();
   });
 
-  test("tells a token what it may read, and never what is another organization's", async () => {
+  test("sends a token the events that it may read, and never those of another organization", async () => {
     const reader = await Follower.open("", { token: await api.newToken(["databases:read"]) });
     const stranger = await Follower.open("", { token: await api.newToken(["*"], "strangers") });
     await add("a cache");
@@ -191,12 +192,12 @@ describe("a stream", () => {
     expect([response.status, Object.keys(errors ?? {})[0]]).toEqual([status, member]);
   });
 
-  test("refuses a Last-Event-ID that is none", async () => {
+  test("refuses an invalid Last-Event-ID", async () => {
     const headers = { "Last-Event-ID": "yesterday" };
     expect((await api.request("/api/events?follow", { headers })).status).toBe(422);
   });
 
-  test("has bounds on how many a token has, and gives a place back", async () => {
+  test("is limited in number for a token, and returns its place at its end", async () => {
     const token = await api.newToken(["caches:read"]);
     const followers = await Promise.all(Array.from({ length: 20 }, () => Follower.open("", { token })));
     const refused = await api.request("/api/events?follow", { token });
@@ -212,8 +213,8 @@ describe("a stream", () => {
   });
 });
 
-describe("a stream by itself", () => {
-  test("says something from time to time, a bookmark when filters hide all", async () => {
+describe("a stream on its own", () => {
+  test("sends heartbeats, and a bookmark when filters hide all events", async () => {
     const reader = (await open({ heartbeatMs: 20 })).getReader();
     const read = async () => new TextDecoder().decode((await reader.read()).value as Uint8Array);
     const first = await read();
@@ -227,7 +228,7 @@ describe("a stream by itself", () => {
     await reader.cancel();
   });
 
-  test("is closed when nobody reads it, and gives its place back", async () => {
+  test("is closed when its client does not read, and returns its place", async () => {
     const bells = new EventBells();
     const principal = { organizationId, tokenId: await tokenId(), abilities: ["*"] };
     await Promise.all(Array.from({ length: 20 }, () => open({ bells, principal, slowMs: 2_000 })));
@@ -250,7 +251,7 @@ describe("a stream by itself", () => {
   });
 });
 
-test("a client that does not read holds up nothing but itself", async () => {
+test("a client that does not read delays no other stream", async () => {
   const url = new URL(api.origin);
   const socket = connect(Number(url.port), url.hostname);
   socket.pause();

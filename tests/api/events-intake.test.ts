@@ -1,4 +1,4 @@
-// What a host has seen comes into the events once, at its own time, whatever is repeated.
+// The journal of a host comes into the events once, with the host's times, however often it is read.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { JournalRecord } from "../../src/drivers/driver.ts";
 import type { EventResource } from "../../src/resources/shared/event-schema.ts";
@@ -46,7 +46,7 @@ async function eventsOf(id: string, token?: string): Promise<EventResource[]> {
   return ((await response.json()) as { data: EventResource[] }).data;
 }
 
-test("a record comes in once, with the time of the host and without what is the host's own", async () => {
+test("a journal record becomes one event, with the host's time and without its private details", async () => {
   const id = await newCache();
   const wake = {
     reason: { user: "app", address: "127.0.0.1:5000" },
@@ -68,7 +68,7 @@ test("a record comes in once, with the time of the host and without what is the 
   expect(started?.attributes).toMatchObject({ type: "started", details: {} });
 });
 
-test("a record of a resource that is deleted belongs to its organization", async () => {
+test("a journal record of a deleted resource belongs to its organization", async () => {
   const stranger = await api.newToken(["*"], "strangers");
   const id = await newCache(stranger);
   await api.db.begin((tx) => eraseRow(tx, "caches", id));
@@ -77,7 +77,7 @@ test("a record of a resource that is deleted belongs to its organization", async
   expect(await eventsOf(id)).toEqual([]);
 });
 
-test("the control plane goes on where it was, and takes again what it could not write", async () => {
+test("the control plane continues after the last record, and tries again after a failure", async () => {
   const id = await newCache();
   const records = [record(id, "started"), record(id, "crashed"), record(id, "restarted")];
   const asked: number[] = [];

@@ -1,4 +1,4 @@
-// Events: one for each thing that happens to a resource, in the order of the commits, listed to those who may see the resource.
+// Events: one for each change of a resource, in the order of the commits, listed for tokens that may see the resource.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eraseRow, writeProgress } from "../../src/resources/shared/rows.ts";
 import type { EventResource } from "../../src/resources/shared/event-schema.ts";
@@ -40,8 +40,8 @@ const namesOf = async (query: string) =>
 const typesOf = ({ data }: Page) => data.map(({ attributes }) => attributes.type).toReversed();
 const messagesOf = ({ data }: Page) => data.map(({ attributes }) => attributes.message).toReversed();
 
-describe("the life of a cache", () => {
-  test("is told from its creation to its deletion, and outlives it", async () => {
+describe("the events of a cache", () => {
+  test("go from its creation to its deletion, and outlive it", async () => {
     const id = await create("/caches", validCache);
     await becomes(api, "caches", id, "available");
     await becomes(api, "caches", id, "available");
@@ -66,7 +66,7 @@ describe("the life of a cache", () => {
     ]);
   });
 
-  test("names the request that caused an event, and none for what came about by itself", async () => {
+  test("name the request that caused an event, and no request for an event without a request", async () => {
     const headers = { "X-Request-Id": "deploy-7" };
     const created = await api.request("/api/caches", { json: validCache, headers });
     const { id } = ((await created.json()) as { data: { id: string } }).data;
@@ -76,20 +76,20 @@ describe("the life of a cache", () => {
     expect(data[0]?.relationships.resource.data).toEqual({ type: "caches", id });
   });
 
-  test("has no event of a create that was refused", async () => {
+  test("do not include a refused create", async () => {
     expect((await api.request("/api/caches", { json: { ...validCache, size: "no" } })).status).toBe(422);
     expect((await list()).data).toEqual([]);
   });
 
-  test("has one event for requests with the same Idempotency-Key", async () => {
+  test("include one event for requests with the same Idempotency-Key", async () => {
     const headers = { "Idempotency-Key": "once-and-only-once" };
     for (let count = 0; count < 3; count++) await api.request("/api/caches", { json: validCache, headers });
     expect(typesOf(await list())).toEqual(["created"]);
   });
 });
 
-describe("parts of clusters", () => {
-  test("databases have events of their own", async () => {
+describe("events of parts of clusters", () => {
+  test("belong to a database itself", async () => {
     const id = await create("/databases/clusters", validDatabase);
     const schema = await create(`/databases/clusters/${id}/databases`, { name: "reports" });
     await api.request(`/api/databases/clusters/${id}/databases/${schema}`, { method: "DELETE" });
@@ -100,7 +100,7 @@ describe("parts of clusters", () => {
     ]);
   });
 
-  test("applications have events of their own, which tell no values", async () => {
+  test("belong to an application itself, and have no values", async () => {
     const id = await create("/websocket-servers", validServer);
     const application = await create(`/websocket-servers/${id}/applications`, { name: "shop" });
     const path = `/api/websocket-applications/${application}`;
@@ -118,8 +118,8 @@ describe("parts of clusters", () => {
   });
 });
 
-describe("the list", () => {
-  test("has pages that neither miss nor repeat an event, also while more are added", async () => {
+describe("the list of events", () => {
+  test("has pages that neither miss nor repeat an event, even while events are added", async () => {
     await addMany(25);
     const ids: string[] = [];
     let next: string | undefined = "?page[size]=4";
@@ -182,8 +182,8 @@ describe("the list", () => {
   });
 });
 
-describe("a token", () => {
-  test("sees the events of what it may read only", async () => {
+describe("the events for a token", () => {
+  test("are those of resources that it may read", async () => {
     await create("/caches", validCache);
     await create("/databases/clusters", validDatabase);
     await create("/websocket-servers", validServer);
@@ -195,7 +195,7 @@ describe("a token", () => {
     expect((await api.request("/api/events", { token: writer })).status).toBe(403);
   });
 
-  test("never sees the events of another organization", async () => {
+  test("are never those of another organization", async () => {
     const id = await create("/caches", validCache);
     const stranger = await api.newToken(["*"], "strangers");
     expect((await list("", stranger)).data).toEqual([]);
@@ -203,8 +203,8 @@ describe("a token", () => {
   });
 });
 
-describe("ids", () => {
-  test("follow the order of the commits, so that a reader who goes on after the highest one misses none", async () => {
+describe("ids of events", () => {
+  test("follow the order of the commits, so that a reader after the highest id misses no event", async () => {
     const seen: number[] = [];
     let isOver = false;
     const reader = (async () => {
@@ -221,7 +221,7 @@ describe("ids", () => {
       for (let count = 0; count < 30; count++) {
         await api.db.begin(async (tx) => {
           await add({ organizationId: "org-many" }, tx);
-          // Some hold their id for longer than others.
+          // Some transactions hold their id for longer than others.
           if ((count + writer) % 3 === 0) await tx`select pg_sleep(0.002)`;
           if (count % 7 === 0) await add({ organizationId: "org-many" }, tx);
         });
@@ -238,7 +238,7 @@ describe("ids", () => {
 });
 
 describe("old events", () => {
-  test("are deleted in batches, the younger ones stay", async () => {
+  test("are deleted in batches, and younger events stay", async () => {
     await addMany(25);
     await api.db`update events set at = now() - interval '91 days'`;
     await addMany(3);

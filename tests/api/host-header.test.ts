@@ -1,4 +1,4 @@
-// The Host header: requests without one, and values that are no host name.
+// The Host header: requests without the header, and values that are no host name.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { startApi, type TestApi } from "../support/api/api.ts";
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Sends a request as it is and reads the whole answer. */
+/** Sends a request unchanged, and reads the whole answer. */
 async function answerTo(...lines: string[]): Promise<{ status: number; body: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(Number(new URL(api.origin).port), "127.0.0.1", () => {
@@ -36,12 +36,12 @@ test.each([
   expect((await answerTo(`GET ${path} HTTP/1.0`, authorization())).status).toBe(200);
 });
 
-test("the links of an answer without Host name this machine", async () => {
+test("the links of an answer to a request without Host name this machine", async () => {
   const { body } = await answerTo("GET /api/caches?page[size]=1 HTTP/1.0", authorization());
   expect(JSON.parse(body).links.first).toStartWith("http://localhost/api/caches");
 });
 
-test("HTTP/1.1 without Host is 400", async () => {
+test("a request of HTTP/1.1 without Host is 400", async () => {
   expect((await answerTo("GET /healthz HTTP/1.1")).status).toBe(400);
 });
 
@@ -80,11 +80,11 @@ const ODD = [
 test.each(ODD)("the Host %p is 400 with a message", async (host) => {
   const { status, body } = await answerTo("GET /healthz HTTP/1.1", `Host: ${host}`);
   expect(status).toBe(400);
-  // The HTTP parser itself refuses some, and says nothing.
+  // The HTTP parser itself refuses some values, without a message.
   if (body !== "") expect(JSON.parse(body).message).toContain("Host header");
 });
 
-test("the Host 127.0.0.1:99999999 is refused in words", async () => {
+test("the Host 127.0.0.1:99999999 is refused with a message", async () => {
   const { body } = await answerTo("GET /api/caches HTTP/1.1", "Host: 127.0.0.1:99999999", authorization());
   expect(JSON.parse(body).message).toBe(
     "The Host header is not a host name or IP address, with or without a port.",
@@ -98,7 +98,7 @@ test.each(["GET //evil.example/x HTTP/1.0", "GET //evil.example/x HTTP/1.1\r\nHo
   },
 );
 
-test.each([1, 2, 3, 4])("random bytes as Host are no failure (seed %d)", async (seed) => {
+test.each([1, 2, 3, 4])("random bytes as Host cause no failure of the server (seed %d)", async (seed) => {
   let state = seed * 2_654_435_761;
   const next = (below: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

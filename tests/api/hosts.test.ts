@@ -1,4 +1,4 @@
-// Resources on several hosts: each is reached through the driver, at the address and out of the ports of its own host.
+// Resources on several hosts: each has the driver, the address and the port range of its own host.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { reconcileCache } from "../../src/resources/caches/reconciler.ts";
@@ -39,12 +39,12 @@ async function read(which: string) {
   return ((await response.json()) as { data: Awaited<ReturnType<typeof create>> }).data;
 }
 
-test("a cache is reached at the names of its own host, with that host's TLS", async () => {
+test("a cache has the host names of its own host, with that host's TLS", async () => {
   const { attributes } = await read(id);
   expect(attributes.connection).toMatchObject({ hostname: "another.example", protocol: "rediss" });
 });
 
-test("a reconciler asks the driver of the resource's own host", async () => {
+test("a reconciler calls the driver of the resource's own host", async () => {
   const asked: string[] = [];
   driver.observe = async (which) => {
     asked.push(which);
@@ -55,7 +55,7 @@ test("a reconciler asks the driver of the resource's own host", async () => {
   expect(asked).toEqual([id]);
 });
 
-test("what one driver no longer has is not forgotten of the other's", () => {
+test("the observed states of one driver stay when another driver's are forgotten", () => {
   const seen = { state: "running", since: "2026-03-15T08:18:53.204Z", engine: null, limits: null } as const;
   const [first, second] = context.hosts.all.map((host) => host.observedStates as WatchedStates);
   first?.note({ id: "cache-1", ...seen, lastError: null, crashes: 0, sleep: null });
@@ -66,7 +66,7 @@ test("what one driver no longer has is not forgotten of the other's", () => {
   expect([first?.of("cache-1")?.state, second?.of("cache-2")]).toEqual(["running", undefined]);
 });
 
-test("a cache of a host that is not served can be read, and its driver refuses everything", async () => {
+test("a cache of a host that is not served can be read, and its driver refuses every call", async () => {
   const [{ id: stray }] = [await create()];
   await api.db`insert into hosts (id, name) values ('host-3', 'gone')`;
   await api.db`update caches set host_id = 'host-3', status = 'available' where id = ${stray}`;

@@ -1,4 +1,4 @@
-// The HTTP shell: bodies, methods, paths, headers, limits, and what a hostile client may send.
+// The HTTP shell: bodies, methods, paths, headers, limits, and requests of a hostile client.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { RateLimiter } from "../../src/api/http/rate-limit.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Posts bytes as they are. */
+/** Posts bytes unchanged. */
 async function post(body: Bun.BodyInit, contentType?: string) {
   const headers = new Headers({ Authorization: `Bearer ${api.token}` });
   if (contentType !== undefined) headers.set("Content-Type", contentType);
@@ -20,7 +20,7 @@ async function post(body: Bun.BodyInit, contentType?: string) {
   return { status: response.status, message: document.message };
 }
 
-/** Sends lines as they are, which `fetch` would not, and gives the status line. */
+/** Sends lines unchanged, which `fetch` does not, and returns the status line. */
 async function sendRaw(...lines: string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(Number(new URL(api.origin).port), "127.0.0.1", () => {
@@ -33,7 +33,7 @@ async function sendRaw(...lines: string[]): Promise<string> {
   return await promise;
 }
 
-describe("bodies", () => {
+describe("a body", () => {
   const json = JSON.stringify(validCache);
   const bytes = new TextEncoder().encode(json);
 
@@ -44,7 +44,7 @@ describe("bodies", () => {
     "APPLICATION/JSON",
   ])("%s is taken", async (contentType) => expect((await post(json, contentType)).status).toBe(201));
 
-  test("no Content-Type is taken as JSON", async () => {
+  test("without Content-Type is read as JSON", async () => {
     expect((await post(bytes)).status).toBe(201);
   });
 
@@ -61,11 +61,11 @@ describe("bodies", () => {
     expect((await post(body, "application/json")).status).toBe(400);
   });
 
-  test("invalid UTF-8 is 400", async () => {
+  test("of invalid UTF-8 is 400", async () => {
     expect((await post(new Uint8Array([0x7b, 0xff, 0x7d]), "application/json")).status).toBe(400);
   });
 
-  test("more than a mebibyte is 413, announced or not", async () => {
+  test("of more than a mebibyte is 413, with or without Content-Length", async () => {
     const large = `{"name":"${"a".repeat(1024 ** 2)}"}`;
     expect((await post(large, "application/json")).status).toBe(413);
     const stream = new Response(large).body;
@@ -73,7 +73,7 @@ describe("bodies", () => {
     expect((await post(stream, "application/json")).status).toBe(413);
   });
 
-  test("deeply nested JSON is refused or ignored, never a failure", async () => {
+  test("of deeply nested JSON is refused or ignored, without a failure of the server", async () => {
     const depth = 100_000;
     const nested = "[".repeat(depth) + "]".repeat(depth);
     expect((await post(nested, "application/json")).status).toBeOneOf([400, 422]);
@@ -84,7 +84,7 @@ describe("bodies", () => {
   });
 });
 
-describe("addresses", () => {
+describe("an address", () => {
   test.each(["/api/nothing", "/nothing", "/api", "/api/caches/", "/api/caches/x/y", "/docs/../x"])(
     "%s is 404",
     async (path) => {
@@ -107,7 +107,7 @@ describe("addresses", () => {
     expect(response.headers.get("content-type")).toBe("application/json");
   });
 
-  test("HEAD answers as GET without a body", async () => {
+  test("answers HEAD as GET, without a body", async () => {
     const response = await api.request("/api/caches", { method: "HEAD" });
     expect(response.status).toBe(200);
     expect(await response.text()).toBe("");
@@ -125,7 +125,7 @@ describe("addresses", () => {
     "[object Object]",
     "'--",
   ];
-  test.each(garbage)("an id like %p is 404", async (id) => {
+  test.each(garbage)("with an id like %p is 404", async (id) => {
     expect((await api.request(`/api/caches/${id}`)).status).toBe(404);
   });
 
@@ -142,7 +142,7 @@ describe("addresses", () => {
   });
 });
 
-describe("raw requests are no failure", () => {
+describe("a malformed request causes no failure of the server", () => {
   const close = "Connection: close";
   test.each([
     [["GET /api/caches/\0 HTTP/1.1", "Host: localhost", close]],
@@ -154,13 +154,13 @@ describe("raw requests are no failure", () => {
     [["GET /api/caches HTTP/1.1", "Host: localhost", `X-Long: ${"x".repeat(40_000)}`, close]],
     [["NONSENSE /api/caches HTTP/1.1", "Host: localhost", close]],
   ])("%p", async (lines) => {
-    // 505 is how the HTTP parser itself calls a request line that it cannot read.
+    // The HTTP parser itself answers 505 to a request line that it cannot read.
     expect(await sendRaw(...lines)).not.toMatch(/^HTTP\/1.1 5(?!05)/);
   });
 });
 
 describe("the request id", () => {
-  test("of the client is given back", async () => {
+  test("of the client is returned in the answer", async () => {
     const response = await api.request("/api/nothing", { headers: { "X-Request-Id": "deploy-7.a_B" } });
     expect(response.headers.get("x-request-id")).toBe("deploy-7.a_B");
   });
@@ -195,7 +195,7 @@ describe("the host name", () => {
 });
 
 describe("the rate limit", () => {
-  test("counts by token, tells what is left, and begins anew after a minute", async () => {
+  test("counts by token, reports the remaining requests, and starts again after a minute", async () => {
     let nowMs = 1_000_000_000_500;
     const limited = await startApi({ rateLimitPerMinute: 2, now: () => nowMs });
     const other = await limited.newToken(["caches:read"]);
@@ -216,15 +216,15 @@ describe("the rate limit", () => {
     await limited.stop();
   });
 
-  test("of 0 is none", () => {
+  test("of 0 is no limit", () => {
     const limiter = new RateLimiter(0);
     for (let times = 0; times < 10; times++)
       expect(limiter.take("token")).toMatchObject({ isExceeded: false });
   });
 });
 
-describe("probes", () => {
-  test("readiness names the check that failed", async () => {
+describe("probes and metrics", () => {
+  test("readiness names the failed check", async () => {
     const sick = await startApi({
       readiness: {
         host: () => {
@@ -240,7 +240,7 @@ describe("probes", () => {
     await sick.stop();
   });
 
-  test("metrics have patterns of paths, never paths, and need a token where strangers can ask", async () => {
+  test("metrics have patterns of paths, never paths, and need a token on a public address", async () => {
     await api.request("/api/caches/cache-secret-path");
     const open = await (await fetch(`${api.origin}/metrics`)).text();
     expect(open).toContain('route="/caches/:id"');
@@ -255,7 +255,7 @@ describe("probes", () => {
   });
 });
 
-test("a store that is gone is 503 with Retry-After, and no detail", async () => {
+test("a store that is away is 503 with Retry-After, and no detail", async () => {
   const broken = await startApi();
   await broken.db.close();
   const response = await broken.request("/api/caches");

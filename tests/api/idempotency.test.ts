@@ -1,4 +1,4 @@
-// Creates that are repeated with the same Idempotency-Key make one resource.
+// Creates that repeat the same Idempotency-Key make one resource.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eraseCache } from "../../src/resources/caches/store.ts";
 import { startApi, validCache, type TestApi } from "../support/api/api.ts";
@@ -19,7 +19,7 @@ async function create(key: string, json: unknown = validCache, token = api.token
   return { status: response.status, headers: response.headers, body: (await response.json()) as Answer };
 }
 
-test("the same request again answers with the same cache, rendered for the token that asks", async () => {
+test("a repeated create answers with the same cache, rendered for the token of the request", async () => {
   const first = await create("again");
   const second = await create("again", { ...validCache, is_public: null, unknown: true });
   expect([first.status, second.status]).toEqual([201, 201]);
@@ -31,7 +31,7 @@ test("the same request again answers with the same cache, rendered for the token
   expect(third.body.data.attributes.connection[""]).toEqual([]);
 });
 
-test("twenty at the same time make one cache, one port, one work row and one audit row", async () => {
+test("twenty creates at once with one key make one cache, one port, one work row and one audit row", async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => create("at once")));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   const ids = new Set(answers.map(({ body }) => body.data.id));
@@ -46,27 +46,27 @@ test("twenty at the same time make one cache, one port, one work row and one aud
   expect(counts).toEqual({ caches: 1, ports: 1, work: 1, audit: 1 });
 });
 
-test("another request with the same key is refused", async () => {
+test("another request with the same Idempotency-Key is refused", async () => {
   await create("other");
   const { status, body } = await create("other", { ...validCache, name: "different" });
   expect(status).toBe(422);
   expect(Object.keys(body.errors ?? {})).toEqual(["Idempotency-Key"]);
 });
 
-test("a key whose cache was deleted since is a conflict", async () => {
+test("an Idempotency-Key whose cache was deleted is a conflict", async () => {
   const { body } = await create("gone");
   await api.db.begin((tx) => eraseCache(tx, body.data.id));
   expect((await create("gone")).status).toBe(409);
 });
 
-test("a key belongs to one organization", async () => {
+test("an Idempotency-Key belongs to one organization", async () => {
   const first = await create("shared");
   const second = await create("shared", validCache, await api.newToken(["*"], "elsewhere"));
   expect(second.status).toBe(201);
   expect(second.body.data.id).not.toBe(first.body.data.id);
 });
 
-test("a key is free again after a day", async () => {
+test("an Idempotency-Key is free again after a day", async () => {
   const first = await create("old");
   await api.db`update idempotency_keys set created_at = now() - interval '25 hours' where key = 'old'`;
   const second = await create("old", { ...validCache, name: "different" });
@@ -74,7 +74,7 @@ test("a key is free again after a day", async () => {
   expect(second.body.data.id).not.toBe(first.body.data.id);
 });
 
-test("a refused request does not use up its key", async () => {
+test("a refused create does not use up its Idempotency-Key", async () => {
   expect((await create("retry", { ...validCache, name: "A" })).status).toBe(422);
   expect((await create("retry")).status).toBe(201);
 });

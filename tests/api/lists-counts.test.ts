@@ -1,4 +1,4 @@
-// Long lists: totals and pages come from counts that the store keeps, and must be those of the rows themselves.
+// Long lists: totals and pages come from counts in the store, which must match the rows.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listCaches } from "../../src/resources/caches/store.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -11,9 +11,9 @@ import { freshDatabase } from "../support/engines/postgres.ts";
 const ORGANIZATION = "org-long";
 const HOST = "host-1";
 const VALUES = { organizationId: ORGANIZATION, hostId: HOST };
-/** More than a block of segments holds. */
+/** More rows than a block of segments holds. */
 const ROWS = 10_500;
-/** Of the rows only those in this range and each so many outside of it are left. */
+/** Leaves the rows in this range, and every n-th row outside of it. */
 const KEPT = { from: 400, to: 800, every: 13 };
 
 interface Row {
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** What the counts should be, out of the rows; empty when they are. */
+/** The counts that differ from the rows; empty when all are right. */
 async function differences(db: Database): Promise<unknown[]> {
   const counted = `
     select organization_id, level, segment / segments as block, type, region, status, count(*)::int as resources
@@ -100,7 +100,7 @@ describe("pages of a long list", () => {
     expect(seen).toEqual(expected);
   });
 
-  test("come from segments of a bounded size in several blocks", async () => {
+  test("are made of segments of a bounded size in several blocks", async () => {
     expect((await blocksOf(1)).length).toBe(2);
     const segments = await blocksOf(0);
     expect(segments.length).toBeGreaterThan(32);
@@ -109,11 +109,11 @@ describe("pages of a long list", () => {
 });
 
 describe("the counts of lists", () => {
-  test("are those of the rows after changes, deletions and creations", async () => {
+  test("match the rows after changes, deletions and creations", async () => {
     expect(await differences(api.db)).toEqual([]);
   });
 
-  test("are those of the rows after many changes at the same time, none of which waits for ever", async () => {
+  test("match the rows after many concurrent changes, and no change waits for ever", async () => {
     const created = await Promise.all(
       Array.from({ length: 30 }, async () => {
         const response = await api.request("/api/caches", { json: validCache });
@@ -138,7 +138,7 @@ describe("the counts of lists", () => {
     expect(meta.total).toBe(20);
   });
 
-  test("of a transaction that is given up stay as they were", async () => {
+  test("do not change by a transaction that is rolled back", async () => {
     const given = api.db.begin(async (tx) => {
       await tx`delete from caches where organization_id = ${ORGANIZATION}`;
       throw new Error("given up");
@@ -147,7 +147,7 @@ describe("the counts of lists", () => {
     expect(await differences(api.db)).toEqual([]);
   });
 
-  test("of a store of an earlier release are made from its rows", async () => {
+  test("of a store of an earlier release are computed from its rows", async () => {
     const db = await freshDatabase(migrations.filter(({ name }) => name < "0005"));
     await db`insert into organizations (id, name) values (${ORGANIZATION}, 'long')`;
     await db`insert into hosts (id, name) values (${HOST}, 'test')`;
@@ -162,7 +162,7 @@ describe("the counts of lists", () => {
   });
 });
 
-test("a list that is filtered by name counts the rows that match", async () => {
+test("a list that is filtered by name counts the matching rows", async () => {
   for (const name of ["one", "two", "one"])
     await api.request("/api/websocket-servers", { json: { ...validServer, name } });
   const response = await api.request(

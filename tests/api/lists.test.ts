@@ -31,8 +31,8 @@ async function list(
 
 const names = ({ body }: { body: List }) => body.data.map(({ attributes }) => attributes.name);
 
-describe("pages", () => {
-  test("one page has neither a previous nor a next one", async () => {
+describe("pages of a list of caches", () => {
+  test("have neither a previous nor a next link when there is one page", async () => {
     const { status, body } = await list("");
     expect(status).toBe(200);
     expect(Object.keys(body.links).sort()).toEqual(["first", "last"]);
@@ -52,7 +52,7 @@ describe("pages", () => {
     } as never);
   });
 
-  test("following next sees everything once, in order, with the other parameters kept", async () => {
+  test("show every cache once, in order, by the next links, which keep the other parameters", async () => {
     const seen: string[] = [];
     let query: string | undefined = "?per_page=1&filter[type]=platform_valkey";
     while (query !== undefined) {
@@ -63,14 +63,14 @@ describe("pages", () => {
     expect(seen).toEqual(["one", "two", "three"]);
   });
 
-  test("one may ask in JSON:API's way", async () => {
+  test("can be asked for with JSON:API's parameters", async () => {
     const page = await list("?page[number]=2&page[size]=3");
     expect(names(page)).toEqual(["four"]);
     expect(page.body.meta).toMatchObject({ current_page: 2, from: 4, to: 4, last_page: 2 });
     expect(new URL(page.body.links.prev ?? "").searchParams.get("page")).toBe("1");
   });
 
-  test("one beyond the end is empty", async () => {
+  test("beyond the end are empty", async () => {
     const { status, body } = await list("?page=2147483647");
     expect(status).toBe(200);
     expect(body.data).toEqual([]);
@@ -95,7 +95,7 @@ describe("pages", () => {
   });
 });
 
-describe("filters and includes", () => {
+describe("filters and includes of a list of caches", () => {
   test.each([
     ["?filter[type]=hosted_redis", ["four"]],
     ["?filter[type]=hosted_redis,platform_valkey", ["one", "two", "three", "four"]],
@@ -108,7 +108,7 @@ describe("filters and includes", () => {
     expect(names(await list(query))).toEqual(expected);
   });
 
-  test("a value that does not exist is refused by name", async () => {
+  test("refuse an unknown value by its name", async () => {
     const { status, fields } = await list("?filter[type]=hosted_redis,x&filter[region]=mars");
     expect(status).toBe(422);
     expect(fields).toEqual(["filter[type]", "filter[region]"]);
@@ -124,14 +124,14 @@ describe("filters and includes", () => {
     expect(message).toContain(allowed);
   });
 
-  test("environments can be included, of which there are none", async () => {
+  test("accept environments, of which there are none", async () => {
     expect((await list("?include=environments")).body.included).toEqual([]);
     expect((await list("")).body.included).toBeUndefined();
   });
 });
 
-describe("one cache", () => {
-  test("is read at the address that its creation told", async () => {
+describe("a single cache", () => {
+  test("is read at the address in the answer to its creation", async () => {
     const created = await api.request("/api/caches", { json: validCache });
     const location = new URL(created.headers.get("location") ?? "");
     const { data, included } = (await created.json()) as { data: object; included: unknown[] };
@@ -141,7 +141,7 @@ describe("one cache", () => {
     expect(await read.json()).toEqual({ data });
   });
 
-  test("is deleting after its deletion, as often as that is asked for, and then gone", async () => {
+  test("is deleting after its deletion, however often that is repeated, and then gone", async () => {
     const created = await api.request("/api/caches", { json: validCache });
     const { id } = ((await created.json()) as { data: { id: string } }).data;
     const path = `/api/caches/${id}`;
@@ -160,7 +160,7 @@ describe("one cache", () => {
     expect((await api.request(path, { method: "DELETE" })).status).toBe(404);
   });
 
-  test("tells its last error and that it is overdue", async () => {
+  test("shows its last error, and that it is overdue", async () => {
     const created = await api.request("/api/caches", { json: validCache });
     const { id } = ((await created.json()) as { data: { id: string } }).data;
     await api.db`update work set last_error = 'No memory.', deadline_at = now() - interval '1 s' where id = ${id}`;
@@ -169,7 +169,7 @@ describe("one cache", () => {
   });
 });
 
-test("types are listed with their sizes", async () => {
+test("cache types are listed with their sizes", async () => {
   const response = await api.request("/api/caches/types");
   expect(response.headers.get("content-type")).toBe("application/json");
   const { data } = (await response.json()) as { data: { type: string; sizes: object[] }[] };
@@ -190,7 +190,7 @@ const create = async (own: TestApi) => {
   return { status: response.status, id: body.data?.id, port: body.data?.attributes.connection.port };
 };
 
-/** A port with free neighbours, below those that the system gives to connections of others. */
+/** A port with free neighbours, below the ports that the system gives to outgoing connections. */
 function freePort(): number {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 9_000);
@@ -199,7 +199,7 @@ function freePort(): number {
 }
 
 describe("ports", () => {
-  test("are given once each, passing over what something else listens on, and given again when freed", async () => {
+  test("are allotted once each, without the ports of other programs, and again after they are freed", async () => {
     const foreign = Bun.listen({ hostname: "127.0.0.1", port: freePort(), socket: { data() {} } });
     const small = await startApi({ portRange: { first: foreign.port - 1, last: foreign.port + 1 } });
     small.host.driver.freePorts = async (ports) => freePorts(ports, "127.0.0.1");
@@ -214,7 +214,7 @@ describe("ports", () => {
     await small.stop();
   });
 
-  test("are distinct for many at the same time", async () => {
+  test("are distinct for many concurrent creates", async () => {
     const made = await Promise.all(Array.from({ length: 40 }, () => create(api)));
     expect(new Set(made.map(({ port }) => port)).size).toBe(40);
   });

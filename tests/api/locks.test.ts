@@ -1,4 +1,4 @@
-// Wishes and the outcomes of runs, which are about the same rows, never make each other fail.
+// Changes of desired state and results of runs lock the same rows, and never make each other fail.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { complete, claim } from "../../src/reconciler/queue.ts";
 import { allOn } from "../../src/reconciler/test-support.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Resolves when a statement waits for a lock that somebody holds. */
+/** Resolves when a statement waits for a lock. */
 async function untilSomebodyWaits(): Promise<void> {
   for (;;) {
     const [row] = await api.db`

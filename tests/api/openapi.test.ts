@@ -1,4 +1,4 @@
-// The OpenAPI document: complete in itself, true to what the API answers, and rendered without asking any other host.
+// The OpenAPI document: complete in itself, equal to the API's answers, and rendered without a request to another host.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,8 +28,8 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-describe("the document", () => {
-  test("names the version, the address that was asked, and every operation once", () => {
+describe("the OpenAPI document", () => {
+  test("names the version, the requested address, and every operation once", () => {
     expect(document.openapi).toStartWith("3.1");
     expect(document.info.version).toBe("0.0.1");
     expect(document.servers).toEqual([{ url: `${api.origin}/api` }]);
@@ -38,7 +38,7 @@ describe("the document", () => {
     expect(ids).toHaveLength(new Set(ids).size);
   });
 
-  test("has no reference that leads nowhere", () => {
+  test("has no dangling reference", () => {
     const references = JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g);
     for (const [, pointer = ""] of references) {
       const target = pointer
@@ -69,7 +69,7 @@ describe("the document", () => {
     expect(document.components.schemas.CacheConnection?.required).toContain("");
   });
 
-  test("has examples of errors that fit their schemas", () => {
+  test("has examples of errors that match their schemas", () => {
     for (const response of Object.values(document.components.responses)) {
       const media = response.content?.["application/json"];
       if (media === undefined) throw new Error("an error has a body");
@@ -83,8 +83,8 @@ const post = (json: unknown, headers: Record<string, string> = {}) =>
 const text = (body: string, contentType: string) =>
   api.request("/api/caches", { method: "POST", body, headers: { "Content-Type": contentType } });
 
-describe("answers are as documented", () => {
-  test("of creates", async () => {
+describe("the documented shapes", () => {
+  test("match the answers of creates", async () => {
     const key = { "Idempotency-Key": "documented" };
     const created = await post(validCache, key);
     const { id } = ((await created.clone().json()) as { data: { id: string } }).data;
@@ -110,7 +110,7 @@ describe("answers are as documented", () => {
     for (const answer of answers) await expectDocumented(document, "/caches", "post", answer);
   });
 
-  test("of reads, lists and deletes", async () => {
+  test("match the answers of reads, lists and deletes", async () => {
     const created = await post(validCache);
     const { id } = ((await created.json()) as { data: { id: string } }).data;
     await api.db`
@@ -137,7 +137,7 @@ describe("answers are as documented", () => {
     }
   });
 
-  test("of requests, which the schema and the API take or refuse alike", async () => {
+  test("accept or refuse the same requests as the API", async () => {
     const validator = bodyValidatorOf(document, "/caches", "post");
     const values = [
       null,
@@ -174,8 +174,8 @@ describe("answers are as documented", () => {
   });
 });
 
-describe("the page for people", () => {
-  test("asks no other host", async () => {
+describe("the documentation page", () => {
+  test("sends no request to another host", async () => {
     const pages = await Promise.all(
       ["/", "/docs", "/docs/start.js"].map(async (path) => await (await fetch(api.origin + path)).text()),
     );

@@ -1,11 +1,11 @@
-// A store of an earlier release: its resources count for the quotas as if they were made now.
+// A store of an earlier release: its resources count for the quotas as new resources do.
 import { expect, test } from "bun:test";
 import { recordUnknownAllocations } from "../../src/resources/index.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { migrations } from "../../src/store/migrations.ts";
 import { freshDatabase } from "../support/engines/postgres.ts";
 
-test("a store without quotas is migrated with the sums of what is in it", async () => {
+test("the migration of a store without quotas computes the sums of its resources", async () => {
   const db = await freshDatabase(migrations.filter(({ name }) => name < "0004"));
   await db.unsafe(`
     insert into organizations (id, name) values ('org-a', 'a'), ('org-b', 'b');

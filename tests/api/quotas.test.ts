@@ -1,4 +1,5 @@
-// Quotas of organizations and tokens: what exceeds them is refused, what goes gives back, and the sums never drift.
+// Quotas of organizations and tokens: excess is refused, deletion returns what a resource took, and the sums never
+// drift.
 import { afterEach, describe, expect, test } from "bun:test";
 import type { TokenLimits } from "../../src/api/auth/tokens.ts";
 import type { Quotas } from "../../src/resources/kind.ts";
@@ -55,7 +56,7 @@ const used = async (token = api.token) => {
   return Object.fromEntries(Object.entries(quotas).map(([name, amount]) => [name, amount.used]));
 };
 
-/** The sums must be what counting all rows would give. */
+/** The sums must equal a count of all rows. */
 async function expectTrueSums(): Promise<void> {
   const counted = await api.db`
     select o.owner, count(*)::int as resources, sum(memory_bytes)::float8 as memory,
@@ -75,7 +76,7 @@ async function expectTrueSums(): Promise<void> {
 }
 
 describe("an organization", () => {
-  test("at its limit of resources gets no more of any kind, until nothing is left of a deleted resource", async () => {
+  test("at its limit of resources gets no more of any kind, until a deleted resource is wholly gone", async () => {
     await start({ resources: 3 });
     const made = [await create("caches"), await create("databases"), await create("websockets")];
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
@@ -90,7 +91,7 @@ describe("an organization", () => {
     }
     const { id } = made[0]?.body.data ?? { id: "" };
     expect((await api.request(`/api/caches/${id}`, { method: "DELETE" })).status).toBe(204);
-    // Its engine, its data and its port are still there.
+    // The engine, the data and the port of the resource still exist.
     expect((await create("caches")).status).toBe(422);
     await erase("caches", id);
     expect((await create("caches")).status).toBe(201);
@@ -107,7 +108,7 @@ describe("an organization", () => {
     },
   );
 
-  test("at its limit of memory gets a size that still fits, and reads the field that asks for too much", async () => {
+  test("at its limit of memory gets a size that still fits, and reads which field asks for too much", async () => {
     await start({ memoryBytes: 1.5 * GIBIBYTE });
     expect((await create("caches", { size: "valkey-flex-1gb" })).status).toBe(201);
     expect((await create("caches", { size: "valkey-flex-1gb" })).body.errors).toEqual({
@@ -134,7 +135,7 @@ describe("an organization", () => {
     expect((await create("websockets", { max_connections: 100 })).status).toBe(201);
   });
 
-  test("above its limit of storage gets nothing new, and may change a resource that is there", async () => {
+  test("above its limit of storage gets no new resource, and may change an existing resource", async () => {
     await start({ storageBytes: GIBIBYTE });
     const { body } = await create("caches");
     await api.db`update allocations set storage_bytes = ${GIBIBYTE} where resource_id = ${body.data.id}`;
@@ -150,7 +151,7 @@ describe("an organization", () => {
     ]);
   });
 
-  test("gets exactly as many of the resources that it asks for at once as still fit", async () => {
+  test("gets exactly as many concurrent creates as still fit", async () => {
     await start({ resources: 7 });
     const kinds = ["caches", "databases", "websockets"] as const;
     const creates = Array.from({ length: 30 }, (_, index) => create(kinds[index % 3] ?? "caches"));
@@ -160,7 +161,7 @@ describe("an organization", () => {
     expect((await used()).resources).toBe(7);
   });
 
-  test("keeps nothing of a refused create, and reads the same answer to a repeated one", async () => {
+  test("keeps no part of a refused create, and reads the same answer to a repeated create", async () => {
     await start({ resources: 1 });
     const headers = { "Idempotency-Key": "once" };
     const first = await create("caches", {}, { headers });
@@ -178,7 +179,7 @@ describe("an organization", () => {
 });
 
 describe("a change", () => {
-  test("of a size is held to the limit, and gives the rest back", async () => {
+  test("of a size is held to the limit, and returns the rest", async () => {
     await start({ memoryBytes: 3 * GIBIBYTE });
     const { data } = (await create("caches", { size: "valkey-flex-1gb" })).body;
     await create("caches", { size: "valkey-flex-1gb" });
@@ -205,7 +206,7 @@ describe("a change", () => {
     expect((await create("websockets")).body.errors).toHaveProperty("max_connections");
   });
 
-  test("to a smaller size works also above a limit that was lowered", async () => {
+  test("to a smaller size works even above a lowered limit", async () => {
     await start({});
     const { data } = (await create("caches", { size: "valkey-flex-2.5gb" })).body;
     api.context.quotas.memoryBytes = GIBIBYTE;
@@ -215,7 +216,7 @@ describe("a change", () => {
 });
 
 describe("a token's own limits", () => {
-  test("count its own orders, and nothing of other tokens", async () => {
+  test("count its own resources, and no resource of another token", async () => {
     await start({});
     await create("caches");
     const token = await limited({ resources: 1 });
@@ -245,7 +246,7 @@ describe("a token's own limits", () => {
     expect((await create("caches", {}, { token })).body.errors?.type?.[0]).toContain("--max-storage");
   });
 
-  test("cannot be gone round with a resource of another token", async () => {
+  test("cannot be exceeded by means of another token's resource", async () => {
     await start({});
     const { data } = (await create("caches")).body;
     const token = await limited({ memoryBytes: GIBIBYTE });
@@ -260,7 +261,7 @@ describe("a token's own limits", () => {
     expect((await create("caches", {}, { token })).status).toBe(201);
   });
 
-  test("let exactly as many of the creates pass that come at once as still fit", async () => {
+  test("admit exactly as many concurrent creates as still fit", async () => {
     await start({});
     const token = await limited({ resources: 3 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => create("caches", {}, { token })));
@@ -268,8 +269,8 @@ describe("a token's own limits", () => {
   });
 });
 
-describe("the organization", () => {
-  test("is told to every valid token, with limits and what is used", async () => {
+describe("the organization in an answer", () => {
+  test("is shown to every valid token, with its limits and its use", async () => {
     await start({ resources: 5, memoryBytes: GIBIBYTE });
     await create("caches");
     await create("websockets");
@@ -296,7 +297,7 @@ describe("the organization", () => {
     expect((await api.request("/api/meta/organization", { token: null })).status).toBe(401);
   });
 
-  test("has quotas apart from those of others", async () => {
+  test("has quotas of its own", async () => {
     await start({ resources: 1 });
     const token = await api.newToken(["*"], "The Other One!");
     expect((await create("caches")).status).toBe(201);

@@ -1,4 +1,4 @@
-// The store of an earlier release is migrated, and the API lists all that is in it with credentials that are right.
+// The store of an earlier release is migrated, and the API lists all its resources with the right credentials.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { manifestFrom, type Manifest } from "../../src/contracts/manifest.ts";
@@ -12,7 +12,7 @@ import { freshDatabase } from "../support/engines/postgres.ts";
 
 const RELEASE = resolve(import.meta.dir, "../fixtures/release-f2f4ad0");
 
-/** What is read of any resource here. */
+/** The members of any resource that the test reads. */
 interface Listed {
   id: string;
   attributes: {
@@ -56,7 +56,7 @@ async function find(path: string, name: string): Promise<Listed> {
   return found;
 }
 
-test("all resources are listed, and available", async () => {
+test("all resources of an earlier release's store are listed, and available", async () => {
   const listed = await Promise.all(
     ["/caches", "/databases/clusters", "/websocket-servers"].map((path) => list(path)),
   );
@@ -78,7 +78,7 @@ test.each([
   expect(verifiers).toContain(verifierOf(attributes.connection.password, id));
 });
 
-test("databases in clusters are listed", async () => {
+test("databases in clusters of an earlier release's store are listed", async () => {
   for (const name of ["orders", "shop"]) {
     const { id } = await find("/databases/clusters", name);
     const names = (await list(`/databases/clusters/${id}/databases`)).map(
@@ -88,7 +88,7 @@ test("databases in clusters are listed", async () => {
   }
 });
 
-test("a WebSocket application has the key and the secret that its server knows, and all of its settings", async () => {
+test("a WebSocket application of an earlier release's store keeps its settings, key and secret", async () => {
   const { spec } = await manifestOf("realtime.awake");
   const [application] = spec.kind === "realtime" ? spec.applications : [];
   const { id } = await find("/websocket-servers", "live");
@@ -110,7 +110,7 @@ test("a WebSocket application has the key and the secret that its server knows, 
   });
 });
 
-test("quotas count what was there", async () => {
+test("quotas count the resources of an earlier release's store", async () => {
   const response = await api.request("/api/meta/organization");
   const { data } = (await response.json()) as { data: OrganizationResource };
   const { caches, databases, websockets } = data.meta.quotas;

@@ -1,4 +1,5 @@
-// New passwords for caches and database clusters: who may ask for one, who sees it, and what it leaves to be done.
+// New passwords for caches and database clusters: the tokens that may rotate and see them, and the work item that
+// follows.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startApi, type TestApi } from "../support/api/api.ts";
 import { ask, becomes, hasWork, make, SLEEPERS } from "../support/api/resources-api.ts";
@@ -15,7 +16,7 @@ describe.each([...SLEEPERS])("a rotation of $kind", ({ kind, path, body }) => {
   const rotate = (id: string, headers: Record<string, string> = {}) =>
     ask(api, `${path}/${id}/rotate-credentials`, { method: "POST", headers });
 
-  test("answers with another password, which the reconciler has to bring about", async () => {
+  test("answers with another password, and enqueues the resource", async () => {
     const made = await make(api, { path }, body);
     await becomes(api, kind, made.id, "available");
     const { status, body: answer } = await rotate(made.id);
@@ -40,7 +41,7 @@ describe.each([...SLEEPERS])("a rotation of $kind", ({ kind, path, body }) => {
     expect(second.body.data.attributes.connection).toEqual(first.body.data.attributes.connection);
   });
 
-  test("of one that is being deleted is a 409, and of one that is not there a 404", async () => {
+  test("is 409 for a resource that is being deleted, and 404 for an unknown resource", async () => {
     const { id } = await make(api, { path }, body);
     await api.request(`${path}/${id}`, { method: "DELETE" });
     expect((await rotate(id)).status).toBe(409);

@@ -1,4 +1,4 @@
-// What the API tells of sleep, and how it puts to sleep. How the driver does that is tested with real engines.
+// Sleep in the API's answers, and suspending by the API. Tests with real engines cover the driver's part.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Driver, Wake } from "../../src/drivers/driver.ts";
 import { PublicError } from "../../src/lib/errors.ts";
@@ -56,12 +56,12 @@ const metaOf = async (sleeper: Sleeper, id: string) =>
   (await ask(api, `${sleeper.path}/${id}`)).body.data.meta;
 
 describe.each(SLEEPERS)("meta.sleep of $kind", (sleeper) => {
-  test("is awake before the driver has told of it", async () => {
+  test("is awake before the driver has reported the instance", async () => {
     const { meta } = await make(api, sleeper, sleeper.body);
     expect(meta.sleep).toEqual(UNSEEN);
   });
 
-  test("tells what the driver told last, without asking it", async () => {
+  test("shows the driver's last report, without a call to the driver", async () => {
     const id = await available(sleeper);
     api.host.observedStates.note(observed(id, "running", { wakes: 1, lastWake: WAKE }));
     const { reason, spansMs, at } = WAKE;
@@ -84,13 +84,13 @@ describe.each(SLEEPERS)("meta.sleep of $kind", (sleeper) => {
     expect((await metaOf(sleeper, id)).sleep).toEqual(UNSEEN);
   });
 
-  test("is that of an engine which listens by itself: awake since it runs", async () => {
+  test("of an engine that listens by itself is awake since its start", async () => {
     const id = await available(sleeper);
     api.host.observedStates.note(observed(id, "running", null));
     expect((await metaOf(sleeper, id)).sleep).toMatchObject({ state: "awake", since: SINCE, wakes: 0 });
   });
 
-  test("comes with the reason why one that sleeps could not be woken", async () => {
+  test("comes with the reason why a sleeping instance could not wake", async () => {
     const id = await available(sleeper);
     api.host.observedStates.note(
       observed(id, "asleep", { state: "asleep" }, { lastError: "The disk is full." }),
@@ -116,7 +116,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
   ({ path, kind }) => {
     const sleeper = kind === "caches" ? CACHES : DATABASES;
 
-    test("answers when it sleeps, and leaves a trace", async () => {
+    test("answers when the instance sleeps, and leaves a row in the audit", async () => {
       const id = await available(sleeper);
       const asked: string[] = [];
       api.host.driver.suspend = async (which) => {
@@ -136,7 +136,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
       expect((await audited(api, id)).map(({ action }) => action)).toEqual(["create", "suspend", "suspend"]);
     });
 
-    test("does not undo what the watch told meanwhile", async () => {
+    test("does not undo a later report of the watch", async () => {
       const id = await available(sleeper);
       api.host.driver.suspend = async (which) => {
         api.host.observedStates.note(observed(which, "running", { since: LATER }, { since: LATER }));
@@ -145,7 +145,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
       expect((await suspend(path, id)).body.data.meta.sleep).toMatchObject({ state: "awake", since: LATER });
     });
 
-    test("tells why it cannot be now", async () => {
+    test("reports why the instance cannot sleep now", async () => {
       const id = await available(sleeper);
       api.host.driver.observe = async (which) => observed(which, "running");
       api.host.driver.suspend = async () => {
@@ -158,7 +158,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
       });
     });
 
-    test("says that the host is away, when it is", async () => {
+    test("reports a host that is away", async () => {
       const id = await available(sleeper);
       api.host.driver.suspend = () => Promise.reject(new PublicError("The host does not answer."));
       api.host.driver.observe = api.host.driver.suspend;
@@ -175,7 +175,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
       expect(body.message).toContain(`is ${state};`);
     });
 
-    test("refuses one that is being deleted, and knows no other's and none", async () => {
+    test("refuses a resource that is being deleted, of another organization, or unknown", async () => {
       const id = await available(sleeper);
       expect((await suspend(path, id, await api.newToken(["*"], "others"))).status).toBe(404);
       expect((await suspend(path, id, await api.newToken([`${kind}:read`]))).status).toBe(403);
@@ -225,7 +225,7 @@ test.each([
   expect((await suspend(DATABASES.path, await available(DATABASES, json))).status).toBe(200);
 });
 
-test("figures count who sleeps, and tell of wakes, from memory", async () => {
+test("metrics count sleeping instances and wakes, from memory", async () => {
   const [cache, cluster] = [await available(CACHES), await available(DATABASES)];
   api.host.observedStates.keepOnly([]);
   api.host.observedStates.note(observed(cache, "asleep", { state: "asleep" }));
@@ -249,7 +249,7 @@ test("figures count who sleeps, and tell of wakes, from memory", async () => {
   );
 });
 
-/** When an instance was woken, as its place among 6,000; not the order of their numbers. */
+/** The rank of an instance's wake among 6,000; the ranks differ from the order of the ids. */
 const rankOf = (n: number) => (n * 7_919) % 6_000;
 const idOf = (n: number) => `cache-${String(n).padStart(8, "0")}`;
 

@@ -1,4 +1,4 @@
-// What resources take on the disk, as the driver measures it, is told of each and of their organization.
+// Answers show the measured storage of each resource and of its organization.
 import { afterEach, expect, test } from "bun:test";
 import type { StorageReading } from "../../src/drivers/driver.ts";
 import { eraseRow } from "../../src/resources/shared/rows.ts";
@@ -22,7 +22,7 @@ async function storageOf(id: string): Promise<number | null> {
   return (await ask(api, `/api/caches/${id}`)).body.data.meta.storage_bytes;
 }
 
-test("an organization and its resources use as much storage as the driver has measured", async () => {
+test("an organization and its resources show the storage that the driver has measured", async () => {
   api = await startApi();
   const { data } = (await ask(api, "/api/caches", { method: "POST", json: validCache })).body;
   const { id } = data;

@@ -1,4 +1,4 @@
-// Which requests for a cache are refused, and that every failing field is named at once.
+// Requests for a cache that are refused, with every failing field named at once.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cacheSizes, memoryBytesOf, sizesByType } from "../../src/resources/caches/sizes.ts";
 import { startApi, validCache, validDatabase, type TestApi } from "../support/api/api.ts";
@@ -95,7 +95,7 @@ describe("POST /caches refuses", () => {
     ]);
   });
 
-  test("a type for which no engine is installed", async () => {
+  test("a type without an installed engine", async () => {
     const other = await startApi();
     other.offer.engines.length = 0;
     const response = await other.request("/api/caches", { json: { ...validCache, name: "A" } });
@@ -115,7 +115,7 @@ describe("POST /caches accepts", () => {
     }
   });
 
-  test("the least, with defaults that depend on the type", async () => {
+  test("the smallest request, with defaults that depend on the type", async () => {
     const valkey = await create(validCache);
     expect(valkey.body.data?.attributes).toMatchObject({
       status: "creating",
@@ -128,7 +128,7 @@ describe("POST /caches accepts", () => {
     expect((await create(redis)).body.data?.attributes.eviction_policy).toBe("noeviction");
   });
 
-  test("everything, and gives it back", async () => {
+  test("every member, and returns it", async () => {
     const all = {
       ...validCache,
       auto_upgrade_enabled: true,
@@ -143,7 +143,7 @@ describe("POST /caches accepts", () => {
     expect(body.data?.attributes.connection).toMatchObject({ hostname: "cloud.example", protocol: "redis" });
   });
 
-  test("null for what is optional, members that are not known, and names of 2 and 40 characters", async () => {
+  test("null for optional members, unknown members, and names of 2 and 40 characters", async () => {
     const nulls = { cluster_id: null, eviction_policy: null, hibernation_timeout: null, is_public: null };
     expect((await create({ ...validCache, ...nulls, color: "red", __proto__: 1 })).status).toBe(201);
     for (const name of ["ab", "a".repeat(40), "_-", "00"]) {
@@ -152,7 +152,7 @@ describe("POST /caches accepts", () => {
   });
 });
 
-test("every size stands for memory", () => {
+test("every cache size stands for an amount of memory", () => {
   for (const size of cacheSizes) expect(memoryBytesOf(size)).toBeGreaterThan(0);
   expect(memoryBytesOf("valkey-pro.2.5gb")).toBe(2.5 * 1024 ** 3);
   expect(memoryBytesOf("250mb")).toBe(250 * 1024 ** 2);
@@ -160,7 +160,7 @@ test("every size stands for memory", () => {
   expect(memoryBytesOf("managed.cache.t4g.micro")).toBe(0.5 * 1024 ** 3);
 });
 
-describe("a size that does not exist", () => {
+describe("an unknown size", () => {
   test.each([
     [{ size: "valkey-flex-250" }, "did you mean valkey-flex-250mb"],
     [{ size: "nothing-like-it" }, "has an unknown value; pilvi caches types lists all."],

@@ -1,4 +1,4 @@
-// Answers that are held until a status is reached.
+// Requests that are held until a status is reached.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { StatusWaiters } from "../../src/api/operation/wait.ts";
 import { createLog } from "../../src/lib/log.ts";
@@ -14,7 +14,7 @@ afterAll(() => api.stop());
 
 const never = new AbortController().signal;
 
-/** A value that changes, and a promise that is resolved when it was looked at for the first time. */
+/** A value that changes, and a promise that resolves at the first read of the value. */
 function watchedValue() {
   const looked = Promise.withResolvers<void>();
   const subject = { value: "old", looks: 0, firstLook: looked.promise };
@@ -35,7 +35,7 @@ async function listening(maxWaitMs?: number): Promise<StatusWaiters> {
 const isNew = (value: string) => value === "new";
 
 describe("a held request", () => {
-  test("is woken by the store, and by news of its own resource alone", async () => {
+  test("is woken by the store, and by changes of its own resource alone", async () => {
     const waiters = await listening();
     const { subject, read } = watchedValue();
     const held = waiters.until("a", read, isNew, never);
@@ -49,7 +49,7 @@ describe("a held request", () => {
     await waiters.close();
   });
 
-  test("asks again when the connection to the store was lost", async () => {
+  test("reads the status again after a lost connection to the store", async () => {
     const waiters = await listening();
     const { subject, read } = watchedValue();
     const held = waiters.until("a", read, isNew, never);
@@ -62,7 +62,7 @@ describe("a held request", () => {
     await waiters.close();
   });
 
-  test("ends with its client, with its time, and with the process", async () => {
+  test("ends with its client, with its time limit, and with the process", async () => {
     const waiters = await listening();
     const client = new AbortController();
     const abandoned = waiters.until("a", watchedValue().read, isNew, client.signal);
@@ -94,7 +94,7 @@ describe("GET /caches/:id?wait=", () => {
     expect(await (await held).json()).toMatchObject({ data: { attributes: { status: "available" } } });
   });
 
-  test("answers at once when it was reached before", async () => {
+  test("answers at once when the status is reached already", async () => {
     expect((await api.request(`/api/caches/${await create()}?wait=creating`)).status).toBe(200);
   });
 
@@ -105,7 +105,7 @@ describe("GET /caches/:id?wait=", () => {
     expect((await held).status).toBe(404);
   });
 
-  test("answers with the present state when the time is over", async () => {
+  test("answers with the present state at its time limit", async () => {
     const hasty = await startApi({ maxWaitMs: 1 });
     const response = await hasty.request("/api/caches", { json: validCache });
     const { id } = ((await response.json()) as { data: { id: string } }).data;
@@ -115,7 +115,7 @@ describe("GET /caches/:id?wait=", () => {
     await hasty.stop();
   });
 
-  test("lets go when the client does", async () => {
+  test("ends when its client disconnects", async () => {
     const client = new AbortController();
     const held = api.request(`/api/caches/${await create()}?wait=available`, { signal: client.signal });
     const untilHeld = async (count: number) => {
@@ -128,7 +128,7 @@ describe("GET /caches/:id?wait=", () => {
     await untilHeld(0);
   });
 
-  test("refuses a status that does not exist", async () => {
+  test("refuses an unknown status", async () => {
     const response = await api.request(`/api/caches/${await create()}?wait=ready`);
     expect(response.status).toBe(422);
     expect(Object.keys(((await response.json()) as { errors: object }).errors)).toEqual(["wait"]);

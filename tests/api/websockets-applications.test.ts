@@ -58,8 +58,8 @@ const spec = async () => {
   return specOf(row, api.context);
 };
 
-describe("applications", () => {
-  test("are made with what was asked for", async () => {
+describe("WebSocket applications", () => {
+  test("are created with the requested settings", async () => {
     await settle();
     const wishes = { name: "website", allowed_origins: ["example.com"], ping_interval: 20 };
     const { status: code, headers, body } = await add(wishes);
@@ -79,7 +79,7 @@ describe("applications", () => {
     expect((await ask(`${APPLICATIONS}/${server}`)).status).toBe(404);
   });
 
-  test("are made once for an Idempotency-Key", async () => {
+  test("are created once for an Idempotency-Key", async () => {
     const init = { headers: { "Idempotency-Key": server } };
     const first = await add({ name: "website" }, init);
     const second = await add({ name: "website" }, init);
@@ -90,7 +90,7 @@ describe("applications", () => {
     expect((await add({ name: "website" }, init)).status).toBe(409);
   });
 
-  test("are listed in pages, and included with the cluster's list", async () => {
+  test("are listed in pages, and included in the list of clusters", async () => {
     const { body } = await add({ name: "website" });
     const path = `${SERVERS}/${server}/applications`;
     const list = await send<{ data: { id: string }[]; included?: { id: string }[]; meta: { total: number } }>(
@@ -102,7 +102,7 @@ describe("applications", () => {
     expect((await send<{ included?: unknown }>(path)).body).not.toHaveProperty("included");
   });
 
-  test("that are changed keep what is not named, and make the cluster `updating`", async () => {
+  test("keep settings that a change does not name, and make the cluster `updating`", async () => {
     await settle();
     expect((await change(main, { name: "renamed" })).body.data.attributes.name).toBe("renamed");
     expect(await status()).toBe("available");
@@ -125,7 +125,7 @@ describe("applications", () => {
     });
   });
 
-  test("are gone at once, and a cluster may lose its last one", async () => {
+  test("are gone right after their deletion, and a cluster may lose its last application", async () => {
     await settle();
     expect(await remove(main)).toBe(204);
     expect(await remove(main)).toBe(404);
@@ -150,8 +150,8 @@ describe("applications", () => {
   });
 });
 
-describe("connections", () => {
-  test("are split evenly, rounded down", async () => {
+describe("the connections of a WebSocket cluster", () => {
+  test("are split evenly over its applications, rounded down", async () => {
     expect(await connections()).toEqual(["evenly", 100]);
     await add({ name: "one" });
     const { body } = await add({ name: "two" });
@@ -160,7 +160,7 @@ describe("connections", () => {
     expect(await connections()).toEqual(["evenly", 50, 50]);
   });
 
-  test("are an application's own from the first such wish on", async () => {
+  test("are split by explicit numbers once a request names a number", async () => {
     const second = (await add({ name: "one" })).body.data.id;
     expect((await change(main, { max_connections: 20 })).body.data.attributes.max_connections).toBe(20);
     expect(await connections()).toEqual(["custom", 20, 50]);
@@ -180,14 +180,14 @@ describe("connections", () => {
     expect(await connections()).toEqual(["custom", 20, 10, 60]);
   });
 
-  test("are split evenly again when the cluster gets a number", async () => {
+  test("are split evenly again when the cluster gets another number", async () => {
     await change(main, { max_connections: 20 });
     await add({ name: "one", max_connections: 5 });
     await ask(`${SERVERS}/${server}`, { method: "PATCH", json: { max_connections: 500 } });
     expect(await connections()).toEqual(["evenly", 250, 250]);
   });
 
-  test("are never more than the cluster's, however many ask at once", async () => {
+  test("are never exceeded by concurrent requests", async () => {
     await change(main, { max_connections: 10 });
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, index) => add({ name: `app${index}`, max_connections: 30 })),
@@ -197,7 +197,7 @@ describe("connections", () => {
   });
 });
 
-test("what the driver is asked for has everything that the server must know", async () => {
+test("the spec of a WebSocket cluster has every setting that the server needs", async () => {
   await change(main, {
     allowed_origins: ["example.com"],
     max_message_size: 20_000,

@@ -1,4 +1,4 @@
-// WebSocket clusters that are changed and deleted.
+// Changes and deletions of WebSocket clusters.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { markUpdating } from "../../src/resources/shared/rows.ts";
 import {
@@ -31,7 +31,7 @@ const becomes = (id: string, status: "available" | "updating") =>
   api.db.begin((tx) => writeWebSocketClusterStatus(tx, id, status, SEEN));
 
 describe("PATCH /websocket-servers/:id", () => {
-  test("changes the number of connections, which is not in force at once", async () => {
+  test("changes the number of connections, and makes the cluster updating until it is in force", async () => {
     const { server: data } = await newWebSocketCluster(api);
     await becomes(data.id, "available");
     const { status, body } = await patch(data.id, { max_connections: 500 });
@@ -44,7 +44,7 @@ describe("PATCH /websocket-servers/:id", () => {
     expect(answer.body.included?.[0]?.attributes.max_connections).toBe(500);
   });
 
-  test("changes the name, which the server does not know, at once", async () => {
+  test("changes the name at once, since the server does not know it", async () => {
     const { server: data } = await newWebSocketCluster(api);
     await becomes(data.id, "available");
     await api.db`update work set deadline_at = null, run_at = 'infinity' where id = ${data.id}`;
@@ -67,7 +67,7 @@ describe("PATCH /websocket-servers/:id", () => {
     expect(Object.keys(body.errors ?? {})).toEqual(fields);
   });
 
-  test("leaves a cluster that is still being created as that", async () => {
+  test("keeps the status of a cluster that is still being created", async () => {
     const { server: data } = await newWebSocketCluster(api);
     const { body } = await patch(data.id, { max_connections: 200 });
     expect(body.data.attributes.status).toBe("creating");
@@ -77,7 +77,7 @@ describe("PATCH /websocket-servers/:id", () => {
 });
 
 describe("DELETE /websocket-servers/:id", () => {
-  test("takes the applications along, and refuses changes until nothing is left", async () => {
+  test("deletes the applications, and refuses changes until the cluster is gone", async () => {
     const { server: data, application: main } = await newWebSocketCluster(api);
     const application = `${APPLICATIONS}/${main.id}`;
     const remove = () => ask(`${path}/${data.id}`, { method: "DELETE" });

@@ -48,7 +48,7 @@ const driverMetrics: Driver["metrics"] = async (id, query) => {
   };
 };
 
-describe("metrics", () => {
+describe("metrics of a WebSocket cluster", () => {
   test("have the shape that clients know", async () => {
     drive({ metrics: driverMetrics });
     await becomeAvailable();
@@ -79,7 +79,7 @@ describe("metrics", () => {
     expect(asked).toEqual([[server, { periodSeconds: 86_400 }]]);
   });
 
-  test("of an application are a part of the cluster's, of six hours when nothing is said", async () => {
+  test("of an application are a part of the cluster's, over six hours by default", async () => {
     drive({ metrics: driverMetrics });
     await becomeAvailable();
     const { body } = await metrics(`${APPLICATIONS}/${application}/metrics`);
@@ -87,7 +87,7 @@ describe("metrics", () => {
     expect(asked).toEqual([[server, { periodSeconds: 21_600, part: application }]]);
   });
 
-  test("refuse another period", async () => {
+  test("refuse an unknown period", async () => {
     for (const address of [`${SERVERS}/${server}/metrics`, `${APPLICATIONS}/${application}/metrics`]) {
       const { status, body } = await metrics(`${address}?period=1h`);
       expect(status).toBe(422);
@@ -95,7 +95,7 @@ describe("metrics", () => {
     }
   });
 
-  test("of a cluster that is being created are empty, and of one that does not run a 503", async () => {
+  test("are empty while the cluster is being created, and a 503 while its server does not run", async () => {
     drive({ metrics: () => Promise.reject(new PublicError("private detail")) });
     const { body } = await metrics(`${SERVERS}/${server}/metrics`);
     expect(body.data.connection_count).toEqual({ labels: ["connections"], average: [], data: [] });
@@ -107,8 +107,8 @@ describe("metrics", () => {
   });
 });
 
-describe("Prometheus", () => {
-  test("is told what each application counts, once for all names", async () => {
+describe("Prometheus metrics of WebSocket clusters", () => {
+  test("have the figures of each application, and each name once", async () => {
     await becomeAvailable();
     let times = 0;
     drive({
@@ -128,11 +128,11 @@ describe("Prometheus", () => {
     expect(text).toContain(`\npilvi_websocket_messages_sent_total${labels} 21\n`);
     expect(text).toContain(`\npilvi_websocket_webhooks_failed_total${labels} 2\n`);
     expect(text).toContain("# TYPE pilvi_websocket_messages_sent_total counter");
-    // Figures are those of the moment, not the sum of all that were ever read.
+    // The figures are of the moment, not the sum of all readings.
     expect(await page()).toContain(`\npilvi_websocket_messages_sent_total${labels} 21\n`);
   });
 
-  test("is told the rest when a cluster does not answer, or the store", async () => {
+  test("have all other figures when a cluster or the store does not answer", async () => {
     await becomeAvailable();
     drive({ figures: () => Promise.reject(new PublicError("gone")) });
     const text = await page();
@@ -144,7 +144,7 @@ describe("Prometheus", () => {
     api.context.db = db;
   });
 
-  test("without a token reads sums and no id, and another organization its own figures alone", async () => {
+  test("without a token have sums and no id; with a token, the figures of its organization alone", async () => {
     const token = await api.newToken(["*"], "elsewhere");
     const response = await api.request(SERVERS, { token, json: validServer });
     const { id } = ((await response.json()) as { data: { id: string } }).data;
@@ -174,7 +174,7 @@ describe("Prometheus", () => {
     for (const each of [id, server, cache.body.data.id]) expect(all).toContain(`"${each}"`);
   });
 
-  test("with a token that is unknown or lacks the ability reads nothing", async () => {
+  test("are refused to a token that is unknown or lacks the ability", async () => {
     expect((await api.request("/metrics", { token: "unknown" })).status).toBe(401);
     const token = await api.newToken(["caches:read"]);
     expect((await api.request("/metrics", { token })).status).toBe(403);

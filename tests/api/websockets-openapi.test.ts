@@ -1,4 +1,4 @@
-// The OpenAPI document is true to what the API answers about WebSocket clusters and applications.
+// The OpenAPI document matches the API's answers about WebSocket clusters and applications.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startApi, validServer, type TestApi } from "../support/api/api.ts";
 import {
@@ -21,7 +21,7 @@ afterAll(() => api.stop());
 const servers = "/websocket-servers";
 const applications = "/websocket-applications";
 
-describe("the document", () => {
+describe("the OpenAPI document of WebSocket clusters", () => {
   test("has every operation", () => {
     const operations = Object.entries(document.paths)
       .filter(([path]) => path.startsWith("/websocket-"))
@@ -58,7 +58,7 @@ describe("the document", () => {
     expect(schemas.WebsocketApplicationAttributes?.required).toContain("");
   });
 
-  test("has the bounds of members that are alike", () => {
+  test("has the same bounds for members of the same meaning", () => {
     const part = { anyOf: [{ type: "string", minLength: 1, maxLength: 200 }, { type: "null" }] };
     expect(document.components.schemas.WebsocketWebhook).toMatchObject({
       properties: {
@@ -68,7 +68,7 @@ describe("the document", () => {
   });
 });
 
-/** A request, and where in the document its answer stands. */
+/** A request, and the place of its answer in the document. */
 type Probe = [method: string, path: string, documented: string, status: number, body?: Json];
 
 async function probe([method, path, documented, status, body]: Probe, token = api.token): Promise<void> {
@@ -80,8 +80,8 @@ async function probe([method, path, documented, status, body]: Probe, token = ap
 
 const hook = { url: "https://example.com", event_types: ["cache_miss"], filter: {} };
 
-describe("answers are as documented", () => {
-  test("about clusters", async () => {
+describe("the documented shapes of WebSocket clusters", () => {
+  test("match the answers about clusters", async () => {
     const { id } = await newWebSocketCluster(api);
     const one = `${SERVERS}/${id}`;
     const oneDocumented = `${servers}/{id}`;
@@ -107,7 +107,7 @@ describe("answers are as documented", () => {
     for (const each of probes) await probe(each);
   });
 
-  test("about applications", async () => {
+  test("match the answers about applications", async () => {
     const { id, application } = await newWebSocketCluster(api);
     const inServer = `${SERVERS}/${id}/applications`;
     const inServerDocumented = `${servers}/{id}/applications`;
@@ -133,7 +133,7 @@ describe("answers are as documented", () => {
     await probe(["DELETE", one, oneDocumented, 404]);
   });
 
-  test("of requests, which the schema and the API take or refuse alike", async () => {
+  test("accept or refuse the same requests as the API", async () => {
     const { id, application } = await newWebSocketCluster(api);
     const one = `${APPLICATIONS}/${application.id}`;
     const bodies: [path: string, documented: string, method: string, valid: Json, members: string[]][] = [

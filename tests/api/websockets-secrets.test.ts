@@ -1,4 +1,4 @@
-// Secrets of WebSocket applications: how they are rotated, and who sees them.
+// Secrets of WebSocket applications: their rotation, and the tokens that see them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { specOf } from "../../src/resources/websockets/spec.ts";
 import { loadWebSocketCluster, writeWebSocketClusterStatus } from "../../src/resources/websockets/store.ts";
@@ -43,8 +43,8 @@ const spec = async () => {
   return specOf(row, api.context);
 };
 
-describe("a rotated secret", () => {
-  test("leaves the former one good for the grace", async () => {
+describe("a rotated secret of a WebSocket application", () => {
+  test("leaves the former secret valid for the grace period", async () => {
     await settle();
     const before = (await spec()).applications[0];
     const { status: code, body } = await rotate(main, { grace_seconds: 60 });
@@ -64,7 +64,7 @@ describe("a rotated secret", () => {
     expect(await status()).toBe("updating");
   });
 
-  test("is good for a day when nothing is said, and ends all others without a grace", async () => {
+  test("leaves the former secret valid for a day by default, and ends all others without a grace period", async () => {
     const { body } = await rotate(main);
     const remainingMs = Date.parse(body.data.meta.former_secrets[0]?.expires_at ?? "") - Date.now();
     expect(Math.round(remainingMs / 3_600_000)).toBe(24);
@@ -74,7 +74,7 @@ describe("a rotated secret", () => {
     expect((await spec()).applications[0]?.secrets).toHaveLength(1);
   });
 
-  test("shortens the grace of those before, and never lengthens it", async () => {
+  test("shortens the grace period of earlier secrets, and never lengthens it", async () => {
     await rotate(main, { grace_seconds: 600 });
     const { body } = await rotate(main, { grace_seconds: 60 });
     const [newer, older] = body.data.meta.former_secrets.map(({ expires_at: at }) => Date.parse(at));
@@ -95,7 +95,7 @@ describe("a rotated secret", () => {
     expect(second.body).toEqual(first.body);
   });
 
-  test("is refused while ten earlier ones are good", async () => {
+  test("is refused while ten earlier secrets are valid", async () => {
     for (let count = 0; count < 10; count += 1) expect((await rotate(main)).status).toBe(200);
     const refused = await rotate(main);
     expect(refused.status).toBe(422);
@@ -103,7 +103,7 @@ describe("a rotated secret", () => {
     expect((await rotate(main, { grace_seconds: 0 })).status).toBe(200);
   });
 
-  test("is not shown to a token without the ability, nor written down in clear", async () => {
+  test("is hidden from a token without the ability, and never stored in plaintext", async () => {
     const token = await api.newToken(["websockets:write"]);
     const { body } = await ask(`${APPLICATIONS}/${main}/rotate-secret`, { json: {}, token });
     expect(body.data.attributes).toMatchObject({ "": [] });

@@ -1,4 +1,4 @@
-// Which requests for WebSocket clusters and applications are refused, every failing field named at once.
+// Requests for WebSocket clusters and applications that are refused, with every failing field named at once.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startApi, validServer, type TestApi } from "../support/api/api.ts";
 import {
@@ -27,7 +27,7 @@ const change = (json: object) =>
 const rotate = (json: object) =>
   ask<ApplicationAnswer>(`${APPLICATIONS}/${server.application.id}/rotate-secret`, { json });
 
-describe("a cluster", () => {
+describe("a WebSocket cluster", () => {
   const required = ["name", "type", "region", "max_connections"];
 
   test.each([
@@ -50,7 +50,7 @@ describe("a cluster", () => {
       expect(sentence).toMatch(/^[A-Z].*\.$/);
   });
 
-  test.each([100, 200, 500, 2000, 5000, 10_000])("takes %i connections", async (connections) => {
+  test.each([100, 200, 500, 2000, 5000, 10_000])("accepts %i connections", async (connections) => {
     const { status, body } = await create({ ...validServer, name: "ab", max_connections: connections });
     expect(status).toBe(201);
     expect(body.included?.[0]?.attributes.max_connections).toBe(connections);
@@ -59,7 +59,7 @@ describe("a cluster", () => {
 
 const hook = { url: "https://example.com/hooks", event_types: ["channel_occupied"] };
 
-/** Members of an application that are refused, with the fields that are told. */
+/** Refused members of an application, with the fields that the answer names. */
 const refused: [change: Record<string, unknown>, fields: string[]][] = [
   [{ name: "ab" }, ["name"]],
   [{ name: "a".repeat(41) }, ["name"]],
@@ -119,7 +119,7 @@ const refused: [change: Record<string, unknown>, fields: string[]][] = [
   ],
 ];
 
-describe("an application", () => {
+describe("a WebSocket application", () => {
   test.each(refused)("is refused with %j", async (members, fields) => {
     for (const answer of [await add({ ...application, ...members }), await change(members)]) {
       expect(answer.status).toBe(422);
@@ -129,14 +129,14 @@ describe("an application", () => {
     }
   });
 
-  test("is told of one in the singular", async () => {
+  test("is refused with a sentence in the singular for a bound of 1", async () => {
     const { body } = await add({ ...application, webhooks: [{ ...hook, event_types: [] }] });
     expect(body.errors).toEqual({
       "webhooks.0.event_types": ["The field webhooks.0.event_types must have at least 1 member."],
     });
   });
 
-  test("needs a name and nothing else", async () => {
+  test("needs a name and no other member", async () => {
     expect(Object.keys((await add({})).body.errors ?? {})).toEqual(["name"]);
     expect((await add(application)).status).toBe(201);
   });
@@ -180,7 +180,7 @@ describe("an application", () => {
     expect(body.data.attributes).toMatchObject(members);
   });
 
-  test("has null where a member is left out, at every depth", async () => {
+  test("accepts null for an absent member, at every depth", async () => {
     const { body } = await add({
       name: "nulls",
       allowed_origins: null,

@@ -1,4 +1,4 @@
-// WebSocket clusters as the contract has them: creating, reading and listing them.
+// WebSocket clusters as the contract defines them: creating, reading and listing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { WebSocketClusterResource } from "../../src/resources/websockets/schema.ts";
 import { eraseWebSocketCluster } from "../../src/resources/websockets/store.ts";
@@ -19,7 +19,7 @@ const patch = (id: string, json: object, token: string) =>
   ask(`${path}/${id}`, { method: "PATCH", json, token });
 
 describe("POST /websocket-servers", () => {
-  test("answers as the contract says, to the member", async () => {
+  test("answers exactly as the contract says", async () => {
     const { status, headers, body } = await create();
     expect(status).toBe(201);
     expect(headers.get("content-type")).toBe("application/vnd.api+json");
@@ -84,7 +84,7 @@ describe("POST /websocket-servers", () => {
     });
   });
 
-  test("keeps no secret in clear, and queues the work", async () => {
+  test("stores no secret in plaintext, and enqueues the cluster", async () => {
     const { body } = await create();
     const secret = body.included?.[0]?.attributes.secret ?? "";
     const rows = await api.db`
@@ -95,7 +95,7 @@ describe("POST /websocket-servers", () => {
     expect(work).toEqual({ kind: "websockets", due: true });
   });
 
-  test("is made once for an Idempotency-Key, with the same application", async () => {
+  test("creates one cluster for an Idempotency-Key, with the same application", async () => {
     const headers = { "Idempotency-Key": "cluster" };
     const first = await create(validServer, { headers });
     const second = await create(validServer, { headers });
@@ -115,7 +115,7 @@ describe("POST /websocket-servers", () => {
     expect(new Set(answers.map(({ body }) => body.data.meta.port)).size).toBe(20);
   });
 
-  test("speaks of TLS where public instances have it", async () => {
+  test("answers with TLS where public instances have TLS", async () => {
     api.host.isTls = true;
     const { body } = await create();
     api.host.isTls = false;
@@ -124,8 +124,8 @@ describe("POST /websocket-servers", () => {
   });
 });
 
-describe("abilities", () => {
-  test("to write, to read and to see credentials are three", async () => {
+describe("abilities of WebSocket clusters", () => {
+  test("are three: to write, to read and to see credentials", async () => {
     const writer = await api.newToken(["websockets:write"]);
     const reader = await api.newToken(["websockets:read"]);
     const { body } = await create(validServer, { token: writer });
@@ -145,7 +145,7 @@ describe("abilities", () => {
     expect((await ask(path, { token: await api.newToken(["caches:read"]) })).status).toBe(403);
   });
 
-  test("of another organization find nothing", async () => {
+  test("of another organization find no cluster", async () => {
     const { data, included } = (await create()).body;
     const token = await api.newToken(["*"], "others");
     const application = `/api/websocket-applications/${included?.[0]?.id}`;
@@ -168,8 +168,8 @@ describe("abilities", () => {
   });
 });
 
-describe("reads", () => {
-  test("have applications where they are asked for", async () => {
+describe("reads of WebSocket clusters", () => {
+  test("include applications for a client that asks for them", async () => {
     const { data, included } = (await create()).body;
     const plain = await ask(`${path}/${data.id}`);
     expect(plain.body).toEqual({ data });
@@ -178,13 +178,13 @@ describe("reads", () => {
     expect(refused.status).toBe(400);
   });
 
-  test("of an id that is none are 404", async () => {
+  test("of an unknown id are 404", async () => {
     for (const id of ["x", "ws-1", "cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f", `ws-${"0".repeat(36)}`]) {
       expect((await ask(`${path}/${id}`)).status).toBe(404);
     }
   });
 
-  test("lists are paged, filtered and include", async () => {
+  test("of lists have pages, filters and includes", async () => {
     const other = await startApi();
     const list = async (query: string) => {
       const response = await other.request(`${path}${query}`);
