@@ -32,8 +32,8 @@ export function allReconcilers(context: KindContext): ReadonlyMap<string, Reconc
 }
 
 /**
- * Records what the resources of an earlier release take of the quotas; only this release's code knows the sizes. A
- * process that is killed halfway goes on with the rest at its next start.
+ * Records the allocations of an earlier release's resources; only this release's code knows the sizes. A killed process
+ * continues with the rest at its next start.
  */
 export async function recordUnknownAllocations(db: Database): Promise<void> {
   for (const { id, kind: name } of await unknownAllocations(db)) {

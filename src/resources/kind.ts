@@ -1,4 +1,4 @@
-// What every resource kind gives to the rest of the program, and what the program gives to each kind.
+// The interface between a resource kind and the rest of the program.
 import type { FigureSource } from "../api/http/metrics.ts";
 import type { Operation } from "../api/operation/operation.ts";
 import type { Driver, Exposure, Observation, Offer } from "../drivers/driver.ts";
@@ -69,7 +69,7 @@ export interface Allocation {
   connections: number;
 }
 
-/** What a kind's routes and reconciler work with. */
+/** The context in which a kind's routes and reconciler work. */
 export interface KindContext {
   db: Database;
   vault: Vault;
@@ -85,8 +85,8 @@ export interface ResourceKind {
   /** Absent for a kind whose rows are its whole state. */
   reconcile?(context: KindContext): Reconcile;
   /**
-   * What a resource of any organization takes of the quotas; null when the resource does not exist. Absent for a kind
-   * that takes nothing.
+   * The allocation of a resource of any organization; null when the resource does not exist. Absent for a kind that
+   * takes no part of the quotas.
    */
   allocationOf?(db: Queryable, id: string): Promise<Allocation | null>;
   /** The Prometheus metrics of all resources of the kind; absent for a kind without metrics. */

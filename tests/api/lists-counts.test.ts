@@ -13,7 +13,7 @@ const HOST = "host-1";
 const VALUES = { organizationId: ORGANIZATION, hostId: HOST };
 /** More rows than a block of segments holds. */
 const ROWS = 10_500;
-/** Leaves the rows in this range, and every n-th row outside of it. */
+/** The rows that stay: all rows in this range, and every thirteenth row outside of it. */
 const KEPT = { from: 400, to: 800, every: 13 };
 
 interface Row {

@@ -124,7 +124,7 @@ describe("filters and includes of a list of caches", () => {
     expect(message).toContain(allowed);
   });
 
-  test("accept environments, of which there are none", async () => {
+  test("accept environments, and include an empty list", async () => {
     expect((await list("?include=environments")).body.included).toEqual([]);
     expect((await list("")).body.included).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-// What a cache takes of its organization's quotas.
+// The part of its organization's quotas that a cache takes.
 import type { Allocation } from "../kind.ts";
 import type { AllocationFields } from "../shared/quotas.ts";
 import { memoryBytesOf } from "./sizes.ts";

@@ -1,4 +1,4 @@
-// Changes a cache: one transaction with the row, the work, and the audit.
+// Changes a cache: one transaction with the row, the work item, and the audit.
 import { isDeepStrictEqual } from "node:util";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";

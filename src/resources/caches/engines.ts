@@ -1,4 +1,4 @@
-// Whether the driver has an engine for a type of cache.
+// Finds out whether the driver has an engine for a type of cache.
 import type { EngineName } from "../../drivers/driver.ts";
 import type { HostDirectory } from "../kind.ts";
 import { noEngineFault } from "../shared/offers.ts";

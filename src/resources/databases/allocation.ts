@@ -1,4 +1,4 @@
-// What a database cluster takes of its organization's quotas.
+// The part of its organization's quotas that a database cluster takes.
 import type { Allocation } from "../kind.ts";
 import type { AllocationFields } from "../shared/quotas.ts";
 import type { DatabaseConfig } from "./configs/index.ts";

@@ -1,4 +1,4 @@
-// Changes a database cluster: one transaction with the row, the work, and the audit.
+// Changes a database cluster: one transaction with the row, the work item, and the audit.
 import { isDeepStrictEqual } from "node:util";
 import { invalid } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";

@@ -1,4 +1,4 @@
-// What resources take of the quotas, and the sums that the store keeps by organization and by token.
+// The parts of the quotas that resources take, and the sums that the store keeps by organization and by token.
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import type { Allocation } from "../kind.ts";
 import type { InstanceKind } from "./instance-kinds.ts";

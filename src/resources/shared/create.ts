@@ -27,7 +27,7 @@ export interface InstanceCreation<Row> {
   kind: InstanceKind;
   insert(tx: Transaction, values: InstanceValues): Promise<Row>;
   find(tx: Transaction, organizationId: string, id: string): Promise<Row | undefined>;
-  /** What the instance takes of the quotas, and the fields that decide it. */
+  /** The allocation of the instance, and the fields that decide it. */
   allocationOf(row: Row): Allocation;
   allocationFields: AllocationFields;
 }

@@ -20,7 +20,7 @@ export function clusterIdField() {
     .meta({ description: "A dedicated cluster to place it on. There are none yet.", example: null });
 }
 
-/** The error for a `cluster_id`; there are no dedicated clusters yet. */
+/** The error for a `cluster_id`, since dedicated clusters do not exist yet. */
 export function clusterIdFaults(id: string | undefined): FieldErrors {
   return id === undefined ? {} : { cluster_id: ["There is no dedicated cluster with this id."] };
 }

@@ -4,14 +4,14 @@ import type { Limits } from "../../drivers/driver.ts";
 
 const enforcers = ["cgroup-v2", "cgroup-v1", "rlimit", "engine"] as const satisfies Limits["enforcedBy"][];
 
-/** Which part of the system enforces the memory limit of an instance. */
+/** The part of the system that enforces the memory limit of an instance. */
 export const enforcedByField = z.enum(enforcers).meta({
   description:
     "What holds the engine to its memory: the kernel all its processes together (`cgroup-v2`, `cgroup-v1`), the kernel each of its processes by itself (`rlimit`), or only the engine's own settings.",
   example: "cgroup-v2",
 });
 
-/** How many processes and threads an instance may have. */
+/** The most processes and threads of an instance. */
 export const maxProcessesField = z.int().min(0).nullable().meta({
   description: "The most processes and threads of the engine; null where they are not limited.",
   example: 64,

@@ -1,4 +1,4 @@
-// Lists of an organization's resources: pages and totals that cost the same however many resources there are.
+// Lists of an organization's resources: pages and totals cost the same, however many resources exist.
 import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Database } from "../../store/database.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";

@@ -19,7 +19,7 @@ const HOST_RETRY_MS = 5_000;
 const DATA_IS_GONE =
   "The host has no data of it any more. Put its folder back from a backup and restart Pilvi, or delete it.";
 
-/** What differs between the kinds. */
+/** The steps that differ between the kinds. */
 export interface InstanceSteps<Row, Lost extends string> {
   load(db: Database, id: string): Promise<Row | null>;
   specOf(row: Row): InstanceSpec;

@@ -29,7 +29,7 @@ export interface RoutedResource<
   /** The path of one resource: the collection's permanent address with the resource's id. */
   item: { path: string; params: Params; idOf(params: z.output<Params>): string };
   schema: z.ZodType;
-  /** The schema of resources that an answer may include; undefined while there are none. */
+  /** The schema of resources that an answer may include; undefined until such resources exist. */
   relatedSchema?: z.ZodType;
   includes: readonly string[];
   /** The statuses for which a client may wait; undefined for resources without a status of their own. */
@@ -56,7 +56,7 @@ type BodyCheck<Body extends z.ZodObject, Params extends z.ZodObject> = NonNullab
   Operation<Body, z.ZodObject, Params>["check"]
 >;
 
-/** How a resource is created. */
+/** The create operation of a resource. */
 export interface CreateRoute<Row, Body extends z.ZodObject, Parent extends z.ZodObject> {
   description: string;
   /** Replaces the usual summary and description of the answer. */
@@ -69,7 +69,7 @@ export interface CreateRoute<Row, Body extends z.ZodObject, Parent extends z.Zod
   create(request: OperationRequest<z.output<Body>, unknown, z.output<Parent>>): Promise<Made<Row>>;
 }
 
-/** How resources are listed. */
+/** The list operation of a resource. */
 export interface ListRoute<Row, Parent extends z.ZodObject> {
   description: string;
   /** The values that filter a list; undefined for a list without filters. */
@@ -78,7 +78,7 @@ export interface ListRoute<Row, Parent extends z.ZodObject> {
   list(request: ListRequest, params: z.output<Parent>): Promise<RowPage<Row>>;
 }
 
-/** How a resource is changed. */
+/** The change operation of a resource. */
 export interface ChangeRoute<Row, Body extends z.ZodObject, Params extends z.ZodObject> {
   description: string;
   body: Body;
@@ -99,7 +99,7 @@ export interface ActionRoute<Row, Body extends z.ZodObject, Params extends z.Zod
   act(request: OperationRequest<z.output<Body>, unknown, z.output<Params>>): Promise<Made<Row>>;
 }
 
-/** How a resource is deleted. */
+/** The delete operation of a resource. */
 export interface DeleteRoute<Params extends z.ZodObject> {
   description: string;
   successText?: string;

@@ -1,4 +1,4 @@
-// What a WebSocket cluster takes of its organization's quotas.
+// The part of its organization's quotas that a WebSocket cluster takes.
 import type { Allocation } from "../kind.ts";
 import type { AllocationFields } from "../shared/quotas.ts";
 import type { WebSocketClusterRow } from "./store.ts";

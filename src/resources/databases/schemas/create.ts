@@ -1,4 +1,5 @@
-// Creates and deletes databases in a cluster: one transaction with the row, the work of the cluster, and the audit.
+// Creates and deletes databases in a cluster: one transaction with the row, the work item of the cluster, and the
+// audit.
 import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { createOnce } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";

@@ -7,7 +7,7 @@ import type { Database } from "../../../store/database.ts";
 const MAX_OF_TOKEN = 20;
 const MAX_OF_ORGANIZATION = 100;
 
-/** The handle with which a stream waits for new events. */
+/** The entry of a stream, with the function that notifies it. */
 interface Bell {
   organizationId: string;
   tokenId: string;

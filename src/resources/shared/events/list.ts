@@ -1,4 +1,4 @@
-// Reads events by page; every page costs the same, however many events there are.
+// Reads events by page; every page costs the same, however many events exist.
 import type { SQL } from "bun";
 import type { Database } from "../../../store/database.ts";
 import { eventResourceTypes, eventTypes, type EventResourceType, type EventType } from "../event-schema.ts";

@@ -14,7 +14,7 @@ const BATCH = 100;
 /** The delay after which a client that lost its stream reconnects. */
 const RETRY_MS = 1_000;
 
-/** What a stream needs. */
+/** The dependencies and the request of a stream. */
 export interface StreamOptions {
   db: Database;
   bells: EventBells;
