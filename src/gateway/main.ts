@@ -39,8 +39,8 @@ function tellReady(): void {
 
 /**
  * Lets this thread wait for its turn instead of preempting another when bytes arrive (SCHED_BATCH, sched(7)). Where
- * engines and clients keep all processors busy, the loop then finds the bytes of several sessions at a time, and a third
- * more gets through. Where a processor is idle, it makes no difference.
+ * engines and clients keep all processors busy, the loop then finds the bytes of several sessions at a time, and a
+ * third more gets through. Where a processor is idle, it makes no difference.
  */
 function giveWay(): void {
   const priority = new Int32Array(1);

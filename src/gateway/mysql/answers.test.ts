@@ -1,4 +1,4 @@
-// What is made of an engine's answers, however they are cut: what has been answered, and whether there is a transaction.
+// Following an engine's answers, however they are cut: which commands are answered, and whether there is a transaction.
 import { describe, expect, test } from "bun:test";
 import { Answers } from "./answers.ts";
 
@@ -15,7 +15,7 @@ const FULL = 0xff_ffff;
 
 const NUMBER_OF_COLUMNS = [2];
 const COLUMN = [3, 0x64, 0x65, 0x66, ...Buffer.from("a column of a table that is somewhere")];
-/** In a text row of which the first value is empty, and in a binary one: an OK, if it were none, of a transaction. */
+/** A text row with an empty first value, and a binary row: as an OK each would say that there is a transaction. */
 const TEXT_ROW = [0, 0, 0, TRANSACTION, 0, 0, 0];
 const BINARY_ROW = [0, 0, 0, TRANSACTION, 0, 0, 0, 0x61];
 const ERROR = [0xff, 0x28, 0x04, ...Buffer.from("#42000You have an error")];
@@ -34,7 +34,7 @@ function newEof(status: number): number[] {
 }
 
 function prepared(columns: number, parameters: number): number[] {
-  // The number of the statement would be the status of an OK, of a transaction.
+  // Read as an OK, the statement's number would be a status with a transaction.
   return [0, 1, 1, 1, 1, columns, 0, parameters, 0, 0, 0, 0];
 }
 
@@ -55,7 +55,7 @@ function hear(answers: Answers, ...payloads: number[][]): void {
   answers.hear(bytes, bytes.length);
 }
 
-/** One that has told of a transaction. */
+/** Answers after an OK whose status has a transaction. */
 function inTransaction(deprecatesEof = true): Answers {
   const answers = new Answers(deprecatesEof);
   answers.ask(QUERY);
@@ -125,8 +125,8 @@ const KINDS = [
   { name: "with EOF", deprecatesEof: false, exchanges: WITH_EOF },
 ];
 
-describe.each(KINDS)("a conversation $name", ({ deprecatesEof, exchanges }) => {
-  test("is followed packet by packet", () => {
+describe.each(KINDS)("following a conversation $name", ({ deprecatesEof, exchanges }) => {
+  test("knows after each packet whether its command is answered", () => {
     const answers = new Answers(deprecatesEof);
     for (const [name, command, payloads, isInTransaction] of exchanges) {
       answers.ask(command);
@@ -138,7 +138,7 @@ describe.each(KINDS)("a conversation $name", ({ deprecatesEof, exchanges }) => {
     }
   });
 
-  test("is the same when all of it is asked first, and it is cut anywhere", () => {
+  test("gives the same results for pipelined commands and answers cut anywhere", () => {
     const bytes = Buffer.concat(exchanges.map(([, , payloads]) => framed(payloads)));
     const ends = new Map<number, boolean>();
     exchanges.reduce((sum, [, , payloads, isInTransaction]) => {
@@ -152,7 +152,7 @@ describe.each(KINDS)("a conversation $name", ({ deprecatesEof, exchanges }) => {
       const longest = 1 + Math.floor(Math.random() * 200);
       for (let at = 0; at < bytes.length;) {
         const end = Math.min(bytes.length, at + 1 + Math.floor(Math.random() * longest));
-        // What stands behind in the memory is no part of it.
+        // The bytes behind the given length are not part of the answer.
         answers.hear(Buffer.concat([bytes.subarray(at, end), Buffer.alloc(40, 0xff)]), end - at);
         const expected = ends.get(end);
         if (expected !== undefined) expect([end, answers.isInTransaction]).toEqual([end, expected]);
@@ -163,7 +163,7 @@ describe.each(KINDS)("a conversation $name", ({ deprecatesEof, exchanges }) => {
   });
 });
 
-test("what is not answered is not waited for", () => {
+test("a command that the engine never answers is not awaited", () => {
   const answers = inTransaction();
   for (const command of [LONG_DATA, CLOSE, 0x01]) answers.ask(command);
   expect(answers.isComplete).toBe(true);
@@ -175,7 +175,7 @@ test("what is not answered is not waited for", () => {
   expect([answers.isComplete, answers.isInTransaction]).toEqual([true, false]);
 });
 
-test("many thousand commands that wait for their answers keep their order", () => {
+test("thousands of pipelined commands keep their order", () => {
   const answers = new Answers(true);
   for (let count = 0; count < 5_000; count++) answers.ask(count % 2 === 0 ? PREPARE : QUERY);
   for (let count = 0; count < 5_000; count++) {
@@ -189,7 +189,7 @@ test("many thousand commands that wait for their answers keep their order", () =
 });
 
 describe.each(["at once", "in pieces"])("a value of 16 MB that comes %s", (way) => {
-  test.each([0, 5, FULL])("and %d bytes", (rest) => {
+  test.each([0, 5, FULL])("and %d bytes is followed to the end of its row", (rest) => {
     const answers = inTransaction();
     answers.ask(QUERY);
     hear(answers, [1], COLUMN);

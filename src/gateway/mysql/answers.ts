@@ -1,4 +1,4 @@
-// Follows what an engine answers after the login: which commands it has yet to answer, and whether its session is in a transaction.
+// Follows an engine's answers after the login: its unanswered commands, and whether its session is in a transaction.
 
 const COM_QUIT = 0x01;
 const COM_FIELD_LIST = 0x04;
@@ -8,7 +8,7 @@ const COM_STMT_PREPARE = 0x16;
 const COM_STMT_SEND_LONG_DATA = 0x18;
 const COM_STMT_CLOSE = 0x19;
 const COM_STMT_FETCH = 0x1c;
-/** An answer that nobody asked for, as of a session that was killed. */
+/** Stands for the command of an unasked answer, such as the error of a killed session. */
 const NO_COMMAND = 0xff;
 
 const OK = 0x00;
@@ -21,67 +21,68 @@ const MORE_RESULTS = 0x0008;
 const CURSOR_EXISTS = 0x0040;
 
 const HEADER_BYTES = 4;
-/** A packet of this length is continued by the next one. */
+/** The next packet continues a packet of this length. */
 const FULL_LENGTH = 0xff_ffff;
-/** An EOF of the old form; the one that is an OK is longer. */
+/** The length of an EOF in its old form; its new form, an OK, is longer. */
 const OLD_EOF_BYTES = 5;
 const OLD_EOF_STATUS_AT = 3;
-/** The code of an error that only tells how far a statement has come. */
+/** The error code of MariaDB's progress reports, which are no errors. */
 const PROGRESS = 0xffff;
-/** What is ever read of a packet: its header, a marker, two length-encoded numbers and a status. */
+/** The longest part of a packet that is read: its header, a marker, two length-encoded numbers and a status. */
 const LONGEST_HEAD_BYTES = HEADER_BYTES + 1 + 9 + 9 + 2;
-/** How many answers are forgotten at once, so that a client which never waits for one costs no more than others. */
+/** How many answered commands are removed at once, so that a client that never waits costs no more than others. */
 const FORGOTTEN_AT_ONCE = 1_024;
 
-/** Which packet is to come next of an answer. */
+/** The next packet of an answer. */
 type Stage = "none" | "first" | "columns" | "rows" | "definitions";
 
 /**
- * Of a transaction that has touched no table yet, the engine tells nobody but its client: each OK and EOF has flags of the session. An
- * error has none, so that the session counts as it did before. It costs per packet, not per byte.
+ * A transaction that has touched no table yet shows only in the packets to its client: each OK and EOF has the status
+ * flags of the session. An error has no flags, and leaves the known status unchanged. The cost is per packet, not per
+ * byte.
  */
 export class Answers {
   readonly #deprecatesEof: boolean;
-  /** Commands, in their order; those before `#next` were answered, or are being so. */
+  /** Commands in their order; the commands before `#next` are answered or being answered. */
   readonly #asked: number[] = [];
   #next = 0;
-  /** The one that is being answered. */
+  /** The command that is being answered. */
   #command = NO_COMMAND;
   #stage: Stage = "none";
-  /** Packets that are still to come of what describes a prepared statement. */
+  /** The missing packets of the definitions of a prepared statement. */
   #definitionsLeft = 0;
-  /** Of the packet under way. */
+  /** The missing bytes of the packet under way. */
   #payloadLeft = 0;
-  /** Whether the next packet continues the one under way. */
+  /** Whether the next packet continues the packet under way. */
   #isContinued = false;
-  /** The beginning of a packet of which the rest has not arrived. */
+  /** The beginning of a packet whose rest has not arrived. */
   readonly #head = new Uint8Array(LONGEST_HEAD_BYTES);
   #headBytes = 0;
   #isInTransaction = false;
 
-  /** @param deprecatesEof whether the client and the engine agreed upon no EOF behind the descriptions of columns. */
+  /** @param deprecatesEof whether no EOF follows column definitions (both sides have DEPRECATE_EOF). */
   constructor(deprecatesEof: boolean) {
     this.#deprecatesEof = deprecatesEof;
   }
 
-  /** As the engine told last. */
+  /** Whether the engine's last status has a transaction. */
   get isInTransaction(): boolean {
     return this.#isInTransaction;
   }
 
-  /** Whether nothing that was asked is still to be answered. */
+  /** Whether every command is answered. */
   get isComplete(): boolean {
     const isBetweenPackets = this.#headBytes === 0 && this.#payloadLeft === 0;
     return isBetweenPackets && this.#stage === "none" && this.#next === this.#asked.length;
   }
 
-  /** Notes a command that the engine is about to get. */
+  /** Records a command that the engine is about to get. */
   ask(command: number): void {
     if (command === COM_QUIT || command === COM_STMT_CLOSE || command === COM_STMT_SEND_LONG_DATA) return;
     this.#asked.push(command);
   }
 
-  /** Takes the next bytes of the engine in; `bytes` may be longer than what is to be read of it. */
+  /** Takes the next bytes of the engine, the first `length` of `bytes`. */
   hear(bytes: Uint8Array, length: number): void {
     let at = 0;
     while (at < length) {
@@ -102,7 +103,7 @@ export class Answers {
     }
   }
 
-  /** Puts together what arrives in pieces. */
+  /** Assembles the beginning of a packet that arrives in pieces. */
   #takeHeadByte(byte: number): void {
     const head = this.#head;
     head[this.#headBytes++] = byte;
@@ -114,14 +115,14 @@ export class Answers {
     this.#payloadLeft -= whole - HEADER_BYTES;
   }
 
-  /** @returns where its payload begins. */
+  /** @returns the start of the packet's payload. */
   #takePacket(bytes: Uint8Array, at: number): number {
     const length = lengthAt(bytes, at);
     const payloadAt = at + HEADER_BYTES;
     const isOfRow = this.#isContinued || length === FULL_LENGTH;
     this.#isContinued = length === FULL_LENGTH;
     this.#payloadLeft = length;
-    // A row of which the first value is longer than 16 MB begins like an EOF.
+    // A row whose first value is longer than 16 MB begins like an EOF.
     if (!isOfRow && length > 0) this.#judge(bytes, payloadAt, length);
     return payloadAt;
   }
@@ -161,12 +162,12 @@ export class Answers {
     if (this.#command === COM_STATISTICS) return this.#end();
     if (marker === OK && this.#command === COM_STMT_PREPARE) return this.#beginDefinitions(bytes, at);
     if (marker === OK) return this.#takeStatus(uint16At(bytes, statusAt(bytes, at)));
-    // The engine wants a file, or a proof of the new user's password; its answer is still to come.
+    // The engine asks for a file, or for a proof of the new user's password; its answer is still to come.
     if (marker === LOCAL_INFILE || this.#command === COM_CHANGE_USER) return;
     this.#stage = this.#deprecatesEof ? "rows" : "columns";
   }
 
-  /** Behind the number of the statement stand those of its columns and of its parameters. */
+  /** The numbers of columns and of parameters follow the number of the statement. */
   #beginDefinitions(bytes: Uint8Array, at: number): void {
     const columns = uint16At(bytes, at + 5);
     const parameters = uint16At(bytes, at + 7);
@@ -183,7 +184,7 @@ export class Answers {
 
   #takeStatus(status: number): void {
     this.#isInTransaction = (status & IN_TRANSACTION) !== 0;
-    // The rows of a cursor are fetched with commands of their own.
+    // Separate commands fetch the rows of a cursor.
     if (this.#stage === "columns" && (status & CURSOR_EXISTS) === 0) this.#stage = "rows";
     else if ((status & MORE_RESULTS) === 0) this.#end();
     else this.#stage = "first";
@@ -196,9 +197,9 @@ export class Answers {
 }
 
 /**
- * Passes over rows, as nearly all packets are.
- * @returns the beginning of the first packet that is something else or that is not all there to be told, or the end of a row that is
- *   still to come.
+ * Skips rows, since nearly all packets are rows.
+ * @returns the start of the first packet that is no row, or too incomplete to tell; or the end of an incomplete row,
+ *   which is beyond `length`.
  */
 function skipRows(bytes: Uint8Array, start: number, length: number): number {
   let at = start;
@@ -218,13 +219,13 @@ function uint16At(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
 }
 
-/** Where an OK has its status: behind the numbers of rows and of the last one inserted. */
+/** The position of an OK's status: after the number of affected rows and the last inserted id. */
 function statusAt(bytes: Uint8Array, at: number): number {
   const insertedAt = at + 1 + numberBytes(bytes[at + 1] ?? 0);
   return insertedAt + numberBytes(bytes[insertedAt] ?? 0);
 }
 
-/** How long a length-encoded number is. */
+/** The size of a length-encoded number, by its first byte. */
 function numberBytes(first: number): number {
   if (first < 0xfb) return 1;
   if (first === 0xfc) return 3;

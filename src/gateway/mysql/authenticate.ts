@@ -1,4 +1,4 @@
-// Has a client prove who it is, without the engine.
+// Authenticates a client without the engine.
 import { held, type Backend } from "../backend.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import { PLUGIN_AUTH } from "./capabilities.ts";
@@ -13,25 +13,25 @@ import { NATIVE_PASSWORD, passwordHashOf } from "./native-password.ts";
 import type { PacketStream } from "./packets.ts";
 import { verifierOf } from "./users.ts";
 
-/** As long as MariaDB itself waits for a client to log in. */
+/** The login timeout of MariaDB. */
 export const LOGIN_MS = 10_000;
 
 const AUTH_SWITCH = 0xfe;
-/** Checked for users that are not there, so that it takes as long to say no to them. */
+/** The verifier of unknown users: their refusal takes as long as a wrong password's. */
 const NOBODY = crypto.getRandomValues(new Uint8Array(20));
 
-/** A client in its login. */
+/** A client during its login. */
 export interface Candidate<C extends ClientStream = ClientStream> {
   client: C;
   packets: PacketStream;
-  /** What its answers are for. */
+  /** The salt of the greeting, for which the client computes its proof. */
   salt: Uint8Array;
-  /** Whether errors to it have an SQL state. */
+  /** Whether errors to the client have an SQL state. */
   speaksVersion41: boolean;
 }
 
 /**
- * The client's answer to the greeting, after TLS if it wishes for it.
+ * The client's answer to the greeting, after the start of TLS if the client asks for TLS.
  * @throws ProtocolError, MalformedPayload, NotThisProtocol, StreamEnded
  */
 export async function readHandshakeResponse(candidate: Candidate): Promise<HandshakeResponse> {
@@ -47,8 +47,8 @@ export async function readHandshakeResponse(candidate: Candidate): Promise<Hands
 }
 
 /**
- * What the client proves its password with, for mysql_native_password.
- * @returns empty when it has none.
+ * The client's token for mysql_native_password.
+ * @returns no bytes for a client without a password.
  */
 export async function readToken(
   { packets, salt }: Candidate,
@@ -64,9 +64,9 @@ export async function readToken(
 }
 
 /**
- * SHA1(password) of the user, recovered from the token. A running engine is asked for its users again before a token is refused,
- * since passwords may be changed there; one that sleeps is not woken.
- * @throws ProtocolError when the password is wrong or there is no such user, which look the same; EngineUnavailable, StreamEnded.
+ * SHA1(password) of the user, recovered from the token. Before a refusal the users are refreshed from a running engine,
+ * since customers change passwords there; a sleeping engine is not woken.
+ * @throws ProtocolError for a wrong password and for an unknown user alike; EngineUnavailable, StreamEnded.
  */
 export async function authenticate<C extends ClientStream, E extends Stream>(
   { client, salt }: Candidate<C>,

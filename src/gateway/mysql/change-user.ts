@@ -1,12 +1,12 @@
-// The command that makes a session another user's.
+// The rule for COM_CHANGE_USER, the command that gives a session another user.
 import type { Instance } from "../backend.ts";
 import { PayloadReader } from "./payload-reader.ts";
 import { verifierOf } from "./users.ts";
 import type { MayBecome } from "./framer.ts";
 
 /**
- * Lets the engine be asked for users with a password alone, which it then has proved to itself, for a salt of its own. For others
- * it may go by what the kernel says of who is connected, and that is the gateway.
+ * Lets only requests for users with a password reach the engine, which then demands a proof for a salt of its own. For
+ * other users the engine may trust the kernel's word on the connected process, and that process is the gateway.
  */
 export function usersWithPasswords(backend: Instance): MayBecome {
   return (payload) => {
@@ -14,7 +14,7 @@ export function usersWithPasswords(backend: Instance): MayBecome {
       const user = new TextDecoder().decode(new PayloadReader(payload, 1).untilZero());
       return verifierOf(backend.entry, user) !== null;
     } catch {
-      // It is shorter than it says.
+      // The payload is shorter than its fields say.
       return false;
     }
   };

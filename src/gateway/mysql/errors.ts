@@ -1,11 +1,11 @@
-// Errors of the MySQL protocol that the gateway sends itself.
+// The gateway's own errors in the MySQL protocol.
 import { PayloadReader } from "./payload-reader.ts";
 
 const ERR = 0xff;
 const STATE_MARK = 0x23;
 const TOO_MANY_CONNECTIONS = 1040;
 
-/** An error that a client is told, and with which its connection ends. */
+/** An error that is sent to a client and ends its connection. */
 export class ProtocolError extends Error {
   readonly code: number;
   /** The SQL state, five characters. */
@@ -20,7 +20,7 @@ export class ProtocolError extends Error {
 }
 
 /**
- * Somebody who did not prove who they are, in the engine's words.
+ * A failed login, in the engine's words.
  * @param host the address without the port.
  */
 export function accessDenied(user: string, host: string, hasPassword: boolean): ProtocolError {
@@ -53,15 +53,15 @@ export function insecureTransport(): ProtocolError {
   );
 }
 
-/** What MariaDB itself says. */
+/** MariaDB's own error. */
 export function tooManyConnections(): ProtocolError {
   return new ProtocolError(TOO_MANY_CONNECTIONS, "08004", "Too many connections");
 }
 
 /**
- * An engine that cannot be had now. Codes from 2000 on are those of client libraries, and 1040 says that closing connections
- * would help; 1053 is what a server says that goes away or is not there yet, and its state 08S01, a failed link, is
- * what pools and frameworks try again after.
+ * An engine that is unavailable now. Codes from 2000 on belong to client libraries, and 1040 would say that closing
+ * connections helps. 1053 is the error of a server that stops or starts; pools and frameworks try again after its state
+ * 08S01, a failed link.
  */
 export function unavailable(message: string): ProtocolError {
   return new ProtocolError(1053, "08S01", message);
@@ -79,7 +79,7 @@ export function isError(payload: Uint8Array): boolean {
 }
 
 /**
- * The error of a payload. An engine that turns a client away before anything was said leaves the state out.
+ * The error in a payload. An engine that refuses a connection before the handshake leaves the state out.
  * @throws MalformedPayload
  */
 export function parseError(payload: Uint8Array): ProtocolError {
@@ -98,7 +98,7 @@ function stateOf(code: number): string {
   return code === SERVER_SHUTDOWN ? "08S01" : "HY000";
 }
 
-/** Whether an engine says that it goes away, so that it is worth asking the next one. */
+/** Whether the error says that the engine stops, so that the next engine process is worth an attempt. */
 export function isShutdown(error: ProtocolError): boolean {
   return error.code === SERVER_SHUTDOWN;
 }

@@ -1,4 +1,4 @@
-// What the framer makes of a client's packets, however they are cut.
+// The framer on a client's packets, however they are cut.
 import { describe, expect, test } from "bun:test";
 import { Answers } from "./answers.ts";
 import { ThreadIds } from "./thread-ids.ts";
@@ -26,7 +26,7 @@ function walk(framer: MysqlFramer, bytes: number[]): { used: boolean; after: num
   return { used: framer.walk(buffer, buffer.length), after: [...buffer] };
 }
 
-describe("what counts as use", () => {
+describe("whether the framer counts a packet as use", () => {
   test.each([
     ["ping", [PING], false],
     ["quit", [QUIT], false],
@@ -39,27 +39,27 @@ describe("what counts as use", () => {
     expect(framer.isBetweenMessages).toBe(true);
   });
 
-  test("a query among pings", () => {
+  test("yes: a query among pings", () => {
     const { framer } = framerThatAllows();
     expect(walk(framer, [...packet(0, [PING]), ...packet(0, [QUERY, 1]), ...packet(0, [PING])]).used).toBe(
       true,
     );
   });
 
-  test("what is sent for LOAD DATA LOCAL, whatever is in it", () => {
+  test("yes: a packet of LOAD DATA LOCAL, whatever it contains", () => {
     const { framer } = framerThatAllows();
     walk(framer, packet(0, [QUERY, 1]));
     expect(walk(framer, packet(2, [PING])).used).toBe(true);
   });
 
-  test("the rest of a query that is long under way", () => {
+  test("yes: the later part of a long query", () => {
     const { framer } = framerThatAllows();
     walk(framer, [100, 0, 0, 0, QUERY, 1]);
     expect(walk(framer, [PING, PING]).used).toBe(true);
   });
 });
 
-test("cut at any place it knows where messages end", () => {
+test("the framer knows the end of each message, wherever the bytes are cut", () => {
   const messages = [packet(0, [QUERY, 1, 2, 3]), packet(0, [PING]), packet(2, []), packet(0, [QUERY])];
   const bytes = messages.flat();
   const ends = new Set<number>();
@@ -74,48 +74,48 @@ test("cut at any place it knows where messages end", () => {
   }
 });
 
-test("takes no more than the length it is told", () => {
+test("the framer ignores the bytes after the given length", () => {
   const { framer } = framerThatAllows();
   const bytes = Uint8Array.from([...packet(0, [PING]), ...packet(0, [QUERY, 1])]);
   expect(framer.walk(bytes, 5)).toBe(false);
   expect(framer.isBetweenMessages).toBe(true);
 });
 
-test("a message of 16 MB ends with the packet that is not full", () => {
+test("a message of 16 MB ends with the first packet that is not full", () => {
   const { framer } = framerThatAllows();
   walk(framer, [255, 255, 255, 0, QUERY]);
   expect(framer.walk(new Uint8Array(0xff_fffe), 0xff_fffe)).toBe(true);
   expect(framer.isBetweenMessages).toBe(false);
-  // Its second byte would be a command if a message began here.
+  // At the beginning of a message the framer would read this byte as a command.
   expect(walk(framer, packet(0, [CHANGE_USER])).after[4]).toBe(CHANGE_USER);
   expect(framer.isBetweenMessages).toBe(true);
 });
 
-describe("becoming another user", () => {
+describe("a command to change the user", () => {
   const request = packet(0, [CHANGE_USER, 0x61, 0, 0]);
 
-  test("is looked at whole, and passed on when it may be", () => {
+  test("is checked whole, and passed on when the rule allows it", () => {
     const { framer, seen } = framerThatAllows();
     expect(walk(framer, [...packet(0, [PING]), ...request]).after.slice(5)).toEqual(request);
     expect(seen).toEqual(["11610000"]);
   });
 
-  test("is made no command at all when it may not be", () => {
+  test("is replaced by an unknown command when the rule forbids it", () => {
     const { framer } = framerThatAllows(false);
     expect(walk(framer, request).after).toEqual(packet(0, [0xff, 0x61, 0, 0]));
   });
 
-  test("that comes in pieces never reaches the engine as such", () => {
+  test("never reaches the engine when its payload arrives in pieces", () => {
     for (let cut = 1; cut < request.length; cut++) {
       const { framer, seen } = framerThatAllows();
       const after = [...walk(framer, request.slice(0, cut)).after, ...walk(framer, request.slice(cut)).after];
-      // A header that came before is no obstacle.
+      // A header that arrived earlier does not matter.
       expect(after[4]).toBe(cut <= 4 ? CHANGE_USER : 0xff);
       expect(seen.length).toBe(cut <= 4 ? 1 : 0);
     }
   });
 
-  test("is no matter for what a file's packets have in them, also when their count goes round", () => {
+  test("is not seen in the packets of a file, even when their sequence numbers wrap around", () => {
     const { framer, seen } = framerThatAllows(false);
     walk(framer, packet(0, [QUERY, 1]));
     for (let sequence = 2; sequence < 600; sequence++) {
@@ -125,7 +125,7 @@ describe("becoming another user", () => {
     expect(seen).toEqual([]);
   });
 
-  test("right behind a file that ends as its count goes round is looked at", () => {
+  test("is checked right after a file whose last sequence number is the highest", () => {
     const { framer } = framerThatAllows(false);
     for (let sequence = 2; sequence < 255; sequence++) walk(framer, packet(sequence, [1]));
     walk(framer, packet(255, []));
@@ -133,7 +133,7 @@ describe("becoming another user", () => {
   });
 });
 
-test("in a transaction no place is between messages, until the engine says that it has ended", () => {
+test("the framer is not between messages until the engine reports the end of the transaction", () => {
   const { framer } = framerThatAllows();
   const tell = (status: number) => framer.hear(Uint8Array.from(packet(1, [0, 0, 0, status, 0, 0, 0])), 11);
   walk(framer, packet(0, [QUERY, 1]));

@@ -1,4 +1,4 @@
-// Follows a client's packets after the login: where messages end, which are use, who a session is to become, and whom it ends.
+// Follows a client's packets after the login: their ends, use of the instance, changes of the user, and thread ids.
 import type { MessageFramer } from "../backend.ts";
 import type { Answers } from "./answers.ts";
 import { mayNameThreads, type ThreadIds } from "./thread-ids.ts";
@@ -7,15 +7,15 @@ const COM_QUIT = 0x01;
 const COM_STATISTICS = 0x09;
 const COM_PING = 0x0e;
 const COM_CHANGE_USER = 0x11;
-/** No command of any version; the engine answers that it does not know it. */
+/** A command of no version; the engine answers that it is unknown. */
 const NO_COMMAND = 0xff;
 
 const HEADER_BYTES = 4;
-/** A packet of this length is continued by the next one. */
+/** The next packet continues a packet of this length. */
 const FULL_LENGTH = 0xff_ffff;
 const LAST_SEQUENCE = 0xff;
 
-/** Whether the engine may see a request to become another user, given its payload. */
+/** Whether the engine may get a COM_CHANGE_USER, given its payload. */
 export type MayBecome = (payload: Uint8Array) => boolean;
 
 export class MysqlFramer implements MessageFramer {
@@ -24,7 +24,7 @@ export class MysqlFramer implements MessageFramer {
   readonly #answers: Answers;
   #header = 0;
   #headerBytes = 0;
-  /** Of the payload of the packet under way. */
+  /** The missing bytes of the payload under way. */
   #remaining = 0;
   #length = 0;
   #sequence = 0;
@@ -78,7 +78,8 @@ export class MysqlFramer implements MessageFramer {
 
   #beginPacket(length: number, sequence: number): void {
     const continues = this.#length === FULL_LENGTH;
-    // The count begins anew with each command, and goes round in a long file for LOAD DATA LOCAL, which ends with an empty packet.
+    // Sequence numbers begin anew with each command. They wrap around in a long file for LOAD DATA LOCAL, which ends
+    // with an empty packet.
     const goesRound = this.#sequence === LAST_SEQUENCE && this.#length > 0;
     this.#isAtCommand = sequence === 0 && !continues && !goesRound;
     if (!continues) this.#isUse = true;
@@ -94,7 +95,7 @@ export class MysqlFramer implements MessageFramer {
     this.#isUse = command !== COM_PING && command !== COM_QUIT && command !== COM_STATISTICS;
     const mayName = mayNameThreads(command, this.#length);
     if (command !== COM_CHANGE_USER && !mayName) return;
-    // Drivers send it in one piece; what is not here whole cannot be looked at.
+    // Drivers send the command in one piece; an incomplete command cannot be checked.
     const isWhole = this.#length <= length - at && this.#length < FULL_LENGTH;
     if (mayName) {
       if (isWhole) this.#threadIds.replaceIn(bytes.subarray(at, at + this.#length));

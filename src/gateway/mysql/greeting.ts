@@ -6,17 +6,17 @@ import { NotThisProtocol } from "./packets.ts";
 import { PayloadReader } from "./payload-reader.ts";
 
 const PROTOCOL_VERSION = 10;
-/** What of the salt stands before the capability flags. */
+/** The part of the salt before the capability flags. */
 const SALT_START_BYTES = 8;
 const STATUS_AUTOCOMMIT = 2;
 
-/** What a greeting tells. */
+/** The members of a greeting that matter. */
 export interface Greeting {
   threadId: number;
   salt: Uint8Array;
 }
 
-/** A greeting as the engine itself would send it. */
+/** A greeting like the engine's own. */
 export function greetingPayload(
   { threadId, salt }: Greeting,
   traits: EngineTraits,
@@ -39,7 +39,7 @@ export function greetingPayload(
 }
 
 /**
- * What an engine greeted with.
+ * Reads the greeting of an engine.
  * @throws MalformedPayload, NotThisProtocol
  */
 export function parseGreeting(payload: Uint8Array): Greeting {

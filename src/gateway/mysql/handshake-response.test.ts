@@ -1,4 +1,4 @@
-// Handshake responses of clients of several kinds, and what the engine is told in their place.
+// Handshake responses of several kinds of clients, and the gateway's responses to the engine in their place.
 import { describe, expect, test } from "bun:test";
 import { fixedPart, handshakeResponse } from "../../../tests/support/wire/mysql-raw.ts";
 import { COMPRESS, CONNECT_ATTRS, CONNECT_WITH_DB, PLUGIN_AUTH_LENENC, SSL } from "./capabilities.ts";
@@ -14,14 +14,14 @@ const whole = {
   attributes: { _client_name: "libmariadb", program_name: "worker" },
 };
 
-test("all parts of a response", () => {
+test("a handshake response is parsed with all its parts", () => {
   const response = parseHandshakeResponse(handshakeResponse(whole));
   expect(response).toMatchObject({ user: "app", proof, plugin: "mysql_native_password" });
   expect(String(response.database)).toBe("shop");
   expect(applicationOf(response)).toBe("worker");
 });
 
-test("without a program's name the library's is told", () => {
+test("without a program's name the library's name is the application", () => {
   const response = parseHandshakeResponse(
     handshakeResponse({ user: "app", attributes: { _client_name: "libmariadb" } }),
   );
@@ -29,11 +29,11 @@ test("without a program's name the library's is told", () => {
   expect(applicationOf(parseHandshakeResponse(handshakeResponse({ user: "app" })))).toBeNull();
 });
 
-test("cut at any place it is malformed or lacks what may be left out", () => {
+test("a handshake response cut anywhere is malformed or lacks optional fields only", () => {
   const payload = handshakeResponse(whole);
   for (let length = 0; length < payload.length; length++) {
     const parse = () => parseHandshakeResponse(payload.subarray(0, length));
-    // Behind the proof everything may be missing, each field as a whole.
+    // Each field after the proof may be missing, but only as a whole.
     if (length < 32 + 4 + 21) expect(parse).toThrow(MalformedPayload);
     else expect(outcomeOf(parse)).toBeOneOf(["parsed", "MalformedPayload"]);
   }
@@ -58,12 +58,12 @@ function codeFor(payload: Buffer): number {
   }
 }
 
-describe("clients that are too old", () => {
-  test("from before version 4.1", () => {
+describe("a client that is too old is refused", () => {
+  test("when it is from before version 4.1", () => {
     expect(codeFor(Buffer.from([5, 0, 255, 255, 255, ...Buffer.from("app\0abcdefgh\0")]))).toBe(1251);
   });
 
-  test("with the password's old form", () => {
+  test("when it sends the old form of the password", () => {
     expect(codeFor(Buffer.concat([fixedPart(0x0205), Buffer.from("app\0abcdefgh\0")]))).toBe(1251);
   });
 });
@@ -74,16 +74,16 @@ test("a request for TLS is the fixed part alone", () => {
   expect(isSslRequest(handshakeResponse({ user: "app", flags: SSL }))).toBe(false);
 });
 
-describe("what the engine is told", () => {
+describe("the gateway's response to the engine", () => {
   const token = Buffer.alloc(20, 9);
 
-  test("is what the client said, with another token and neither TLS nor compression", () => {
+  test("is the client's response with another token and without TLS and compression", () => {
     const client = handshakeResponse({ ...whole, flags: SSL | COMPRESS | PLUGIN_AUTH_LENENC });
     const told = engineResponse(parseHandshakeResponse(client), token);
     expect(told).toEqual(handshakeResponse({ ...whole, proof: token, flags: PLUGIN_AUTH_LENENC }));
   });
 
-  test("names what the client left out as left out", () => {
+  test("has no flags for fields that the client left out", () => {
     const client = handshakeResponse({ user: "app", proof, flags: CONNECT_WITH_DB | CONNECT_ATTRS });
     const cut = client.subarray(0, 32 + 4 + 21);
     const told = parseHandshakeResponse(engineResponse(parseHandshakeResponse(cut), token));

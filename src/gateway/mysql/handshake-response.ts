@@ -1,4 +1,4 @@
-// What a client answers to the greeting, HandshakeResponse41, and the same as the gateway says it to the engine.
+// The client's answer to the greeting, HandshakeResponse41, and the gateway's own answer to the engine.
 import {
   COMPRESS,
   CONNECT_ATTRS,
@@ -19,25 +19,25 @@ const FIXED_BYTES = 32;
 const FLAGS_BYTES = 4;
 
 export interface HandshakeResponse {
-  /** The 32 bytes in front, which the engine is told too. */
+  /** The first 32 bytes, which the engine gets too. */
   fixed: Uint8Array;
   capabilities: number;
   user: string;
-  /** What proves the password; empty without one. */
+  /** The proof of the password; empty without a password. */
   proof: Uint8Array;
   database: Uint8Array | null;
-  /** What the proof is for; null when the client knows only one kind. */
+  /** The plugin of the proof; null when the client knows only one plugin. */
   plugin: string | null;
-  /** Keys and values as they came, without their length. */
+  /** Keys and values as the client sent them, without their total length. */
   attributes: Uint8Array | null;
 }
 
-/** Whether it is the packet that TLS begins behind: the fixed part alone. */
+/** Whether the payload is the request for TLS, the fixed part alone. */
 export function isSslRequest(payload: Uint8Array): boolean {
   return payload.length === FIXED_BYTES && (capabilitiesOf(payload) & SSL) !== 0;
 }
 
-/** Whether errors to this client have an SQL state; what is too short to say so counts as new. */
+/** Whether errors to this client have an SQL state; a payload too short for the flags counts as new. */
 export function speaksVersion41(payload: Uint8Array): boolean {
   return payload.length < FLAGS_BYTES || (capabilitiesOf(payload) & PROTOCOL_41) !== 0;
 }
@@ -64,7 +64,7 @@ function readProof(reader: PayloadReader, capabilities: number): Uint8Array {
   return new Uint8Array(0);
 }
 
-/** What the client calls itself; null when it does not say or says it wrongly. */
+/** The client's name for itself; null when it is missing or malformed. */
 export function applicationOf({ attributes }: HandshakeResponse): string | null {
   if (attributes === null) return null;
   try {
@@ -104,7 +104,7 @@ export function engineResponse(response: HandshakeResponse, token: Uint8Array): 
   ]);
 }
 
-/** A length-encoded integer; what came in a payload of at most 16 KiB needs no longer form. */
+/** A length-encoded integer; a length within a payload of at most 16 KiB needs no longer form. */
 function lengthOf(bytes: Uint8Array): Uint8Array {
   const { length } = bytes;
   return length < 0xfb ? Uint8Array.of(length) : Uint8Array.of(0xfc, length & 0xff, length >> 8);

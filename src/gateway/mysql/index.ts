@@ -1,4 +1,4 @@
-// Serves clients that speak the MySQL protocol: greets at once, checks passwords, and wakes the engine for those who know one.
+// The protocol handler of MySQL: greets at once, checks passwords, and wakes the engine only for logged-in clients.
 import { EngineUnavailable, TooManyClients, type Backend, type ProtocolHandler } from "../backend.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { Answers } from "./answers.ts";
@@ -14,7 +14,7 @@ import { MalformedPayload } from "./payload-reader.ts";
 import { makeThreadId, threadIdsOf } from "./thread-ids.ts";
 import { MysqlFramer } from "./framer.ts";
 
-/** Wakes nothing for anyone who has not proved to know the password of a user. */
+/** Wakes nothing for a client that has not proved the password of a user. */
 export const mysqlHandler: ProtocolHandler = async (client, backend) => {
   const salt = newSalt();
   const candidate = { client, packets: new PacketStream(client), salt, speaksVersion41: true };
@@ -24,8 +24,8 @@ export const mysqlHandler: ProtocolHandler = async (client, backend) => {
     const refusal = refusalOf(error);
     if (refusal !== null) candidate.packets.send(errorPayload(refusal, candidate.speaksVersion41));
   } finally {
-    // Clients of an engine that goes to sleep are told nothing: an error that nobody asked for has the wrong number for the
-    // answer to their next command, which some take for a broken connection and warn of.
+    // A client whose engine goes to sleep gets no error: an unasked error has the wrong sequence number for the answer
+    // to the client's next command, and some clients warn of a broken connection then.
     client.end();
   }
 };
@@ -36,7 +36,7 @@ async function serve<C extends ClientStream, E extends Stream>(
 ): Promise<void> {
   const { client, packets, salt } = candidate;
   client.setDeadline(LOGIN_MS);
-  // The engine's own number would take one of its connections for each stranger.
+  // The engine's own number would cost a connection to the engine for each client before its login.
   const threadId = makeThreadId();
   packets.send(greetingPayload({ threadId, salt }, traitsOf(backend.entry.engine), client.canStartTls));
   const response = await readHandshakeResponse(candidate);
@@ -68,8 +68,8 @@ async function pass<C extends ClientStream, E extends Stream>(
 }
 
 /**
- * What a client is told at the end of its login; null for those that have gone or never spoke the protocol.
- * @throws what is a fault of the gateway's own.
+ * The error for a client whose login failed; null for a client that has gone or never spoke the protocol.
+ * @throws every error that is a fault of the gateway.
  */
 function refusalOf(error: unknown): ProtocolError | null {
   if (error instanceof ProtocolError) return error;

@@ -1,4 +1,4 @@
-// Logs a client that has proved who it is in at the engine.
+// Logs an authenticated client in at the engine.
 import { EngineUnavailable, type Backend } from "../backend.ts";
 import type { WakeReason } from "../link.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
@@ -12,24 +12,24 @@ import { MalformedPayload, PayloadReader } from "./payload-reader.ts";
 
 const OK = 0x00;
 const AUTH_SWITCH = 0xfe;
-/** An engine that goes away while a client logs in may do so again, but not for ever. */
+/** How often a login is tried at an engine that stops during it. */
 const MAX_ATTEMPTS = 20;
 const RETRY_MS = 50;
 
 /** A session at the engine. */
 export interface Session<E extends Stream> {
   engine: E;
-  /** The engine's number for it. */
+  /** The engine's number for the session. */
   threadId: number;
-  /** Its OK, for the client. */
+  /** The engine's OK, for the client. */
   answer: Uint8Array;
-  /** Whether it leaves out what the flag of that name says. */
+  /** Whether the flag DEPRECATE_EOF is in force. */
   deprecatesEof: boolean;
 }
 
 /**
- * Wakes the engine if need be. One that goes away meanwhile is asked again.
- * @param passwordHash SHA1(password), which the client has proved to know.
+ * Wakes the engine if need be. A login at an engine that stops meanwhile is tried again.
+ * @param passwordHash SHA1(password), recovered from the client's proof.
  * @throws ProtocolError with the engine's own error; EngineUnavailable; StreamEnded when the client has gone.
  */
 export async function logIn<C extends ClientStream, E extends Stream>(
@@ -47,7 +47,7 @@ export async function logIn<C extends ClientStream, E extends Stream>(
       session = await enter(engine, response, passwordHash);
     } catch (error) {
       if (hasAsked || !isAboutUser(error)) throw error;
-      // The host sets a published user again that a customer has changed, so the same login may work now.
+      // The refresh has the host restore a published user that a customer has changed: the login may work now.
       hasAsked = true;
       await backend.refreshUsers();
       continue;
@@ -58,14 +58,14 @@ export async function logIn<C extends ClientStream, E extends Stream>(
   throw new EngineUnavailable("the database ends all connections; try again");
 }
 
-/** A wrong password, a password that has expired, or a locked account, of a user whose password the gateway knows. */
+/** Errors about the user: a wrong password, an expired password, a locked account. */
 const ABOUT_USER = new Set([1045, 1820, 1862, 4151]);
 
 function isAboutUser(error: unknown): boolean {
   return error instanceof ProtocolError && ABOUT_USER.has(error.code);
 }
 
-/** Null when the engine goes away. */
+/** @returns null when the engine stops or closes the connection. */
 async function enter<E extends Stream>(
   engine: E,
   response: HandshakeResponse,
@@ -101,19 +101,19 @@ async function converse<E extends Stream>(
   }
   if (isError(answer)) return passOn(answer);
   if (answer[0] !== OK) throw refused(response);
-  // All that the gateway passes on of a client's flags is known to every engine.
+  // Every engine knows all client flags that the gateway passes on.
   const deprecatesEof = (response.capabilities & DEPRECATE_EOF) !== 0;
   return { engine, threadId, answer, deprecatesEof };
 }
 
-/** @throws ProtocolError with the engine's words, unless it says that it goes away. */
+/** @returns null for an engine that stops. @throws ProtocolError with any other error of the engine. */
 function passOn(payload: Uint8Array): null {
   const error = parseError(payload);
   if (isShutdown(error)) return null;
   throw error;
 }
 
-/** The salt of an AuthSwitchRequest. What another plugin wants to know cannot be told. */
+/** The salt of an AuthSwitchRequest. @throws ProtocolError for any plugin but mysql_native_password. */
 function switchedSalt(request: Uint8Array, response: HandshakeResponse): Uint8Array {
   const reader = new PayloadReader(request, 1);
   const plugin = reader.isAtEnd ? "" : new TextDecoder().decode(reader.untilZeroOrEnd());

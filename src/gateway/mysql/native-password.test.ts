@@ -1,4 +1,4 @@
-// Tokens of mysql_native_password against the formula, and what verifiers are taken for.
+// Tokens of mysql_native_password, compared with the formula, and the forms of verifiers.
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { nativeVerifier } from "../../lib/verifiers.ts";
@@ -8,7 +8,7 @@ function sha1(...parts: Uint8Array[]): Buffer {
   return createHash("sha1").update(Buffer.concat(parts)).digest();
 }
 
-/** As clients compute it. */
+/** A token as clients compute it. */
 function clientToken(password: string, salt: Uint8Array): Buffer {
   const once = sha1(Buffer.from(password));
   const mask = sha1(salt, sha1(once));
@@ -21,7 +21,7 @@ function verifierFor(password: string): Uint8Array {
   return verifier;
 }
 
-test("a client's token gives the password's hash, which makes tokens for other salts", () => {
+test("a client's token yields the password's hash, from which tokens for other salts are made", () => {
   const [salt, engineSalt] = [newSalt(), newSalt()];
   const passwordHash = passwordHashOf(clientToken("säcret", salt), salt, verifierFor("säcret"));
   expect(passwordHash).toEqual(Uint8Array.from(sha1(Buffer.from("säcret"))));
@@ -30,7 +30,7 @@ test("a client's token gives the password's hash, which makes tokens for other s
   expect(Buffer.from(tokenOf(passwordHash, engineSalt)).equals(token)).toBe(true);
 });
 
-test("no other password, salt or length will do", () => {
+test("a token for another password, salt or length is refused", () => {
   const salt = newSalt();
   const verifier = verifierFor("right");
   const token = clientToken("right", salt);
@@ -54,7 +54,7 @@ describe("verifiers", () => {
   );
 });
 
-test("salts have no byte that clients stumble over", () => {
+test("a salt has no zero, no dollar sign and no byte above 127", () => {
   for (let count = 0; count < 2_000; count++) {
     const salt = newSalt();
     expect(salt.length).toBe(20);

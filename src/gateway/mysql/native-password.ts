@@ -1,4 +1,4 @@
-// The plugin `mysql_native_password`: a client proves that it knows a password without sending it, and shows its SHA-1 to who can check.
+// The plugin `mysql_native_password`: a client proves its password, and the verifier's owner learns SHA1(password).
 import { timingSafeEqual } from "node:crypto";
 
 /** The plugin's name in the protocol. */
@@ -9,10 +9,10 @@ export const TOKEN_BYTES = 20;
 
 const HASH_BYTES = 20;
 const VERIFIER = /^\*[0-9A-F]{40}$/i;
-/** A zero would end the salt early for some clients, and a dollar sign has a meaning to others. */
+/** A zero would end the salt early for some clients; a dollar sign has a meaning for others. */
 const DOLLAR = 0x24;
 
-/** Twenty random bytes of seven bits, as engines make them. */
+/** Twenty random bytes of seven bits, like the engines' salts. */
 export function newSalt(): Uint8Array {
   return crypto
     .getRandomValues(new Uint8Array(SALT_BYTES))
@@ -28,7 +28,7 @@ export function parseVerifier(verifier: string): Uint8Array | null {
 /**
  * Checks a token in constant time.
  * @param verifier SHA1(SHA1(password)).
- * @returns SHA1(password), which is enough to log in elsewhere, or null when the token is not of this password and salt.
+ * @returns SHA1(password), which suffices for a login at the engine, or null for a token of another password or salt.
  */
 export function passwordHashOf(token: Uint8Array, salt: Uint8Array, verifier: Uint8Array): Uint8Array | null {
   if (token.length !== TOKEN_BYTES || verifier.length !== HASH_BYTES) return null;
@@ -36,7 +36,7 @@ export function passwordHashOf(token: Uint8Array, salt: Uint8Array, verifier: Ui
   return timingSafeEqual(sha1(passwordHash), verifier) ? passwordHash : null;
 }
 
-/** What proves to know the password that has this hash. */
+/** The token that proves the password with this hash. */
 export function tokenOf(passwordHash: Uint8Array, salt: Uint8Array): Uint8Array {
   return xor(passwordHash, sha1(salt, sha1(passwordHash)));
 }

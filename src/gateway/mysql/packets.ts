@@ -2,13 +2,12 @@
 import type { Stream } from "../stream.ts";
 
 /**
- * As much as MariaDB takes before a login (`net_buffer_length`); clients that have not proved anything cannot make the gateway
- * hold more.
+ * MariaDB's own limit before a login (`net_buffer_length`); it bounds the memory of a client before its login.
  */
 const MAX_PAYLOAD_BYTES = 16_384;
 const HEADER_BYTES = 4;
 
-/** Thrown when the other side speaks something else. */
+/** Thrown when the other side speaks another protocol. */
 export class NotThisProtocol extends Error {
   constructor() {
     super("not the MySQL protocol");
@@ -16,7 +15,7 @@ export class NotThisProtocol extends Error {
   }
 }
 
-/** Packets over a connection, before commands begin. Both sides count them, each packet being the next one. */
+/** The packets of a login. Both sides number them together, in their order. */
 export class PacketStream {
   readonly #stream: Stream;
   #sequence = 0;
@@ -26,8 +25,8 @@ export class PacketStream {
   }
 
   /**
-   * The payload of the next packet; nothing is read beyond it.
-   * @throws StreamEnded; NotThisProtocol when it is out of order or longer than 16 KiB.
+   * The payload of the next packet; later bytes stay unread.
+   * @throws StreamEnded; NotThisProtocol when the packet is out of order or longer than 16 KiB.
    */
   async receive(): Promise<Uint8Array> {
     const [low = 0, middle = 0, high = 0, sequence] = await this.#stream.read(HEADER_BYTES);

@@ -1,4 +1,4 @@
-// Reads the fields of a payload one after the other.
+// Reads the fields of a payload in order.
 
 /** Thrown when a payload is shorter than its fields say. */
 export class MalformedPayload extends Error {
@@ -8,7 +8,7 @@ export class MalformedPayload extends Error {
   }
 }
 
-/** Every method throws MalformedPayload when the payload ends before the field does. */
+/** Every method throws MalformedPayload when the payload ends before the field. */
 export class PayloadReader {
   readonly #payload: Uint8Array;
   #offset: number;
@@ -18,7 +18,7 @@ export class PayloadReader {
     this.#offset = offset;
   }
 
-  /** Where the next field begins. */
+  /** The start of the next field. */
   get offset(): number {
     return this.#offset;
   }
@@ -40,7 +40,7 @@ export class PayloadReader {
     return this.bytes(length).reduce((sum, byte, index) => sum + byte * 2 ** (8 * index), 0);
   }
 
-  /** Bytes up to a zero, which is taken too. */
+  /** The bytes up to a zero, which is skipped. */
   untilZero(): Uint8Array {
     const end = this.#payload.indexOf(0, this.#offset);
     if (end === -1) throw new MalformedPayload();
@@ -49,12 +49,12 @@ export class PayloadReader {
     return taken;
   }
 
-  /** As `untilZero`, where some clients leave out the last zero of the payload. */
+  /** As `untilZero`, but the last field may lack its zero, which some clients leave out. */
   untilZeroOrEnd(): Uint8Array {
     return this.#payload.includes(0, this.#offset) ? this.untilZero() : this.rest();
   }
 
-  /** Bytes behind their length-encoded length. */
+  /** The bytes after a length-encoded length. */
   lengthEncoded(): Uint8Array {
     return this.bytes(this.#lengthEncodedLength());
   }
@@ -68,7 +68,7 @@ export class PayloadReader {
     if (first < 0xfb) return first;
     if (first === 0xfc) return this.uint(2);
     if (first === 0xfd) return this.uint(3);
-    // No payload is so long that it would need the form with eight bytes.
+    // No payload is long enough for the form with eight bytes.
     throw new MalformedPayload();
   }
 }

@@ -1,4 +1,4 @@
-// The numbers by which clients end each other's queries.
+// The thread ids by which clients end each other's queries.
 import { describe, expect, test } from "bun:test";
 import { makeThreadId, mayNameThreads, ThreadIds } from "./thread-ids.ts";
 
@@ -16,7 +16,7 @@ function replaced(statement: string): string {
   return Buffer.from(payload.subarray(1)).toString();
 }
 
-describe("a made number", () => {
+describe("a thread id made by the gateway", () => {
   test.each([
     ["kill ", ""],
     ["KILL QUERY ", ""],
@@ -31,11 +31,11 @@ describe("a made number", () => {
     expect(replaced(`${before}${made}`)).toBe(`${before}${made}`);
   });
 
-  test("is left alone when it is nobody's", () => {
+  test("is left alone when no connection has it", () => {
     expect(replaced(`kill ${made + 1}`)).toBe(`kill ${made + 1}`);
   });
 
-  test("is replaced in the binary command", () => {
+  test("is replaced in the binary command COM_PROCESS_KILL", () => {
     const payload = Buffer.alloc(5);
     payload[0] = 0x0c;
     payload.writeUInt32LE(made, 1);
@@ -44,7 +44,7 @@ describe("a made number", () => {
   });
 });
 
-test("only short commands that may name a connection are looked at", () => {
+test("only short commands that may name a connection are searched for thread ids", () => {
   expect(mayNameThreads(0x0c, 5)).toBe(true);
   expect(mayNameThreads(3, 100)).toBe(true);
   expect(mayNameThreads(3, 10_000)).toBe(false);

@@ -1,13 +1,13 @@
-// The number of a connection, by which others see it and end it: the gateway's own in the greeting, since it greets before there is an
-// engine, and the engine's in all that the engine is asked.
+// The number of a connection, by which other clients see and end it. The gateway greets before there is an engine, so
+// the greeting has a made number; in commands the engine's number replaces it.
 import type { Instance } from "../backend.ts";
 
 const COM_QUERY = 0x03;
 const COM_PROCESS_KILL = 0x0c;
-/** Engines count from one at each start, so none comes near: these never are somebody else's. They all have ten digits. */
+/** Engines count from one at each start and never come near these numbers. All of them have ten digits. */
 const FIRST_MADE = 0x8000_0000;
 const DIGITS = 10;
-/** Longer statements do more than to look for connections or to end them. */
+/** Longer statements do more than list or end connections. */
 const MAX_STATEMENT_BYTES = 1_024;
 const KILL = /^\s*kill\b/i;
 const PROCESS_LIST = /processlist/i;
@@ -21,11 +21,11 @@ export function makeThreadId(): number {
   return FIRST_MADE + latest;
 }
 
-/** What the connections of one instance are called by their clients and by the engine. */
+/** The thread ids of one instance's connections: the gateway's and the engine's number of each. */
 export class ThreadIds {
   readonly #engines = new Map<number, number>();
 
-  /** @param made what the client was told. @param own what the engine calls it. */
+  /** @param made the number in the client's greeting. @param own the engine's number. */
   set(made: number, own: number): void {
     this.#engines.set(made, own);
   }
@@ -34,7 +34,7 @@ export class ThreadIds {
     this.#engines.delete(made);
   }
 
-  /** Puts the engine's numbers in the place of made ones, in a command that is about connections. */
+  /** Replaces made numbers by the engine's, in a command about connections. */
   replaceIn(payload: Uint8Array): void {
     if (payload[0] === COM_PROCESS_KILL) return this.#replaceBinary(payload);
     if (payload[0] !== COM_QUERY || payload.length > MAX_STATEMENT_BYTES) return;
@@ -62,7 +62,7 @@ export function mayNameThreads(command: number | undefined, length: number): boo
 
 const instances = new WeakMap<Instance, ThreadIds>();
 
-/** Those of an instance, for as long as it is behind the gateway. */
+/** The thread ids of an instance, for as long as it is behind the gateway. */
 export function threadIdsOf(backend: Instance): ThreadIds {
   const known = instances.get(backend);
   if (known !== undefined) return known;

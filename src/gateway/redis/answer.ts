@@ -1,18 +1,18 @@
-// What the gateway says to a command in place of the engine.
+// The gateway's own answer to a command, in place of the engine's.
 import { errorReply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
-/** What a command is answered with. */
+/** An answer to a command, with the session after it. */
 export interface Answer {
   reply: string;
   session: Session;
-  /** The connection is to be ended. */
+  /** The connection ends after this answer. */
   isLast?: true;
-  /** It was a login, and wrong. */
+  /** The command was a login with a wrong user or password. */
   isRefused?: true;
 }
 
-/** @param name as the engine writes it, such as `client|setname`. */
+/** @param name the command as the engine writes it, such as `client|setname`. */
 export function wrongCount(name: string, session: Session): Answer {
   return { reply: errorReply(`ERR wrong number of arguments for '${name}' command`), session };
 }

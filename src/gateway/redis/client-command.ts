@@ -1,13 +1,13 @@
-// CLIENT, as far as libraries use it to say who they are.
+// CLIENT, as far as libraries use it to name themselves.
 import type { Route } from "../link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { bulkReply, errorReply, nullReply, OK } from "./replies.ts";
 import { MAX_NAME_BYTES, type Session } from "./session.ts";
 
-/** Libraries ask for these, and no engine that runs here knows them. */
+/** Subcommands that libraries send and no supported engine knows. */
 const KNOWN_NOWHERE = new Set(["maint_notifications"]);
 
-/** Answers `CLIENT SETNAME`, `GETNAME` and `SETINFO`; null for the others. */
+/** Answers `CLIENT SETNAME`, `GETNAME` and `SETINFO`; null for the other subcommands of the engine. */
 export function clientAnswer(args: string[], session: Session, entry: Route): Answer | null {
   const given = args[1];
   if (given === undefined) return wrongCount("client", session);
@@ -20,8 +20,8 @@ export function clientAnswer(args: string[], session: Session, entry: Route): An
 }
 
 /**
- * Why a text that a client tells of itself is refused; null for one that may stand in the engine's list of clients.
- * @param what such as `Client names`.
+ * The error for a text that may not stand in the engine's list of clients; null when the text is valid.
+ * @param what the text's kind, such as `Client names`.
  */
 export function listingRefusal(what: string, text: string): string | null {
   if (text.length > MAX_NAME_BYTES)
@@ -30,7 +30,7 @@ export function listingRefusal(what: string, text: string): string | null {
   return errorReply(`ERR ${what} cannot contain spaces, newlines or special characters.`);
 }
 
-/** Redis has it since 7.2, and Valkey began with that version. */
+/** Redis knows `CLIENT SETINFO` since 7.2; Valkey began as a fork of that version. */
 export function knowsSetInfo({ engine }: Route): boolean {
   const [major = 0, minor = 0] = engine.version.split(".").map(Number);
   return engine.name === "valkey" || major > 7 || (major === 7 && minor >= 2);

@@ -1,4 +1,4 @@
-// The commands that need no engine: what libraries say when they connect and to keep a connection alive, answered as the engine would.
+// The commands that need no engine, answered as the engine would: libraries send them to connect and to keep alive.
 import type { Route } from "../link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { clientAnswer } from "./client-command.ts";
@@ -7,12 +7,12 @@ import { bulkReply, errorReply, OK } from "./replies.ts";
 import { strictInteger } from "./resp.ts";
 import type { Session } from "./session.ts";
 
-/** What the engine allows, and the settings of the host do not change. */
+/** The engine's default, which the host's settings leave unchanged. */
 const DATABASES = 16;
 
 type Handler = (args: string[], session: Session, entry: Route) => Answer | null;
 
-/** None of these counts as use of a cache, so a pool that connects again leaves it asleep. */
+/** No command of these counts as use of a cache, so a pool that connects again leaves the cache asleep. */
 const HANDLERS = new Map<string, Handler>([
   ["auth", authAnswer],
   ["client", clientAnswer],
@@ -24,29 +24,29 @@ const HANDLERS = new Map<string, Handler>([
   ["select", select],
 ]);
 const WITHOUT_LOGIN = new Set(["auth", "hello", "quit", "reset"]);
-/** What browsers are made to send to ports that are none of theirs; the engine closes without a word. */
+/** Words of HTTP requests, which a hostile page makes browsers send to any port; the engine closes in silence. */
 const OF_HTTP = new Set(["post", "host:"]);
 
-/** Whether it is only to see that the connection works, which any end of it can tell. @param name in any case. */
+/** Whether the command only checks the connection, so the gateway may always answer it. @param name in any case. */
 export function isKeepAlive(name: string): boolean {
   return ["ping", "echo"].includes(name.toLowerCase());
 }
 
-/** Whether it may be one that is answered here. @param name in any case. */
+/** Whether the gateway may be able to answer the command. @param name in any case. */
 export function isLocal(name: string): boolean {
   return HANDLERS.has(name.toLowerCase());
 }
 
 /**
  * Answers a command without the engine.
- * @param args at least the name; one character is a byte.
+ * @param args the name and its arguments; one character is a byte.
  * @returns null when only the engine can answer it.
  */
 export function answerOf(args: string[], session: Session, entry: Route): Answer | null {
   const name = (args[0] ?? "").toLowerCase();
   if (session.login !== null) return HANDLERS.get(name)?.(args, session, entry) ?? null;
   if (OF_HTTP.has(name)) return { reply: "", session, isLast: true };
-  // The engine tells a stranger which commands there are and what they take; here nobody learns it.
+  // The engine shows its commands and their arities even before a login; the gateway shows them to no such client.
   if (!WITHOUT_LOGIN.has(name)) return { reply: errorReply("NOAUTH Authentication required."), session };
   return HANDLERS.get(name)?.(args, session, entry) ?? null;
 }
@@ -65,7 +65,7 @@ function ping(args: string[], session: Session): Answer {
 
 function reset(args: string[], session: Session): Answer {
   if (args.length > 1) return wrongCount("reset", session);
-  // The library behind the connection stays the same.
+  // The library's name and version stay: the library behind the connection is the same.
   return { reply: "+RESET\r\n", session: { ...session, login: null, protocol: 2, db: 0, name: "" } };
 }
 

@@ -1,4 +1,4 @@
-// What the framer makes of commands, wherever they are cut.
+// The framer on commands that arrive cut anywhere.
 import { describe, expect, test } from "bun:test";
 import { commandBytes } from "./replies.ts";
 import { CommandFramer } from "./framer.ts";
@@ -15,7 +15,7 @@ function walked(...texts: string[]): { isUse: boolean; isBetween: boolean } {
   return { isUse: uses.includes(true), isBetween: framer.isBetweenMessages };
 }
 
-/** Commands, whether they are use, and whether an engine may be stopped behind them. */
+/** Commands, whether they are use, and whether the engine may be stopped after them. */
 const CASES: [string, boolean, boolean][] = [
   [commandBytes("PING"), false, true],
   [commandBytes("ping") + commandBytes("PiNg", "message"), false, true],
@@ -39,8 +39,8 @@ const CASES: [string, boolean, boolean][] = [
   [`"wat\\x63h" k\r\n`, true, false],
 ];
 
-describe("commands", () => {
-  test.each(CASES)("%p", (text, isUse, isBetween) => {
+describe("the framer of a cache", () => {
+  test.each(CASES)("reads %p the same wherever it is cut", (text, isUse, isBetween) => {
     expect(walked(text)).toEqual({ isUse, isBetween });
     for (let at = 1; at < text.length; at++) {
       expect(walked(text.slice(0, at), text.slice(at))).toEqual({ isUse, isBetween });
@@ -48,28 +48,28 @@ describe("commands", () => {
     expect(walked(...text)).toEqual({ isUse, isBetween });
   });
 
-  test("that are half sent are seen", () => {
+  test("knows that a command has been sent in part", () => {
     const text = commandBytes("SET", "key", "value");
     for (let end = 1; end < text.length; end++) expect(walked(text.slice(0, end)).isBetween).toBeFalse();
     const line = "GET key\r";
     for (let end = 1; end <= line.length; end++) expect(walked(line.slice(0, end)).isBetween).toBeFalse();
   });
 
-  test("are read from no more of the chunk than is filled", () => {
+  test("ignores the bytes of the chunk after the given length", () => {
     const framer = new CommandFramer();
     const chunk = bytes(commandBytes("PING") + commandBytes("GET", "k"));
     expect(framer.walk(chunk, commandBytes("PING").length)).toBeFalse();
     expect(framer.isBetweenMessages).toBeTrue();
   });
 
-  test("are followed through a part of a larger memory", () => {
+  test("reads a part of a larger buffer at its own offset", () => {
     const text = commandBytes("PING");
     const memory = bytes(`${commandBytes("GET", "k")}${text}`);
     const part = memory.subarray(memory.length - text.length);
     expect(new CommandFramer().walk(part, part.length)).toBeFalse();
   });
 
-  test("that are none end the following, and the engine closes", () => {
+  test("stops reading at bytes that are no command, since the engine closes the connection", () => {
     for (const text of [
       "*x\r\n",
       "*1\r\n:4\r\n",
@@ -83,7 +83,7 @@ describe("commands", () => {
   });
 });
 
-test("random bytes never make it fail", () => {
+test("random bytes never make the framer throw", () => {
   const alphabet = ["*", "$", "1", "2", "4", "\r\n", "\r", "\n", "PING", "WATCH", "-", "x", '"', "\u00ff"];
   for (let round = 0; round < 20_000; round++) {
     const framer = new CommandFramer();
@@ -95,7 +95,7 @@ test("random bytes never make it fail", () => {
   }
 });
 
-test("random commands are the same to it whole and byte by byte", () => {
+test("the framer reads random commands the same whole and byte by byte", () => {
   const names = [
     "GET",
     "set",

@@ -1,4 +1,4 @@
-// Follows the commands that a client sends to its engine, by the lengths they begin with.
+// Follows the commands of a client to its engine, by the lengths at their beginnings.
 import type { MessageFramer } from "../backend.ts";
 import { splitInline } from "./inline.ts";
 
@@ -12,26 +12,26 @@ const CARRIAGE_RETURN = 0x0d;
 
 const MAX_LINE_BYTES = 64 * 1024;
 const LONGEST_NAME = "unwatch".length;
-/** First letters of the names that mean something here, by the names' length. */
+/** First letters of the names that matter to the framer, by the length of the name. */
 const FIRST_LETTERS = ["", "", "", "", "paeq", "hrmw", "cs", "du"];
-/** Whether a name may mean something here: its length times 256 plus its first byte. */
+/** Whether a name may matter, at the index of its length times 256 plus its first byte. */
 const MAY_MATTER = new Uint8Array(256 * FIRST_LETTERS.length);
 for (const [size, letters] of FIRST_LETTERS.entries()) {
   for (const letter of letters + letters.toUpperCase()) MAY_MATTER[size * 256 + letter.charCodeAt(0)] = 1;
 }
-/** What libraries say when they connect and to keep a connection alive. */
+/** Commands that libraries send to connect and to keep a connection alive. */
 const NO_USE = new Set(["auth", "client", "echo", "hello", "ping", "quit", "reset", "select"]);
 
-/** The length that a line tells, and where the next begins. */
+/** The length in a line, and the start of the next line. */
 const line = { value: 0, end: 0 };
 type LineState = "whole" | "partial" | "wrong";
 
 /**
- * Knows of each moment whether a command is half sent, and whether there is a transaction or a watched key, which would be lost with
- * the connection to the engine. It costs per argument, not per byte.
+ * Knows at each moment whether a command has been sent in part, and whether a transaction or a watched key would be
+ * lost with the connection to the engine. The cost is per argument, not per byte.
  */
 export class CommandFramer implements MessageFramer {
-  /** A line or a name of which the end has not arrived. */
+  /** A line or a name whose end has not arrived. */
   #held: Uint8Array | null = null;
   /** Arguments of the present command that have not begun yet. */
   #argumentsLeft = 0;
@@ -41,7 +41,7 @@ export class CommandFramer implements MessageFramer {
   #isUse = false;
   #isInTransaction = false;
   #isWatching = false;
-  /** The client sent what is no command; the engine is about to close. */
+  /** The client has sent bytes that are no command; the engine is about to close. */
   #isLost = false;
 
   get isBetweenMessages(): boolean {
@@ -142,7 +142,7 @@ export class CommandFramer implements MessageFramer {
     const name = given.toLowerCase();
     this.#isUse = !NO_USE.has(name);
     if (name === "watch") this.#isWatching ||= !this.#isInTransaction;
-    // The engine refuses these with arguments.
+    // The engine refuses the commands below when they have arguments.
     if (this.#count !== 1) return;
     if (name === "multi") this.#isInTransaction = true;
     else if (name === "unwatch") this.#isWatching &&= this.#isInTransaction;
@@ -161,13 +161,13 @@ function mayMatter(size: number, first: number): boolean {
 }
 
 /**
- * Passes over whole commands that are use and mean nothing else, as nearly all are; they cost a quarter so.
- * @returns the beginning of the first that is something else, or not all there.
+ * Skips whole commands that are use and nothing else, as nearly all commands are; this makes them cost a quarter.
+ * @returns the start of the first command that matters or is incomplete.
  */
 function skipPlain(bytes: Uint8Array, start: number, length: number): number {
   let commandAt = start;
   while (commandAt < length && bytes[commandAt] === STAR) {
-    // What is read behind the end of the chunk, or is no digit, leads to an end that is none.
+    // Bytes behind the end of the chunk never make a whole command: `at` is beyond `length` then.
     let at = commandAt + 1;
     let left = 0;
     for (let byte = bytes[at] ?? 0; byte !== CARRIAGE_RETURN && at < length; byte = bytes[++at] ?? 0) {
@@ -194,7 +194,7 @@ function skipPlain(bytes: Uint8Array, start: number, length: number): number {
   return commandAt;
 }
 
-/** Reads a line of one character and a length into `line`, which spares an object for each argument. */
+/** Reads a line of one character and a length into `line`; the shared object saves an allocation per argument. */
 function readLine(bytes: Uint8Array, at: number, length: number): LineState {
   let index = at + 1;
   const isNegative = bytes[index] === MINUS;

@@ -7,7 +7,7 @@ import { captureSession } from "./session-capture.ts";
 import { errorReply, TOO_MANY_CLIENTS } from "./replies.ts";
 import { newSession, type Session } from "./session.ts";
 
-/** The first byte of a TLS handshake (RFC 8446, 5.1), which no command begins with. */
+/** The first byte of a TLS handshake (RFC 8446, 5.1); no command begins with it. */
 const TLS_HANDSHAKE = 0x16;
 
 export const redisHandler: ProtocolHandler = async (client, backend) => {
@@ -21,7 +21,7 @@ export const redisHandler: ProtocolHandler = async (client, backend) => {
   }
 };
 
-/** Begins TLS if the client wants it; false for one that must and does not. */
+/** Begins TLS if the client wants it. @returns false for a client that must use TLS and does not, or cannot. */
 async function startSafely(client: ClientStream): Promise<boolean> {
   client.setDeadline(LOGIN_MS);
   if ((await client.peekByte()) === TLS_HANDSHAKE) {
@@ -34,7 +34,7 @@ async function startSafely(client: ClientStream): Promise<boolean> {
   return false;
 }
 
-/** Goes to and fro between the gateway's own answers and the engine's. */
+/** Alternates between the gateway's own answers and a splice with the engine. */
 async function serve<C extends ClientStream, E extends Stream>(
   client: C,
   backend: Backend<C, E>,
@@ -51,9 +51,9 @@ async function serve<C extends ClientStream, E extends Stream>(
 }
 
 /**
- * The last words to a client. An engine that could not be had answers like one that loads its data: of that error go-redis, redis-py
- * and Lettuce know that trying again is right, and what follows the command in a pipeline is sent again by clients that do that.
- * @throws what is neither a client's nor an engine's doing.
+ * The last answer to a client. An unavailable engine is reported like an engine that loads its data: go-redis, redis-py
+ * and Lettuce retry after that error, and clients that retry send the rest of a pipeline again.
+ * @throws every error that neither the client nor the engine caused.
  */
 function farewellOf(error: unknown): string {
   if (error instanceof StreamEnded) return "";

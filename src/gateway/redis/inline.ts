@@ -1,4 +1,4 @@
-// Commands as people type them by telnet: words in one line, with quotes.
+// Inline commands, as people type them in telnet: words in one line, with quotes.
 
 const ESCAPED: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", a: "\u0007" };
 const WHITE_SPACE = /\s/;
@@ -7,7 +7,7 @@ const WHITE_SPACE = /\s/;
  * Splits a line as the engine does: within double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xHH` stand for one byte, within
  * single quotes `\'` does.
  * @param line one character a byte.
- * @returns null when a quote is not closed, or is followed by something else than white space.
+ * @returns null when a quote is not closed, or no white space follows a closed quote.
  */
 export function splitInline(line: string): string[] | null {
   const words: string[] = [];
@@ -39,7 +39,7 @@ function readWord(line: string, start: number): Part | null {
     }
     const quoted = readQuoted(line, at + 1, char);
     if (quoted === null) return null;
-    // What was quoted ends the word.
+    // The closing quote ends the word.
     if (quoted.end < line.length && !WHITE_SPACE.test(line.charAt(quoted.end))) return null;
     return { text: text + quoted.text, end: quoted.end };
   }

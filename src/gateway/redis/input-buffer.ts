@@ -1,6 +1,6 @@
-// The bytes of a client that have not been answered yet, as long as the gateway answers itself.
+// The bytes of a client that the gateway has read and not answered yet.
 
-/** Grows with what arrives and keeps no memory when all of it was answered. */
+/** Grows with the arriving bytes, and keeps no memory when all of them are answered. */
 export class InputBuffer {
   #bytes: Buffer | null = null;
   #start = 0;
@@ -10,7 +10,7 @@ export class InputBuffer {
     return this.#end - this.#start;
   }
 
-  /** What is there, without taking it; only good until the next call. */
+  /** All bytes, which stay in the buffer; valid until the next call. */
   view(): Buffer {
     return this.#bytes?.subarray(this.#start, this.#end) ?? Buffer.alloc(0);
   }
@@ -24,7 +24,7 @@ export class InputBuffer {
     }
     const length = this.length + bytes.length;
     if (this.#end + bytes.length > this.#bytes.length) {
-      // Twice as much as is needed, so that bytes which come one by one are not copied each time.
+      // Twice the needed size, so that bytes that arrive singly are not copied each time.
       const larger = Buffer.allocUnsafeSlow(length * 2);
       larger.set(this.view());
       this.#bytes = larger;
@@ -35,7 +35,7 @@ export class InputBuffer {
     this.#end += bytes.length;
   }
 
-  /** Drops the first so many bytes. */
+  /** Drops the first `count` bytes. */
   drop(count: number): void {
     this.#start += count;
     if (this.length > 0) return;
@@ -44,7 +44,7 @@ export class InputBuffer {
     this.#end = 0;
   }
 
-  /** All that is there; nothing is kept. */
+  /** Removes and returns all bytes. */
   take(): Uint8Array {
     const bytes = this.view();
     this.drop(bytes.length);

@@ -1,4 +1,4 @@
-// AUTH and HELLO: who a client is, proved by the hash that the engine keeps too, and which protocol it speaks.
+// AUTH and HELLO: log a client in, by the same password hash as the engine's, and set its protocol version.
 import type { Route } from "../link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { listingRefusal } from "./client-command.ts";
@@ -38,7 +38,7 @@ interface Wish {
   name: string | null;
 }
 
-/** @returns the error when it cannot be read. */
+/** Reads the options of HELLO. @returns the error reply for invalid options. */
 function readWish(args: string[], current: 2 | 3): Wish | string {
   const [, version, ...options] = args;
   if (version === undefined) return { protocol: current, login: null, name: null };
@@ -65,7 +65,7 @@ function readWish(args: string[], current: 2 | 3): Wish | string {
 }
 
 function withoutLogin({ engine }: Route): string {
-  // The text was made better after Redis 7.0.
+  // Redis changed the text after 7.0.
   const form = engine.name === "redis" && engine.version.startsWith("7.0.") ? "HELLO" : "HELLO <proto>";
   return (
     "NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
@@ -74,7 +74,7 @@ function withoutLogin({ engine }: Route): string {
   );
 }
 
-/** What the engine says of itself; all that run here stand alone and have no modules. */
+/** The engine's answer to HELLO; all engines here are standalone and have no modules. */
 function greeting({ id, protocol }: Session, { engine }: Route): string {
   const members = [
     ["server", bulkReply(engine.name)],

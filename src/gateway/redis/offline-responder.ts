@@ -1,4 +1,4 @@
-// What is said to a client as long as no engine is needed.
+// Answers a client's commands as long as no engine is needed.
 import type { Backend } from "../backend.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import type { Answer } from "./answer.ts";
@@ -10,20 +10,20 @@ import { parseCommand } from "./resp.ts";
 import type { Login, Session } from "./session.ts";
 import { CommandFramer } from "./framer.ts";
 
-/** Nobody may stay longer than this without saying who it is, in milliseconds. */
+/** How long a client may stay without a login, in milliseconds. */
 export const LOGIN_MS = 10_000;
-/** What a stranger is answered at most; it could ask without reading. */
+/** The most bytes of answers to a client before its login: it could send commands and never read. */
 const STRANGERS_REPLY_BYTES = 16 * 1024;
-/** The users are looked up anew for so many wrong passwords of a connection; a change is found out by the first. */
+/** How often a connection's wrong passwords refresh the users; the first refresh finds a changed password. */
 const MAX_LOOKUPS = 3;
 
-/** A client that goes on with an engine, which knows its state and has been told what is to be answered first. */
+/** A client connected to an engine that has the client's session and its unanswered commands. */
 export interface Attached<E extends Stream> {
   engine: E;
-  /** Has followed what the engine was told already. */
+  /** The framer after the bytes that the engine has got already. */
   framer: CommandFramer;
   session: Session;
-  /** What the client proved, be it with a command that the engine has not answered yet. */
+  /** The client's login, which may be of a command that the engine has yet to answer. */
   login: Login;
 }
 
@@ -31,9 +31,9 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
   readonly #client: C;
   readonly #backend: Backend<C, E>;
   readonly #input = new InputBuffer();
-  /** As it was before the first command in the input buffer. */
+  /** The session before the first command in the input buffer. */
   #session: Session;
-  /** Answers that are to be written together. */
+  /** Answers that are written together. */
   #replies = "";
   #strangersBytes = 0;
   #lookups = 0;
@@ -45,8 +45,8 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
   }
 
   /**
-   * Answers until an engine is needed, or there is one anyway.
-   * @returns null when the client is to be closed.
+   * Answers commands until an engine is needed, or runs anyway.
+   * @returns null when the client has to be closed.
    * @throws EngineError; EngineUnavailable; StreamEnded; TooManyClients.
    */
   async run(): Promise<Attached<E> | null> {
@@ -107,7 +107,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     if (wasStranger !== (next.login === null)) this.#client.setDeadline(wasStranger ? null : LOGIN_MS);
   }
 
-  /** For what only the engine can answer, which a stranger never gets here with. */
+  /** Connects the client to the engine, for commands that only the engine can answer; never before a login. */
   async #replaySession(): Promise<Attached<E> | null> {
     const { login } = this.#session;
     if (login === null) return null;
@@ -116,10 +116,10 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     return this.#attached(engine, login);
   }
 
-  /** Leaves even what could be answered here to an engine that runs anyway. */
+  /** Connects the client to an engine that runs anyway, even for commands that the gateway could answer. */
   async #replayIfRunning(login: Login): Promise<Attached<E> | null> {
     const pending = this.#input.view();
-    // What is use asks for the engine as such, since one that only happens to run may be about to be stopped.
+    // A command that is use has to ask for the engine: an engine that only happens to run may be about to stop.
     if (new CommandFramer().walk(pending, pending.length)) return null;
     this.#client.identified();
     this.#flush();

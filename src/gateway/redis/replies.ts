@@ -1,16 +1,16 @@
-// The answers of a cache: writes those that the gateway gives itself, and reads what an engine says to the gateway.
+// The replies of a cache (RESP): writes the gateway's own replies, and reads an engine's replies to the gateway.
 
 const CARRIAGE_RETURN = 0x0d;
 
 export const OK = "+OK\r\n";
 
-/** @param message begins with its class, such as `ERR` or `NOAUTH`. */
+/** @param message the text, which begins with its class, such as `ERR` or `NOAUTH`. */
 export function errorReply(message: string): string {
-  // As the engine does, since a line's end within it would be the end of the answer.
+  // The engine replaces line ends too: a line end within the message would end the reply.
   return `-${message.replaceAll(/[\r\n]/g, " ")}\r\n`;
 }
 
-/** What the engine itself says. */
+/** The engine's own text. */
 export const TOO_MANY_CLIENTS = errorReply("ERR max number of clients reached");
 
 export function bulkReply(text: string): string {
@@ -21,12 +21,12 @@ export function nullReply(protocol: 2 | 3): string {
   return protocol === 3 ? "_\r\n" : "$-1\r\n";
 }
 
-/** A command in the form that all engines read. */
+/** A command as an array of bulk strings. */
 export function commandBytes(...args: string[]): string {
   return `*${args.length}\r\n${args.map(bulkReply).join("")}`;
 }
 
-/** What an engine answered; `type` is the first character, such as `+`, `-`, `$`; an aggregate has no text. */
+/** An engine's reply; `type` is its first character, such as `+`, `-`, `$`; an aggregate has no text. */
 export interface Reply {
   type: string;
   text: string;
@@ -34,9 +34,9 @@ export interface Reply {
 }
 
 /**
- * Reads one answer of either protocol.
- * @returns null when it is not all there.
- * @throws RangeError when it is none.
+ * Reads one reply of either protocol version.
+ * @returns null when the reply is incomplete.
+ * @throws RangeError when the bytes are no reply.
  */
 export function parseReply(bytes: Buffer, start: number): Reply | null {
   const lineEnd = bytes.indexOf(CARRIAGE_RETURN, start);
@@ -56,7 +56,7 @@ function parseText(bytes: Buffer, type: string, start: number, length: number): 
   if (length < 0) return { type, text: "", end: start };
   const end = start + length;
   if (bytes.length < end + 2) return null;
-  // What is verbatim has three characters for its format, and a colon.
+  // A verbatim string begins with three characters for its format, and a colon.
   return { type, text: bytes.toString("latin1", type === "=" ? start + 4 : start, end), end: end + 2 };
 }
 

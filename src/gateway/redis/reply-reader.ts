@@ -1,9 +1,9 @@
-// Reads an engine's answers one by one.
+// Reads an engine's replies in order.
 import type { Stream } from "../stream.ts";
 import { parseReply, type Reply } from "./replies.ts";
 import { InputBuffer } from "./input-buffer.ts";
 
-/** Answers to what the gateway asks an engine have some dozens. */
+/** An ample bound: replies to the gateway's own commands have some dozens of bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export class ReplyReader {
@@ -11,18 +11,18 @@ export class ReplyReader {
   readonly #maxBytes: number;
   readonly #input = new InputBuffer();
 
-  /** @param maxBytes the longest answer that is read. */
+  /** @param maxBytes the length of the longest reply. */
   constructor(engine: Stream, maxBytes = MAX_ANSWER_BYTES) {
     this.#engine = engine;
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether something came that was not taken by `next`. */
+  /** Whether bytes have arrived that `next` has not returned. */
   get hasMore(): boolean {
     return this.#input.length > 0;
   }
 
-  /** @throws StreamEnded; RangeError when it is no answer, or too long. */
+  /** @throws StreamEnded; RangeError when the bytes are no reply, or too long. */
   async next(): Promise<Reply> {
     for (;;) {
       const reply = this.#input.length === 0 ? null : parseReply(this.#input.view(), 0);

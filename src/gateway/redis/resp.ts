@@ -1,4 +1,4 @@
-// Reads commands as clients of a cache send them, with the bounds and the complaints of the engine.
+// Reads the commands of a cache's clients, with the limits and the errors of the engine.
 // https://redis.io/docs/latest/develop/reference/protocol-spec/
 import { splitInline } from "./inline.ts";
 
@@ -7,32 +7,32 @@ const DOLLAR = 0x24;
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
 
-/** What a line may have, be it a whole command or a length. */
+/** The longest line, of an inline command or of a length. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_ELEMENTS = 2 ** 31 - 1;
 const MAX_BULK_BYTES = 512 * 1024 * 1024;
-/** What is read of a command here; before a login the engine allows no more either. */
+/** The largest command that the gateway parses; the engine allows no larger command before a login either. */
 const MAX_HELD_ELEMENTS = 10;
 const MAX_HELD_BULK_BYTES = 16 * 1024;
-/** Up to where its elements may reach altogether; what is not whole is read anew with each piece that comes. */
+/** The total size of a parsed command: an incomplete command is parsed anew with each piece that arrives. */
 const MAX_HELD_BYTES = MAX_HELD_BULK_BYTES + 1024;
 
-/** What the bytes at hand begin with. */
+/** The beginning of the bytes at hand. */
 export type Parsed =
-  /** One character of `args` is a byte; no arguments are a command that gets no answer. */
+  /** One character of `args` is a byte; a command without arguments gets no answer. */
   | { kind: "command"; args: string[]; end: number }
-  /** More has to arrive. `name` is known as soon as it has. */
+  /** An incomplete command. `name` is known as soon as it has arrived. */
   | { kind: "partial"; name: string | null }
-  /** A command that is larger than any that could be answered here. */
+  /** A command too large for the gateway to answer. */
   | { kind: "large" }
-  /** What the engine says before it closes the connection, without `-ERR Protocol error: `. */
+  /** The engine's error before it closes the connection, without `-ERR Protocol error: `. */
   | { kind: "fault"; message: string };
 
 const PARTIAL: Parsed = { kind: "partial", name: null };
 
 /**
  * Reads the first command.
- * @param isTrusted whether the client has logged in; before, what is large is a fault.
+ * @param isTrusted whether the client has logged in; before a login a large command is a fault.
  */
 export function parseCommand(bytes: Buffer, isTrusted: boolean): Parsed {
   if (bytes.length === 0) return PARTIAL;
@@ -79,12 +79,12 @@ function readBulk(bytes: Buffer, at: number, isTrusted: boolean): { text: string
     return isTrusted ? { kind: "large" } : fault("unauthenticated bulk length");
   }
   const end = start + length;
-  // The engine does not look at the two bytes behind it either.
+  // The engine does not check the two bytes after the text either.
   if (bytes.length < end + 2) return PARTIAL;
   return { text: bytes.toString("latin1", start, end), end: end + 2 };
 }
 
-/** A line of one character and a length; `value` is null for what is no integer as the engine writes them. */
+/** Reads a line of one character and a length; `value` is null for a length that is no strict integer. */
 function readLength(bytes: Buffer, at: number): { value: number | null; end: number } | "partial" | "long" {
   const end = bytes.indexOf(CARRIAGE_RETURN, at);
   if (end < 0) return bytes.length - at > MAX_LINE_BYTES ? "long" : "partial";
@@ -92,7 +92,7 @@ function readLength(bytes: Buffer, at: number): { value: number | null; end: num
   return { value: strictInteger(bytes.toString("latin1", at + 1, end)), end: end + 2 };
 }
 
-/** The integer that a text is when it is written without signs, zeros or spaces that need not be; null otherwise. */
+/** Parses a 64-bit integer without plus sign, leading zeros or spaces; null for any other text. */
 export function strictInteger(text: string): number | null {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return null;
   const value = BigInt(text);

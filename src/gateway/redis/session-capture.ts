@@ -1,23 +1,25 @@
-// Learns a client's state from the engine that is about to be stopped, so that the client can be there when the engine is not.
+// Reads a client's session from the engine before the engine stops, so that the client can outlast the engine.
 import { StreamEnded, type Stream } from "../stream.ts";
 import { commandBytes } from "./replies.ts";
 import { ReplyReader } from "./reply-reader.ts";
 import { MAX_NAME_BYTES, type Login, type Session } from "./session.ts";
 
 /**
- * Asked on the client's own connection: the answer comes after all that the client ever sent. The second command is always answered,
- * unless there is a transaction or a subscription; when the first is not, the client had answers switched off.
+ * Sent on the client's own connection, so the replies come after the replies to all of the client's commands. The
+ * engine answers the second command always, unless there is a transaction or a subscription. A missing reply to the
+ * first command means that the client had switched replies off.
  */
 const QUESTION = commandBytes("CLIENT", "INFO") + commandBytes("CLIENT", "REPLY", "ON");
-/** The longest answers to it that are read: a line with names that are too long to be kept is longer. */
+/** The longest reply to it; only a line with names too long to be kept is longer. */
 const MAX_ANSWER_BYTES = 4 * 1024;
-/** Of a client that is nothing but connected, through a unix socket. */
+/** The flags of a client without special state (N), connected through a unix socket (U). */
 const PLAIN_FLAGS = /^[NU]+$/;
 
 /**
- * Asks for the state and ends the connection to the engine.
- * @param login what the client proved before.
- * @returns null when the client has state that cannot be brought back, such as a subscription or another user, or with names that are too long.
+ * Reads the session and ends the connection to the engine.
+ * @param login the client's login at the gateway.
+ * @returns null when the client has state that cannot be replayed, such as a subscription, another user, or names that
+ *   are too long.
  */
 export async function captureSession(
   engine: Stream,
@@ -41,8 +43,8 @@ export async function captureSession(
 }
 
 /**
- * @param info a line of `CLIENT INFO`; names have no spaces, but the path of a socket at its beginning may. A client of Valkey 8.1 that
- *   has told of a capability is not kept.
+ * @param info a line of `CLIENT INFO`; names have no spaces, but the path of a socket at its beginning may. A session
+ *   with capabilities (`capa=`, Valkey 8.1) is not kept.
  */
 function sessionOf(info: string, { id }: Session, login: Login): Session | null {
   const match =
@@ -54,8 +56,8 @@ function sessionOf(info: string, { id }: Session, login: Login): Session | null 
   const { libraryName = "", libraryVersion = "" } = match.groups;
   if (!PLAIN_FLAGS.test(flags) || user !== login.user) return null;
   if ([name, libraryName, libraryVersion].some((text) => text.length > MAX_NAME_BYTES)) return null;
-  // Valkey 8.1 goes on counting commands, none, after a transaction; the flags tell of one that is open.
-  // How many subscriptions, commands of a transaction, and watched keys it has; Redis before 7.4 does not tell of the last.
+  // No subscriptions, no queued commands, no watched keys; Redis before 7.4 has no count of watched keys. After a
+  // transaction Valkey 8.1 reports 0 queued commands instead of -1; an open transaction shows in the flags.
   if (!/^sub=0 psub=0 ssub=0 multi=(?:-1|0)(?: watch=0)?$/.test(counts)) return null;
   return { id, login, protocol: protocol === "3" ? 3 : 2, db: Number(db), name, libraryName, libraryVersion };
 }

@@ -1,4 +1,4 @@
-// Makes a new connection to an engine what the client's last one was.
+// Sets a client's session up again on a new connection to an engine.
 import { EngineUnavailable, HOLD_MS, type Backend, type Instance } from "../backend.ts";
 import type { Route } from "../link.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
@@ -9,7 +9,7 @@ import type { Session } from "./session.ts";
 
 const PAUSE_MS = 20;
 
-/** The engine does not take this client; the message is the engine's own. */
+/** The engine refuses this client; the message is the engine's own. */
 export class EngineError extends Error {
   constructor(message: string) {
     super(message);
@@ -18,7 +18,7 @@ export class EngineError extends Error {
 }
 
 /**
- * A connection for a client that has something to say which only the engine can answer; wakes the engine.
+ * Connects a client with a command that only the engine can answer; wakes the engine.
  * @throws EngineError; EngineUnavailable; StreamEnded when the client has gone.
  */
 export async function replaySession<C extends ClientStream, E extends Stream>(
@@ -44,7 +44,7 @@ export async function replaySession<C extends ClientStream, E extends Stream>(
 }
 
 /**
- * A connection to an engine that runs anyway; null when there is none that answers now.
+ * Connects to an engine that runs anyway; null when no engine answers now.
  * @throws EngineError.
  */
 export async function replayIfRunning<C extends ClientStream, E extends Stream>(
@@ -55,7 +55,7 @@ export async function replayIfRunning<C extends ClientStream, E extends Stream>(
   const engine = await backend.connectIfRunning();
   if (engine === null || !(await replay(engine, session, backend.entry))) return null;
   if (isRunning(backend)) return engine;
-  // It began to fall asleep meanwhile.
+  // The instance has begun to fall asleep meanwhile.
   engine.end();
   return null;
 }
@@ -65,7 +65,7 @@ function isRunning({ entry }: Instance): boolean {
 }
 
 /**
- * Tells the engine all that the client has told before.
+ * Sends the session's commands to the engine.
  * @returns false, with the connection ended, when the engine is loading or has gone.
  * @throws EngineError.
  */
@@ -105,6 +105,6 @@ function replayOf(session: Session, entry: Route): string[] {
     if (libraryVersion !== "") commands.push(commandBytes("CLIENT", "SETINFO", "LIB-VER", libraryVersion));
   }
   if (db !== 0) commands.push(commandBytes("SELECT", String(db)));
-  // Of all these only the last is refused while the data is loaded.
+  // An engine that loads its data refuses only the last of these commands.
   return [...commands, commandBytes("PING")];
 }

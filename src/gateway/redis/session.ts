@@ -1,4 +1,4 @@
-// What a client has told about itself, which an engine has to be told again when it is started anew.
+// The session of a client: its state at the engine, which is replayed to a newly started engine.
 import { timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../../lib/secrets.ts";
 import type { RouteUser } from "../link.ts";
@@ -9,12 +9,12 @@ export interface Login {
   password: string;
 }
 
-/** The longest text that a client may tell of itself, in bytes: the gateway keeps it for as long as the cache sleeps. */
+/** The longest name of a client, in bytes: the gateway keeps it for as long as the cache sleeps. */
 export const MAX_NAME_BYTES = 256;
 
-/** A client's state as the engine keeps it for a connection; no password is kept anywhere else. */
+/** A client's state as the engine keeps it for a connection; the only place that keeps a password. */
 export interface Session {
-  /** What it is told to be as long as no engine gave it a number. */
+  /** The connection's id in the gateway's own answers. */
   readonly id: number;
   /** Null before a login. */
   readonly login: Login | null;
@@ -27,7 +27,7 @@ export interface Session {
 
 let latestId = 0;
 
-/** How a connection begins. */
+/** The session of a new connection. */
 export function newSession(): Session {
   latestId++;
   return { id: latestId, login: null, protocol: 2, db: 0, name: "", libraryName: "", libraryVersion: "" };
@@ -36,7 +36,7 @@ export function newSession(): Session {
 /** The user of a login that names none. */
 export const DEFAULT_USER = "default";
 
-/** Whether somebody may log in, compared in a time that does not tell how much of it was right. */
+/** Whether a login is right; the time of the comparison does not show how much of the password is right. */
 export function isRight({ user, password }: Login, users: RouteUser[]): boolean {
   const given = Buffer.from(sha256Hex(Buffer.from(password, "latin1")));
   const known = users.find(({ name }) => Buffer.from(name).toString("latin1") === user);
