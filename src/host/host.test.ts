@@ -1,4 +1,4 @@
-// A host that takes up what an earlier one left: engines that run, changes and removals that were cut short, odd folders.
+// A host that takes up an earlier host's instances: running engines, interrupted changes and removals, odd folders.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  // The last one has them all; the others let go of theirs.
+  // The last host has all engines; the others have let go of theirs.
   await hosts.at(-1)?.close();
   hosts = [];
   rmSync(dataDir, { recursive: true, force: true });
@@ -58,7 +58,7 @@ async function change(id: string, edit: (manifest: Manifest) => Manifest): Promi
   await writeManifest(path, edit(manifest));
 }
 
-test("an engine that runs is adopted before anyone is told, and its end is noticed", async () => {
+test("a running engine is adopted before any change is published, and its end is noticed", async () => {
   const spec = cacheSpec(freePort(), "moi");
   await (await startHost()).ensure(spec);
   const [pid = 0] = pidsOf(spec.id);
@@ -73,7 +73,7 @@ test("an engine that runs is adopted before anyone is told, and its end is notic
   expect((await host.ensure(spec)).state).toBe("running");
 });
 
-test("an engine that ended while no host was there is started", async () => {
+test("an engine that ended while no host ran is started", async () => {
   const spec = cacheSpec(freePort(), "moi");
   const former = await startHost();
   await former.ensure(spec);
@@ -84,7 +84,7 @@ test("an engine that ended while no host was there is started", async () => {
   await until("it runs", () => host.observe(spec.id).state === "running");
 });
 
-test("a change that was written down but not put into force is put into force", async () => {
+test("a change that was recorded but not applied is applied", async () => {
   const spec = cacheSpec(freePort(), "moi");
   await (await startHost()).ensure(spec);
   const [pid] = pidsOf(spec.id);
@@ -98,7 +98,7 @@ test("a change that was written down but not put into force is put into force", 
   expect(readManifest(instanceFolder(dataDir, spec.id).manifest)?.isReplaced).toBe(false);
 });
 
-test("a removal that was cut short is finished", async () => {
+test("an interrupted removal is finished", async () => {
   const spec = cacheSpec(freePort(), "moi");
   await (await startHost()).ensure(spec);
   await change(spec.id, (manifest) => ({ ...manifest, state: "removing" }));
@@ -108,7 +108,7 @@ test("a removal that was cut short is finished", async () => {
   expect(existsSync(instanceFolder(dataDir, spec.id).path)).toBe(false);
 });
 
-test("what a create left that was cut short before its manifest goes away, and what has data stays", async () => {
+test("the folder of a create that was cut short before its manifest is deleted, and a folder with data is kept", async () => {
   const empty = instanceFolder(dataDir, "cache-empty");
   const withData = instanceFolder(dataDir, "cache-with-data");
   mkdirSync(empty.path, { recursive: true });
@@ -135,13 +135,13 @@ test("a manifest that cannot be understood keeps its data until the instance is 
   expect(existsSync(folder.path)).toBe(false);
 });
 
-test("a host can end although an instance that it knew of has no folder", async () => {
+test("a host can end although a known instance has no folder", async () => {
   mkdirSync(instanceFolder(dataDir, "cache-empty").path, { recursive: true });
   const host = await startHost();
   await host.close();
 });
 
-test("a manifest of an earlier Pilvi has no word about restarts, and is read all the same", async () => {
+test("a manifest of an earlier Pilvi, without a record of restarts, is read", async () => {
   const spec = cacheSpec(freePort(), "moi");
   const folder = instanceFolder(dataDir, spec.id);
   mkdirSync(folder.path, { recursive: true });
@@ -153,7 +153,7 @@ test("a manifest of an earlier Pilvi has no word about restarts, and is read all
 
 const uidIn = (id: string) => readManifest(instanceFolder(dataDir, id).manifest)?.uid;
 
-test("an instance keeps its uid over changes and hosts, and its data belong to it", async () => {
+test("an instance keeps its uid across changes and hosts, and owns its data", async () => {
   const spec = cacheSpec(freePort(), "moi");
   await (await startHost()).ensure(spec);
   const uid = uidIn(spec.id);
@@ -164,7 +164,7 @@ test("an instance keeps its uid over changes and hosts, and its data belong to i
   expect(uidIn(spec.id)).toBe(own);
 });
 
-test("a new instance is given no uid that another has, nor one that data without a manifest belong to", async () => {
+test("a new instance gets no uid of another instance, nor of the owner of data without a manifest", async () => {
   const [first, second, third] = [0, 1, 2].map(() => cacheSpec(freePort(), "moi")) as [
     CacheSpec,
     CacheSpec,

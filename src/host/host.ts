@@ -1,4 +1,4 @@
-// All instances of this machine: taken up again at the start, made, removed, and watched.
+// All instances of this machine: takes them up at the start, makes, removes and watches them.
 import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
 import type {
@@ -42,19 +42,19 @@ import type { InstanceDependencies } from "./instance/dependencies.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
 
-/** How often engines that listen by themselves and are to sleep are asked whether somebody uses them. */
+/** The interval at which engines that listen by themselves and may sleep are asked for their usage. */
 const USE_CHECK_INTERVAL_MS = 2_000;
-/** How often the kernel is asked whether it ended a process for want of memory. */
+/** The interval at which the kernel's count of kills for lack of memory is read. */
 const MEMORY_CHECK_INTERVAL_MS = 1_000;
 
-/** Engines that run are only asked; most of the time is spent waiting for their answer. */
+/** Adopting a running engine means asking it; most of that time is waiting for its answer. */
 const ADOPTIONS_AT_ONCE = 64;
-/** An engine that is busy or still starts does not hold up the host. */
+/** A busy or starting engine does not hold up the host. */
 const ADOPTION_TIMEOUT_MS = 3_000;
-/** An order that is late is so by seconds; this is far more than can be removed in that time. */
+/** A late request is late by seconds; far fewer instances can be removed in that time. */
 const REMEMBERED_REMOVALS = 10_000;
 
-/** Far more than a database of a usual size has; what is beyond is not measured. */
+/** Far more than a usual database has. Further files are not measured. */
 const MAX_MEASURED_FILES = 200_000;
 
 /** Gets every change of every instance. */
@@ -73,10 +73,10 @@ export class Host {
   readonly #instances = new Map<string, Instance>();
   readonly journal: HostJournal;
   readonly #listeners = new Set<Listener>();
-  /** Ids are never given twice, so an order for one of these was late. */
+  /** Ids are never reused, so a request for a removed id is a late request. */
   readonly #removed = new Set<string>();
 
-  /** @param keeper keeps the sockets of addresses beyond this process; null when nobody but the gateway does. */
+  /** @param keeper keeps the sockets of addresses beyond this process; null when only the gateway does. */
   constructor(settings: HostSettings, log: Log, keeper: KeeperLink | null = null) {
     this.#settings = settings;
     this.#log = log;
@@ -102,8 +102,8 @@ export class Host {
   }
 
   /**
-   * Takes up every instance that is on the disk. Resolves when those that run have been asked whether they do, so that
-   * nobody is told of a change where there was none; the engines of the others still start.
+   * Takes up every instance on the disk. Resolves when all found engines have answered or a timeout is over, so that no
+   * false change is published. Other engines still start then.
    */
   async start(): Promise<void> {
     mkdirSync(instancesDir(this.#settings.dataDir), { recursive: true, mode: 0o711 });
@@ -140,7 +140,7 @@ export class Host {
     return await this.#instance(spec.id).ensure(spec);
   }
 
-  /** @throws PublicError that says what keeps it awake. */
+  /** @throws PublicError that says what keeps the instance awake. */
   async suspend(id: string): Promise<Observation> {
     const instance = this.#instances.get(id);
     if (instance === undefined) throw new PublicError(`${id} does not run.`);
@@ -172,12 +172,12 @@ export class Host {
     return (await engine.figures?.(context)) ?? { whole: {}, parts: [] };
   }
 
-  /** What instances take on the disk, as it was measured last. */
+  /** The latest measurement of the instances' disk use. */
   storage(cursor: string | undefined): StorageReading {
     return this.#storage.readingAfter(cursor);
   }
 
-  /** Which of these ports no program listens on, at any address that instances have. */
+  /** The ports that no program listens on, at any address of instances. */
   freePorts(ports: number[]): number[] {
     return freePorts(ports, this.#settings.bind);
   }
@@ -186,13 +186,13 @@ export class Host {
     return [...this.#instances.values()].map((instance) => instance.observe());
   }
 
-  /** Calls back with every change from now on; the returned function ends that. */
+  /** Calls the listener at every change; the returned function ends that. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Ends all engines cleanly. */
+  /** Stops all engines cleanly. */
   async close(): Promise<void> {
     this.#stopTimers();
     await this.#slots.stop();
@@ -212,7 +212,7 @@ export class Host {
     this.journal.close();
   }
 
-  /** As far as that is possible: a removal waits for no engine that does not run or does not answer. */
+  /** Dismisses clients if possible. A removal waits for no engine that does not run or does not answer. */
   async #dismissClients(id: string): Promise<void> {
     try {
       const { engine, context } = this.#running(id);
@@ -251,7 +251,7 @@ export class Host {
     this.#storage.stop();
   }
 
-  /** An instance that it names and that is not there is being removed. */
+  /** An unknown instance in a gateway's message is being removed, so the message is ignored. */
   async #listenForGateway(): Promise<void> {
     const of = (id: string) => this.#instances.get(id);
     await this.#addresses.listen(addressSocket(this.#settings.dataDir), (id) => this.#instances.has(id));
@@ -280,7 +280,7 @@ export class Host {
     for (const instance of this.#instances.values()) instance.failures.checkMemory();
   }
 
-  /** New clusters get the newest version of an engine unless they ask for another, so slots are kept of that one. */
+  /** New clusters get the newest version of an engine by default, so the pool keeps slots of that version. */
   async #warmUp(): Promise<void> {
     this.#slots.start(slotKindsOf(await runnableEngines(this.#settings)));
   }

@@ -1,4 +1,4 @@
-// The host with real realtime servers: told their wishes while they run, taken up by the next host, asked for figures.
+// The host with real realtime servers: reconfigured while they run, taken up by the next host, asked for figures.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  // The last one has them all; the others let go of theirs.
+  // The last host has all engines; the others have let go of theirs.
   await hosts.at(-1)?.close();
   hosts = [];
   rmSync(dataDir, { recursive: true, force: true });
@@ -98,7 +98,7 @@ async function connects(key: string): Promise<boolean> {
   }
 }
 
-test("is offered and run although nobody installed it", async () => {
+test("a realtime server is offered and runs without an installed engine", async () => {
   const host = await startHost();
   const { engines } = await host.offer();
   expect(engines.filter(({ name }) => name === "realtime")).toHaveLength(1);
@@ -108,7 +108,7 @@ test("is offered and run although nobody installed it", async () => {
   expect(await connects("key0")).toBe(true);
 });
 
-test("is told of changes, without a restart", async () => {
+test("a realtime server takes changes of its spec without a restart", async () => {
   const host = await startHost();
   await host.ensure(specOf({}));
   const before = pids();
@@ -119,7 +119,7 @@ test("is told of changes, without a restart", async () => {
   expect(await connects("key1")).toBe(true);
 });
 
-test("is started anew by a host of another version, whose words it would not understand", async () => {
+test("a realtime server is restarted by a host of another version, whose configuration it could not read", async () => {
   await (await startHost()).ensure(specOf({}));
   const [pid = 0] = pids();
   const file = join(instanceFolder(dataDir, ID).conf, "realtime.json");
@@ -131,7 +131,7 @@ test("is started anew by a host of another version, whose words it would not und
   expect(await connects("key0")).toBe(true);
 });
 
-test("keeps secrets where only the host can read them", async () => {
+test("the secrets of a realtime server are readable for the host only", async () => {
   const host = await startHost();
   await host.ensure(specOf({}));
   const folder = instanceFolder(dataDir, ID);
@@ -140,10 +140,10 @@ test("keeps secrets where only the host can read them", async () => {
   for (const file of files) expect(readFileSync(file, "utf8")).not.toContain("not for others");
 });
 
-test("is taken up by the next host, of another build as well, and started by it when it ends", async () => {
+test("a realtime server is taken up by a host of another build, and restarted by it when it ends", async () => {
   await (await startHost()).ensure(specOf({}));
   const [pid = 0] = pids();
-  // What it was started from is gone, as after an upgrade.
+  // The program that it was started from is gone, as after an upgrade.
   const { realtime } = await ensureProgram(dataDir);
   rmSync(realtime);
   const host = await startHost();
@@ -157,7 +157,7 @@ test("is taken up by the next host, of another build as well, and started by it 
   await until("it lets clients in", () => connects("key1").catch(() => false));
 });
 
-test("has figures while it runs", async () => {
+test("a realtime server has figures while it runs", async () => {
   const host = await startHost();
   await host.ensure(specOf({}, {}));
   const figures = await host.figures(ID);
@@ -169,7 +169,7 @@ test("has figures while it runs", async () => {
   await expect(host.figures("ws-none")).rejects.toThrow("does not run");
 });
 
-test("tells its clients not to come back when it is removed", async () => {
+test("a removed realtime server asks its clients not to reconnect", async () => {
   const host = await startHost();
   await host.ensure(specOf({}, {}));
   const sockets = ["key0", "key1"].map(
@@ -186,7 +186,7 @@ test("tells its clients not to come back when it is removed", async () => {
   expect(pids()).toEqual([]);
 });
 
-test("says that its port is taken, and runs when it is free", async () => {
+test("a realtime server reports an occupied port, and runs when the port is free", async () => {
   const other = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
   const host = await startHost();
   const seen = await host.ensure(specOf({}));
@@ -197,7 +197,7 @@ test("says that its port is taken, and runs when it is free", async () => {
   expect(await connects("key0")).toBe(true);
 });
 
-test("is read back from its manifest as it was wished for", async () => {
+test("the full spec of a realtime server is read back from its manifest", async () => {
   const webhooks: RealtimeApplication["webhooks"] = [
     {
       url: "https://example.com",

@@ -1,4 +1,4 @@
-// Instances whose manifests an earlier release wrote are started, or sleep on, from those manifests alone.
+// Instances with the manifests of an earlier release are started, or sleep on, from those manifests alone.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** A host that finds a manifest as the release left it, but for a port that is free here. */
+/** Starts a host that finds a manifest as the release left it, with a free port of this machine. */
 async function startWith(name: string): Promise<Manifest> {
   const port = freePort();
   const recorded = await Bun.file(`${RELEASE}/${name}.manifest.json`).text();
@@ -68,7 +68,7 @@ test.each(["cache.awake", "cache-hibernating.awake", "postgres.awake", "realtime
   },
 );
 
-test("a cache that slept sleeps on, and wakes for a client", async () => {
+test("a sleeping cache of the release sleeps on, and wakes for a client", async () => {
   const { spec, sleep } = await startWith("cache-hibernating.asleep");
   const gateway = await TestGateway.connect(dataDir);
   expect(gateway.entries.get(spec.id)).toMatchObject({ state: "asleep", users: sleep.users });
@@ -77,7 +77,7 @@ test("a cache that slept sleeps on, and wakes for a client", async () => {
   gateway.close();
 });
 
-test("a database cluster that slept sleeps on, with the wake that it had", async () => {
+test("a sleeping database cluster of the release sleeps on, with its recorded wake", async () => {
   const { spec, sleep } = await startWith("postgres.asleep");
   const { lastWake, wakes } = sleep;
   expect(lastWake).not.toBeNull();

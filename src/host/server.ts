@@ -1,4 +1,4 @@
-// The host's unix socket: HTTP with JSON, for the control plane of the same machine alone.
+// The host's unix socket: HTTP with JSON, for the control plane of the same machine only.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { WatchLine } from "../contracts/host-answers.ts";
@@ -12,19 +12,19 @@ import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
 import type { Host } from "./host.ts";
 
-/** A watcher that hears nothing for so long is told all again, in case something was missed. */
+/** The interval at which a watcher gets all observations again, in case it missed a change. */
 const RESYNC_INTERVAL_MS = 30_000;
 
-/** Between so many instances of a resync the host sees to everything else. */
+/** The number of instances of a resync after which other work of the host gets its turn. */
 const RESYNC_SLICE = 200;
 
-/** How long an answer is held when nothing has happened. */
+/** The time an answer is held while there are no records. */
 const JOURNAL_WAIT_MS = 20_000;
 
-/** Engines take the time they need, and a watch has no end. Bun heeds this for unix sockets, but its types do not say so. */
+/** Engines take their time, and a watch has no end. Bun applies this to unix sockets, although its types omit it. */
 const NO_IDLE_TIMEOUT: object = { idleTimeout: 0 };
 
-/** Begins to serve; the returned function ends it. */
+/** Begins to serve; the returned function ends that. */
 export function serveHost(host: Host, socketPath: string, log: Log): () => Promise<void> {
   mkdirSync(dirname(socketPath), { recursive: true, mode: 0o711 });
   rmSync(socketPath, { force: true });
@@ -79,7 +79,7 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
       return Response.json({ message }, { status: 500 });
     },
   });
-  // Nobody but the control plane may give orders.
+  // Only the control plane may send requests.
   chmodSync(socketPath, 0o600);
   if (canSwitchUsers()) chownSync(socketPath, CONTROL_ACCOUNT.uid, CONTROL_ACCOUNT.gid);
   return () => server.stop(true);
@@ -95,7 +95,7 @@ function metricsQuery(query: URLSearchParams): MetricsQuery {
   return { periodSeconds: Number(query.get("period")), ...(part !== null && { part }) };
 }
 
-/** What happened since a record, at once or as soon as something does. */
+/** The records after a sequence, at once or as soon as there are any. */
 async function journalResponse(host: Host, request: Request): Promise<Response> {
   const after = Number(new URL(request.url).searchParams.get("after"));
   if (!Number.isSafeInteger(after))
@@ -104,14 +104,14 @@ async function journalResponse(host: Host, request: Request): Promise<Response> 
   return Response.json({ version: 1, records: await host.journal.after(after, signal) });
 }
 
-/** One JSON object a line: every observation, then the ids of all, then each change; all of it again from time to time. */
+/** One JSON object a line: every observation, then all ids, then each change; all of it again at an interval. */
 function watchResponse(host: Host, signal: AbortSignal): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       const send = (line: WatchLine) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       const sendAll = async () => {
-        // Each observation is one of the moment when it is sent, so changes may come in between.
+        // Each observation is of the moment when it is sent, so changes may come in between.
         for (const [index, { id }] of host.observeAll().entries()) {
           if (index % RESYNC_SLICE === RESYNC_SLICE - 1) await Bun.sleep(0);
           if (signal.aborted) return;

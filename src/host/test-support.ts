@@ -1,4 +1,4 @@
-// What tests of sleep share: a host with real engines, and a gateway that speaks the link's protocol and serves nobody.
+// Shared parts of the sleep tests: a host with real engines, and a gateway with the link's protocol but no clients.
 import { SQL, type Socket } from "bun";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,22 +17,22 @@ import type { HostSettings } from "./engine/context.ts";
 import { Host } from "./host.ts";
 import { gatewaySocket } from "./os/layout.ts";
 
-/** Any proof of who somebody is will do. */
+/** Any valid reason for a wake. */
 export const REASON = { user: "app", database: "main", address: "127.0.0.1:50000" };
 
-/** A gateway of which a test says how it answers. */
+/** A gateway whose answers the test sets. */
 export class TestGateway {
   readonly entries = new Map<string, Route>();
   readonly heard: HostMessage[] = [];
-  /** How it answers a drain; null not at all. */
+  /** The answer to a drain; null gives no answer. */
   drainAnswer: "drained" | "busy" | null = "drained";
-  /** Called before it says that all have been parted from the engine. */
+  /** Called before the gateway answers that all clients are disconnected. */
   onDetach: () => void = () => undefined;
   #socket: Socket | null = null;
   #unread = "";
   #unsent = Buffer.alloc(0);
 
-  /** @param hello what it says first; one that the host does not understand is not told of anything. */
+  /** @param hello the first line. The host sends no entries to a gateway whose version it does not speak. */
   static async connect(dataDir: string, hello = helloLine(GATEWAY_LINK_VERSION)): Promise<TestGateway> {
     const gateway = new TestGateway();
     gateway.#socket = await Bun.connect({
@@ -68,7 +68,7 @@ export class TestGateway {
     this.#socket?.end();
   }
 
-  /** The states that an instance was told to be in, one after the other. */
+  /** The states of an instance that the host sent, in order. */
   statesOf(id: string): Route["state"][] {
     const states = this.heard.flatMap((each) => (each.type === "entry" ? [each.entry] : []));
     return states
@@ -84,7 +84,7 @@ export class TestGateway {
     return entry;
   }
 
-  /** Has an instance woken as for a client that proved who it is. */
+  /** Wakes an instance as for a client that has logged in. */
   async wake(id: string): Promise<Route> {
     this.send({ type: "wake", id, reason: REASON });
     return await this.until(id, "running");
@@ -125,7 +125,7 @@ export class TestGateway {
   }
 }
 
-/** A data directory with one host after the other on it. */
+/** A data directory with consecutive hosts. */
 export class TestHosts {
   readonly dataDir = freshDataDir();
   readonly settings: HostSettings = {
@@ -141,7 +141,7 @@ export class TestHosts {
   readonly #hosts: Host[] = [];
   readonly #gateways: TestGateway[] = [];
 
-  /** Starts a host in the place of the one before, which leaves its engines running. */
+  /** Starts a host in place of the previous, which leaves its engines running. */
   async start(): Promise<Host> {
     this.#hosts.at(-1)?.release();
     const host = new Host(this.settings, createLog("host", "silent"));
@@ -168,7 +168,7 @@ export class TestHosts {
   }
 }
 
-/** A spec of a cluster of databases, or of a cache, behind the gateway. */
+/** A spec of a database cluster or a cache behind the gateway. */
 export function sleepySpec(kind: "cache" | "postgres" | "mysql", wishes: object = {}): InstanceSpec {
   const exposure = { port: freePort(), scope: "loopback", through: "gateway" } as const;
   if (kind === "cache")
@@ -197,7 +197,7 @@ export function customerDatabase(adapter: "postgres" | "mysql", { socket }: Rout
   return new SQL({ adapter, path: socket, username: "app", password: "moi", database, max: 1 });
 }
 
-/** As `customerDatabase`, at a cache. */
+/** Like `customerDatabase`, for a cache. */
 export function customerCache({ socket }: Route): Bun.RedisClient {
   return new Bun.RedisClient(`redis+unix://default:moi@localhost${socket}`, { autoReconnect: false });
 }

@@ -1,4 +1,4 @@
-// The journal of a host with what is known of each of its instances.
+// The journal of a host, with the known state of each of its instances.
 import type { JournalRecord } from "../../contracts/journal.ts";
 import type { Observation } from "../../drivers/driver.ts";
 import type { Log } from "../../lib/log.ts";
@@ -9,17 +9,17 @@ export class HostJournal {
   readonly #journal: Journal;
   readonly #states = new Map<string, StateJournal>();
 
-  /** @param path the file; what an earlier host left there is taken up. */
+  /** @param path the file; the records of an earlier host are taken up. */
   constructor(path: string, log: Log) {
     this.#journal = new Journal(path, log);
   }
 
-  /** For the runner of an instance. */
+  /** The journal for the runner of an instance. */
   of(id: string): RunnerJournal {
     return new ProcessJournal(this.#journal, id);
   }
 
-  /** An instance is seen like this from now on. */
+  /** Records the changes that an observation shows. */
   observed(observation: Observation): void {
     const { id, state } = observation;
     const states = this.#states.get(id) ?? new StateJournal(this.#journal, id);
@@ -29,8 +29,8 @@ export class HostJournal {
   }
 
   /**
-   * What happened after a record, as soon as there is something.
-   * @param sequence of the last record that was taken, which need not be kept any more.
+   * The records after a sequence, as soon as there are any.
+   * @param sequence the last record that the control plane has; records up to it may be deleted.
    * @param signal ends the wait.
    */
   async after(sequence: number, signal: AbortSignal): Promise<JournalRecord[]> {

@@ -1,13 +1,13 @@
-// What the host writes into its journal of one instance: the life of its processes, its sleep, and what went wrong.
+// The journal entries of one instance: the life of its processes, its sleep, and its failures.
 import type { JournalRecord } from "../../contracts/journal.ts";
 import type { Observation, Wake } from "../../drivers/driver.ts";
 import { startedAt } from "../os/process-times.ts";
 import type { Journal } from "./journal.ts";
 
-/** By how much two readings of when one process started may differ. */
+/** The greatest difference between two readings of the start time of one process. */
 const SAME_PROCESS_MS = 2_000;
 
-/** What is said of an engine that was killed for want of room on the disk, or could not be started for it. */
+/** The public reason when the disk is full, for a killed engine or a failed start. */
 export const DISK_IS_FULL = "The disk of the host is full.";
 
 type Appendable = Pick<Journal, "append" | "openRun" | "formerAliveAt">;
@@ -18,15 +18,15 @@ interface EngineProcess {
   exited: Promise<void>;
 }
 
-/** Where a runner writes the life of its processes. */
+/** The journal of a runner's processes. */
 export type RunnerJournal = Pick<ProcessJournal, "started" | "ended" | "found" | "noteOomKills">;
 
-/** The life of its processes. */
+/** Records the life of an instance's processes. */
 export class ProcessJournal {
   readonly #journal: Appendable;
   readonly #id: string;
   #hasCrashed = false;
-  /** When the latest process ended; that is told when all that it left behind has ended as well. */
+  /** The end of the latest process. It is recorded once all its children have ended as well. */
   #endedAt: Date | null = null;
   #oomKills = 0;
 
@@ -35,7 +35,7 @@ export class ProcessJournal {
     this.#id = id;
   }
 
-  /** The engine has a process. */
+  /** Records that the engine has a process. */
   started(process: EngineProcess): void {
     const { pid } = process;
     this.#watch(process);
@@ -43,14 +43,14 @@ export class ProcessJournal {
     this.#hasCrashed = false;
   }
 
-  /** The process has ended. */
+  /** Records that the process has ended. */
   ended(how: "stopped" | "crashed"): void {
     if (this.#journal.openRun(this.#id) === undefined) return;
     this.#hasCrashed = how === "crashed";
     this.#append(how, {}, this.#endedAt ?? new Date());
   }
 
-  /** A host has started, and found this process; null for none. What happened while there was no host comes in now. */
+  /** Records the process that a starting host found, or null, and the end of a former process without a host. */
   found(process: EngineProcess | null): void {
     const pid = process?.pid ?? null;
     if (process !== null) this.#watch(process);
@@ -65,7 +65,7 @@ export class ProcessJournal {
     if (pid !== null && beganAt !== null) this.#append("started", { pid }, beganAt);
   }
 
-  /** How many of its processes the kernel has ended for want of memory. */
+  /** Records kills for lack of memory. @param kills their number so far. */
   noteOomKills(kills: number): number {
     if (kills > this.#oomKills) this.#append("out_of_memory", {}, new Date());
     this.#oomKills = kills;
@@ -77,7 +77,7 @@ export class ProcessJournal {
     void exited.then(() => (this.#endedAt = new Date()));
   }
 
-  /** The former host saw it run as long as it lived, and its end lies between that and now. */
+  /** Records an end without a host. The process certainly ran as long as the former host lived. */
   #endedUnseen(startedAtText: string, atLatest: Date): void {
     const { formerAliveAt } = this.#journal;
     const times = [startedAtText, ...(formerAliveAt === null ? [] : [formerAliveAt])].toSorted();
@@ -91,12 +91,12 @@ export class ProcessJournal {
   }
 }
 
-/** How it is seen: its sleep, and why it cannot be started. */
+/** Records the visible states: sleep, wakes, and failed starts. */
 export class StateJournal {
   readonly #journal: Pick<Journal, "append">;
   readonly #id: string;
   #state: Observation["state"] = "absent";
-  /** Undefined before it was seen first. */
+  /** Undefined before the first observation. */
   #lastWakeAt: string | null | undefined;
   #lastFailure: string | null = null;
 
@@ -105,7 +105,7 @@ export class StateJournal {
     this.#id = id;
   }
 
-  /** It is seen like this from now on. */
+  /** Records the changes that an observation shows. */
   observed({ state, sleep, lastError }: Observation): void {
     const former = this.#state;
     this.#state = state;
@@ -116,7 +116,7 @@ export class StateJournal {
     this.#noteWake(sleep?.lastWake ?? null);
   }
 
-  /** It is tried again and again, so that only another reason is news. */
+  /** A start is tried again and again, so only another reason is recorded. */
   #failed(reason: string): void {
     if (this.#lastFailure === reason) return;
     this.#lastFailure = reason;

@@ -1,4 +1,4 @@
-// The journal of a host: records survive kills, are told once taken no more, and one instance never takes the room of others.
+// The journal of a host: records survive kills, are returned until taken, and one instance cannot crowd out others.
 import { afterAll, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const typesOf = (journal: Journal, after = 0) => journal.after(after).map(({ typ
 const ended = (pid: number) => ({ pid, exited: Promise.resolve(), wasFound: false });
 
 describe("a journal", () => {
-  test("tells its records in order, and forgets those that were taken", () => {
+  test("returns its records in order, and drops the taken ones", () => {
     const journal = open(newPath());
     journal.append("cache-1", "started", { pid: 1 });
     journal.append("cache-2", "failed", { reason: "No room." });
@@ -42,7 +42,7 @@ describe("a journal", () => {
     expect(open(path).openRun("cache-1")?.pid).toBe(2);
   });
 
-  test("never gives a sequence again that was taken, although the disk has lost the latest records", () => {
+  test("never repeats a taken sequence, although the disk has lost the latest records", () => {
     const path = newPath();
     const taken = Date.now() * 1_000 + 1_000_000_000;
     const journal = open(path);
@@ -51,7 +51,7 @@ describe("a journal", () => {
     expect(journal.after(taken).map(({ type }) => type)).toEqual(["asleep"]);
   });
 
-  test("keeps a number of records of each instance, and tells the rest as a gap of that instance alone", () => {
+  test("keeps a limited number of records of each instance, and counts the rest as a gap of that instance alone", () => {
     const journal = open(newPath());
     for (let count = 0; count < MAX_WAITING + 10; count++) journal.append("cache-1", "crashed");
     journal.append("cache-2", "started", { pid: 2 });
@@ -68,7 +68,7 @@ describe("a journal", () => {
     expect(typesOf(journal, last)).toEqual(["asleep"]);
   });
 
-  test("does not grow with what was taken, and keeps the processes that run", () => {
+  test("does not grow with taken records, and keeps the running processes", () => {
     const path = newPath();
     const journal = open(path);
     journal.append("cache-9", "started", { pid: 9 });
@@ -80,7 +80,7 @@ describe("a journal", () => {
     expect(open(path).openRun("cache-9")?.pid).toBe(9);
   });
 
-  test("wakes who waits for a record", async () => {
+  test("wakes a caller that waits for a record", async () => {
     const journal = open(newPath());
     const waiting = journal.untilSome(new AbortController().signal);
     journal.append("cache-1", "asleep");
@@ -88,7 +88,7 @@ describe("a journal", () => {
     await open(newPath()).untilSome(AbortSignal.abort());
   });
 
-  test("writes nothing once it is closed, since the next host does", () => {
+  test("does not write after it is closed, since the next host writes then", () => {
     const path = newPath();
     const journal = open(path);
     journal.close();
@@ -101,7 +101,7 @@ describe("a journal", () => {
 describe("a process", () => {
   const own = { pid: process.pid, exited: new Promise<void>(() => {}), wasFound: true };
 
-  test("that was started after a crash is told as restarted", () => {
+  test("that starts after a crash is recorded as restarted", () => {
     const journal = open(newPath());
     const life = new ProcessJournal(journal, "cache-1");
     life.started(ended(1));
@@ -113,7 +113,7 @@ describe("a process", () => {
     expect(typesOf(journal)).toEqual(["started", "crashed", "restarted", "stopped", "started"]);
   });
 
-  test("that is found again by the next host needs no word", () => {
+  test("that the next host finds again is not recorded again", () => {
     const path = newPath();
     new ProcessJournal(open(path), "cache-1").found(own);
     const next = open(path);
@@ -121,7 +121,7 @@ describe("a process", () => {
     expect(typesOf(next)).toEqual(["started"]);
   });
 
-  test("that ended while there was no host is told as stopped, with how early it may have been", () => {
+  test("that ended without a host is recorded as stopped, with the earliest possible time", () => {
     const path = newPath();
     const killed = open(path);
     new ProcessJournal(killed, "cache-1").started(own);
@@ -138,7 +138,7 @@ describe("a process", () => {
 describe("a state", () => {
   const seen = { id: "cache-1", since: "", engine: null, limits: null, crashes: 0, sleep: null };
 
-  test("is told when it falls asleep, is woken, or fails for another reason", () => {
+  test("is recorded when the instance falls asleep, is woken, or fails for another reason", () => {
     const journal = open(newPath());
     const states = new StateJournal(journal, "cache-1");
     const wake = {

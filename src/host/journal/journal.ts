@@ -1,4 +1,4 @@
-// Keeps what happens to instances until the control plane has taken it, over kills of the host and while no control plane runs.
+// Keeps the events of instances until the control plane has taken them, across kills of the host.
 import {
   closeSync,
   fsync,
@@ -22,17 +22,17 @@ import { replaceFile } from "../../lib/files.ts";
 import type { Log } from "../../lib/log.ts";
 import { presentableSentence } from "../../lib/presentable.ts";
 
-/** How many records of one instance wait for the control plane; what is more is lost, of this instance alone. */
+/** The most records of one instance that wait for the control plane. Only its own further records are lost. */
 export const MAX_WAITING = 200;
-/** From this size on the file is written anew without what was taken. */
+/** The size at which the file is rewritten without the taken records. */
 const COMPACT_BYTES = 256 * 1_024;
-/** How many records one answer has. */
+/** The number of records in one answer. */
 const BATCH = 500;
 const ALIVE_INTERVAL_MS = 1_000;
 
 type Details = JournalRecord["details"];
 
-/** What is in memory of the file. */
+/** The content of the file, in memory. */
 interface Content {
   sequence: number;
   open: Map<string, OpenRun>;
@@ -53,17 +53,17 @@ export class Journal {
   #isClosed = false;
   #listeners = new Set<() => void>();
   readonly #aliveTimer: ReturnType<typeof setInterval>;
-  /** Until when a former host has certainly lived, ISO 8601; null when there was none. */
+  /** The time at which a former host certainly still lived, ISO 8601; null without a former host. */
   readonly formerAliveAt: string | null;
 
-  /** @param path the file; what an earlier host left there is taken up. */
+  /** @param path the file; the records of an earlier host are taken up. */
   constructor(path: string, log: Log) {
     this.#path = path;
     this.#log = log;
     const content = readContent(path, log);
     this.#open = content.open;
     this.#waiting = content.waiting;
-    // A power cut may have taken the latest records along, whose sequences must never be given again.
+    // A power cut may have lost the latest records. Their sequences must never be used again.
     this.#sequence = Math.max(content.sequence, Date.now() * 1_000);
     this.formerAliveAt = aliveAt(path);
     for (const { id } of this.#waiting) this.#count(id, 1);
@@ -79,8 +79,8 @@ export class Journal {
   }
 
   /**
-   * Adds a record. It survives a kill of this process from here on, and a power cut a moment later. Never throws: a disk that does
-   * not take it costs the record, and no instance.
+   * Adds a record. It survives a kill of this process at once, and a power cut after a moment. Never throws: a full
+   * disk costs the record, and no instance.
    */
   append(id: string, type: JournalRecord["type"], details: Details = {}, at = new Date()): void {
     if (this.#isClosed) return;
@@ -96,15 +96,15 @@ export class Journal {
     });
   }
 
-  /** The records after a sequence, the oldest first; all up to it are taken and need not be kept. */
+  /** The records after a sequence, the oldest first. Records up to that sequence are taken and may be deleted. */
   after(sequence: number): JournalRecord[] {
-    // It has seen records that a power cut took from this disk.
+    // The control plane may have records that a power cut took from this disk.
     this.#sequence = Math.max(this.#sequence, sequence);
     this.#acknowledge(sequence);
     return this.#waiting.slice(0, BATCH);
   }
 
-  /** Resolves when there is a record that was not taken, or the signal is aborted. */
+  /** Resolves when there is a record to take, or when the signal is aborted. */
   async untilSome(signal: AbortSignal): Promise<void> {
     if (this.#waiting.length > 0 || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ export class Journal {
     signal.removeEventListener("abort", listener);
   }
 
-  /** Nothing is written from here on. */
+  /** Ends the writing for good. */
   close(): void {
     if (this.#isClosed) return;
     clearInterval(this.#aliveTimer);
@@ -136,7 +136,7 @@ export class Journal {
     if (type === "stopped" || type === "crashed") this.#open.delete(id);
   }
 
-  /** The gap, which is the last record of the instance that is kept, counts what is lost. */
+  /** Counts a lost record in the gap, which is the last kept record of the instance. */
   #lose(id: string): void {
     const gap = this.#waiting.findLast((record) => record.id === id);
     if (gap?.type === "gap") gap.details.lost = (gap.details.lost ?? 0) + 1;
@@ -176,7 +176,7 @@ export class Journal {
     else this.#counts.set(id, count);
   }
 
-  /** Writes the file anew. @returns it, open for more. */
+  /** Rewrites the file. @returns its descriptor, open for appending. */
   #compact(): number {
     const head = { version: 1, sequence: this.#sequence, open: Object.fromEntries(this.#open) };
     const text = [head, ...this.#waiting].map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -185,7 +185,7 @@ export class Journal {
     return openSync(this.#path, "a");
   }
 
-  /** Nobody waits for the disk; what comes meanwhile is synced by the next one. */
+  /** Syncs in the background. The next sync covers records that are written during this one. */
   #sync(): void {
     if (this.#isSyncing) return;
     this.#isSyncing = true;
@@ -223,7 +223,7 @@ function aliveAt(path: string): string | null {
   }
 }
 
-/** A kill leaves at most the last line half written; any other that cannot be read is left out as well, with a line in the log. */
+/** Reads the file. A kill leaves at most the last line half written. Unreadable lines are logged and skipped. */
 function readContent(path: string, log: Log): Content {
   const content: Content = { sequence: 0, open: new Map(), waiting: [] };
   const lines = textOf(path)

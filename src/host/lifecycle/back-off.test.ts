@@ -1,8 +1,8 @@
-// How soon an engine is started again.
+// The delay before an engine is started again.
 import { expect, test } from "bun:test";
 import { afterCrash, afterFailure, delayOf, NO_FAILURE, type BackOff } from "./back-off.ts";
 
-/** The waits after so many ends one after the other, in milliseconds, each as short and as long as chance makes it. */
+/** The delays after consecutive failures, in milliseconds, each with the smallest and the greatest chance. */
 function waitsMs(count: number, fail: (before: BackOff, chance: number) => BackOff): [number, number][] {
   let backOff = NO_FAILURE;
   return Array.from({ length: count }, () => {
@@ -16,7 +16,7 @@ const due = (dueAtMs: number | null): BackOff => ({ failures: 12, failedAtMs: 0,
 
 const at = (chance: number) => ({ ms: 0, date: new Date(0), chance });
 
-test("an engine that keeps crashing is started at once first, and later each time, but not later than 5 s", () => {
+test("an engine that keeps crashing is started at once first, then after growing delays of at most 5 s", () => {
   const waits = waitsMs(20, (before, chance) => afterCrash(before, 10, at(chance)));
   expect(waits[0]).toEqual([0, 0]);
   expect(waits.slice(1, 3)).toEqual([
@@ -26,18 +26,18 @@ test("an engine that keeps crashing is started at once first, and later each tim
   expect(waits.at(-1)).toEqual([2_500, 4_998]);
 });
 
-test("an engine that has run for a second is started at once again", () => {
+test("an engine that crashes after a second of running is started at once again", () => {
   const crashed = afterCrash({ failures: 10, failedAtMs: 0, dueAtMs: null }, 1_000, at(0.5));
   expect(crashed).toMatchObject({ failures: 1, dueAtMs: 0 });
 });
 
-test("an engine that cannot start is tried later each time, up to half a minute", () => {
+test("an engine that cannot start is tried after growing delays of at most 30 s", () => {
   const waits = waitsMs(12, (before, chance) => afterFailure(before, at(chance)));
   expect(waits[0]).toEqual([50, 100]);
   expect(waits.at(-1)).toEqual([15_000, 29_985]);
 });
 
-test("a start that is due soon is waited for, and a later one is left to its timer", () => {
+test("a start that is due soon is waited for, and a later start is left to its timer", () => {
   expect(delayOf(due(500), false, 0)).toBe(500);
   expect(delayOf(due(501), false, 0)).toBeNull();
   expect(delayOf(due(null), false, 0)).toBe(0);

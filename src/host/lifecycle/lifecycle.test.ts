@@ -29,7 +29,7 @@ test("a demand waits until the task before it has ended", () => {
   expect(asked.lifecycle.queue.map(({ demand }) => demand)).toEqual(["suspend"]);
 });
 
-test("many wakes are one start, and many who suspend get one answer", () => {
+test("many wakes cause one start, and concurrent suspensions share one task", () => {
   const wake: LifecycleEvent = { type: "asked", demand: "wake" };
   const busy: LifecycleEvent = { type: "asked", demand: "ensure", ticket: 1 };
   expect(after([...RUNNING, busy, wake, wake, wake]).lifecycle.queue).toHaveLength(1);
@@ -38,7 +38,7 @@ test("many wakes are one start, and many who suspend get one answer", () => {
   expect(lifecycle).toMatchObject({ queue: [], task: { demand: "suspend", tickets: [2, 3] } });
 });
 
-test("an engine that ends by itself is started at once, and later when it ends again", () => {
+test("an engine that crashes is started at once, and after a delay when it crashes again", () => {
   const { lifecycle, effects } = after([...RUNNING, { type: "exited" }]);
   expect(lifecycle).toMatchObject({ state: { name: "crashed" }, backOff: { failures: 1, dueAtMs: 0 } });
   expect(effects).toEqual(["setTimer"]);
@@ -52,7 +52,7 @@ test("an engine that ends by itself is started at once, and later when it ends a
   expect(again.lifecycle.backOff).toMatchObject({ failures: 2, dueAtMs: 150 });
 });
 
-test("a start that is due later is left to its timer, but a client that waits has it tried after a second", () => {
+test("a start that is due later is left to its timer, but a waiting client brings it forward to one second after the failure", () => {
   const failures = Array.from({ length: 12 }, (): LifecycleEvent => ({ type: "startFailed" }));
   const asked = (demand: "restart" | "wake", ms: number) => {
     const { lifecycle } = after([{ type: "foundAwake" }, ...failures]);
@@ -64,7 +64,7 @@ test("a start that is due later is left to its timer, but a client that waits ha
   expect(asked("restart", 30_000)).toEqual(["clearTimer", "start"]);
 });
 
-test("nothing is begun once the host leaves, and no end of an engine is made up for", () => {
+test("after the host has let go, no task begins and no crashed engine is restarted", () => {
   const { lifecycle, effects } = after([...RUNNING, { type: "released" }, { type: "exited" }]);
   expect(lifecycle.state.name).toBe("running");
   expect(effects).toEqual([]);

@@ -1,4 +1,4 @@
-// The lifecycle of an instance as a pure function: what happens leads to another state and to what is to be done.
+// The lifecycle of an instance as a pure function: an event leads to the next state and to effects.
 import { afterCrash, afterFailure, delayOf, NO_FAILURE, type BackOff, type Moment } from "./back-off.ts";
 import {
   isApplied,
@@ -10,34 +10,34 @@ import {
   type StateName,
 } from "./state.ts";
 
-/** What others can ask of an instance; `resume` goes on with what an earlier host left. */
+/** The demands that callers make of an instance; `resume` goes on from the persisted state. */
 export type Demand = "ensure" | "wake" | "suspend" | "idle" | "restart" | "remove" | "resume" | "close";
 
-/** A number for each caller that waits for an answer. */
+/** The number of a caller that waits for an answer. */
 export type Ticket = number;
 
-/** A demand that is to come, or under way. One task is under way at a time, in the order in which they were asked for. */
+/** A demand that waits or is under way. One task is under way at a time, in the order of the demands. */
 export interface Task {
   demand: Demand;
   tickets: readonly Ticket[];
   askedAtMs: number;
-  /** Whether the instance is to be suspended after it, since an earlier host had begun to. */
+  /** Whether the instance is to be suspended afterwards, because an earlier host had begun to suspend it. */
   isSuspendDue?: boolean;
 }
 
-/** All that is known of the life of an instance. */
+/** The whole state of an instance's life. */
 export interface Lifecycle {
   state: State;
-  /** When what others see of the state was reached. */
+  /** The time of the latest change of the observed state. */
   since: Date;
   task: Task | null;
   queue: readonly Task[];
-  /** Whether the engine is to be ended or let go for good: nothing is begun any more. */
+  /** Whether the engine is to be stopped or let go for good, so that no task may begin it anew. */
   isLeaving: boolean;
   backOff: BackOff;
 }
 
-/** Something that happened to the instance or its engine, with what has to be known of it. */
+/** An event of the instance or its engine, with the details that the lifecycle needs. */
 export type Report =
   | { type: "served"; isApplied: boolean }
   | { type: "woken"; isOwn: boolean }
@@ -47,23 +47,23 @@ export type Report =
 export type LifecycleEvent =
   | Report
   | { type: "asked"; demand: Demand; ticket?: Ticket }
-  /** The timer of the next start has come to its end. */
+  /** The timer of the next start has expired. */
   | { type: "due" }
   /** The host lets go of the instance. */
   | { type: "released" }
-  /** Parts of the task that is under way have come to their end. */
+  /** A part of the current task has ended. */
   | { type: "recordEnded"; error?: unknown }
   | { type: "recoveryEnded"; isSuspendDue: boolean }
   | { type: "startEnded"; error?: unknown }
   | { type: "taskEnded"; error?: unknown };
 
-/** Why a demand is refused. */
+/** The reason why a demand is refused. */
 export type Refusal = "unusable" | "beingRemoved" | "beingStopped" | "notRunning";
 
 export type Effect =
   | { do: "record"; ticket: Ticket }
   | { do: "recover" }
-  /** @param askedAtMs when a client asked for it; null when nobody waits, which leaves a sleeping instance asleep. */
+  /** @param askedAtMs when a client asked for the start; null leaves a sleeping instance asleep. */
   | { do: "start"; delayMs: number; askedAtMs: number | null }
   | { do: "conclude"; ticket: Ticket }
   | { do: "suspend"; isIdle: boolean }
@@ -73,7 +73,7 @@ export type Effect =
   | { do: "refuse"; tickets: readonly Ticket[]; reason: Refusal }
   | { do: "setTimer"; delayMs: number }
   | { do: "clearTimer" }
-  /** Ends a suspension that is under way, as far as it may be. */
+  /** Aborts a suspension that is under way, as far as it may be aborted. */
   | { do: "interrupt" }
   | { do: "leave" }
   | { do: "kill" };
@@ -83,13 +83,13 @@ export interface Step {
   effects: Effect[];
 }
 
-/** The life of an instance of which nothing is known yet. */
+/** The lifecycle of an unknown instance. */
 export function newLifecycle(since: Date): Lifecycle {
   const state = { name: "absent" } as const;
   return { state, since, task: null, queue: [], isLeaving: false, backOff: NO_FAILURE };
 }
 
-/** What follows from an event. */
+/** The step that follows from an event. */
 export function next(lifecycle: Lifecycle, event: LifecycleEvent, now: Moment): Step {
   return withNextTask(reaction(lifecycle, event, now), now);
 }
@@ -126,7 +126,7 @@ function asked(lifecycle: Lifecycle, demand: Demand, ticket: Ticket | undefined,
   return { lifecycle: leave.lifecycle, effects: [...leave.effects, ...kill] };
 }
 
-/** Wakes and idle reports are taken once however many come; a suspension answers all that ask until it has ended. */
+/** Queues a demand. Repeated wakes and idle reports count once; a suspension answers all its callers. */
 function queued(lifecycle: Lifecycle, demand: Demand, ticket: Ticket | undefined, now: Moment): Step {
   const { task, queue } = lifecycle;
   const tickets = ticket === undefined ? [] : [ticket];
@@ -151,7 +151,7 @@ function left(lifecycle: Lifecycle): Step {
   };
 }
 
-/** Takes up tasks until one is under way or none is left. */
+/** Begins tasks until one is under way or the queue is empty. */
 function withNextTask(step: Step, now: Moment): Step {
   let { lifecycle } = step;
   const effects = [...step.effects];
@@ -192,7 +192,7 @@ function taskBegun(lifecycle: Lifecycle, task: Task, now: Moment): Step {
   }
 }
 
-/** Has the engine started, unless it is to be started later, or never. */
+/** Starts the engine, unless the start is due later or must not happen. */
 function begun(lifecycle: Lifecycle, now: Moment): Step {
   const { state, task, isLeaving, backOff } = lifecycle;
   const isWake = task?.demand === "wake";
@@ -228,7 +228,7 @@ function refused(lifecycle: Lifecycle, { tickets }: Task, reason: Refusal): Step
   return { lifecycle: { ...lifecycle, task: null }, effects };
 }
 
-/** Of what fails while the host leaves, nothing is made up for. */
+/** Failures that lead to another start, except while the host leaves. */
 const MADE_UP_FOR = new Set<Happening>(["exited", "engineLost", "startFailed", "kept", "displaced"]);
 
 function reported(lifecycle: Lifecycle, event: Report, now: Moment): Step {
@@ -248,7 +248,7 @@ function reported(lifecycle: Lifecycle, event: Report, now: Moment): Step {
   return { lifecycle: { ...after, backOff }, effects: [{ do: "setTimer", delayMs }] };
 }
 
-/** Null for what calls for no other start. */
+/** The restart policy after a report; null when the report calls for no start. */
 function backOffAfter(
   { state, since, backOff }: Lifecycle,
   { type }: Report,

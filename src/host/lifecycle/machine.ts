@@ -1,4 +1,4 @@
-// Runs the lifecycle of one instance: every transition passes here, and what follows from it is handed to be carried out.
+// Runs the lifecycle of one instance: applies every event, publishes transitions, and passes effects on.
 import type { Log } from "../../lib/log.ts";
 import { newLifecycle, next, type Effect, type LifecycleEvent, type Report } from "./lifecycle.ts";
 import { observedState, targetOf, type Happening, type State, type StateName } from "./state.ts";
@@ -11,21 +11,21 @@ export interface Transition {
   at: Date;
 }
 
-/** What the machine does by itself. */
+/** The effects that the machine carries out itself. */
 type OwnEffect = Extract<Effect, { do: "setTimer" | "clearTimer" }>;
 
-/** What others carry out for it. They do not call back before they return. */
+/** The effects that the instance carries out. Its `perform` must not dispatch events before it returns. */
 export type InstanceEffect = Exclude<Effect, OwnEffect>;
 
 export interface MachineParts {
   log: Log;
   perform(effect: InstanceEffect): void;
   onTransition(transition: Transition): void;
-  /** Called when others see another state. */
+  /** Called when the observed state has changed. */
   onSeen(): void;
 }
 
-/** What those who work on an instance know of its lifecycle, and tell it. */
+/** The lifecycle as the parts of an instance see it. */
 export type InstanceLifecycle = Pick<Machine, "state" | "since" | "isLeaving" | "report" | "leads">;
 
 export class Machine {
@@ -41,12 +41,12 @@ export class Machine {
     return this.#lifecycle.state;
   }
 
-  /** When what others see of the state was reached. */
+  /** The time of the latest change of the observed state. */
   get since(): Date {
     return this.#lifecycle.since;
   }
 
-  /** Whether the engine is to be ended or let go for good. */
+  /** Whether the engine is to be stopped or let go for good. */
   get isLeaving(): boolean {
     return this.#lifecycle.isLeaving;
   }
@@ -56,7 +56,7 @@ export class Machine {
     return targetOf(this.state.name, happening) !== undefined && !this.isLeaving;
   }
 
-  /** Takes in what happened to the instance. */
+  /** Applies an event that happened to the instance. */
   report(report: Report): void {
     this.dispatch(report);
   }

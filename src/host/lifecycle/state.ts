@@ -1,30 +1,30 @@
-// The states of an instance by name, the transitions between them, and what others see of each state.
+// The states of an instance by name, the transitions between them, and the observed state of each.
 import type { PersistedState } from "../../contracts/manifest.ts";
 import type { Observation } from "../../drivers/driver.ts";
 
-/** A wake that has begun: the instance sleeps no more, and does not serve yet. */
+/** A wake that has begun: the instance no longer sleeps, and does not serve yet. */
 export interface BegunWake {
   at: Date;
-  /** Whether a change of the desired state needs the engine; false when a client does. */
+  /** Whether a change of the desired state caused the wake; false when a client did. */
   isOwn: boolean;
 }
 
 /**
  * - `absent`: nothing of the instance is on the host.
  * - `unusable`: its manifest cannot be understood, so its data is left alone.
- * - `recorded`: its desired state is written down, and no engine was started yet.
+ * - `recorded`: the manifest has its desired state, and no engine has been started yet.
  * - `starting`: an engine is being started, or is not ready yet.
  * - `running`: the engine takes connections; `isApplied` when it has the users and databases of the spec.
- * - `draining`: the gateway holds whoever comes, until nothing is under way.
- * - `suspending`: its sleep is written down, and the engine is being stopped.
- * - `handingOver`: an engine that listens by itself is being stopped, and the gateway is to have its address.
- * - `asleep`: the engine was stopped with all that it holds saved, until somebody needs it.
- * - `waking`: its sleep has ended in the manifest, and the engine has no process yet.
+ * - `draining`: the gateway holds new requests until nothing is under way.
+ * - `suspending`: the manifest records its sleep, and the engine is being stopped.
+ * - `handingOver`: an engine that listens by itself is being stopped, and the gateway gets its address.
+ * - `asleep`: the engine was stopped with all its data saved, until a client or a change needs it.
+ * - `waking`: the manifest records the end of its sleep, and the engine has no process yet.
  * - `displaced`: it sleeps, and another program has its address.
- * - `recovering`: its sleep is written down, and a host that came later found its engine running.
- * - `crashed`: the engine ended by itself; a start is due.
- * - `failed`: the latest start failed; the next one is due.
- * - `stopped`: the engine was stopped, for a change or since the host leaves.
+ * - `recovering`: the manifest records its sleep, and a later host found its engine running.
+ * - `crashed`: the engine ended unexpectedly; a start is due.
+ * - `failed`: the latest start failed; the next start is due.
+ * - `stopped`: the engine was stopped, for a change or because the host leaves.
  * - `removing`: it is being deleted.
  */
 export type State =
@@ -36,7 +36,7 @@ export type State =
 
 export type StateName = State["name"];
 
-/** What happens to an instance, as those who work on it or watch its engine report it. */
+/** An event of an instance, as its parts and the watch on its engine report it. */
 export type Happening =
   | "foundAsleep"
   | "foundAwake"
@@ -64,7 +64,7 @@ export type Happening =
   | "removalBegun"
   | "removed";
 
-/** Where each happening leads, beside a removal, which leads from everywhere to `removing`. ARCHITECTURE.md draws this table. */
+/** The next state after each happening. A removal leads everywhere to `removing`. ARCHITECTURE.md draws this. */
 export const TRANSITIONS: Record<StateName, Partial<Record<Happening, StateName>>> = {
   absent: {
     foundAsleep: "asleep",
@@ -117,13 +117,13 @@ export const TRANSITIONS: Record<StateName, Partial<Record<Happening, StateName>
   removing: { removed: "absent" },
 };
 
-/** Where a happening leads from a state; undefined leaves the state as it is. */
+/** The next state after a happening; undefined leaves the state as it is. */
 export function targetOf(from: StateName, happening: Happening): StateName | undefined {
   if (happening === "removalBegun") return from === "removing" ? undefined : "removing";
   return TRANSITIONS[from][happening];
 }
 
-/** What others see of each state. */
+/** The observed state for each state. */
 export const OBSERVED: Record<StateName, Observation["state"]> = {
   absent: "absent",
   unusable: "failed",
@@ -134,7 +134,7 @@ export const OBSERVED: Record<StateName, Observation["state"]> = {
   suspending: "draining",
   handingOver: "running",
   asleep: "asleep",
-  // The gateway hears of the start of a sleeping instance when there is a process to wait for.
+  // The gateway learns of a wake when there is a process to wait for.
   waking: "asleep",
   displaced: "failed",
   recovering: "starting",
@@ -144,12 +144,12 @@ export const OBSERVED: Record<StateName, Observation["state"]> = {
   removing: "removing",
 };
 
-/** What others see of a state. */
+/** The observed state for a state. */
 export function observedState({ name }: State): Observation["state"] {
   return OBSERVED[name];
 }
 
-/** What a host finds of an instance, by the state that an earlier host kept in the manifest, and whether the engine runs. */
+/** The event for a found instance, by the state in its manifest and whether its engine runs. */
 export function foundAs(
   state: PersistedState,
   hasEngine: boolean,
@@ -165,12 +165,12 @@ export function foundAs(
   }
 }
 
-/** Whether the manifest says that it sleeps, and nobody has woken it. */
+/** Whether the manifest records a sleep that has not ended. */
 export function isSleeping({ name }: State): boolean {
   return name === "asleep" || name === "displaced";
 }
 
-/** The wake that is under way, if one is. */
+/** The wake that is under way; null without one. */
 export function wakeOf(state: State): BegunWake | null {
   return "wake" in state ? state.wake : null;
 }

@@ -1,4 +1,4 @@
-// Which users instances get.
+// The uids that instances get.
 import { describe, expect, test } from "bun:test";
 import {
   allotUid,
@@ -10,7 +10,7 @@ import {
   uidOfPort,
 } from "./accounts.ts";
 
-/** All that `PILVI_PORT_RANGE` allows. */
+/** All ports that `PILVI_PORT_RANGE` allows. */
 const PORTS = Array.from({ length: 65_535 - 1_024 + 1 }, (_, index) => 1_024 + index);
 
 test("an instance has the uid of its port, which no other port has", () => {
@@ -18,17 +18,17 @@ test("an instance has the uid of its port, which no other port has", () => {
   expect(new Set(PORTS.map(uidOfPort)).size).toBe(PORTS.length);
 });
 
-test("no port gives the uid of anybody else", () => {
+test("no port gives a uid of the system or of Pilvi's own processes", () => {
   const uids = PORTS.map(uidOfPort);
   const [nobody, noUser, systemdFirst, systemdLast] = [65_534, 65_535, 61_184, 65_519];
   for (const uid of [nobody, noUser, CONTROL_ACCOUNT.uid, GATEWAY_ACCOUNT.uid, BUILD_ACCOUNT.uid])
     expect(uids).not.toContain(uid);
   expect(uids.filter((uid) => uid >= systemdFirst && uid <= systemdLast)).toEqual([]);
-  // From there on users have uids for containers of their own.
+  // Higher uids belong to containers of users.
   expect(uids.reduce((one, other) => Math.max(one, other))).toBeLessThan(100_000);
 });
 
-test("what belongs to anybody else is no instance's", () => {
+test("a uid of the system, of a user or of Pilvi's own processes is not an instance's", () => {
   expect(PORTS.map(uidOfPort).every(isInstanceUid)).toBe(true);
   for (const uid of [0, 1_000, BUILD_ACCOUNT.uid, 61_184, 65_534, 65_535, 100_000])
     expect(isInstanceUid(uid)).toBe(false);
@@ -40,11 +40,11 @@ const exposed = (port: number | null) => ({
 const nobody = new Set<number>();
 
 describe("a new instance", () => {
-  test("gets the uid of its port, which a Pilvi beside this one does not give to another port", () => {
+  test("gets the uid of its port, which another Pilvi on the machine does not give to another port", () => {
     expect(allotUid(exposed(20_000), nobody, nobody)).toBe(50_000);
   });
 
-  test("gets another when that one is an instance's or the system's", () => {
+  test("gets another uid when an instance or the system has the uid of its port", () => {
     const other = allotUid(exposed(20_000), new Set([50_000]), nobody);
     expect(other).not.toBe(50_000);
     expect(isInstanceUid(other)).toBe(true);

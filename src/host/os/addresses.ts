@@ -1,4 +1,4 @@
-// The addresses of all instances: the host has a socket at each for the instance's life, so that no other program can take one.
+// The addresses of all instances. The host keeps a socket at each, so that no other program takes the address.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { acceptForPassing, listenForPassing } from "../../lib/descriptor-passing.ts";
@@ -11,10 +11,10 @@ import type { Account } from "../../engines/engine.ts";
 import { canSwitchUsers, GATEWAY_ACCOUNT } from "./accounts.ts";
 import type { KeeperLink } from "./keeper-link.ts";
 
-/** A gateway that was there before this host looks for it again within this time. */
+/** A gateway from before this host connects again within this time. */
 const MEETING_MS = 1_000;
 
-/** Whose clients come to an address: those of the gateway, which gets the socket, or of an engine, which has its own beside it. */
+/** The listening side of an address: the gateway with the host's socket, or an engine with a socket beside it. */
 export type Side = "gateway" | "engine";
 
 interface Holding {
@@ -22,22 +22,22 @@ interface Holding {
   side: Side;
 }
 
-/** A socket of the host before this one. */
+/** A socket that the previous host held. */
 interface Offer {
   fd: number;
   /** Whether the keeper has a copy of it. */
   isKept: boolean;
 }
 
-/** What an instance has to do with addresses. */
+/** The part of the addresses that an instance uses. */
 export type InstanceAddresses = Pick<Addresses, "hold" | "admit" | "settle" | "drop">;
 
 export class Addresses {
   readonly #log: Log;
-  /** Null where nobody but the gateway has copies. */
+  /** Null when only the gateway has copies. */
   readonly #keeper: KeeperLink | null;
   readonly #held = new Map<string, Holding>();
-  /** What others had kept for the host before this one. */
+  /** Sockets that the keeper and the gateway kept for this host, by instance. */
   readonly #offered = new Map<string, Offer[]>();
   readonly #met = Promise.withResolvers<void>();
   #isKnown: (id: string) => boolean = () => true;
@@ -50,8 +50,8 @@ export class Addresses {
   }
 
   /**
-   * Takes back what the keeper has, and begins to listen for the gateway.
-   * @param isKnown whether there is such an instance; of others nothing is kept.
+   * Takes back the keeper's sockets, and begins to listen for the gateway.
+   * @param isKnown whether an instance exists; sockets of other ids are closed.
    */
   async listen(path: string, isKnown: (id: string) => boolean): Promise<void> {
     this.#isKnown = isKnown;
@@ -59,13 +59,13 @@ export class Addresses {
     mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
     rmSync(path, { force: true });
     this.#listener = listenForPassing(path);
-    // Whoever connects is handed every address.
+    // Every connection here receives all proxied addresses.
     chmodSync(path, 0o600);
     if (canSwitchUsers()) chownSync(path, GATEWAY_ACCOUNT.uid, GATEWAY_ACCOUNT.gid);
     setTimeout(() => this.#met.resolve(), MEETING_MS).unref();
   }
 
-  /** The gateway has handed over what it has: takes what is missed here, and hands it what it is to listen at. */
+  /** Takes the sockets that the gateway has handed over, and sends it the sockets to listen at. */
   meet(): void {
     if (this.#listener === null) return;
     for (;;) {
@@ -82,9 +82,9 @@ export class Addresses {
   }
 
   /**
-   * Has the address of an instance from here on, and clients come to that side.
-   * @param isEngineThere whether its engine runs, which then has the address itself, and nobody else is waited for.
-   * @throws PublicError when another program has it; what was held before is held on.
+   * Holds the address of an instance for a side.
+   * @param isEngineThere whether the engine runs and so has the address itself: then the gateway is not awaited.
+   * @throws PublicError when another program has the address; the former address is still held then.
    */
   async hold(id: string, place: Place, side: Side, isEngineThere = false): Promise<void> {
     const former = this.#held.get(id);
@@ -101,8 +101,8 @@ export class Addresses {
 
   /**
    * Lets an engine listen at its address, until `settle`.
-   * @param user whose alone the engine is, when it asks to share its port; null when it only asks for its address to be reused, which
-   * lets in whoever asks for that.
+   * @param user the engine's own user, for an engine that shares its port; null for an engine that only reuses the
+   * address, which also lets in other programs that do so.
    */
   admit(id: string, user: Account | null): void {
     const held = this.#held.get(id);
@@ -111,13 +111,13 @@ export class Addresses {
     else held.socket.admitUser(user);
   }
 
-  /** Lets nobody listen any more at the address of an engine but whoever does already. */
+  /** Refuses new listeners at the address of an engine. Present listeners stay. */
   settle(id: string): void {
     const held = this.#held.get(id);
     if (held?.side === "engine") held.socket.reserve();
   }
 
-  /** The address is free for others. */
+  /** Releases the address for other programs. */
   drop(id: string): void {
     this.#gateway?.drop(id);
     this.#keeper?.drop(id);
@@ -126,7 +126,7 @@ export class Addresses {
     this.#refuseOffers(id);
   }
 
-  /** Leaves all addresses to those who have them as well. */
+  /** Closes the host's sockets. The keeper, the gateway and the engines keep theirs. */
   close(): void {
     this.#gateway?.close();
     this.#keeper?.close();
@@ -142,7 +142,7 @@ export class Addresses {
       return this.#takeOffer(id, place) ?? this.#replace(id, place);
     } catch (error) {
       if (isTaken) throw error;
-      // What a gateway has from the host before this one, no other program has.
+      // The gateway may hold the address for the previous host, so that the host waits for it first.
       await this.#met.promise;
       const offered = this.#takeOffer(id, place);
       if (offered !== null) return offered;
@@ -151,7 +151,7 @@ export class Addresses {
     }
   }
 
-  /** Binds another address of the instance before the former one is given up, of which it may be a part. */
+  /** Binds a new address before the release of the former, which may cover or lie within it. */
   #replace(id: string, place: Place): HeldSocket {
     const former = this.#held.get(id);
     former?.socket.admit();

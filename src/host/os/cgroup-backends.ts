@@ -1,44 +1,44 @@
-// Where the cgroups of this machine are, and how a limit is written there, in either version.
+// Finds the cgroups of this machine, and knows how limits are written there in version 1 and 2.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const MOUNT = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
 
-/** What a group is held to; null is no limit. */
+/** The limits of a group; null means no limit. */
 export interface GroupLimits {
   memoryBytes: number;
   maxProcesses: number | null;
   cpus: number | null;
 }
 
-/** Where the groups of this Pilvi are, and how a limit is written there. */
+/** The place of Pilvi's groups, and the way to write limits there. */
 export interface CgroupBackend {
   version: "cgroup-v2" | "cgroup-v1";
-  /** The folders that make up one group: one for each controller in version 1. */
+  /** The folders of one group: version 1 has one for each controller. */
   folders(name: string): string[];
-  /** The files to write for some limits, with what to write; those for memory are told by `memory`. */
+  /** The files and values to write for limits; `memory` names the files for memory. */
   settings(name: string, limits: GroupLimits): FileValue[];
-  /** The files that hold the memory of a group. */
+  /** The memory files of a group. */
   memory(name: string): MemoryFiles;
-  /** The file to write for a weight, which is a multiple of the kernel's default, with what to write. */
+  /** The file and value to write for a weight, a multiple of the kernel's default. */
   weight(name: string, times: number): FileValue;
 }
 
-/** The files that hold the memory of a group. */
+/** The memory files of a group. */
 export interface MemoryFiles {
   limit: string;
-  /** Where the part of it that may be swapped out is limited, and whether that counts all memory or the swapped part alone. */
+  /** The limit for swap, and whether it counts all memory or the swapped part alone. */
   swap: { path: string; counts: "all" | "swapped" };
-  /** How much is in use. */
+  /** The memory in use. */
   usage: string;
-  /** Has a line `oom_kill N`: how many processes the kernel has ended for want of memory. */
+  /** Has a line `oom_kill N`: the number of processes that the kernel killed for lack of memory. */
   events: string;
 }
 
 type FileValue = [path: string, value: string];
 
-/** What this machine offers to this user, or null. */
+/** The cgroups that this user may write on this machine; null without any. */
 export function findCgroups(mount = MOUNT): CgroupBackend | null {
   if (existsSync(join(mount, "cgroup.controllers"))) return version2(mount);
   const isUsable = ["memory", "cpu"].every((controller) => canWrite(join(mount, controller)));
@@ -53,7 +53,7 @@ function version2(mount: string): CgroupBackend | null {
   return {
     version: "cgroup-v2",
     folders: (name) => {
-      // Controllers reach a group only when each group above hands them on.
+      // A controller reaches a group only when each group above hands it on.
       let folder = mount;
       for (const part of name.split("/")) {
         if (existsSync(folder)) writeFileSync(join(folder, "cgroup.subtree_control"), handedOn);

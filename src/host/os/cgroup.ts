@@ -1,4 +1,4 @@
-// Holds an instance to its memory, processes and processor through the kernel, where this machine lets us: in a cgroup.
+// Limits the memory, processes and processor of an instance with a cgroup, where the machine allows it.
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import type { Limits } from "../../drivers/driver.ts";
 import { codeOf } from "../../lib/errors.ts";
 import type { CgroupBackend, GroupLimits, MemoryFiles } from "./cgroup-backends.ts";
 
-/** All groups are below it, so that an operator finds them. */
+/** The parent of all groups, so that an operator finds them. */
 const PARENT = "pilvi";
 /**
- * What all engines together weigh for each processor, as a multiple of what the kernel gives the other processes of one session.
- * With less they would be interrupted for each byte that a busy gateway passes on; with twice as much the gateway would wait for
- * them so long that less gets through.
+ * The weight of all engines together for each processor, as a multiple of the kernel's default for a session. A smaller
+ * weight lets other processes interrupt engines for each byte that a busy gateway passes on. At twice the weight the
+ * gateway waits for engines so long that throughput drops.
  */
 const WEIGHT_PER_CPU = 1;
 
@@ -19,16 +19,15 @@ const DISSOLVE_TIMEOUT_MS = 1_000;
 const DISSOLVE_RETRY_MS = 5;
 
 /**
- * Puts processes, with all that they will start, into the instance's group, and holds them to its memory and number of processes.
- *
- * The processor is not limited yet: a start that is slowed down to a quarter of one helps nobody.
+ * Puts processes and all their future children into the instance's group, and limits its memory and number of
+ * processes. The processor is not limited yet: a start with a quarter of a processor would take too long.
  */
 export function confine(backend: CgroupBackend | null, id: string, pids: number[], limits: Limits): void {
   if (backend === null || !isGrouped(limits)) return;
   confineTo(backend, id, pids, { ...groupLimitsOf(limits), cpus: null });
 }
 
-/** As `confine`, for what is no instance. */
+/** Like `confine`, for processes outside any instance. */
 export function confineTo(backend: CgroupBackend, id: string, pids: number[], limits: GroupLimits): void {
   const name = nameOf(id);
   const folders = backend.folders(name);
@@ -38,13 +37,13 @@ export function confineTo(backend: CgroupBackend, id: string, pids: number[], li
   for (const pid of pids) enterWithChildren(folders, pid);
 }
 
-/** Holds the instance to all of its limits from now on. */
+/** Applies all limits to the instance from now on. */
 export function limit(backend: CgroupBackend | null, id: string, limits: Limits): void {
   if (backend === null || !isGrouped(limits)) return;
   apply(backend, nameOf(id), groupLimitsOf(limits));
 }
 
-/** How many processes of the instance the kernel has ended for want of memory since its group was made. */
+/** The number of processes of the instance that the kernel has killed for lack of memory since its group was made. */
 export function oomKills(backend: CgroupBackend | null, id: string): number {
   if (backend === null) return 0;
   try {
@@ -56,23 +55,23 @@ export function oomKills(backend: CgroupBackend | null, id: string): number {
   }
 }
 
-/** Deletes the instance's group; its processes must have ended. */
+/** Deletes the instance's group. Its processes must have ended. */
 export async function dissolve(backend: CgroupBackend | null, id: string): Promise<void> {
   if (backend === null) return;
   for (const folder of backend.folders(nameOf(id))) {
-    // A process that was just killed still counts for a moment.
+    // A killed process still counts for a moment.
     const giveUpAt = performance.now() + DISSOLVE_TIMEOUT_MS;
     while (!isDissolved(folder) && performance.now() < giveUpAt) await Bun.sleep(DISSOLVE_RETRY_MS);
   }
 }
 
-/** An engine may have begun to start others before this host came to it; those that it starts from now on follow it by themselves. */
+/** Moves an engine with the children that it already has. Later children join the group by themselves. */
 function enterWithChildren(folders: string[], pid: number): void {
   for (const folder of folders) enter(folder, pid);
   for (const child of childrenOf(pid)) enterWithChildren(folders, child);
 }
 
-/** None of a process that has ended meanwhile. */
+/** The child processes; empty when the process has ended meanwhile. */
 function childrenOf(pid: number): number[] {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
@@ -86,7 +85,7 @@ function enter(folder: string, pid: number): void {
   try {
     writeFileSync(join(folder, "cgroup.procs"), String(pid));
   } catch (error) {
-    // The process has ended meanwhile, which is noticed elsewhere.
+    // The process has ended meanwhile; its watcher notices that.
     if (codeOf(error) !== "ESRCH") throw error;
   }
 }
@@ -97,32 +96,35 @@ function apply(backend: CgroupBackend, name: string, limits: GroupLimits): void 
 }
 
 /**
- * What runs with more than it is to have from now on keeps the limit that it has until it starts anew: nobody is to be killed for a
- * change. Nothing is swapped out beyond the limit, since a hog would keep the disk of all busy before it ends.
+ * Limits memory. A group that uses more than its new limit keeps the former limit until the next start, because a
+ * change must not kill it. Swap beyond the limit is off: a hog would keep the disk busy for all before it ends.
  */
 function limitMemory({ limit: path, swap, usage }: MemoryFiles, bytes: number): void {
   if (numberIn(usage) > bytes) return;
   const files: [path: string, value: string][] = [[path, String(bytes)]];
   if (existsSync(swap.path)) files.push([swap.path, swap.counts === "all" ? String(bytes) : "0"]);
-  // Memory and swap together must never be less than memory, so what is raised begins with both.
+  // Memory and swap together must never be less than memory, so a raise writes the sum first.
   const isRaised = bytes > numberIn(path);
   for (const [file, value] of isRaised ? files.toReversed() : files) {
     try {
       writeFileSync(file, value);
     } catch (error) {
-      // It has come to use more than that just now.
+      // The group has just begun to use more than that.
       if (codeOf(error) !== "EBUSY") throw error;
     }
   }
 }
 
-/** What a file says; version 2 has a word for what is not limited. */
+/** The number in a file; version 2 has a word for no limit. */
 function numberIn(path: string): number {
   const text = readFileSync(path, "utf8").trim();
   return text === "max" ? Infinity : Number(text);
 }
 
-/** @returns false when there are still processes in it. An empty group does no harm, and the next start takes it again. */
+/**
+ * Deletes a group's folder.
+ * @returns false while it has processes. An empty group is harmless, and the next start uses it again.
+ */
 function isDissolved(folder: string): boolean {
   try {
     rmdirSync(folder);

@@ -1,4 +1,4 @@
-// Tests of the space that a folder takes.
+// The space that a folder takes.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,11 +28,11 @@ test("files at every depth count, and links and holes do not", async () => {
   expect(bytes).toBeLessThan(3 * MEBIBYTE);
 });
 
-test("a folder that is not there takes nothing", async () => {
+test("a missing folder takes no space", async () => {
   expect(await diskUseOf(join(root, "absent"), 1_000)).toBe(0);
 });
 
-test("a folder with more files than are asked for counts in part", async () => {
+test("a folder with more files than the limit counts in part", async () => {
   for (let index = 0; index < 100; index += 1) writeFileSync(join(root, `${index}`), Buffer.alloc(8_192, 1));
   const all = await diskUseOf(root, 1_000);
   const part = await diskUseOf(root, 10);

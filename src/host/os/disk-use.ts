@@ -1,17 +1,16 @@
-// How much space a folder takes on the disk.
+// The space that a folder takes on the disk.
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What `stat` counts in, whatever the file system's own blocks are. */
+/** The unit of `stat`, whatever the file system's own block size is. */
 const BLOCK_BYTES = 512;
 
-/** Files that are asked for at the same time. */
+/** The number of files that are read at the same time. */
 const AT_ONCE = 32;
 
 /**
- * The bytes that all files below a folder take, with holes left out and links not followed. Files that vanish meanwhile count
- * nothing.
- * @param maxEntries after so many files and folders the rest is left out, so that an engine with a great many holds nobody up.
+ * The bytes of all files below a folder, without holes and without following links. Vanished files count as 0.
+ * @param maxEntries the most files and folders to count, so that one engine does not hold up the others.
  */
 export async function diskUseOf(folder: string, maxEntries: number): Promise<number> {
   let bytes = 0;
@@ -32,7 +31,7 @@ export async function diskUseOf(folder: string, maxEntries: number): Promise<num
   return bytes;
 }
 
-/** The paths of a folder's entries, some at a time; none of a folder that is gone. */
+/** The paths of a folder's entries, in batches; empty when the folder is gone. */
 async function* entriesOf(folder: string): AsyncGenerator<string[]> {
   const opened = await opendir(folder).catch(() => null);
   if (opened === null) return;
@@ -45,7 +44,7 @@ async function* entriesOf(folder: string): AsyncGenerator<string[]> {
       paths = [];
     }
   } catch {
-    // What was read before it was gone counts.
+    // The entries that were read before the folder vanished count.
   }
   yield paths;
 }

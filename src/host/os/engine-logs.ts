@@ -1,10 +1,10 @@
-// Keeps the logs of engines from growing without an end.
+// Keeps the logs of engines bounded.
 import { messageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import { trimLog } from "../../lib/trim-log.ts";
 import { instanceFolder } from "./layout.ts";
 
-/** An engine may run for years and write a line a second. */
+/** Trims the logs of instances: an engine may run for years and write a line a second. */
 export function trimLogs(ids: Iterable<string>, dataDir: string, log: Log): void {
   for (const id of ids) {
     try {

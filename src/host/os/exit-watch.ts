@@ -1,14 +1,17 @@
-// Tells when a process ends that is not our child: an engine that an earlier host started.
+// Notices the end of a process that is not a child of the host: an engine that an earlier host started.
 import { pidfdOpen, readableDescriptors } from "../../lib/libc.ts";
 import { closeSync } from "node:fs";
 
-/** Bun cannot wait for a descriptor of this kind, so all of them are asked about together, this often. */
+/** Bun cannot wait for such a descriptor, so all are polled together at this interval. */
 const CHECK_INTERVAL_MS = 20;
 
 const waiting = new Map<number, () => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Resolves when the process has ended; at once when there is none. The pid cannot be mistaken for a later one. */
+/**
+ * Resolves when the process has ended; at once when it does not exist. A later process with the same pid is not
+ * mistaken for it.
+ */
 export function exitOf(pid: number): Promise<void> {
   const fd = pidfdOpen(pid);
   if (fd === null) return Promise.resolve();

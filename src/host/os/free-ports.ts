@@ -1,10 +1,10 @@
-// Whether programs that are none of the host's listen on ports that instances could get.
+// Whether other programs listen on ports that instances could get.
 
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Which of the ports nothing listens on, at loopback and at the address of public instances. Trying is the only way to know;
- * a program may take one right after.
+ * The ports on which no program listens, at loopback and at the address of public instances. Only a trial can tell, and
+ * a program may take a port right after it.
  */
 export function freePorts(ports: readonly number[], bind: string): number[] {
   const addresses = new Set([LOOPBACK, bind]);

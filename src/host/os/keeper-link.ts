@@ -1,7 +1,7 @@
-// The host's end of what keeps a second copy of each address's socket: `pilvi up`, which lives on when host and gateway are killed.
+// The link to the keeper, `pilvi up`, which keeps a copy of each address's socket over kills of host and gateway.
 import { KEPT_ALL, SocketCourier, type Parcel } from "../../lib/socket-courier.ts";
 
-/** The keeper has sent everything before the host is started; one that is stopped is not waited for. */
+/** The keeper sends everything before the host starts. The host does not wait longer for a stopped keeper. */
 const RECALL_TIMEOUT_MS = 2_000;
 const RECALL_INTERVAL_MS = 2;
 
@@ -9,14 +9,14 @@ export class KeeperLink {
   readonly #courier: SocketCourier;
 
   /**
-   * @param fd the inherited end of the pair.
-   * @param onSent called when the keeper has something to take.
+   * @param fd the inherited end of the socket pair.
+   * @param onSent called when the keeper has sent a parcel.
    */
   constructor(fd: number, onSent: () => void) {
     this.#courier = new SocketCourier(fd, onSent);
   }
 
-  /** What the host before this one had; the descriptors are the caller's. */
+  /** The sockets of the previous host. The caller owns the descriptors. */
   async recall(): Promise<Parcel[]> {
     const parcels: Parcel[] = [];
     const giveUpAt = performance.now() + RECALL_TIMEOUT_MS;
@@ -28,7 +28,7 @@ export class KeeperLink {
     }
   }
 
-  /** Has a socket kept in place of the one before; it must stay open here until it is dropped, or another is kept. */
+  /** Has the keeper keep a socket in place of the former. It must stay open here until dropped or replaced. */
   keep(id: string, fd: number): void {
     this.#courier.drop(id);
     this.#courier.send([id, fd]);

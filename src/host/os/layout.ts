@@ -1,18 +1,18 @@
-// The folders of the host and of its instances: names derive from the id, modes keep instances from each other.
+// The folders of the host and of its instances: names derive from the id, modes separate instances from each other.
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Account, InstancePaths } from "../../engines/engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { chownTree } from "../../lib/files.ts";
 
-/** Where everything of one instance lies. */
+/** The paths of one instance. */
 export interface InstanceFolder {
   path: string;
-  /** What the instance is to be; the host's own. */
+  /** The manifest, which only the host can read. */
   manifest: string;
-  /** Whoever holds it runs the instance. */
+  /** The process that holds this lock runs the instance. */
   lock: string;
-  /** What the engine of the latest start wrote. */
+  /** The output of the engine's latest start. */
   log: string;
   conf: string;
   data: string;
@@ -25,37 +25,37 @@ export function instancesDir(dataDir: string): string {
   return join(dataDir, "instances");
 }
 
-/** The socket on which the host takes orders from the control plane. */
+/** The socket on which the host takes requests of the control plane. */
 export function hostSocket(dataDir: string): string {
   return join(dataDir, "run", "host.sock");
 }
 
-/** The socket on which the host and the gateway tell each other of sleep and wake. */
+/** The socket on which host and gateway exchange messages about sleep and wake. */
 export function gatewaySocket(dataDir: string): string {
   return join(dataDir, "run", "gateway.sock");
 }
 
-/** The socket on which the host hands over those that listen at addresses, and is handed those that a gateway has. */
+/** The socket on which the host and the gateway exchange the sockets of addresses. */
 export function addressSocket(dataDir: string): string {
   return join(dataDir, "run", "addresses.sock");
 }
 
-/** What the host publishes for the gateway or the control plane: the certificates that it shows. */
+/** The certificates that the host publishes for the gateway or the control plane. */
 export function certificatesFile(dataDir: string, reader: "gateway" | "control"): string {
   return join(dataDir, "run", `${reader}-certificates.json`);
 }
 
-/** What happened to instances and was not taken by the control plane yet. */
+/** The journal of events that the control plane has not taken yet. */
 export function journalFile(dataDir: string): string {
   return join(dataDir, "host-journal.jsonl");
 }
 
-/** Whether a name can be an instance's; others could lead out of the folder, or are no business of ours. */
+/** Whether a name can be an instance's id. Other names could lead out of the folder, or are not the host's. */
 function isInstanceId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);
 }
 
-/** The ids of all instances on the disk, in the order in which they start: the control plane waits for the store. */
+/** The ids of all instances on the disk, in the order of their starts: the control plane waits for the store. */
 export function instanceIds(dataDir: string): string[] {
   return readdirSync(instancesDir(dataDir)).filter(isInstanceId).sort(storeFirst);
 }
@@ -80,7 +80,7 @@ export function instanceFolder(dataDir: string, id: string): InstanceFolder {
   };
 }
 
-/** The paths that the engine is told of. */
+/** The paths that the engine gets. */
 export function enginePaths(folder: InstanceFolder, socketName: string): InstancePaths {
   return {
     confDir: folder.conf,
@@ -91,15 +91,15 @@ export function enginePaths(folder: InstanceFolder, socketName: string): Instanc
   };
 }
 
-/** Makes the instance's own folder, which its engine may pass through but not write. */
+/** Makes the instance's own folder. The engine may pass through it but not write to it. */
 export function ensureInstanceFolder(folder: InstanceFolder): void {
   mkdirSync(folder.path, { recursive: true });
   chmodSync(folder.path, 0o711);
 }
 
 /**
- * Makes the folders inside with their owners and modes: `conf` is read by the engine, `data` and `tmp` are its alone, and
- * the socket in `run` can be reached by one more process of Pilvi, through the group that the folder hands on.
+ * Makes the folders inside with their owners and modes. The engine reads `conf`, and alone uses `data` and `tmp`. One
+ * more process of Pilvi reaches the socket in `run`, through the group that the folder hands on.
  * @param neighbour the user of that process.
  */
 export function ensureEngineFolders(
@@ -118,13 +118,13 @@ export function ensureEngineFolders(
   chmodSync(folder.run, 0o2710);
 }
 
-/** Data that an earlier Pilvi gave to another user is given to this one, its folder last, so that a host that is killed goes on. */
+/** Gives data of an earlier Pilvi's user to this user. The folder comes last, so that the next host goes on. */
 function giveData(data: string, account: Account): void {
   const { uid } = statSync(data);
   if (uid !== account.uid && uid !== 0) chownTree(data, account);
 }
 
-/** Deletes everything of an instance. The manifest goes last: until then a host that starts knows what is to be done. */
+/** Deletes everything of an instance. The manifest goes last: it shows the next host the removal. */
 export async function deleteFolder({ path, manifest, ...contents }: InstanceFolder): Promise<void> {
   for (const each of Object.values(contents)) rmSync(each, { recursive: true, force: true });
   await failpoint("host.remove.emptied");

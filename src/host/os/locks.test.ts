@@ -1,4 +1,4 @@
-// Locks of instances: held by an engine as long as it lives, whatever becomes of whoever started it.
+// Locks of instances: an engine holds its lock as long as it lives, even when its host has ended.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ function startHolder(script: string): Bun.Subprocess {
   return child;
 }
 
-/** Ends a holder with its children, who are a group. */
+/** Kills a holder and its children, which are a process group. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
@@ -48,7 +48,7 @@ function killGroup(pid: number): void {
   }
 }
 
-test("a lock is free until an engine has it, and again when the engine has ended", async () => {
+test("a lock is held while its engine lives, and free before and after", async () => {
   expect(isLocked(folder.lock)).toBe(false);
   expect(existsSync(folder.lock)).toBe(false);
   const child = startHolder("exec sleep 60");
@@ -59,14 +59,14 @@ test("a lock is free until an engine has it, and again when the engine has ended
   expect(isLocked(folder.lock)).toBe(false);
 });
 
-test("the engine is told from its children", async () => {
+test("the engine is distinguished from its children", async () => {
   const child = startHolder("sleep 60 & wait");
   await until("the child runs", () => holdersOf(folder.lock).length === 2);
   expect(engineAmong(holdersOf(folder.lock))).toBe(child.pid);
   expect(findEngine(folder)?.pid).toBe(child.pid);
 });
 
-test("a child that outlives its engine, such as one that saves, is not taken for the engine, and is ended", async () => {
+test("a child that outlives its engine, such as a child that saves, is not taken for the engine, and is killed", async () => {
   const child = startHolder("sleep 60 & wait");
   await until("the child runs", () => holdersOf(folder.lock).length === 2);
   child.kill("SIGKILL");
@@ -77,7 +77,7 @@ test("a child that outlives its engine, such as one that saves, is not taken for
   expect(isLocked(folder.lock)).toBe(false);
 });
 
-test("an engine that does not heed the polite signal is ended by force", async () => {
+test("an engine that ignores SIGTERM is killed", async () => {
   const isDeaf = join(folder.path, "deaf");
   const child = startHolder(`trap '' TERM; : > '${isDeaf}'; while :; do sleep 0.05; done`);
   await until("it does not heed the signal", () => existsSync(isDeaf));
@@ -93,7 +93,7 @@ test("a folder without a lock has no engine", () => {
   expect(holdersOf(folder.lock)).toEqual([]);
 });
 
-test("the end of a process that is not ours to wait for is noticed", async () => {
+test("the end of a process that the host did not start is noticed", async () => {
   const child = startHolder("exec sleep 60");
   const exited = exitOf(child.pid);
   child.kill("SIGKILL");

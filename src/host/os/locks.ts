@@ -1,4 +1,4 @@
-// The lock of an instance: an open file that its engine inherits, so the kernel itself says whether it runs.
+// The lock of an instance: an open file that its engine inherits. The kernel itself shows whether the engine runs.
 import {
   closeSync,
   existsSync,
@@ -14,7 +14,7 @@ import { codeOf } from "../../lib/errors.ts";
 /** The descriptor number under which an engine holds its lock. */
 export const LOCK_FD = 3;
 
-/** Takes the lock for an engine about to start; null when one runs. The caller closes the descriptor after the start. */
+/** Takes the lock for an engine about to start; null while an engine runs. The caller closes the descriptor. */
 export function takeLock(path: string): number | null {
   const fd = openSync(path, "a", 0o600);
   if (tryLock(fd)) return fd;
@@ -31,7 +31,7 @@ export function isLocked(path: string): boolean {
   return false;
 }
 
-/** Every process that holds an instance's lock, by the path of the lock; asked of the kernel, never of a pid file. */
+/** All processes that hold an instance's lock, by the path of the lock. The kernel answers, never a pid file. */
 export function lockHolders(): Map<string, number[]> {
   const holders = new Map<string, number[]>();
   for (const entry of readdirSync("/proc")) {
@@ -43,13 +43,13 @@ export function lockHolders(): Map<string, number[]> {
   return holders;
 }
 
-/** The processes that hold this lock: the engine, and whatever it started. */
+/** The processes that hold this lock: the engine and its children. */
 export function holdersOf(lockPath: string, holders = lockHolders()): number[] {
   const path = resolved(lockPath);
   return path === null ? [] : (holders.get(path) ?? []);
 }
 
-/** The path without symbolic links; null when there is no such file, or no longer. */
+/** The path without symbolic links; null when the file does not exist, or no longer. */
 function resolved(path: string): string | null {
   try {
     return realpathSync(path);
@@ -60,8 +60,8 @@ function resolved(path: string): string | null {
 }
 
 /**
- * The engine itself among the holders of its lock, or null when only children of it are left, such as one that saves.
- * The host starts an engine as the leader of a session, and its parent does not hold the lock.
+ * The engine itself among the holders of its lock; null when only children of it are left, such as a child that saves.
+ * The host starts an engine as the leader of a session, and the engine's parent does not hold the lock.
  */
 export function engineAmong(pids: number[]): number | null {
   const isEngine = (pid: number) => {

@@ -1,4 +1,4 @@
-// Where there are no cgroups, each process of an engine is held to the memory of the whole by itself.
+// Without cgroups, each process of an engine has the memory limit of the whole engine.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
@@ -22,14 +22,14 @@ function dataLimitOf(pid: number | undefined): number {
   return Number(/^Max data size +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, "utf8"))?.[1]);
 }
 
-test("a Postgres has the limit in each of its processes", async () => {
+test("each process of a Postgres has the memory limit", async () => {
   const spec = awake("postgres");
   const { limits } = await host.ensure(spec);
   expect(limits?.enforcedBy).toBe("rlimit");
   expect(dataLimitOf(hosts.pidsOf(spec.id)[0])).toBe(limits?.memoryBytes ?? 0);
 });
 
-test("a cache whose script takes too much ends alone and serves again", async () => {
+test("a cache whose script takes too much memory ends alone and serves again", async () => {
   const [spec, other] = [awake("cache"), awake("cache")];
   const { limits } = await host.ensure(spec);
   await host.ensure(other);

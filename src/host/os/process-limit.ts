@@ -1,16 +1,16 @@
-// Where there are no cgroups, each process of an engine is held to what all of them may have together.
+// Without cgroups, each process of an engine gets the memory limit of the whole engine.
 import { existsSync } from "node:fs";
 import type { Limits } from "../../drivers/driver.ts";
 
 /** A process may always lower its own limits, so this needs no rights. */
 const PRLIMIT = "/usr/bin/prlimit";
 
-/** Whether processes can be held to their memory here. */
+/** Whether this machine can limit the memory of processes. */
 export function canLimitProcesses(): boolean {
   return existsSync(PRLIMIT);
 }
 
-/** What to put before a command, so that it and all that it starts are held to the limits. */
+/** The prefix of a command that applies the limits to it and to its children. */
 export function processLimitPrefix({ enforcedBy, memoryBytes, totalMemoryBytes }: Limits): string[] {
   return enforcedBy === "rlimit" ? [PRLIMIT, `--data=${totalMemoryBytes ?? memoryBytes}`] : [];
 }

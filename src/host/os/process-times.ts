@@ -1,12 +1,12 @@
-// When processes started, as the kernel knows.
+// The start times of processes, from the kernel.
 import { readFileSync } from "node:fs";
 
 /** The kernel counts in hundredths of a second for all programs. */
 const TICKS_PER_SECOND = 100;
-/** Where the start stands among the fields after the name. */
+/** The index of the start time among the fields after the name. */
 const START_FIELD = 19;
 
-/** When a process started; null for one that is gone. */
+/** The start time of a process; null for a process that is gone. */
 export function startedAt(pid: number): Date | null {
   try {
     // The name in parentheses may hold anything, so the fields are counted from its end.

@@ -1,4 +1,4 @@
-// Frees the shared memory that an engine was killed with: the kernel keeps it, and only so many segments there can be.
+// Frees the shared memory of a killed engine: the kernel keeps it, and the number of segments is limited.
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../../lib/errors.ts";
@@ -6,15 +6,15 @@ import { removeSharedMemory } from "../../lib/libc.ts";
 import { canSwitchUsers, isInstanceUid } from "./accounts.ts";
 import type { InstanceFolder } from "./layout.ts";
 
-/** What POSIX calls shared memory are files here. */
+/** POSIX shared memory appears as files here. */
 const POSIX_DIR = "/dev/shm";
 const SYSV_LIST = "/proc/sysvipc/shm";
 
-/** A process that has let go of its lock takes a moment to end. */
+/** A process that has released its lock takes a moment to end. */
 const END_TIMEOUT_MS = 1_000;
 const END_RETRY_MS = 5;
 
-/** Frees what belongs to the user of the instance, whose engine must have ended. A shared user's may be anybody's. */
+/** Frees the shared memory of the instance's user. The engine must have ended. A shared user's memory stays. */
 export async function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): Promise<void> {
   const uid = canSwitchUsers() ? ownerOf(data) : null;
   if (uid === null || !isInstanceUid(uid)) return;
@@ -23,7 +23,7 @@ export async function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): 
     .filter((path) => ownerOf(path) === uid);
   const segments = segmentsOf(uid);
   if (files.length === 0 && segments.length === 0) return;
-  // Another Pilvi on this machine may have given the same user to a process of its own, which does not end.
+  // Another Pilvi on this machine may run a process with the same uid. That process does not end.
   const giveUpAt = performance.now() + END_TIMEOUT_MS;
   while (hasProcess(uid)) {
     if (performance.now() > giveUpAt) return;
@@ -48,13 +48,13 @@ function hasProcess(uid: number): boolean {
   );
 }
 
-/** A process that has ended stays in the list until its parent has heard of it, and has no memory any more. */
+/** A process that has ended stays in the list until its parent has reaped it, but has no memory any more. */
 function isAlive(pid: string): boolean {
   const { state = "X" } = /\) (?<state>\w)[^)]*$/.exec(textOf(`/proc/${pid}/stat`))?.groups ?? {};
   return state !== "Z" && state !== "X";
 }
 
-/** Who a file belongs to; null when there is none. */
+/** The uid of a file's owner; null when the file does not exist. */
 export function ownerOf(path: string): number | null {
   return orNull(() => statSync(path).uid);
 }
@@ -67,7 +67,7 @@ function textOf(path: string): string {
   return orNull(() => readFileSync(path, "utf8")) ?? "";
 }
 
-/** Null when there is no such thing, or not any more. */
+/** Null when the file or the process does not exist, or no longer. */
 function orNull<Result>(look: () => Result): Result | null {
   try {
     return look();

@@ -1,4 +1,4 @@
-// Tests of the meter of storage, with sizes that the test decides on.
+// The storage meter, with sizes that the test sets.
 import { expect, test } from "bun:test";
 import { StorageMeter, type MeasuredInstance } from "./storage-meter.ts";
 
@@ -14,7 +14,7 @@ function meterOf(instances: MeasuredInstance[], sizes: Record<string, number>) {
   return { meter, asked };
 }
 
-test("a reading has all sizes first, and then those that changed", async () => {
+test("a reading has all sizes first, and then only changed sizes", async () => {
   const sizes: Record<string, number> = { a: 1, b: 2 };
   const { meter } = meterOf(
     [
@@ -34,7 +34,7 @@ test("a reading has all sizes first, and then those that changed", async () => {
   expect(meter.readingAfter("another-process 7").bytes).toEqual({ a: 1, b: 3 });
 });
 
-test("a sleeping instance is measured once, and again when it has slept anew", async () => {
+test("a sleeping instance is measured once, and again after another sleep", async () => {
   const instance: MeasuredInstance = { id: "a", asleepSince: "2026-03-15T08:00:00Z" };
   const { meter, asked } = meterOf([instance], { a: 1 });
   await meter.measureAll();
@@ -45,7 +45,7 @@ test("a sleeping instance is measured once, and again when it has slept anew", a
   expect(asked).toEqual(["a", "a"]);
 });
 
-test("an instance that is gone is forgotten", async () => {
+test("a removed instance is dropped from the reading", async () => {
   const instances: MeasuredInstance[] = [{ id: "a", asleepSince: null }];
   const { meter } = meterOf(instances, { a: 1 });
   await meter.measureAll();
@@ -54,7 +54,7 @@ test("an instance that is gone is forgotten", async () => {
   expect(meter.readingAfter(undefined).bytes).toEqual({});
 });
 
-test("a meter that is stopped ends its round", async () => {
+test("a stopped meter ends its round", async () => {
   const { meter, asked } = meterOf(
     [
       { id: "a", asleepSince: null },

@@ -1,22 +1,22 @@
-// Measures what instances take on the disk, one after the other, with a small part of one processor at most.
+// Measures the disk use of instances, one after the other, with at most a small part of one processor.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StorageReading } from "../../drivers/driver.ts";
 
-/** Between two rounds. */
+/** The pause between two rounds. */
 const ROUND_PAUSE_MS = 5_000;
 
-/** After each instance comes a pause so many times as long as it took. */
+/** The pause after each instance, as a multiple of the time that its measurement took. */
 const PAUSE_FACTOR = 19;
 
-/** An instance whose use of the disk is of interest. */
+/** An instance to measure. */
 export interface MeasuredInstance {
   id: string;
-  /** Since when it sleeps, which leaves its data as it is; null for one that may write. */
+  /** The start of its sleep, which leaves its data as it is; null for an instance that may write. */
   asleepSince: string | null;
 }
 
-/** What was measured of an instance last. */
+/** The latest measurement of an instance. */
 interface Measured {
   bytes: number;
   asleepSince: string | null;
@@ -24,9 +24,9 @@ interface Measured {
   sequence: number;
 }
 
-/** Keeps what was measured, and tells what has changed since somebody asked last. */
+/** Keeps the latest measurements, and reports the changes since an earlier reading. */
 export class StorageMeter {
-  /** Cursors of an earlier process mean nothing to this one. */
+  /** The cursor of an earlier process is invalid for this one. */
   readonly #process = randomUUID();
   readonly #instances: () => MeasuredInstance[];
   readonly #measure: (id: string) => Promise<number>;
@@ -34,7 +34,7 @@ export class StorageMeter {
   readonly #stopping = new AbortController();
   #sequence = 0;
 
-  /** @param measure tells the bytes of one instance; it never throws. */
+  /** @param measure measures the bytes of one instance; it never throws. */
   constructor(instances: () => MeasuredInstance[], measure: (id: string) => Promise<number>) {
     this.#instances = instances;
     this.#measure = measure;
@@ -52,7 +52,7 @@ export class StorageMeter {
     this.#stopping.abort();
   }
 
-  /** One round. */
+  /** Runs one round. */
   async measureAll(): Promise<void> {
     const instances = this.#instances();
     const present = new Set(instances.map(({ id }) => id));
@@ -66,7 +66,7 @@ export class StorageMeter {
     }
   }
 
-  /** What has changed since the reading with this cursor; all for a cursor that is not known. */
+  /** The sizes that have changed since the reading with this cursor; all sizes for an unknown cursor. */
   readingAfter(cursor: string | undefined): StorageReading {
     const [process, sequence] = cursor?.split(" ") ?? [];
     const after = process === this.#process ? Number(sequence) : 0;

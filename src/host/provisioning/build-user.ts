@@ -1,4 +1,4 @@
-// The user that first data is made as: one of Pilvi's own, with a name lent to it, since `initdb` wants a user that has one.
+// The user that builds first data: one of Pilvi's own under a lent name, because `initdb` needs a user with a name.
 import { existsSync } from "node:fs";
 import type { Account } from "../../engines/engine.ts";
 import { BUILD_ACCOUNT, canSwitchUsers } from "../os/accounts.ts";
@@ -6,11 +6,11 @@ import { BUILD_ACCOUNT, canSwitchUsers } from "../os/accounts.ts";
 /** The user that every Linux has a name for, and that other programs of the machine may run as too. */
 const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
-/** In a user namespace of its own a process is `nobody`, while its files stay those of its own number. */
+/** In its own user namespace a process is `nobody`, while its files belong to its real uid. */
 const UNSHARE = "/usr/bin/unshare";
 const AS_NOBODY = [UNSHARE, "--user", `--map-user=${NOBODY.uid}`, `--map-group=${NOBODY.gid}`];
 
-/** Who builds, and the words to put before a command. */
+/** The building user, and the prefix of its commands. */
 export interface BuildUser {
   account: Account | null;
   prefix: string[];
@@ -18,12 +18,12 @@ export interface BuildUser {
 
 let found: BuildUser | undefined;
 
-/** The user to build as: null is the host's own. Where no name can be lent, it is `nobody`. */
+/** The user to build as; a null account is the host's own. Where no name can be lent, it is `nobody`. */
 export function buildUser(): BuildUser {
   return (found ??= findBuildUser());
 }
 
-/** Whether others on this machine may be the user that builds, since no name can be lent to another here. */
+/** Whether other programs of this machine may run as the building user, because this machine cannot lend it a name. */
 export function isBuildUserShared(): boolean {
   return buildUser().account?.uid === NOBODY.uid;
 }
@@ -33,7 +33,7 @@ function findBuildUser(): BuildUser {
   return canLendName() ? { account: BUILD_ACCOUNT, prefix: AS_NOBODY } : { account: NOBODY, prefix: [] };
 }
 
-/** It needs a newer util-linux, and a kernel that lets users without rights have namespaces. */
+/** Whether a name can be lent: that needs a newer util-linux, and user namespaces for unprivileged users. */
 function canLendName(): boolean {
   if (!existsSync(UNSHARE)) return false;
   const { exitCode } = Bun.spawnSync([...AS_NOBODY, "true"], {

@@ -1,4 +1,4 @@
-// Builds a data directory aside, as a user with a name, and moves it to its place in one step when it is complete.
+// Builds a data directory aside, as a user with a name, and moves the complete directory into place in one step.
 import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { InstanceSpec } from "../../drivers/driver.ts";
@@ -11,31 +11,31 @@ import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import { BUILD_ACCOUNT } from "../os/accounts.ts";
 import { buildUser, isBuildUserShared } from "./build-user.ts";
 
-/** Work that nobody waits for yields to everything else on the machine. */
+/** A build without a waiting caller yields to everything else on the machine. */
 const IDLE_PRIORITY = ["nice", "-n", "19"];
 
-/** What the folders that data is built in are called, before a name of each one's own. */
+/** The prefix of the folders in which data is built; a unique name follows. */
 const WORK_DIR = "build.";
 
-/** How a build is done. */
+/** The options of a build. */
 export interface BuildOptions {
-  /** Takes in each program that builds, before it has begun to do much. */
+  /** Limits each program of the build, right after its start. */
   confine(pid: number): void;
-  /** Whether somebody waits for it. */
+  /** Whether a caller waits for the build. */
   isUrgent: boolean;
   /** Ends the build. */
   signal?: AbortSignal;
 }
 
-/** What was built before and can be had at once. */
+/** Data directories that are ready to use. */
 interface BuiltBefore {
   /** Moves a data directory of the engine to the path. @returns false when there is none. */
   take(kind: { installed: InstalledEngine; firstData: FirstData }, path: string): boolean;
 }
 
 /**
- * Makes the instance's first data unless it is there. It is to belong to the instance's user.
- * @returns whether it was made now.
+ * Provides the instance's first data unless it exists, and gives it to the instance's user.
+ * @returns whether the data is new.
  */
 export async function ensureFirstData(
   { firstData }: Engine,
@@ -48,7 +48,7 @@ export async function ensureFirstData(
   for (const name of readdirSync(folder)) {
     if (name.startsWith(WORK_DIR)) rmSync(join(folder, name), { recursive: true, force: true });
   }
-  // Never the same name again: what a killed host had begun may still be at it, and must not write into this one.
+  // A fresh name each time: a program that a killed host had started may still write to its own folder.
   const workDir = join(folder, `${WORK_DIR}${Bun.randomUUIDv7()}`);
   const built = join(workDir, "data");
   mkdirSync(workDir, { mode: 0o700 });
@@ -63,7 +63,7 @@ export async function ensureFirstData(
   return true;
 }
 
-/** Has the engine make a folder `data` in the folder. Started by root, it is that of a user that nobody else is. */
+/** Has the engine build a folder `data` in the folder. Under root it belongs to a user that no other process has. */
 export async function build(
   firstData: FirstData,
   installed: InstalledEngine,

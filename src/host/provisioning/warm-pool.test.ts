@@ -1,4 +1,4 @@
-// Warm slots of an engine that is made up, whose data directory is a single file.
+// Warm slots of an invented engine, whose data directory is a single file.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -26,7 +26,7 @@ let running: WarmPool[];
 
 beforeEach(() => {
   root = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "slots-"));
-  // Those who build are not those who own the folder.
+  // The building user does not own the folder.
   chmodSync(root, 0o711);
   running = [];
 });
@@ -70,7 +70,7 @@ function allSlots(): string[] {
   return readdirSync(join(root, "slots")).flatMap((key) => readdirSync(join(root, "slots", key)));
 }
 
-test("a slot is taken once, and another is made in its place", async () => {
+test("a slot is taken once, and another is built in its place", async () => {
   const kind = kindOf();
   const slots = startSlots(2, kind);
   await untilReady(slots, kind, 2);
@@ -83,7 +83,7 @@ test("a slot is taken once, and another is made in its place", async () => {
   expect(allSlots().filter((name) => before.includes(name))).toBeEmpty();
 });
 
-test("nobody else can look into a slot", async () => {
+test("other users cannot look into a slot", async () => {
   const kind = kindOf();
   const slots = startSlots(1, kind);
   await untilReady(slots, kind, 1);
@@ -117,7 +117,7 @@ test.skipIf(!canSwitchUsers())("a slot that an earlier Pilvi left to nobody is m
   expect(allSlots()).not.toEqual(before);
 });
 
-test("none are kept when the setting says so, and those of before are deleted", async () => {
+test("a pool of size 0 keeps no slots, and deletes earlier ones", async () => {
   const kind = kindOf();
   const former = startSlots(1, kind);
   await untilReady(former, kind, 1);
@@ -142,7 +142,7 @@ test.each([
   expect(allSlots()).not.toEqual(before);
 });
 
-test("what a killed host had begun to build or to hand over is deleted at the next start", async () => {
+test("slots that a killed host had begun to build or to hand over are deleted at the next start", async () => {
   const kind = kindOf();
   const former = startSlots(1, kind);
   await untilReady(former, kind, 1);
@@ -156,7 +156,7 @@ test("what a killed host had begun to build or to hand over is deleted at the ne
   expect(remains.filter((path) => existsSync(path))).toBeEmpty();
 });
 
-test("a build that fails leaves nothing, and a create does without a slot", async () => {
+test("a failed build leaves no slot behind, and a create builds for itself", async () => {
   const kind = kindOf("broken; exit 1");
   const slots = startSlots(1, kind);
   await slots.stop();

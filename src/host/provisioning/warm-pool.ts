@@ -1,4 +1,4 @@
-// Warm slots: data directories that are built before anyone wants them, so that a new cluster only has to take one.
+// Warm slots: data directories that are built ahead of demand, so that a new cluster only has to take one.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { FirstData } from "../../engines/engine.ts";
@@ -13,24 +13,24 @@ import { build } from "./data-directory.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { confineTo, dissolve } from "../os/cgroup.ts";
 
-/** What a slot is made of. Slots of another engine version or recipe are of no use. */
+/** The engine and recipe of a slot. Slots of another engine version or recipe are useless. */
 export interface SlotKind {
   installed: InstalledEngine;
   firstData: FirstData;
 }
 
-/** A slot that is not complete yet; whatever has this ending at a start was left by a kill. */
+/** The ending of an incomplete slot's name. A folder with it at a start is the remains of a killed host. */
 const UNFINISHED = ".building";
 
-/** What builds, and hurts nobody if it takes too much. */
+/** The limits of builds, which harm no other process when they take too much. */
 const BUILD_LIMITS = { memoryBytes: 1024 ** 3, maxProcesses: 128, cpus: null };
 
-/** How long nobody must have taken a slot before new ones are built. */
+/** The time since the latest taken slot after which new slots are built. */
 const REFILL_DELAY_MS = 1_000;
 
 export class WarmPool {
   readonly #root: string;
-  /** Where what is being built is held to its limits; another Pilvi on this machine has one of its own. */
+  /** The group that limits builds. Another Pilvi on this machine has its own. */
   readonly #group: string;
   readonly #cgroups: CgroupBackend | null;
   readonly #count: number;
@@ -40,7 +40,7 @@ export class WarmPool {
   #filling: Promise<void> | null = null;
   #refill: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param count how many slots of each kind are kept; 0 keeps none. */
+  /** @param count the number of slots of each kind; 0 keeps none. */
   constructor(dataDir: string, count: number, log: Log, cgroups: CgroupBackend | null = null) {
     this.#root = join(dataDir, "slots");
     this.#group = `slots-${sha256Hex(this.#root).slice(0, 12)}`;
@@ -49,7 +49,7 @@ export class WarmPool {
     this.#log = log;
   }
 
-  /** Deletes what is of no use any more and begins to fill up in the background. */
+  /** Deletes useless slots and begins to fill the pool in the background. */
   start(kinds: SlotKind[]): void {
     this.#kinds = this.#count === 0 ? [] : kinds;
     mkdirSync(this.#root, { recursive: true, mode: 0o711 });
@@ -64,7 +64,7 @@ export class WarmPool {
     this.#fill();
   }
 
-  /** What a killed host had begun may still be written to for a moment; what is left then goes at the next start. */
+  /** Deletes a path. The programs of a killed host may still write there; the next start deletes the rest. */
   #discard(path: string): void {
     try {
       rmSync(path, { recursive: true, force: true });
@@ -73,7 +73,7 @@ export class WarmPool {
     }
   }
 
-  /** Moves the data directory of a slot to the path, and has another slot made. @returns false when there is none. */
+  /** Moves the data directory of a slot to the path, and has another slot built. @returns false when there is none. */
   take(kind: SlotKind, path: string): boolean {
     const folder = join(this.#root, keyOf(kind));
     for (const name of namesIn(folder)) {
@@ -92,13 +92,13 @@ export class WarmPool {
     return false;
   }
 
-  /** How many slots of a kind are ready. */
+  /** The number of ready slots of a kind. */
   ready(kind: SlotKind): number {
     const folder = join(this.#root, keyOf(kind));
     return namesIn(folder).filter((name) => isReady(folder, name)).length;
   }
 
-  /** Ends what is being built. */
+  /** Stops the builds. */
   async stop(): Promise<void> {
     clearTimeout(this.#refill);
     this.#stopping.abort();
@@ -106,7 +106,7 @@ export class WarmPool {
     await dissolve(this.#cgroups, this.#group);
   }
 
-  /** Whoever took the last one is still starting an engine with it, and others may come right after. */
+  /** Refills after a delay: the latest create is still starting an engine, and more may follow. */
   #fillLater(): void {
     clearTimeout(this.#refill);
     this.#refill = setTimeout(() => this.#fill(), REFILL_DELAY_MS);
@@ -115,7 +115,7 @@ export class WarmPool {
   #fill(): void {
     this.#filling ??= this.#fillUp()
       .catch((error: unknown) => {
-        // A create builds for itself then, and the next one taken tries again.
+        // The next create builds for itself, and the next taken slot starts another attempt.
         if (!this.#stopping.signal.aborted) this.#log.warn({ error }, "a warm slot could not be built");
       })
       .finally(() => {
@@ -156,12 +156,12 @@ export class WarmPool {
   }
 }
 
-/** One that was taken by a host that was killed then has lost its data. */
+/** A slot without data was taken by a host that was killed right then. */
 function isReady(folder: string, name: string): boolean {
   return !name.endsWith(UNFINISHED) && existsSync(join(folder, name, "data"));
 }
 
-/** An earlier Pilvi let `nobody` own them, whom others on the machine may be. */
+/** An earlier Pilvi gave slots to `nobody`, which other programs on the machine may run as. */
 function isOwn(folder: string, name: string): boolean {
   return !canSwitchUsers() || statSync(join(folder, name, "data")).uid === BUILD_ACCOUNT.uid;
 }
@@ -179,7 +179,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** What is kept ready of these engines: of each the first, which is the newest, if its first data takes long to make. */
+/** The kinds to keep ready: the first, and so newest, version of each engine whose first data takes long to build. */
 export function slotKindsOf(engines: InstalledEngine[]): SlotKind[] {
   const kinds: SlotKind[] = [];
   for (const installed of engines) {
