@@ -1,10 +1,10 @@
-// Rows of caches without instances, put straight into a store, for lists that are longer than a test could create.
+// Rows of caches without instances, inserted directly into a store, for lists that are longer than a test could create.
 import type { Database } from "../../src/store/database.ts";
 
-/** How many rows a transaction adds; resources created in one transaction all come into the same segment. */
+/** The rows of each transaction; resources created in one transaction share a segment. */
 const BATCH = 50;
 
-/** Values of a row that differ from those of most. */
+/** Values of a row that differ from the default. */
 export interface CacheRowValues {
   organizationId: string;
   hostId: string;

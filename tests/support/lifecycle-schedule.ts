@@ -1,11 +1,11 @@
-// Schedules of the pure lifecycle of an instance, told by their seeds.
+// Schedules of the pure lifecycle of an instance, identified by their seeds.
 import type { StateName } from "../../src/host/lifecycle/state.ts";
 import { LifecycleWorld } from "./model/lifecycle.ts";
 
 /**
- * One schedule: things happen in any order, then all goes well and everything that is asked for comes about.
- * @returns the transitions that were seen.
- * @throws with what happened when something is wrong.
+ * Runs a schedule: events in random order, then no failures until every request is fulfilled.
+ * @returns the transitions that occurred.
+ * @throws with the history when an invariant is broken.
  */
 export function playSchedule(seed: number): Set<string> {
   const world = new LifecycleWorld(seed);

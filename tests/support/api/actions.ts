@@ -1,4 +1,4 @@
-// A loop for the tests of the API that carries out actions and lets resources be.
+// A loop for the tests of the API that carries out actions and reconciles no resources.
 import { reconcileAction } from "../../../src/resources/shared/actions/reconciler.ts";
 import { ACTIONS } from "../../../src/resources/shared/actions/store.ts";
 import { createLog } from "../../../src/lib/log.ts";

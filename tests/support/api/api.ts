@@ -1,4 +1,4 @@
-// A whole API for tests: a real store, a real server on a free port, and a client that speaks for a token.
+// A whole API for tests: a real store, a real server on a free port, and a client with a token.
 import { randomBytes } from "node:crypto";
 import { createApp, type App, type AppOptions } from "../../../src/api/app.ts";
 import { createToken, type TokenLimits } from "../../../src/api/auth/tokens.ts";
@@ -16,13 +16,13 @@ export interface TestApi {
   db: Database;
   app: App;
   context: KindContext;
-  /** The host of all resources; tests may change what it says and what its driver does. */
+  /** The host of all resources; tests may change its answers and the behaviour of its driver. */
   host: ServedHost & { observedStates: WatchedStates };
-  /** Such as `http://127.0.0.1:40000`. */
+  /** For example `http://127.0.0.1:40000`. */
   origin: string;
   /** A token with all abilities for the organization `default`. */
   token: string;
-  /** Engines that the driver claims to have; tests may change it. */
+  /** Engines that the driver reports; tests may change it. */
   offer: Offer;
   newToken(abilities: string[], organizationName?: string, limits?: TokenLimits): Promise<string>;
   request(path: string, init?: RequestInit & { token?: string | null; json?: unknown }): Promise<Response>;
@@ -39,7 +39,7 @@ const NO_QUOTAS: Quotas = {
   connections: 0,
 };
 
-/** A store that is there already, of whose host the API takes the place. */
+/** An existing store; the API replaces its host. */
 export interface TestStore {
   db: Database;
   key: Uint8Array;
@@ -49,11 +49,11 @@ export interface TestStore {
 export interface TestApiOptions extends Partial<AppOptions> {
   portRange?: ServedHost["portRange"];
   quotas?: Partial<Quotas>;
-  /** A fresh one when left out. */
+  /** A new store when left out. */
   store?: TestStore;
 }
 
-/** Starts an API; stop it when the test file is done. */
+/** Starts an API; stop it at the end of the test file. */
 export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { db, key, hostId } = options.store ?? (await freshStore());
   const offer: Offer = {
@@ -136,7 +136,10 @@ const notUsed = () => {
   throw new Error("the API must not ask the driver for this");
 };
 
-/** The API asks a driver for its offer, for free ports and for figures; everything else is the reconciler's. Tests set figures themselves. */
+/**
+ * The API asks a driver for its offer, for free ports and for figures; everything else is the reconciler's. Tests set
+ * figures themselves.
+ */
 function offeringDriver(offer: Offer): Driver {
   return {
     offer: async () => offer,
@@ -153,10 +156,10 @@ function offeringDriver(offer: Offer): Driver {
   };
 }
 
-/** What is told of the sleep of an instance that the driver has not told of. */
+/** The sleep of an instance that the driver has not observed. */
 export const UNSEEN = { state: "awake", since: null, wakes: 0, last_wake: null, pending: false };
 
-/** A request for a cache that is valid. */
+/** A valid request for a cache. */
 export const validCache = {
   type: "platform_valkey",
   name: "sessions",
@@ -164,7 +167,7 @@ export const validCache = {
   size: "valkey-flex-250mb",
 };
 
-/** A request for a WebSocket cluster that is valid. */
+/** A valid request for a WebSocket cluster. */
 export const validServer = {
   name: "chat",
   type: "builtin",
@@ -172,7 +175,7 @@ export const validServer = {
   max_connections: 100,
 };
 
-/** A request for a database cluster that is valid. */
+/** A valid request for a database cluster. */
 export const validDatabase = {
   type: "hosted_serverless_postgres",
   name: "orders",

@@ -1,4 +1,4 @@
-// The OpenAPI document for tests: what it says, and whether answers are as it says.
+// The OpenAPI document for tests, and whether answers conform to it.
 import { expect } from "bun:test";
 import { z } from "zod";
 import type { TestApi } from "./api.ts";
@@ -37,7 +37,7 @@ export async function documentOf(api: TestApi): Promise<Document> {
 
 /**
  * Makes a validator of a schema, with references to components turned into references within the schema.
- * @param isStrict whether members that are not documented are refused.
+ * @param isStrict whether undocumented members are refused.
  */
 export function validatorOf(document: Document, schema: Json, isStrict = false): z.ZodType {
   const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
@@ -49,14 +49,14 @@ export function validatorOf(document: Document, schema: Json, isStrict = false):
   return z.fromJSONSchema(local);
 }
 
-/** A validator of the body that an operation takes. */
+/** A validator of an operation's request body. */
 export function bodyValidatorOf(document: Document, path: string, method: string): z.ZodType {
   const schema = document.paths[path]?.[method]?.requestBody?.content["application/json"]?.schema;
   if (schema === undefined) throw new Error(`${method} ${path} documents no body`);
   return validatorOf(document, schema);
 }
 
-/** Fails unless the answer is one that the document describes. */
+/** Fails unless the document describes the answer. */
 export async function expectDocumented(
   document: Document,
   path: string,

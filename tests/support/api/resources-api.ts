@@ -1,10 +1,10 @@
-// Caches and database clusters for tests of the API: made, brought to a status, changed, and seen by the driver.
+// Caches and database clusters for tests of the API: created, brought to a status, changed, and observed by the driver.
 import type { Observation, Sleep } from "../../../src/drivers/driver.ts";
 import type { InstanceKind } from "../../../src/resources/shared/instance-kinds.ts";
 import { writeProgress } from "../../../src/resources/shared/rows.ts";
 import { validCache, validDatabase, type TestApi } from "./api.ts";
 
-/** The two kinds that may sleep: their name, the address of all, and a body that makes one. */
+/** The two kinds that may sleep: name, path of the collection, and a body that creates a resource. */
 export const SLEEPERS = [
   { kind: "caches", path: "/api/caches", body: { ...validCache, uses_hibernation: true } },
   { kind: "databases", path: "/api/databases/clusters", body: validDatabase },
@@ -12,7 +12,7 @@ export const SLEEPERS = [
 
 export type Sleeper = (typeof SLEEPERS)[number];
 
-/** What these tests look at in an answer about either. */
+/** The members of an answer about either kind that these tests read. */
 export interface Answer {
   data: {
     id: string;
@@ -27,13 +27,13 @@ export interface Answer {
   errors?: Record<string, string[]>;
 }
 
-/** Asks the API, and reads the answer. */
+/** Sends a request to the API, and reads the answer. */
 export async function ask(api: TestApi, address: string, init: Parameters<TestApi["request"]>[1] = {}) {
   const response = await api.request(address, init);
   return { status: response.status, body: (await response.json()) as Answer };
 }
 
-/** Makes one, as its body says. */
+/** Creates a resource from its body. */
 export async function make(
   api: TestApi,
   { path }: Pick<Sleeper, "path">,
@@ -44,7 +44,7 @@ export async function make(
   return body.data;
 }
 
-/** Writes a status, and that there is no work to do, as a run of the reconciler would. */
+/** Writes a status, and that the resource has no open work, as a run of the reconciler would. */
 export async function becomes(api: TestApi, kind: InstanceKind, id: string, status: string): Promise<void> {
   await api.db.begin(async (tx) => {
     await tx`update work set deadline_at = null, run_at = 'infinity', last_error = null where id = ${id}`;
@@ -52,21 +52,21 @@ export async function becomes(api: TestApi, kind: InstanceKind, id: string, stat
   });
 }
 
-/** Whether the reconciler has something to do about it. */
+/** Whether the resource has open work. */
 export async function hasWork(api: TestApi, id: string): Promise<boolean> {
   const [row] = await api.db<{ isDue: boolean }[]>`
     select deadline_at is not null as "isDue" from work where id = ${id}`;
   return row?.isDue === true;
 }
 
-/** The actions in the audit of a resource, the first one first. */
+/** The actions in the audit of a resource, oldest first. */
 export async function audited(api: TestApi, id: string): Promise<{ action: string; details: object }[]> {
   const rows = await api.db<{ action: string; details: object }[]>`
     select action, details from audit where resource_id = ${id} order by id`;
   return rows.map(({ action, details }) => ({ action, details }));
 }
 
-/** How a driver sees an instance behind the gateway; `state` is that of its engine. */
+/** The observed state of an instance behind the gateway; `state` is that of its engine. */
 export function observed(
   id: string,
   state: Observation["state"],

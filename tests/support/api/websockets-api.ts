@@ -8,7 +8,7 @@ import { validServer, type TestApi } from "./api.ts";
 export const SERVERS = "/api/websocket-servers";
 export const APPLICATIONS = "/api/websocket-applications";
 
-/** An answer about a resource, or about what is wrong. */
+/** An answer about a resource, or an error. */
 export interface Answer<Resource, Included = unknown> {
   data: Resource;
   included?: Included[];
@@ -21,7 +21,7 @@ export type ApplicationAnswer = Answer<ApplicationResource, WebSocketClusterReso
 
 type Init = Parameters<TestApi["request"]>[1];
 
-/** A client that reads answers as they are expected; one without a body is an empty object. */
+/** A client that reads answers as the expected type; an answer without a body is an empty object. */
 export function asker(api: () => TestApi) {
   return async function ask<Body>(address: string, init: Init = {}) {
     const response = await api().request(address, init);
@@ -31,7 +31,7 @@ export function asker(api: () => TestApi) {
   };
 }
 
-/** Makes a cluster and tells its ids. */
+/** Creates a cluster and returns its ids. */
 export async function newWebSocketCluster(api: TestApi, wishes: object = {}) {
   const response = await api.request(SERVERS, { json: { ...validServer, ...wishes } });
   const { data, included } = (await response.json()) as ServerAnswer;

@@ -1,4 +1,4 @@
-// A real Chromium for tests: the machine's own, or one that is fetched once and unpacked beside the engines.
+// A real Chromium for tests: the machine's own, or a copy that is fetched once and unpacked beside the engines.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ const HOME = join(dirname(PROGRAMS_HOME), "test-chromium");
 /** The program itself; the script that starts it elsewhere has absolute paths in it. */
 const PROGRAM = join(HOME, "usr/lib/chromium/chromium");
 
-/** Nothing of the network but what the page asks for, and no sandbox, which root cannot have. */
+/** No network requests but the page's, and no sandbox, which root cannot have. */
 const ARGUMENTS = [
   "--no-sandbox",
   "--headless",
@@ -23,15 +23,15 @@ const ARGUMENTS = [
   "--disable-breakpad",
 ];
 
-/** A browser with a home of its own. */
+/** A browser with a home directory of its own. */
 export interface TestBrowser {
   browser: Browser;
-  /** Ends it and deletes what it wrote. */
+  /** Ends it and deletes its files. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a browser; the first call on a machine without one takes some 20 s, since it is fetched.
+ * Starts a browser; the first call on a machine without a browser takes some 20 s, since it is fetched.
  * @throws Error when the machine has none and its distribution has no package that can be unpacked.
  */
 export async function startChromium(): Promise<TestBrowser> {
@@ -57,7 +57,7 @@ async function find(): Promise<{ executablePath: string; libraries: string }> {
   return { executablePath: PROGRAM, libraries: librariesBelow(join(HOME, "usr/lib")).join(":") };
 }
 
-/** All folders that hold libraries: some packages have theirs one deeper than others. */
+/** All folders that hold libraries: some packages nest theirs a level deeper than others. */
 function librariesBelow(folder: string): string[] {
   const files = new Bun.Glob("*-linux-gnu/**/*.so*").scanSync({ cwd: folder, followSymlinks: false });
   return [...new Set(Array.from(files, (file) => dirname(join(folder, file))))];

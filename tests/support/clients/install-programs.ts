@@ -1,5 +1,6 @@
-// Gets the programs that tests run as a customer would, when the machine lacks them: from the distribution's signed packages,
-// unpacked beside the engines, so that nothing of the system changes. Prints the folder to put on the PATH, if there is one.
+// Installs programs that tests run as a customer would, when the machine lacks them: from the distribution's signed
+// packages, unpacked beside the engines, so that the system stays unchanged. Prints the folder to put on the PATH, if
+// there is any.
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +8,7 @@ import { messageOf } from "../../../src/lib/errors.ts";
 import { PHP_EXTENSIONS, PHP_HOME, phpProgram, PROGRAMS_HOME } from "./programs.ts";
 import { unpackPackages } from "./unpack-packages.ts";
 
-/** Each program with the package that it is in. */
+/** Each program with its package. */
 const PACKAGES: Record<string, string> = {
   psql: "postgresql-client",
   pg_dump: "postgresql-client",
@@ -18,7 +19,7 @@ const PACKAGES: Record<string, string> = {
   openssl: "openssl",
 };
 
-/** Puts the programs into a folder of their own, each behind a script that finds the libraries that came with it. */
+/** Puts the programs into a folder of their own, each behind a script that finds the libraries of its package. */
 async function install(programs: string[], packages: string[], home: string): Promise<void> {
   await unpackPackages(packages, home, async (folder) => {
     await mkdir(join(folder, "bin"), { recursive: true });
@@ -27,7 +28,7 @@ async function install(programs: string[], packages: string[], home: string): Pr
 }
 
 async function writeScript(program: string, folder: string, home: string): Promise<void> {
-  // The one of a versioned folder is the program itself, the one of usr/bin may be a script that looks for it.
+  // The file in a versioned folder is the program itself; the file in usr/bin may be a script that looks for it.
   const places = [`usr/lib/postgresql/*/bin/${program}`, `usr/bin/${program}`];
   const [target] = places.flatMap((place) => Array.from(new Bun.Glob(place).scanSync(folder)));
   if (target === undefined) throw new Error(`the packages do not have ${program}`);
@@ -65,7 +66,7 @@ if (!isInstalled) {
 }
 if (missing.length > 0) process.stdout.write(bin);
 
-// Not every distribution has it; the tests with it are left out there.
+// Some distributions have no PHP package; the tests of PHP are left out there.
 if (phpProgram() === null) {
   await installPhp().catch((error: unknown) =>
     process.stderr.write(`There is no PHP for the tests: ${messageOf(error)}\n`),

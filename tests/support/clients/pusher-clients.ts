@@ -1,17 +1,17 @@
-// The official clients for browsers, with a server of the customer's own that signs for them.
+// The official clients for browsers, with a customer's server that signs for them.
 import Pusher, { type Channel, type Options } from "pusher-js";
 import type PusherServer from "pusher";
 import { until } from "../pilvi/pilvi.ts";
 import { APP } from "../engines/realtime.ts";
 
-/** Who signs in, as the customer's server has it. */
+/** The user that signs in, as the customer's server describes it. */
 export interface SignedInUser {
   id: string;
   user_info?: object;
   watchlist?: string[];
 }
 
-/** Signs for whoever asks, but for channels whose name says that they are forbidden. */
+/** Signs for every client, except for channels whose name says that they are forbidden. */
 export class AuthServer {
   readonly #server: Bun.Server<undefined>;
 
@@ -27,7 +27,7 @@ export class AuthServer {
     });
   }
 
-  /** What a client has to be told to use it. @param user whom it says it is. */
+  /** The options with which a client uses it. @param user the user that the client claims to be. */
   options(
     user: SignedInUser = { id: "somebody" },
   ): Pick<Options, "channelAuthorization" | "userAuthentication"> {
@@ -78,7 +78,7 @@ export function pusherClient(port: number, options: Partial<Options> = {}): Push
   });
 }
 
-/** What came with an event on a channel or a client, oldest first, from now on. */
+/** The data of an event on a channel or a client, oldest first, from now on. */
 export function heard(
   emitter: { bind(event: string, callback: (data: unknown, metadata?: unknown) => void): unknown },
   event: string,
@@ -88,7 +88,7 @@ export function heard(
   return all;
 }
 
-/** Waits until the channel is subscribed to, or could not be. */
+/** Waits until the subscription to the channel succeeds or fails. */
 export async function subscribed<T extends Channel>(channel: T): Promise<T> {
   let fault: unknown;
   channel.bind("pusher:subscription_error", (error: unknown) => (fault = error));

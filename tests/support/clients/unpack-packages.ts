@@ -1,4 +1,4 @@
-// Fetches signed packages of the distribution and unpacks them into a folder, so that nothing of the system changes.
+// Fetches signed packages of the distribution and unpacks them into a folder, so that the system stays unchanged.
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +8,8 @@ import { readOsRelease } from "../../../src/engines/install/hints.ts";
 import { mustRun } from "../../../src/engines/install/run.ts";
 
 /**
- * The folder then holds the packages and those that they need and the system lacks, or is not there at all.
- * @param finish does the rest in the folder while it has another name.
+ * The folder then holds the packages and those of their dependencies that the system lacks, or does not exist at all.
+ * @param finish completes the folder while it has a temporary name.
  */
 export async function unpackPackages(
   packages: string[],

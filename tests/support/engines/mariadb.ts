@@ -25,7 +25,7 @@ export class TestMariaDb {
     chmodSync(this.#folder, 0o755);
   }
 
-  /** Starts one with fresh data. @param options such as `--max-connections=2`. */
+  /** Starts a server with fresh data. @param options for example `--max-connections=2`. */
   static async start(options: string[] = []): Promise<TestMariaDb> {
     const engine = (await usableEngines(loadConfig(process.env).enginesDir)).find(
       ({ name }) => name === "mariadb",
@@ -45,7 +45,7 @@ export class TestMariaDb {
     return join(this.#folder, "engine.sock");
   }
 
-  /** The CLI that belongs to it, with what it needs in its environment. */
+  /** The CLI of this version, with its environment. */
   get cli(): { command: string; env: Record<string, string> } {
     return { command: this.#program("bin/mariadb"), env: this.#engine.env };
   }
@@ -140,7 +140,9 @@ export class TestMariaDb {
   }
 }
 
-/** Leaves it to a shell to end the server, since a test process may be killed; its standard input ends when we do. */
+/**
+ * A shell ends the server, since a test process may be killed; the shell's standard input ends with the test process.
+ */
 function endWithThisProcess(pid: number, folder: string): void {
   const script = 'cat; kill -KILL "$1" 2>/dev/null && rm -rf "$2"';
   const guard = Bun.spawn(["sh", "-c", script, "guard", String(pid), folder], {

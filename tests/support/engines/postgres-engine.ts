@@ -1,4 +1,4 @@
-// A real Postgres for tests of what is in front of it: at a unix socket alone, with passwords in force as for customers.
+// A real Postgres for tests of the gateway: at a unix socket alone, with passwords in force as for customers.
 import { SQL } from "bun";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { untilSaid } from "./server-log.ts";
 /** Postgres refuses to run as root, so `nobody` runs it then. */
 const SERVER_IDS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Let in without a password, as the administrator of a cluster is. */
+/** The user that needs no password, like the administrator of a cluster. */
 export const ADMIN = "admin";
 
 const ACCESS = [`local all ${ADMIN} trust`, "local all all scram-sha-256"];
@@ -38,7 +38,7 @@ export class TestPostgres {
     chmodSync(this.#folder, 0o755);
   }
 
-  /** Starts one with fresh data. @param settings such as `max_connections=5`. */
+  /** Starts a server with fresh data. @param settings for example `max_connections=5`. */
   static async start(settings: string[] = [], engine?: FoundEngine): Promise<TestPostgres> {
     const [newest] = await postgresEngines();
     const server = new TestPostgres(engine ?? (newest as FoundEngine), settings);
@@ -55,7 +55,7 @@ export class TestPostgres {
     return join(this.#folder, ".s.PGSQL.5432");
   }
 
-  /** Whether it takes connections, as far as anybody has to do with that but itself. */
+  /** Whether the server accepts connections, unless it refuses them itself. */
   get isRunning(): boolean {
     return this.#isRunning;
   }
@@ -77,7 +77,7 @@ export class TestPostgres {
     }
   }
 
-  /** All who have a password, as the host tells the gateway. */
+  /** All users with a password, as the host sends them to the gateway. */
   async users(): Promise<RouteUser[]> {
     const rows = await this.admin<RouteUser>(
       "select rolname as name, rolpassword as verifier from pg_authid where rolcanlogin and rolpassword like 'SCRAM%'",

@@ -1,4 +1,4 @@
-// A real Postgres for tests: one server a process, one fresh database with all migrations a caller.
+// A real Postgres for tests: one server for each process, and a fresh database with all migrations for each caller.
 import { randomUUID } from "node:crypto";
 import {
   cpSync,
@@ -25,7 +25,7 @@ const USERNAME = "pilvi";
 let server: Promise<{ socketPath: string; folder: string }> | undefined;
 
 /**
- * An empty, migrated database on the server of this process, which is started when the first one is asked for.
+ * An empty, migrated database on the server of this process, which the first call starts.
  * @param known fewer migrations, for the store of an earlier release.
  */
 export async function freshDatabase(known = migrations): Promise<Database> {
@@ -82,9 +82,11 @@ async function startServer(): Promise<{ socketPath: string; folder: string }> {
   return { socketPath: join(data, ".s.PGSQL.5432"), folder };
 }
 
-/** Leaves it to a shell to end the server, since a test process may be killed; its standard input ends when we do. */
+/**
+ * A shell ends the server, since a test process may be killed; the shell's standard input ends with the test process.
+ */
 function endWithThisProcess(pid: number, folder: string): void {
-  // The pid file goes when the server does, while the process may linger as a zombie that nobody waits for.
+  // The pid file goes when the server does, while the process may linger as a zombie that no parent waits for.
   const script =
     'cat; kill -QUIT "$1"; while [ -e "$2/data/postmaster.pid" ]; do sleep 0.05; done; rm -rf "$2"';
   const guard = Bun.spawn(["sh", "-c", script, "guard", String(pid), folder], {
@@ -96,7 +98,9 @@ function endWithThisProcess(pid: number, folder: string): void {
   guard.unref();
 }
 
-/** Copies the package's binaries to where any user may run them, with the library links that npm leaves out. */
+/**
+ * Copies the package's binaries to a folder where any user may run them, with the library links that npm leaves out.
+ */
 function copyBinaries(folder: string): string {
   const source = resolve(
     import.meta.dir,

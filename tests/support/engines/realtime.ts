@@ -1,4 +1,4 @@
-// A real realtime server for tests: its own process, port and folder, told what to be over its control socket.
+// A real realtime server for tests: its own process, port and folder, configured over its control socket.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Pusher from "pusher";
@@ -12,7 +12,7 @@ const MAIN = resolve(import.meta.dir, "../../../src/realtime/main.ts");
 
 export const APP = { appId: "1001", key: "app-key", secret: "app-secret" };
 
-/** An application as the control plane would describe it. */
+/** An application as the control plane describes it. */
 export function application(wishes: Partial<ApplicationConfig> = {}): ApplicationConfig {
   return {
     id: "app",
@@ -42,7 +42,7 @@ export async function startRealtime(wishes: Partial<ApplicationConfig> = {}): Pr
 export class TestRealtime {
   readonly folder = freshDataDir();
   readonly port = freePort();
-  /** Set before it starts when clients must speak TLS. */
+  /** Set before the start when clients must speak TLS. */
   certificate: ProcessConfig["certificate"] = null;
   readonly #controlSocket = join(this.folder, "control.sock");
   #process: Bun.Subprocess<"ignore", "ignore", Bun.BunFile> | undefined;
@@ -56,7 +56,7 @@ export class TestRealtime {
     return this.#process.pid;
   }
 
-  /** What the server has logged so far. */
+  /** The log of the server so far. */
   get log(): string {
     return readFileSync(join(this.folder, "log"), "utf8");
   }
@@ -86,7 +86,7 @@ export class TestRealtime {
     });
   }
 
-  /** Gives it one application, with what is wished. */
+  /** Gives it a single application, with the given settings. */
   async configure(wishes: Partial<ApplicationConfig> = {}): Promise<void> {
     await this.configureAll({ maxConnections: 10_000, applications: [application(wishes)] });
   }
@@ -99,7 +99,7 @@ export class TestRealtime {
     if (response.status !== 204) throw new Error(`PUT /config: ${response.status} ${await response.text()}`);
   }
 
-  /** The official library of servers, set up for the application. */
+  /** The official library of servers, configured for the application. */
   pusher(options: Partial<Pusher.BaseOptions> = {}): Pusher {
     const { port } = this;
     return new Pusher({ ...APP, host: "127.0.0.1", port: String(port), useTLS: false, ...options });
@@ -109,13 +109,13 @@ export class TestRealtime {
     return (await (await this.#ask(realtimePath("/stats"))).json()) as RealtimeStats;
   }
 
-  /** The memory that the process has in RAM, in bytes. */
+  /** The resident memory of the process, in bytes. */
   residentBytes(): number {
     const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
   }
 
-  /** Tells it to end. @returns how it ended. */
+  /** Stops it. @returns its exit code. */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     this.#process?.kill(signal);
     await this.#process?.exited;

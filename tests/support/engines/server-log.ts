@@ -1,8 +1,8 @@
-// Waits until a server of the tests takes connections, which it says on its standard error.
+// Waits until a server of the tests accepts connections, which its standard error shows.
 
 /**
- * Resolves when the text has been said; the rest of what the server says is thrown away, or the pipe would fill up.
- * @param server what it is called in the error when it ends before.
+ * Resolves when the text has appeared; later output is discarded, or the pipe would fill up.
+ * @param server its name in the error when it ends before.
  */
 export async function untilSaid(
   stderr: ReadableStream<Uint8Array>,

@@ -1,4 +1,5 @@
-// An instance behind the gateway, with a model of its engine and the test in the place of its host, by a clock that is turned by hand.
+// An instance behind the gateway, with a model of its engine and the test as its host, by a clock that is turned by
+// hand.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ export class BackendStage {
   /** The time of the loop. */
   nowMs = 1_000;
   readonly loop = new Loop({ now: () => this.nowMs });
-  /** What the host was told. */
+  /** The messages that the host received. */
   readonly heard: GatewayMessage[] = [];
   engine: ModelEngine | null = null;
   readonly #folder = mkdtempSync(join(tmpdir(), "pilvi-backend-"));
@@ -20,7 +21,7 @@ export class BackendStage {
     this.heard.push(message),
   );
 
-  /** Tells of another state, as the host does. */
+  /** Sends another state, as the host does. */
   become(state: RouteState, change: Partial<Route> = {}): void {
     this.backend.update({ ...this.backend.entry, state, ...change });
   }
@@ -39,7 +40,7 @@ export class BackendStage {
     return opened;
   }
 
-  /** A client who wants the engine. */
+  /** A client that asks for the engine. */
   async waiting(user = "ann") {
     const { client, peer } = await this.newClient();
     const connecting = this.backend.connect(client, { user, address: client.address });
@@ -60,12 +61,12 @@ export class BackendStage {
     return { client, peer, stream, end: this.backend.splice(client, stream) };
   }
 
-  /** How often the host was told so. */
+  /** How often the host received this message. */
   told(type: GatewayMessage["type"]): number {
     return this.heard.filter((message) => message.type === type).length;
   }
 
-  /** Who woke it and how long the login took, as the host was told, one wake after the other. */
+  /** The client and the duration of the login of each wake, as the host received them. */
   get wakers(): [user: string, loginMs: number][] {
     return this.heard.flatMap((message): [string, number][] =>
       message.type === "woken" ? [[message.wake.reason.user, message.wake.spansMs.login]] : [],
@@ -79,14 +80,14 @@ export class BackendStage {
     return { heard, backend: new InstanceBackend(this.loop.reactor, this.#firstEntry(), tell, limits) };
   }
 
-  /** Lets time pass after all that is to happen before. */
+  /** Lets time pass after everything that happens before. */
   async pass(ms: number): Promise<void> {
     await this.loop.rest();
     this.nowMs += ms;
     await this.loop.rest();
   }
 
-  /** @throws when something was thrown in the loop. */
+  /** @throws when code in the loop threw. */
   async close(): Promise<void> {
     this.backend.close();
     for (const close of this.#closers.splice(0)) close();

@@ -1,4 +1,5 @@
-// A listener in a process of its own, which may be short of descriptors: greets each client and keeps it until it leaves.
+// A listener in a process of its own, which may be short of descriptors: greets each client and keeps it until it
+// leaves.
 import { writeSync } from "node:fs";
 import { HeldSocket } from "../../../src/lib/held-socket.ts";
 import { Listener } from "../../../src/gateway/reactor/listener.ts";
@@ -10,7 +11,7 @@ function fail(error: unknown): never {
 }
 
 const reactor = new Reactor({ onFault: fail });
-// It is never closed: whoever has started this process ends it.
+// The listener stays open: the parent ends this process.
 void new Listener(
   reactor,
   HeldSocket.bind({ address: "127.0.0.1", port: Number(process.argv[2]) }).fd,

@@ -1,4 +1,4 @@
-// The gateway's own loop in front of one engine, in this process, with the test in the place of the host.
+// The gateway's own loop in front of an engine, in this process, with the test as the host.
 import { TooManyClients, type ProtocolHandler } from "../../../src/gateway/backend.ts";
 import { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
 import type { Route, RouteState, RouteUser, GatewayMessage, WakeReason } from "../../../src/gateway/link.ts";
@@ -9,7 +9,7 @@ import { Reactor } from "../../../src/gateway/reactor/reactor.ts";
 import { until } from "../pilvi/pilvi.ts";
 import { freePort } from "../pilvi/ports.ts";
 
-/** A client's socket that remembers the deadlines that it was given. */
+/** A client's socket that records its deadlines. */
 export class WatchedSocket extends ClientSocket {
   readonly deadlines: (number | null)[] = [];
 
@@ -19,18 +19,18 @@ export class WatchedSocket extends ClientSocket {
   }
 }
 
-/** What an engine's test knows of its entry; the rest is the same for all. */
+/** The parts of a route that differ between engines; the rest is the same for all. */
 export type OwnEntry = Pick<Route, "id" | "protocol" | "socket" | "engine" | "state"> & {
   users?: RouteUser[];
 };
 
 export abstract class HandlerGateway {
   readonly port = freePort();
-  /** What protocol handlers threw, which they must not. */
+  /** Exceptions of protocol handlers, which must not throw. */
   readonly faults: unknown[] = [];
-  /** All wakes that were asked for. */
+  /** All wakes that were requested. */
   readonly wakes: WakeReason[] = [];
-  /** Clients that are served, in the order in which they came. */
+  /** Clients that are served, in the order of their arrival. */
   readonly clients = new Set<WatchedSocket>();
   policy: TlsPolicy;
   /** Whether no client may log in any more. */
@@ -39,7 +39,7 @@ export abstract class HandlerGateway {
   readonly #handler: ProtocolHandler;
   readonly #reactor = new Reactor();
   readonly #listener: Listener;
-  /** Those whose peers have not closed them yet. */
+  /** Clients whose peers have not closed their connections yet. */
   readonly #open = new Set<WatchedSocket>();
   readonly #interval: ReturnType<typeof setInterval>;
   readonly #heard = new Map<GatewayMessage["type"], number>();
@@ -80,24 +80,24 @@ export abstract class HandlerGateway {
     return this.backend.entry;
   }
 
-  /** How often the gateway has said something. */
+  /** How often the gateway has sent this message. */
   count(type: GatewayMessage["type"]): number {
     return this.#heard.get(type) ?? 0;
   }
 
-  /** Has the gateway take in what has arrived. */
+  /** Lets the gateway process the messages that have arrived. */
   turn(): void {
     this.#reactor.turn(0);
     this.#turns += 1;
   }
 
-  /** Resolves when all has been taken in that had arrived before. */
+  /** Resolves when every message that had arrived before is processed. */
   async turned(): Promise<void> {
     const before = this.#turns;
     while (this.#turns < before + 2) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Tells the gateway of a change. */
+  /** Sends the gateway a change. */
   update(change: Partial<Route>): void {
     this.backend.update({ ...this.backend.entry, ...change });
   }
@@ -106,7 +106,7 @@ export abstract class HandlerGateway {
     this.update({ state, lastError });
   }
 
-  /** Has the gateway let what is under way come to its end, as the host does first, and hold whoever comes. */
+  /** Lets work under way end and holds new clients, as the host does first. */
   async drain(withinMs = 10_000): Promise<"drained" | "busy"> {
     const [drained, busy] = [this.count("drained"), this.count("busy")];
     this.become("draining");
@@ -115,7 +115,7 @@ export abstract class HandlerGateway {
     return this.count("drained") > drained ? "drained" : "busy";
   }
 
-  /** Parts the clients from the engine in one of two ways, and waits until that is done. */
+  /** Disconnects the clients from the engine in one of two ways, and waits until that is done. */
   protected async partBy(way: "detach" | "part"): Promise<void> {
     const before = this.count("detached");
     this.backend[way]();
@@ -138,7 +138,7 @@ export abstract class HandlerGateway {
     this.#reactor.run();
   }
 
-  /** Does what the host does. */
+  /** Answers as the host does. */
   protected abstract hear(message: GatewayMessage): void;
 
   #accept(fd: number, address: string): void {

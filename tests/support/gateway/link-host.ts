@@ -5,7 +5,7 @@ import type { Route, GatewayMessage, HostMessage } from "../../../src/gateway/li
 import { Addresses } from "../../../src/host/os/addresses.ts";
 import { createLog } from "../../../src/lib/log.ts";
 
-/** A host that says what it is told to, and hands over the addresses of which it tells. */
+/** A host that sends the test's messages, and hands over the addresses in them. */
 export class LinkHost {
   readonly heard: GatewayMessage[] = [];
   gateway: Socket<null> | null = null;
@@ -14,7 +14,7 @@ export class LinkHost {
   readonly #listener;
   #unsent = Buffer.alloc(0);
 
-  /** @param hello what it says first. */
+  /** @param hello its first message. */
   constructor(path: string, hello = helloLine(GATEWAY_LINK_VERSION)) {
     this.addresses.listen(`${path}-addresses`, () => true);
     this.#listener = Bun.listen<null>({
@@ -48,7 +48,7 @@ export class LinkHost {
     void this.addresses.hold(id, { address, port }, "gateway");
   }
 
-  /** What it answers; that it waits for addresses is no answer. */
+  /** The gateway's answers; a request for addresses is no answer. */
   get answers(): GatewayMessage[] {
     return this.heard.filter(({ type }) => type !== "holding");
   }

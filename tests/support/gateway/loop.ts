@@ -1,4 +1,4 @@
-// The gateway's loop within a test, which turns it, and peers on bare descriptors that do just what they are told.
+// The gateway's loop within a test, which turns it, and peers on bare descriptors that the test controls.
 import { readdirSync } from "node:fs";
 import { ClientSocket, type TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
 import {
@@ -20,13 +20,13 @@ const [SO_SNDBUF, SO_RCVBUF, SO_LINGER] = [7, 8, 13];
 const MSG_DONTWAIT = 0x40;
 const IN_CLEAR: TlsPolicy = { session: null, mustStartTls: false };
 
-/** Where peers receive to. */
+/** The buffer that peers receive into. */
 const memory = Buffer.alloc(65_536);
 const memoryAddress = addressOf(memory);
 
 export class Loop {
   readonly reactor: Reactor;
-  /** What was thrown where nobody catches it. */
+  /** Exceptions that no code catches. */
   readonly faults: unknown[] = [];
   readonly #listener = new RawListener();
 
@@ -52,7 +52,7 @@ export class Loop {
     }
   }
 
-  /** Goes on until the promise is settled. */
+  /** Continues until the promise is settled. */
   async of<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = () => {
@@ -63,7 +63,7 @@ export class Loop {
     return await promise;
   }
 
-  /** How a promise was rejected. */
+  /** The rejection of a promise. */
   rejectionOf(promise: Promise<unknown>): Promise<unknown> {
     return this.of(
       promise.then(
@@ -73,7 +73,7 @@ export class Loop {
     );
   }
 
-  /** Goes on until nothing happens any more but timers. */
+  /** Continues until nothing but timers is left to happen. */
   async rest(): Promise<void> {
     for (let turns = 0; turns < 20; turns++) await this.turn();
   }
@@ -107,7 +107,7 @@ export class Loop {
 export class Peer {
   readonly fd: number;
   #parts: Buffer[] = [];
-  /** How the connection ended; null as long as it has not. */
+  /** The end of the connection; null before it. */
   end: "closed" | "reset" | null = null;
   #isClosed = false;
 
@@ -115,7 +115,7 @@ export class Peer {
     this.fd = fd;
   }
 
-  /** @throws when nobody listens there. */
+  /** @throws when the port has no listener. */
   static connect(port: number): Peer {
     const name = new DataView(new ArrayBuffer(16));
     name.setUint16(0, AF_INET, true);
@@ -128,7 +128,7 @@ export class Peer {
     throw new Error(`cannot connect (${reason})`);
   }
 
-  /** Sends what the kernel takes. @returns how many bytes; -1 when the connection is broken. */
+  /** Sends as many bytes as the kernel takes. @returns their number; -1 when the connection is broken. */
   send(bytes: Uint8Array | string): number {
     const buffer = Buffer.from(bytes as string);
     if (buffer.length === 0) return 0;
@@ -137,7 +137,7 @@ export class Peer {
     return errno() === EAGAIN ? 0 : -1;
   }
 
-  /** Takes at most so many bytes. @returns whether there was anything, be it the end. */
+  /** Takes at most so many bytes. @returns whether there were any, or the end. */
   receive(atMost = 65_536): boolean {
     if (this.end !== null) return false;
     const count = libc.recv(this.fd, memoryAddress, Math.min(atMost, memory.length), MSG_DONTWAIT);
@@ -147,7 +147,7 @@ export class Peer {
     return true;
   }
 
-  /** Takes all there is. */
+  /** Takes everything that has arrived. */
   receiveAll(): this {
     while (this.receive());
     return this;
@@ -161,7 +161,7 @@ export class Peer {
     return this.#isClosed;
   }
 
-  /** All that was received. */
+  /** All received bytes. */
   get received(): Buffer {
     if (this.#parts.length === 1 && this.#parts[0] !== undefined) return this.#parts[0];
     const whole = Buffer.concat(this.#parts);
@@ -177,13 +177,13 @@ export class Peer {
     libc.shutdown(this.fd, SHUT_WR);
   }
 
-  /** Closes the connection so that the other side hears of an error. */
+  /** Resets the connection, so that the other side gets an error. */
   reset(): void {
     libc.setsockopt(this.fd, SOL_SOCKET, SO_LINGER, addressOf(new Int32Array([1, 0])), 8);
     this.close();
   }
 
-  /** Has the kernel keep little in both directions. */
+  /** Limits the kernel's buffers in both directions. */
   shrink(): this {
     for (const option of [SO_SNDBUF, SO_RCVBUF]) shrinkBuffer(this.fd, option);
     return this;
@@ -195,7 +195,7 @@ export class Peer {
   }
 }
 
-/** Has the kernel take little at a time. */
+/** Limits the kernel's buffer. */
 export function shrinkSending(stream: SocketStream): void {
   shrinkBuffer(stream.fd, SO_SNDBUF);
 }
@@ -204,7 +204,7 @@ function shrinkBuffer(fd: number, option: number): void {
   libc.setsockopt(fd, SOL_SOCKET, option, addressOf(new Int32Array([4_096])), 4);
 }
 
-/** Bytes that are the same for the same seed, and tell of any that is lost, doubled or in the wrong place. */
+/** Bytes that are the same for the same seed, and reveal any lost, doubled or misplaced byte. */
 export function noise(length: number, seed: number): Buffer {
   const words = new Uint32Array(Math.ceil(length / 4));
   let state = seed | 1;

@@ -1,4 +1,4 @@
-// A MariaDB behind the gateway's own loop, in this process; only the gateway takes it for asleep.
+// A MariaDB behind the gateway's own loop, in this process; it sleeps only in the gateway's view.
 import type { GatewayMessage } from "../../../src/gateway/link.ts";
 import { mysqlHandler } from "../../../src/gateway/mysql/index.ts";
 import type { TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
@@ -11,7 +11,7 @@ interface StoredUser {
 }
 
 export class MysqlGateway extends HandlerGateway {
-  /** Does what the host does when it is asked to wake the engine. */
+  /** Wakes the engine as the host does on request. */
   onWake = () => this.become("running");
   readonly #server: TestMariaDb;
 
@@ -22,7 +22,7 @@ export class MysqlGateway extends HandlerGateway {
     this.#server = server;
   }
 
-  /** Tells the gateway the users that the engine has now. */
+  /** Sends the gateway the engine's present users. */
   async learnUsers(): Promise<void> {
     const users = await this.#server.admin<StoredUser>(
       "select user as name, json_value(priv, '$.authentication_string') as verifier from global_priv where host = '%'",
@@ -30,7 +30,7 @@ export class MysqlGateway extends HandlerGateway {
     this.update({ users });
   }
 
-  /** Puts it to sleep as the host does, as far as the gateway sees it. */
+  /** Suspends it as the host does, in the gateway's view. */
   async sleep(): Promise<void> {
     await this.learnUsers();
     if ((await this.drain()) === "busy") throw new Error("something is under way");
@@ -40,7 +40,7 @@ export class MysqlGateway extends HandlerGateway {
   }
 
   protected hear(message: GatewayMessage): void {
-    // An engine that is full does not answer, and what was known stays.
+    // A full engine does not answer, and the known users stay.
     if (message.type === "users") void this.learnUsers().catch(() => this.update({}));
     if (message.type !== "wake") return;
     this.wakes.push(message.reason);

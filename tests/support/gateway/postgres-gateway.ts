@@ -6,12 +6,12 @@ import { HandlerGateway } from "./handler-gateway.ts";
 import { until } from "../pilvi/pilvi.ts";
 import type { TestPostgres } from "../engines/postgres-engine.ts";
 
-/** What the host asks the engine before it stops it; whoever is starting has not said who it is. */
+/** The host's query before it stops the engine; a starting backend has no user yet. */
 const BUSY = `select from pg_stat_activity
   where backend_type = 'client backend' and state not in ('idle', 'starting') and pid <> pg_backend_pid()`;
 
 export class PostgresGateway extends HandlerGateway {
-  /** Does what the host does when it is asked to wake the engine. */
+  /** Wakes the engine as the host does on request. */
   onWake: () => void | Promise<void> = () => this.#wake();
   /** How often it has asked for the users. */
   questions = 0;
@@ -19,7 +19,7 @@ export class PostgresGateway extends HandlerGateway {
   #changes = Promise.resolve();
   #isWanted = false;
 
-  /** @param id of the instance, which is all that tells two gateways in front of one server apart. */
+  /** @param id of the instance, the only difference between two gateways in front of the same server. */
   constructor(server: TestPostgres, policy: Partial<TlsPolicy> = {}, id = "db-1") {
     const { version, socket, isRunning } = server;
     const engine = { name: "postgres", version } as const;
@@ -28,12 +28,12 @@ export class PostgresGateway extends HandlerGateway {
     this.#server = server;
   }
 
-  /** Tells the gateway the users that the engine has now. */
+  /** Sends the gateway the engine's present users. */
   async learnUsers(): Promise<void> {
     this.update({ users: await this.#server.users() });
   }
 
-  /** Puts it to sleep as the host does. */
+  /** Suspends it as the host does. */
   async sleep(): Promise<void> {
     if ((await this.drain()) === "busy") throw new Error("something is under way");
     await this.fallAsleep();
@@ -45,7 +45,7 @@ export class PostgresGateway extends HandlerGateway {
     return end;
   }
 
-  /** The second half of going to sleep. */
+  /** The second half of a suspend. */
   async fallAsleep(): Promise<void> {
     await this.learnUsers();
     await this.partBy("detach");
@@ -72,7 +72,7 @@ export class PostgresGateway extends HandlerGateway {
     queueMicrotask(() => void this.onWake());
   }
 
-  /** An engine that sleeps has the users that it had. */
+  /** A sleeping engine has the users that it had. */
   async #tellUsers(): Promise<void> {
     if (this.#server.isRunning) await this.learnUsers();
     else this.update({});
@@ -80,7 +80,7 @@ export class PostgresGateway extends HandlerGateway {
 
   #wake(): Promise<void> {
     return this.#next(async () => {
-      // Whoever comes while it goes to sleep is heard when it does.
+      // A client that arrives during the suspend is served after it.
       if (this.#server.isRunning) return;
       this.#isWanted = false;
       this.become("starting");
@@ -89,7 +89,7 @@ export class PostgresGateway extends HandlerGateway {
     });
   }
 
-  /** One change of the engine after the other, as the host has it. */
+  /** Changes of the engine run in order, as the host runs them. */
   #next(change: () => Promise<void>): Promise<void> {
     this.#changes = this.#changes.then(change);
     return this.#changes;

@@ -20,7 +20,7 @@ const USERS = ["default", "app"].map((name) => ({ name, verifier: sha256Hex(PASS
 
 /** A cache behind the gateway; asleep at first. */
 export class RedisGateway extends HandlerGateway {
-  /** Does what the host does when it is asked for the users. */
+  /** Answers a request for the users as the host does. */
   onUsers = () => this.update({});
   readonly #engine: FoundEngine;
   readonly #folder: string;
@@ -48,7 +48,7 @@ export class RedisGateway extends HandlerGateway {
     this.#folder = folder;
   }
 
-  /** All that a client needs. */
+  /** The credentials and the address for a client. */
   get url(): string {
     return `redis://:${PASSWORD}@127.0.0.1:${this.port}`;
   }
@@ -61,7 +61,7 @@ export class RedisGateway extends HandlerGateway {
     return this.entry.state;
   }
 
-  /** A program that belongs to the engine, such as its command line, and what it needs in its environment. */
+  /** A program of the engine, for example its command line, and its environment. */
   program(name: string): { path: string; env: Record<string, string> } {
     return { path: enginePath(this.#engine, name), env: this.#engine.env };
   }
@@ -78,7 +78,10 @@ export class RedisGateway extends HandlerGateway {
     this.update({ state: "running" });
   }
 
-  /** Parts all clients from the engine and stops it cleanly, as the host does when all is quiet, whether it is or not. */
+  /**
+   * Disconnects all clients from the engine and stops it cleanly, as the host does with an idle engine, whether it is
+   * idle or not.
+   */
   async stop(): Promise<void> {
     await this.partBy("part");
     this.#process?.kill("SIGTERM");

@@ -1,4 +1,4 @@
-// Splices between clients, in clear and with TLS, and engines that do just what they are told.
+// Splices between clients, in clear and with TLS, and engines that the test controls.
 import type { MessageFramer } from "../../../src/gateway/backend.ts";
 import type { ClientSocket } from "../../../src/gateway/reactor/client-socket.ts";
 import type { SocketStream } from "../../../src/gateway/reactor/socket-stream.ts";
@@ -9,7 +9,7 @@ import { tlsClient } from "../wire/tls-peer.ts";
 
 export const KINDS = ["in clear", "with TLS"] as const;
 
-/** Follows messages of a byte that is their length and so many bytes. */
+/** A framer for messages of a length byte and so many bytes. */
 export class PrefixFramer implements MessageFramer {
   #left = 0;
 
@@ -28,7 +28,7 @@ export class PrefixFramer implements MessageFramer {
   }
 }
 
-/** What a splice has told its owner, and how it ended. */
+/** The reports of a splice to its owner, and its end. */
 export class Told {
   uses = 0;
   ends = 0;
@@ -42,7 +42,7 @@ export class Told {
   }
 }
 
-/** Sends so much of the bytes as is taken now. */
+/** Sends as many of the bytes as the kernel takes now. */
 export class Sender {
   readonly peer: Peer;
   readonly bytes: Buffer;
@@ -53,7 +53,7 @@ export class Sender {
     this.bytes = bytes;
   }
 
-  /** Goes on; whether all was sent. */
+  /** Continues to send; whether everything was sent. */
   push(): boolean {
     while (this.sent < this.bytes.length) {
       const count = this.peer.send(this.bytes.subarray(this.sent, this.sent + 16_384));
@@ -93,7 +93,7 @@ export class Stage {
     return opened;
   }
 
-  /** @throws when something was thrown in the loop. */
+  /** @throws when code in the loop threw. */
   async close(): Promise<void> {
     this.client.close();
     this.peer.close();

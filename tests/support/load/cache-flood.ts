@@ -1,18 +1,18 @@
-// A client of a cache that says a lot and reads nothing.
+// A client of a cache that sends much and reads nothing.
 import type { Socket } from "bun";
 
 const CHUNK_BYTES = 1024 ** 2;
 
 export interface FloodWishes {
   port: number;
-  /** Said before all else, and answered before the flood begins. */
+  /** Sent first, and answered before the flood begins. */
   login: string;
   beginning: string;
   repeated: string;
   bytes: number;
 }
 
-/** Floods until all is said or the other side closes. @returns what closes the connection. */
+/** Floods until everything is sent or the other side closes. @returns the function that closes the connection. */
 export async function flood({ port, login, beginning, repeated, bytes }: FloodWishes): Promise<() => void> {
   const over = Promise.withResolvers<void>();
   const loggedIn = Promise.withResolvers<void>();

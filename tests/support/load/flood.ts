@@ -1,21 +1,21 @@
-// Floods of connections from processes of their own, whose descriptors are no concern of the test's.
+// Floods of connections from processes of their own, which do not use the descriptors of the test.
 import { resolve } from "node:path";
 import type { FloodOrder } from "./flooder.ts";
 
 const PROGRAM = resolve(import.meta.dir, "flooder.ts");
-/** A process has some descriptors for itself, where the limit may be 20,000. */
+/** A process uses some descriptors for itself, where the limit may be 20,000. */
 const MOST_PER_PROCESS = 10_000;
 const HOSTS_PER_PROCESS = 2;
 
-/** What a flood came to. */
+/** The result of a flood. */
 export interface FloodFigures {
   /** Connections that were open at the end. */
   held: number;
-  /** All that were opened. */
+  /** All connections that were opened. */
   opened: number;
 }
 
-/** Holds so many connections to a port while something is done. @param words what is said on each. */
+/** Holds so many connections to a port while an action runs. @param words the bytes that each connection sends. */
 export async function besideFlood(
   { port, count, words }: { port: number; count: number; words: Uint8Array },
   action: () => Promise<unknown>,
@@ -42,7 +42,7 @@ export async function besideFlood(
   };
 }
 
-/** `begun` resolves when all connections were tried once, `said` with what it prints at its end. */
+/** `begun` resolves when all connections were tried once, `said` with its output at its end. */
 function start(order: FloodOrder) {
   const child = Bun.spawn([process.execPath, PROGRAM, JSON.stringify(order)], {
     env: { PATH: process.env.PATH ?? "" },

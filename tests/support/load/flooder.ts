@@ -1,14 +1,15 @@
-// A program that floods a port of 127.0.0.1: it holds as many connections as it is told, says the same on each, reads nothing, and
-// slowly opens others for those that are closed. It prints a line when it has tried all for the first time, and how many it holds when it is told to end.
+// A program that floods a port of 127.0.0.1: it holds a number of connections, sends the same bytes on each, reads
+// nothing, and slowly replaces closed connections. It prints a line when it has tried all for the first time, and the
+// number it holds when it is stopped.
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
-/** What it is told, as JSON in its first argument. */
+/** Its options, as JSON in its first argument. */
 export interface FloodOrder {
   port: number;
   count: number;
-  /** The last bytes of the addresses 127.0.0.x that it comes from, since one has no more than some 28,000 ports. */
+  /** The last bytes of its source addresses 127.0.0.x, since an address has no more than some 28,000 ports. */
   hosts: number[];
-  /** What it says on each connection, in base64. */
+  /** The bytes that it sends on each connection, in base64. */
   words: string;
 }
 
@@ -25,15 +26,15 @@ const { symbols: libc } = dlopen("libc.so.6", {
 const [AF_INET, STREAM_NONBLOCK, SOL_SOCKET, SO_LINGER] = [2, 1 | 0o4000, 1, 13];
 const [POLLOUT, POLLERR_HUP, POLLRDHUP] = [4, 8 | 16, 0x2000];
 const MSG_NOSIGNAL = 0x4000;
-/** Connections that are opened before the others are looked at. */
+/** Connections that it opens before it polls the others. */
 const BATCH = 256;
 const PAUSE_MS = 20;
-/** Connections that it opens anew in such a pause: what it is about is to hold them. */
+/** Connections that it opens anew in such a pause: its purpose is to hold them. */
 const REOPENED = 4;
 
 const order = JSON.parse(process.argv[2] ?? "") as FloodOrder;
 const words = Buffer.from(order.words, "base64");
-/** Resets what is closed, so that no port stays taken. */
+/** Resets closed connections, so that no port stays taken. */
 const noLinger = new Int32Array([1, 0]);
 const target = addressOf(1, order.port);
 const open = new Set<number>();
@@ -48,7 +49,7 @@ function addressOf(host: number, port: number): Uint8Array {
   return new Uint8Array(address.buffer);
 }
 
-/** @returns whether there was a descriptor for it. */
+/** @returns whether a descriptor was free for it. */
 function openAnother(): boolean {
   const fd = libc.socket(AF_INET, STREAM_NONBLOCK, 0);
   if (fd < 0) return false;
@@ -62,7 +63,7 @@ function openAnother(): boolean {
   return true;
 }
 
-/** Speaks on what is connected now, and forgets what was closed. */
+/** Sends on the connections that are open now, and drops the closed ones. */
 function look(): void {
   const fds = [...open];
   const entries = new Int32Array(fds.length * 2);

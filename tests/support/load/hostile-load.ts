@@ -1,4 +1,5 @@
-// A Pilvi under attack: instances that nobody may wake, others whose clients must not notice, and the gateway's own figures.
+// A Pilvi under attack: instances that no attacker may wake, others whose clients must not notice, and the gateway's
+// own figures.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
@@ -15,14 +16,14 @@ export interface Place {
   id: string;
   port: number;
   password: string;
-  /** Of the resource in the API. */
+  /** The path of the resource in the API. */
   path: string;
 }
 
-/** What the gateway takes of the machine. */
+/** The gateway's use of the machine. */
 export interface Figures {
   pid: number;
-  /** What memory of it is nobody else's, and its share of the rest. */
+  /** Its proportional set size: its private memory, and its share of shared memory. */
   pssKb: number;
   descriptors: number;
 }
@@ -40,9 +41,9 @@ export function pssKb(pid: number): number {
 
 export class HostileLoad {
   readonly pilvi: TestPilvi;
-  /** Asleep. */
+  /** The sleeping instances. */
   readonly targets: Place[];
-  /** Awake, and in use. */
+  /** The running instances, which have clients. */
   readonly neighbours: Place[];
 
   private constructor(pilvi: TestPilvi, targets: Place[], neighbours: Place[]) {
@@ -70,7 +71,7 @@ export class HostileLoad {
     if (status !== 200) throw new Error(`${path} stays awake: ${status} ${JSON.stringify(body)}`);
   }
 
-  /** How often the targets were woken, and which processes they have. */
+  /** How often the targets were woken, and their processes. */
   async awake(): Promise<{ wakes: number; states: string[]; processes: number[] }> {
     const answers = this.targets.map(({ path }) => this.pilvi.api<{ data: Resource }>("GET", path));
     const sleeps = (await Promise.all(answers)).map(({ body }) => body.data.meta.sleep);
@@ -86,16 +87,16 @@ export class HostileLoad {
     return { pid, pssKb: pssKb(pid), descriptors: readdirSync(`/proc/${pid}/fd`).length };
   }
 
-  /** How much of a second the gateway works when it has nothing to do, from 0 to 1. */
+  /** The gateway's use of the processor when it has nothing to do, from 0 to 1. */
   async idleShare(): Promise<number> {
     const { pid } = this.gateway();
     const before = [processorMs(pid), performance.now()] as const;
-    // The only way to see that nothing happens is to let time pass.
+    // Only time can show that nothing happens.
     await Bun.sleep(1_000);
     return (processorMs(pid) - before[0]) / (performance.now() - before[1]);
   }
 
-  /** All that the processes of Pilvi and the engines have logged. */
+  /** The logs of all processes of Pilvi and of the engines. */
   logs(): string {
     const { dataDir } = this.pilvi;
     return readdirSync(dataDir, { recursive: true, encoding: "utf8" })
@@ -105,7 +106,7 @@ export class HostileLoad {
   }
 }
 
-/** All that the tests need asleep. */
+/** The sleeping instances that the tests need. */
 export const ASLEEP = { wakes: 0, states: ["asleep", "asleep", "asleep"], processes: [] };
 
 export async function makePostgres(pilvi: TestPilvi): Promise<Place> {

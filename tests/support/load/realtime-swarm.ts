@@ -1,24 +1,24 @@
-// A process full of clients: does what its parent orders, and tells what they are and have heard.
+// A process full of clients: carries out the orders of its parent, and reports their state and events.
 import { channelText, hmacHex } from "../../../src/realtime/protocol/signatures.ts";
 import { APP } from "../engines/realtime.ts";
 
-/** What the parent orders; each is answered with a `SwarmState` when it is done. */
+/** The orders of the parent; each is answered with a `SwarmState` when it is carried out. */
 export type SwarmOrder = { kind: "open" | "close"; count: number } | { kind: "tell" };
 
 export interface SwarmState {
-  /** Connections that subscribe to all they should. */
+  /** Connections that have all of their subscriptions. */
   open: number;
-  /** Events that came on the channel that all have. */
+  /** Events on the channel that all connections have. */
   heard: number;
-  /** What should not have happened, in words. */
+  /** Unexpected events, in words. */
   faults: string[];
 }
 
-/** The channel that all subscribe to. */
+/** The channel that all connections subscribe to. */
 export const EVERYONE = "everyone";
-/** Each also subscribes to one of so many. */
+/** Each connection also subscribes to one of so many channels. */
 export const ROOMS = 500;
-/** One of so many is in the lobby, as one of `USERS`. */
+/** One in so many connections is in the lobby, as one of `USERS`. */
 export const LOBBY_SHARE = 20;
 export const LOBBY = "presence-lobby";
 export const USERS = 80;
@@ -69,10 +69,10 @@ function subscribe(socket: WebSocket, channel: string, greeting: string, number:
   socket.send(JSON.stringify({ event: "pusher:subscribe", data: { channel, ...proof } }));
 }
 
-/** Those that the parent wants closed. */
+/** Connections that the parent wants closed. */
 const leaving = new Set<WebSocket>();
 
-/** Closes the oldest. Every second one says goodbye, the others are just gone. */
+/** Closes the oldest connections. Every second connection closes cleanly, the others are cut. */
 async function close(count: number): Promise<void> {
   const goodbyes = sockets.splice(0, count).map((socket, index) => {
     leaving.add(socket);

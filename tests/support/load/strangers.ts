@@ -1,4 +1,4 @@
-// Clients that know no password, or do not want to be clients at all: connections on which a test says byte by byte what it likes.
+// Clients without a password, or of another protocol: connections on which a test sends any bytes.
 import { randomBytes } from "node:crypto";
 import type { Socket } from "bun";
 import { cancelRequest, saslInitialResponse, saslResponse } from "../../../src/gateway/postgres/messages.ts";
@@ -37,12 +37,12 @@ export class Stranger {
     return this.#heard;
   }
 
-  /** What the kernel does not take at once is lost. */
+  /** Bytes that the kernel does not take at once are lost. */
   write(bytes: Uint8Array | string): void {
     this.#socket?.write(bytes);
   }
 
-  /** Waits until something has been heard. @returns false when the other side closes before. */
+  /** Waits until bytes have arrived. @returns false when the other side closes before. */
   async until(holds: (heard: Buffer) => boolean): Promise<boolean> {
     while (!holds(this.#heard)) {
       if (this.#isEnded) return false;
@@ -51,13 +51,13 @@ export class Stranger {
     return true;
   }
 
-  /** All that is heard until the other side closes. */
+  /** All bytes that arrive until the other side closes. */
   async rest(): Promise<Buffer> {
     await this.until(() => false);
     return this.#heard;
   }
 
-  /** Says that nothing more comes, and hears the other side out. */
+  /** Ends its sending, and reads the other side to its end. */
   async finish(): Promise<Buffer> {
     this.#socket?.shutdown();
     return await this.rest();
@@ -79,7 +79,7 @@ export class Stranger {
   }
 }
 
-/** Tries a password that is none, with no more work than an attacker has. @returns what the server said last. */
+/** Tries a wrong password, with no more work than an attacker has. @returns the server's last message. */
 export async function tryWrongPassword(protocol: Protocol, port: number, user: string): Promise<string> {
   const stranger = await Stranger.open(port);
   try {
@@ -107,7 +107,7 @@ const ATTEMPTS: Record<Protocol, (stranger: Stranger, user: string) => Promise<u
   },
 };
 
-/** Goes as far with a login to Postgres as anybody can who knows no password. @returns the nonce of both sides. */
+/** Takes a login to Postgres as far as is possible without a password. @returns the nonce of both sides. */
 export async function beginLogin(stranger: Stranger, user: string): Promise<{ nonce: string }> {
   stranger.write(startup({ user, database: "main" }));
   await stranger.until((heard) => heard.includes("SCRAM-SHA-256\0"));
@@ -116,7 +116,7 @@ export async function beginLogin(stranger: Stranger, user: string): Promise<{ no
   return { nonce: /r=([^,]*)/.exec(stranger.heard.toString("latin1"))?.[1] ?? "" };
 }
 
-/** Numbers that are the same in each run (xorshift32). */
+/** The same numbers in each run (xorshift32). */
 export function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -131,10 +131,10 @@ const HTTP = Buffer.from("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n");
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]);
 const GSS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 0xd2, 0x16, 0x30]);
 
-/** What begins like a handshake of TLS and goes on otherwise. */
+/** Bytes that begin like a TLS handshake and go on otherwise. */
 const TLS_GARBAGE = Buffer.concat([Buffer.of(0x16, 3, 1, 2, 0), Buffer.alloc(512, 0xaa)]);
 
-/** First words of those who speak another protocol, or this one wrongly. */
+/** First bytes of another protocol, or invalid first bytes of this protocol. */
 export const NONSENSE: Record<Protocol, Record<string, Uint8Array>> = {
   postgres: {
     HTTP: HTTP,

@@ -1,4 +1,5 @@
-// A program of another user that tries without a pause to bind addresses, in every way the kernel knows, and writes down each that it got.
+// A program of another user that tries without a pause to bind addresses, in every way the kernel knows, and records
+// each success.
 import { writeSync } from "node:fs";
 import {
   AF_INET,

@@ -1,23 +1,23 @@
-// Programs of another user that want the addresses of instances, beside a test that kills whoever has them.
+// Programs of another user that try to take the addresses of instances, beside a test that kills their holders.
 import { mkdtempSync, chmodSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { until } from "../pilvi/pilvi.ts";
 
 const SOURCE = resolve(import.meta.dir, "thief.ts");
-/** A user whom nothing of Pilvi belongs to. */
+/** A user that owns nothing of Pilvi. */
 const STRANGER = 54_321;
 
 export interface Thief {
-  /** Every address that it could bind, and how: `port at address with [socket options]`. */
+  /** Every address that was bound, and how: `port at address with [socket options]`. */
   readonly loot: Set<string>;
-  /** Resolves when it has tried every address in every way once more. */
+  /** Resolves when every address was tried in every way once more. */
   round(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Begins to try to bind ports in every way, over and over; resolves when it has tried all of them once.
+ * Begins to bind ports in every way, over and over; resolves after the first complete round.
  * @param bun a runtime that another user can run.
  */
 export async function startThief(bun: string, ports: number[]): Promise<Thief> {

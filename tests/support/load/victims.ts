@@ -1,4 +1,5 @@
-// Customers who must not notice what another does to itself: one of each kind with a session that remembers something.
+// Customers who must not notice the effects of another's actions: an instance of each kind with a session that has
+// state.
 import { expect } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +37,7 @@ interface Sessions {
 export class Victims {
   readonly #pilvi: TestPilvi;
   readonly #all: Sessions;
-  /** Of the session of Postgres. */
+  /** The process of the Postgres session. */
   readonly sessionPid: number;
   #before = new Map<string, number>();
 
@@ -84,12 +85,12 @@ export class Victims {
     return this.#all.websockets;
   }
 
-  /** Notes which processes there are now. */
+  /** Records the present processes. */
   remember(): void {
     this.#before = this.#survivors();
   }
 
-  /** Nobody has lost a process or a session since. */
+  /** No victim has lost a process or a session since. */
   async expectUnharmed(): Promise<void> {
     expect(this.#survivors()).toEqual(this.#before);
     const { client, session, connection, socket, websockets } = this.#all;
@@ -102,7 +103,7 @@ export class Victims {
     await socket.told(word);
   }
 
-  /** The processes that must live on, by what they are. */
+  /** The processes that must live on, by name. */
   #survivors(): Map<string, number> {
     const { cache, postgres, mysql, websockets } = this.#all;
     const found = new Map<string, number>([["up", this.#pilvi.pid]]);
@@ -114,7 +115,7 @@ export class Victims {
     }
     found.set(postgres.id, processesOf(this.#pilvi, postgres.id)[0] ?? 0);
     found.set("session", existsSync(`/proc/${this.sessionPid}`) ? this.sessionPid : 0);
-    // When a session of the store is killed, all of its processes but the first are started anew.
+    // When a session of the store is killed, all of its processes but the first are restarted.
     const [store = 0] = this.#pilvi.enginePids("store");
     found.set("checkpointer of the store", childNamed(store, "checkpointer"));
     return found;
@@ -125,7 +126,7 @@ function childNamed(parent: number, name: string): number {
   return childrenOf(parent).find((pid) => commandLine(pid).join(" ").includes(name)) ?? 0;
 }
 
-/** A file of the group of an instance, whatever the version of the groups is. */
+/** A file of the cgroup of an instance, for either version of cgroups. */
 export function groupFile(controller: string, id: string, name: string): string {
   const root = "/sys/fs/cgroup";
   const parent = readdirSync(root).includes("cgroup.controllers") ? root : join(root, controller);
@@ -138,7 +139,7 @@ export function memoryOf(id: string): number {
   return Number(groupFile("memory", id, isFirst ? "memory.usage_in_bytes" : "memory.current"));
 }
 
-/** A client that does not connect again by itself. */
+/** A client that does not reconnect by itself. */
 export async function cacheClient({ attributes: { connection } }: CacheResource): Promise<Redis> {
   const { hostname: host, port, username = "", password = "" } = connection;
   const client = new Redis({ host, port, username, password, retryStrategy: () => null, lazyConnect: true });

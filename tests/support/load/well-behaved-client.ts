@@ -1,6 +1,6 @@
-// A program that uses an instance as customers do, again and again, from a process of its own so that the test does not delay it.
-// It prints an empty line for each use, and when it is told to end how long each took, as
-// `{"ms": [...], "failures": [...]}`.
+// A program that uses an instance as customers do, again and again, from a process of its own so that the test does not
+// delay it. It prints an empty line for each use, and the durations when it is stopped, as `{"ms": [...], "failures":
+// [...]}`.
 import { Redis } from "ioredis";
 import { Client } from "pg";
 

@@ -1,15 +1,18 @@
-// Well-behaved clients beside a hostile load, each a process of its own, and how long they had to wait.
+// Well-behaved clients beside a hostile load, each a process of its own, and their waiting times.
 import { resolve } from "node:path";
 import type { Place } from "./hostile-load.ts";
 
-/** Where an honest client goes: an instance, the API with a token, or a WebSocket cluster with the key of an application. */
+/**
+ * The target of a well-behaved client: an instance, the API with a token, or a WebSocket cluster with the key of an
+ * application.
+ */
 export type WellBehavedPlace = Pick<Place, "port" | "password"> & {
   protocol: Place["protocol"] | "api" | "websocket";
 };
 
 const PROGRAM = resolve(import.meta.dir, "well-behaved-client.ts");
 
-/** What an honest client went through. */
+/** The durations and failures of a well-behaved client. */
 export interface Experience {
   uses: number;
   medianMs: number;
@@ -17,7 +20,7 @@ export interface Experience {
   failures: string[];
 }
 
-/** Lets an honest client of each place come again and again while something is done. */
+/** Runs a well-behaved client for each target again and again while an action runs. */
 export async function besideWellBehaved(
   places: WellBehavedPlace[],
   action: (clients: { readonly uses: number }[]) => Promise<unknown>,
@@ -32,7 +35,7 @@ export async function besideWellBehaved(
   return await Promise.all(clients.map(async (client) => experienceOf(await client.said)));
 }
 
-/** Lets honest clients come until each has come so often. @param longestMs gives up after so long. */
+/** Runs well-behaved clients until each was served so often. @param longestMs gives up after so long. */
 export function watchWellBehaved(
   places: WellBehavedPlace[],
   uses: number,
@@ -47,7 +50,7 @@ export function watchWellBehaved(
 class HonestClient {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "inherit">;
   readonly #served = Promise.withResolvers<void>();
-  /** All that it prints. */
+  /** Its whole output. */
   readonly said: Promise<string>;
 
   constructor({ protocol, port, password }: WellBehavedPlace) {
@@ -58,10 +61,10 @@ class HonestClient {
     this.said = this.#hear();
   }
 
-  /** How often it has come. */
+  /** How often it was served. */
   uses = 0;
 
-  /** It has come for the first time. */
+  /** It was served for the first time. */
   get served(): Promise<void> {
     return this.#served.promise;
   }
@@ -94,7 +97,7 @@ function experienceOf(printed: string): Experience {
   };
 }
 
-/** To the tenth. */
+/** Rounded to the tenth. */
 function rounded(ms = 0): number {
   return Math.round(ms * 10) / 10;
 }

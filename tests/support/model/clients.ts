@@ -1,4 +1,5 @@
-// Clients of the model's engine, and the handler that serves them: of those that are closed when it sleeps, and of those that stay.
+// Clients of the model's engine, and their handler: clients that are closed when the engine sleeps, and clients that
+// stay connected.
 import { EngineUnavailable, type MessageFramer } from "../../../src/gateway/backend.ts";
 import type { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
 import { ClientSocket } from "../../../src/gateway/reactor/client-socket.ts";
@@ -10,18 +11,18 @@ import { CANCEL, LOGIN, WELCOME } from "./engine.ts";
 import { socketPair } from "../wire/raw-sockets.ts";
 import { PrefixFramer } from "../gateway/splices.ts";
 
-/** What the handler says: that queries may come, that the engine could not be had, that it sleeps. */
+/** The handler's messages: ready for queries, engine unavailable, engine asleep. */
 const [READY, UNAVAILABLE, ASLEEP] = ["R", "U", "D"] as const;
 
-/** How a client is. */
+/** The properties of a client. */
 export interface ClientKind {
   /** Whether it stays connected while the engine sleeps. */
   stays: boolean;
-  /** Whether what it says comes before the sleep that is being tried. */
+  /** Whether its messages arrive before the sleep that is being tried. */
   comesFirst(): boolean;
 }
 
-/** Comes to cancel what somebody has under way, as the handler of a Postgres does; resolves when it has gone again. */
+/** Sends a cancel for a query under way, as the handler of a Postgres does; resolves when the connection has ended. */
 export async function cancel(backend: InstanceBackend): Promise<void> {
   const engine = await backend.connectIfRunning();
   if (engine === null) return;
@@ -39,21 +40,21 @@ export class ModelClient {
   readonly #peer: Peer;
   readonly #kind: ClientKind;
   readonly socket: ClientSocket;
-  /** When it said something last; null as long as it has not said who it is. */
+  /** When it sent bytes last; null before its login. */
   spokeAtMs: number | null = null;
-  /** All queries, with those that were sent in part. */
+  /** All queries, also queries that were sent in part. */
   #queries = Buffer.alloc(0);
   #sent = 0;
   /** Whether it closed by itself. */
   hasLeft = false;
-  /** What went wrong in its handler. */
+  /** The error of its handler. */
   fault: unknown = null;
-  /** Whether it was parted from a running engine although it had said something before. */
+  /** Whether it was disconnected from a running engine although it had sent queries before. */
   wasCut = false;
   isServed = false;
-  /** Whether an engine that had served it ended with no regard for its clients. */
+  /** Whether an engine that had served it ended without regard for its clients. */
   isStruck = false;
-  /** Whether its handler has done with it. */
+  /** Whether its handler has finished. */
   isOver = false;
 
   constructor(reactor: Reactor, backend: InstanceBackend, kind: ClientKind) {
@@ -66,7 +67,7 @@ export class ModelClient {
     });
   }
 
-  /** Says who it is. */
+  /** Logs in. */
   logIn(nowMs: number): void {
     if (this.spokeAtMs !== null || this.hasLeft) return;
     this.spokeAtMs = nowMs;
@@ -77,18 +78,18 @@ export class ModelClient {
     return this.#heard.startsWith(READY);
   }
 
-  /** What it was told at the end: why it is not served any more, or nothing. */
+  /** The last message it received: the reason why it is not served any more, or nothing. */
   get farewell(): string {
     const last = this.#heard.at(-1);
     return this.hasEnded && (last === UNAVAILABLE || last === ASLEEP) ? last : "";
   }
 
-  /** Whether it was told that the engine cannot be had. */
+  /** Whether it received the error that the engine is unavailable. */
   get isRefused(): boolean {
     return this.farewell === UNAVAILABLE;
   }
 
-  /** All but what the handler itself said. */
+  /** All bytes but the handler's own messages. */
   get answers(): Buffer {
     const { received } = this.#peer.receiveAll();
     const end = received.length - this.farewell.length;
@@ -120,7 +121,7 @@ export class ModelClient {
     return this.isReady && !this.isInTheMiddle && this.answers.length === this.#queries.length;
   }
 
-  /** Asks something, or goes on with what it has sent in part. @param length from 1 to 31. */
+  /** Sends a query, or continues a query that it has sent in part. @param length from 1 to 31. */
   ask(nowMs: number, length: number, partBytes: number): void {
     if (!this.isReady || this.hasEnded) return;
     this.spokeAtMs = nowMs;

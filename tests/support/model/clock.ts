@@ -1,10 +1,10 @@
-// Time that a model turns by hand, and chance that comes again with its seed.
+// Time that a model turns by hand, and random numbers that a seed repeats.
 import { jest } from "bun:test";
 
-/** The one that fake timers leave alone. */
+/** The real `setImmediate`, which fake timers leave alone. */
 const { setImmediate } = globalThis;
 
-/** More turns of promises than one thing takes to lead to the next that has to wait. */
+/** More turns of promises than any step takes to reach its next wait. */
 const LONGEST_CHAIN = 100;
 
 /** Numbers from 0 up to but without `below`. */
@@ -18,19 +18,19 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** Bun's fake timers, one after the other, with all that follows from each of them done before the next one. */
+/** Bun's fake timers, in order, with all consequences of each timer done before the next. */
 export class ModelClock {
   readonly #outside = new Set<Promise<unknown>>();
 
-  /** Has `settle` wait for something that goes by the real time, such as a disk. */
+  /** Makes `settle` wait for work in real time, for example on a disk. */
   waitFor(work: Promise<unknown>): void {
     this.#outside.add(work);
-    // Whoever began it hears how it ended.
+    // The caller that began it handles its failure.
     const settled = work.catch(() => undefined);
     void settled.then(() => this.#outside.delete(work));
   }
 
-  /** Resolves when nothing happens any more but timers. */
+  /** Resolves when nothing but timers is left to happen. */
   async settle(): Promise<void> {
     for (let turns = 0; turns < LONGEST_CHAIN; turns++) await Promise.resolve();
     while (this.#outside.size > 0) {

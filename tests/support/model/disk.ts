@@ -1,10 +1,10 @@
-// A disk for models of the host: a real one that takes its time, and that nothing comes to from a host that is gone.
+// A disk for models of the host: a real disk with delays, which ignores the writes of a host that is gone.
 import { spyOn } from "bun:test";
 import { ManifestFile } from "../../../src/host/manifest/manifest-file.ts";
 import type { ModelClock, Random } from "./clock.ts";
 import type { Life } from "./machine.ts";
 
-/** @param lifeOf the host that is there at present. */
+/** @param lifeOf the present host. */
 export function watchDisk(random: Random, clock: ModelClock, lifeOf: () => Life): void {
   const { read, replace, note } = ManifestFile.prototype;
   const lives = new WeakMap<ManifestFile, Life>();
@@ -26,7 +26,7 @@ export function watchDisk(random: Random, clock: ModelClock, lifeOf: () => Life)
     const durable = replace.call(this, manifest);
     clock.waitFor(durable);
     const taken = Promise.all([durable, Bun.sleep(1 + random(20))]).then(() => undefined);
-    // As the real one: who need not wait for the disk need not hear of its failure either.
+    // As on the real disk, a caller that need not wait for the disk need not learn of its failure either.
     taken.catch(() => undefined);
     return life.of(taken);
   });

@@ -1,4 +1,4 @@
-// An engine at a unix socket that echoes messages when it is told to go on: a model of those that clients wait for.
+// An engine at a unix socket that echoes messages when the model lets it: a model of the engines behind the gateway.
 import { rmSync } from "node:fs";
 import {
   addressOf,
@@ -11,9 +11,9 @@ import {
 import { Peer } from "../gateway/loop.ts";
 
 const STREAM = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-/** Of a connection that asks to be let in, and the answer. */
+/** The login of a connection, and its answer. */
 export const [LOGIN, WELCOME] = ["L", "l"] as const;
-/** Of a connection that comes to cancel what another one has under way; the engine closes it. */
+/** A connection that cancels another connection's query; the engine closes it. */
 export const CANCEL = "C";
 
 class Session {
@@ -28,12 +28,12 @@ class Session {
     return this.peer.receiveAll().received[0] === CANCEL.charCodeAt(0);
   }
 
-  /** Whether there is something that was not answered, or has arrived in part. */
+  /** Whether a message is unanswered, or has arrived in part. */
   get isBusy(): boolean {
     return !this.isCancel && this.peer.receiveAll().received.length > this.#read;
   }
 
-  /** Answers one message. */
+  /** Answers a message. */
   goOn(): void {
     const unread = this.peer.receiveAll().received.subarray(this.#read);
     const [first] = unread;
@@ -52,10 +52,7 @@ export class ModelEngine {
   readonly #sessions = new Set<Session>();
   readonly #onCut: () => void;
 
-  /**
-   * Takes connections from here on.
-   * @param onCut called when a session is closed in the middle of something.
-   */
+  /** Accepts connections from here on. @param onCut called when a session is closed in the middle of a message. */
   constructor(path: string, backlog: number, onCut: () => void) {
     this.#path = path;
     this.#onCut = onCut;
@@ -66,7 +63,7 @@ export class ModelEngine {
     }
   }
 
-  /** Takes who has come, and lets go of who has left. */
+  /** Accepts new connections, and drops ended ones. */
   accept(): void {
     for (;;) {
       const fd = libc.accept4(this.#fd, null, null, STREAM & ~SOCK_STREAM);
@@ -100,7 +97,7 @@ export class ModelEngine {
     }
   }
 
-  /** Ends at once, with all that is under way. */
+  /** Ends at once, with everything that is under way. */
   end(): void {
     libc.close(this.#fd);
     rmSync(this.#path, { force: true });

@@ -10,12 +10,12 @@ const REASON = { user: "ann", address: "127.0.0.1:1" };
 export class ModelGateway {
   readonly #random: Random;
   #isAlive = true;
-  /** Whether it takes its time with everything. */
+  /** Whether all its answers are slow. */
   isSlow = false;
   #entry: Route | null = null;
-  /** Whether there may be clients at the engine, who are cut off when it ends. */
+  /** Whether there may be clients at the engine, whose connections its end cuts. */
   hasSessions = false;
-  /** Whether somebody waits for the engine. */
+  /** Whether a client waits for the engine. */
   isWanted = false;
   #worksUntilMs = 0;
   #drain: { giveUpAtMs: number; isYielding: boolean; timer: ReturnType<typeof setTimeout> } | null = null;
@@ -32,7 +32,7 @@ export class ModelGateway {
     return this.#entry?.state ?? null;
   }
 
-  /** Somebody comes, or goes on after a pause. */
+  /** A client arrives, or goes on after a pause. */
   come(): void {
     if (!this.#isAlive) return;
     if (this.state === "running" && this.#drain === null) return this.#work();
@@ -50,7 +50,7 @@ export class ModelGateway {
     if (isQuiet && this.#entry !== null) this.#send({ type: "quiet", id: this.#entry.id });
   }
 
-  /** It is killed, and with it all who are connected. */
+  /** It is killed, and all its clients are disconnected. */
   die(): void {
     this.#isAlive = false;
     this.hasSessions = false;
@@ -66,7 +66,7 @@ export class ModelGateway {
     this.#find(0);
   }
 
-  /** Another host is there in the place of the one before. */
+  /** Another host has replaced the one before. */
   meet(link: ModelLink): void {
     this.#connection?.cut();
     this.#link = link;
@@ -78,24 +78,24 @@ export class ModelGateway {
     this.#connection?.cut();
   }
 
-  /** What was under way between the two is lost. */
+  /** Messages under way between the two are lost. */
   wasCut(): void {
     this.#connection = null;
     this.#find(this.#random(SEARCH_MS));
   }
 
-  /** The engine has ended, and with it whatever clients had there. */
+  /** The engine has ended, and its clients are disconnected. */
   engineEnded(): void {
     this.hasSessions = false;
     this.#worksUntilMs = 0;
   }
 
-  /** An engine was started. Whoever takes it for the former one may connect at once. */
+  /** An engine was started. A client that takes it for the former engine may connect at once. */
   engineStarted(): void {
     this.hasSessions = this.state === "running" && this.#drain === null;
   }
 
-  /** What the host says arrives. */
+  /** A message of the host arrives. */
   hear(message: HostMessage): void {
     switch (message.type) {
       case "entries":

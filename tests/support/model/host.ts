@@ -1,4 +1,4 @@
-// A model of the host's part in sleep and wake, for one instance: lawful, with whatever delays and failures chance brings.
+// A model of the host's part in sleep and wake, for one instance: correct, with random delays and failures.
 import type { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
 import type { Route, RouteState, GatewayMessage } from "../../../src/gateway/link.ts";
 import { ModelEngine } from "./engine.ts";
@@ -15,26 +15,26 @@ export class ModelHost {
   state: RouteState = "asleep";
   /** Whether starts may fail. */
   isLucky = false;
-  /** What has been told to the gateway and by it, and has not arrived. */
+  /** Messages to and from the gateway that have not arrived. */
   readonly #toGateway: (() => void)[] = [];
   readonly #toHost: GatewayMessage[] = [];
   isLinked = true;
-  /** What is waited for while it falls asleep. */
+  /** The event that the suspend waits for. */
   #step: "drained" | "detached" | null = null;
   #isWanted = false;
   #startsAtMs = Infinity;
-  /** Whether clients come first in the drain that the gateway was told of last. */
+  /** Whether clients come first in the latest drain that was sent to the gateway. */
   isYielding = false;
   starts = 0;
   sleeps = 0;
-  /** Messages `wake` since the gateway heard of another state. */
+  /** Messages `wake` since the gateway received another state. */
   wakes = 0;
   /** Starts that failed. */
   failures = 0;
-  /** Called when the gateway asks for the engine, and tells that nobody uses it. */
+  /** Called when the gateway asks for the engine, and reports it idle. */
   onWake = () => {};
   onQuiet = () => {};
-  /** Sessions that the engine lost in the middle of something. */
+  /** Sessions that the engine lost in the middle of a message. */
   cuts = 0;
 
   constructor(random: Random, now: () => number, socket: string, backend: () => InstanceBackend) {
@@ -61,7 +61,7 @@ export class ModelHost {
     };
   }
 
-  /** Called when the gateway says something. */
+  /** Called with each message of the gateway. */
   hear(message: GatewayMessage): void {
     if (!this.isLinked) return;
     if (message.type === "wake") {
@@ -72,7 +72,7 @@ export class ModelHost {
     this.#toHost.push(message);
   }
 
-  /** Does one thing that is due, if any. @returns whether there was something. */
+  /** Carries out a step that is due, if any. @returns whether there was any. */
   goOn(): boolean {
     const canTell = this.#toGateway.length > 0;
     const canHear = this.#toHost.length > 0;
@@ -94,7 +94,7 @@ export class ModelHost {
     return this.#startsAtMs < Infinity;
   }
 
-  /** Begins to put it to sleep. @param isYielding whether clients come first. */
+  /** Begins to suspend it. @param isYielding whether clients come first. */
   suspend(isYielding: boolean): void {
     if (!this.isLinked || this.state !== "running" || this.engine === null || this.engine.isBusy) return;
     this.#become("draining");
@@ -114,14 +114,14 @@ export class ModelHost {
     this.#startSoon();
   }
 
-  /** A wish of the owner takes another start, whether it runs or sleeps; a start that is to come does for it as well. */
+  /** A change of the spec takes another start, whether it runs or sleeps; a pending start serves as well. */
   restart(): void {
     if (this.state === "draining" || this.isStarting) return;
     this.#endEngine();
     this.#startSoon();
   }
 
-  /** The link breaks; a host that was killed has forgotten more than one that lost it. */
+  /** The link breaks; a killed host has forgotten more than a host that lost its link. */
   loseLink(isKilled: boolean): void {
     this.isLinked = false;
     this.#toGateway.length = 0;
@@ -168,7 +168,7 @@ export class ModelHost {
 
   #wake(): void {
     if (this.state === "draining") this.#isWanted = true;
-    // An answer to a detachment is on its way; it is heard first.
+    // An answer to a disconnect is on its way; it is handled first.
     if (this.state === "draining" && this.#step === "drained") return this.#stayAwake();
     if (this.engine === null && this.#startsAtMs === Infinity) this.#startSoon();
     else if (this.state === "failed") this.#startsAtMs = Math.min(this.#startsAtMs, this.#now() + 100);

@@ -1,4 +1,5 @@
-// The one instance of the host's model, a Postgres behind the gateway: the host's own code, with models of all that is around it.
+// The only instance of the host's model, a Postgres behind the gateway: the host's own code, with models of its
+// dependencies.
 import type { InstanceSpec, Observation, PostgresSpec } from "../../../src/drivers/driver.ts";
 import { Instance } from "../../../src/host/instance/instance.ts";
 import { gatewaySocket } from "../../../src/host/os/layout.ts";
@@ -13,7 +14,7 @@ export const MODEL_ID = "db-1";
 
 const log = createLog("host", "silent");
 
-/** What is around an instance. */
+/** The dependencies of an instance. */
 export interface ModelDependencies {
   life: Life;
   machine: ModelMachine;
@@ -22,7 +23,7 @@ export interface ModelDependencies {
   onChange(observation: Observation): void;
 }
 
-/** The instance as a host that has just been started has it, of which the gateway hears in a moment. */
+/** The instance of a host that was just started, which the gateway learns of in a moment. */
 export function modelInstance(dataDir: string, deps: ModelDependencies): Instance {
   const { life, machine, gateway, onChange } = deps;
   const link = new ModelLink(log, gatewaySocket(dataDir), life, {
@@ -50,7 +51,7 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
     slots: new WarmPool(dataDir, 0, log),
     starts: new StartLimiter(),
     gateway: link,
-    // Nobody else is on the machine.
+    // The machine has no other users.
     allotUid: () => null,
     addresses: { hold: async () => {}, admit: () => {}, settle: () => {}, drop: () => {} },
     log,

@@ -1,10 +1,10 @@
-// What carries out the effects of a lifecycle in its model: work that takes its time, may fail, and is gone with its host.
+// Carries out the effects of a lifecycle in its model: work that takes time, may fail, and ends with its host.
 import type { PersistedState } from "../../../src/contracts/manifest.ts";
 import type { LifecycleEvent, Ticket } from "../../../src/host/lifecycle/lifecycle.ts";
 import { isApplied, isSleeping, type State, type StateName } from "../../../src/host/lifecycle/state.ts";
 import type { Random } from "./clock.ts";
 
-/** What outlives a host. */
+/** State that outlives a host. */
 export interface ModelManifest {
   spec: number;
   state: PersistedState;
@@ -16,10 +16,10 @@ export interface ModelEngine {
   isReady: boolean;
 }
 
-/** A piece of work; each `yield` is a wait, in which anything may happen. */
+/** A piece of work; each `yield` is a wait, in which any event may happen. */
 export type Work = Generator<void, void>;
 
-/** What the work is done on. */
+/** The objects that the work acts on. */
 export interface WorkWorld {
   readonly random: Random;
   readonly name: StateName;
@@ -28,13 +28,13 @@ export interface WorkWorld {
   readonly waiting: Map<Ticket, { demand: string; spec: number }>;
   manifest: ModelManifest | null;
   engine: ModelEngine | null;
-  /** The engine that is being ended, so that its end is no crash. */
+  /** The engine that is being stopped, so that its end is no crash. */
   ending: ModelEngine | null;
   isInterrupted: boolean;
   isSaved: boolean;
   nowMs: number;
   dispatch(event: LifecycleEvent): void;
-  /** The work ends with this; what follows may begin another one. */
+  /** The work ends with this call; the next steps may begin other work. */
   end(event: LifecycleEvent): void;
   engineEnds(): void;
   fails(percent: number): boolean;
@@ -159,7 +159,7 @@ export class LifecycleWork {
   *suspend(isIdle: boolean): Work {
     const world = this.#world;
     const { engine } = world;
-    // An engine that listens by itself is handed over to the gateway, which holds nobody yet.
+    // A directly exposed engine is handed over to the gateway, which holds no clients yet.
     const isHandOver = world.random(10) === 0;
     world.isInterrupted = false;
     const assertGoesOn = (mayYield: boolean) => {
@@ -188,7 +188,7 @@ export class LifecycleWork {
       world.dispatch({ type: "engineLost" });
       return world.end({ type: "taskEnded", error: new Failure() });
     }
-    // The disk may be full by now, which a hand-over was told of before.
+    // The disk may be full by now; a hand-over has learned that before.
     if (world.manifest !== null && (isHandOver || !world.fails(10))) world.manifest.state = "asleep";
     world.dispatch({ type: "suspended" });
     world.end({ type: "taskEnded" });

@@ -1,4 +1,5 @@
-// A world around the pure lifecycle of an instance: its effects take their time, fail, and end with the host that carries them out.
+// A world around the pure lifecycle of an instance: its effects take time, fail, and end with the host that carries
+// them out.
 import {
   newLifecycle,
   next,
@@ -25,21 +26,21 @@ import {
 
 export class LifecycleWorld implements WorkWorld {
   readonly random: Random;
-  /** Whether nothing fails any more. */
+  /** Whether no step fails any more. */
   isLucky = false;
   manifest: ModelManifest | null = null;
   engine: ModelEngine | null = null;
-  /** Whether the engine ended with all that it held saved. */
+  /** Whether the engine ended with all of its data saved. */
   isSaved = true;
-  /** What the callers that wait want, by their tickets. */
+  /** The requests of the waiting callers, by their tickets. */
   readonly waiting = new Map<Ticket, { demand: string; spec: number }>();
-  /** Transitions that were seen, as `from event to`. */
+  /** Transitions that occurred, as `from event to`. */
   readonly seen = new Set<string>();
   readonly trace: string[] = [];
   readonly #workers = new LifecycleWork(this);
   #lifecycle = newLifecycle(new Date(0));
   #work: { demand: string; steps: Work } | null = null;
-  /** The engine that is being ended, so that its end is no crash. */
+  /** The engine that is being stopped, so that its end is no crash. */
   ending: ModelEngine | null = null;
   isInterrupted = false;
   #timerAtMs: number | null = null;
@@ -67,7 +68,7 @@ export class LifecycleWorld implements WorkWorld {
     return this.#work !== null;
   }
 
-  /** One thing happens, whichever. */
+  /** A random event happens. */
   step(): void {
     const choice = this.random(100);
     if (choice < 8) this.ask("wake");
@@ -75,7 +76,7 @@ export class LifecycleWorld implements WorkWorld {
     else if (choice < 20) this.ask("suspend");
     else if (choice < 26) this.ask("ensure", this.random(2) === 0 ? ++this.#spec : this.#spec);
     else if (choice < 29) this.engineEnds();
-    // A host that is killed while the engine ends leaves most to the next one.
+    // A host that is killed while the engine ends leaves most work to the next host.
     else if (choice < 33 || (choice < 60 && this.name === "suspending")) this.replaceHost();
     else if (choice < 34) this.ask("close");
     else if (choice < 35) this.ask("remove");
@@ -91,13 +92,13 @@ export class LifecycleWorld implements WorkWorld {
     this.dispatch({ type: "asked", demand, ticket });
   }
 
-  /** The work that is under way comes to its next wait, or the timer to its end. */
+  /** The work under way comes to its next wait, or the timer to its end. */
   goOn(): void {
     if (this.#work !== null) this.#resume();
     else if (this.#timerAtMs !== null) this.#pass(this.#timerAtMs - this.nowMs);
   }
 
-  /** All that is under way or due comes to its end. */
+  /** All work that is under way or due comes to its end. */
   settle(): void {
     for (let rounds = 0; this.#work !== null || this.#timerAtMs !== null; rounds++) {
       if (rounds > 1_000) this.fault("it does not come to rest");
@@ -105,7 +106,7 @@ export class LifecycleWorld implements WorkWorld {
     }
   }
 
-  /** The host is killed; another one takes up what it finds. */
+  /** The host is killed; another host takes over its state. */
   replaceHost(): void {
     this.#note("another host");
     this.waiting.clear();
@@ -120,7 +121,7 @@ export class LifecycleWorld implements WorkWorld {
     else this.dispatch({ type: "asked", demand: "resume" });
   }
 
-  /** @throws when the state is not one that the instance may be in now. */
+  /** @throws when the instance may not be in this state now. */
   check(): void {
     const { state, task, queue, isLeaving, backOff } = this.#lifecycle;
     const { name } = state;
@@ -207,7 +208,7 @@ export class LifecycleWorld implements WorkWorld {
     if (done === true && this.#work === work) this.fault(`${work.demand} ended and did not say so`);
   }
 
-  /** The work ends with this; what follows may begin another one. */
+  /** The work ends with this call; the next steps may begin other work. */
   end(event: LifecycleEvent): void {
     this.#work = null;
     this.dispatch(event);
@@ -239,7 +240,7 @@ export class LifecycleWorld implements WorkWorld {
     const { engine } = this;
     if (engine === null) return;
     this.engine = null;
-    // What it loses is lost by its crash, and by no sleep.
+    // A crash loses unsaved data; from here on no sleep can lose any.
     this.isSaved = true;
     const isAwaited = this.ending === engine;
     this.ending = null;

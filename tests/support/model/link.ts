@@ -1,4 +1,4 @@
-// The host's own link to the gateway, over sockets that are none: what is sent arrives in order, as late as the gateway is.
+// The host's own link to the gateway, over fake sockets: messages arrive in order, as late as the gateway reads them.
 import type { Socket, SocketHandler } from "bun";
 import { spyOn } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ class Pipe {
   }
 }
 
-/** One connection of the gateway. */
+/** A connection of the gateway. */
 export class ModelConnection {
   readonly #handlers: SocketHandler<unknown>;
   readonly #gateway: ModelGateway;
@@ -42,7 +42,7 @@ export class ModelConnection {
     const socket = { data: null, write: (bytes: Buffer) => this.#take(bytes), terminate: () => this.cut() };
     this.#socket = socket as unknown as Socket<unknown>;
     void handlers.open?.(this.#socket);
-    // It is there as soon as the connection is.
+    // It exists as soon as the connection does.
     void handlers.data?.(this.#socket, Buffer.from(helloLine(GATEWAY_LINK_VERSION)));
   }
 

@@ -1,4 +1,5 @@
-// A machine with one engine at most, and what runs it for a host: a model of processes that start, fail, crash and end in their time.
+// A machine with one engine at most, and its runner for a host: a model of processes that start, fail, crash and end
+// with delays.
 import type { InstanceSpec } from "../../../src/drivers/driver.ts";
 import type { Engine, EngineContext } from "../../../src/engines/engine.ts";
 import type { EngineProcess } from "../../../src/host/engine/engine-process.ts";
@@ -7,11 +8,11 @@ import type { EngineRunner, Runnable, RunnerParts } from "../../../src/host/engi
 import { PublicError } from "../../../src/lib/errors.ts";
 import type { Random } from "./clock.ts";
 
-/** One host, which may be killed at any time. */
+/** A host, which may be killed at any time. */
 export class Life {
   isOver = false;
 
-  /** As the promise, unless the host is killed meanwhile: then it goes on with nothing. */
+  /** Like the promise, but it never settles when the host is killed meanwhile. */
   async of<T>(promise: Promise<T> | T): Promise<T> {
     try {
       return await promise;
@@ -21,7 +22,7 @@ export class Life {
   }
 }
 
-/** An engine that was started. */
+/** A started engine. */
 class ModelProcess implements EngineProcess {
   readonly pid: number;
   readonly wasFound = false;
@@ -31,7 +32,7 @@ class ModelProcess implements EngineProcess {
   readonly #readiness = Promise.withResolvers<void>();
   readonly becameReady = this.#readiness.promise;
   isReady = false;
-  /** Whether it was told to end. */
+  /** Whether it was asked to stop. */
   isStopping = false;
 
   constructor(pid: number, spec: InstanceSpec) {
@@ -53,18 +54,18 @@ class ModelProcess implements EngineProcess {
 export class ModelMachine {
   readonly random: Random;
   live: ModelProcess | null = null;
-  /** Whether nothing fails any more. */
+  /** Whether no step fails any more. */
   isLucky = false;
-  /** What the engine says that keeps it awake. */
+  /** The engine's blocking activity. */
   blockingActivity: string | null = null;
-  /** What should not have happened. */
+  /** Broken invariants. */
   readonly faults: string[] = [];
   starts = 0;
-  /** Starts that came to nothing and engines that ended by themselves. */
+  /** Failed starts and engines that ended by themselves. */
   failures = 0;
   crashes = 0;
   cleanEnds = 0;
-  /** Called when an engine has a process, before it is ended cleanly, and when it has ended. */
+  /** Called when an engine has a process, before it is stopped cleanly, and when it has ended. */
   onSpawned = () => {};
   onCleanEnd = () => {};
   onEnded = () => {};
@@ -73,7 +74,7 @@ export class ModelMachine {
     this.random = random;
   }
 
-  /** Whether something goes wrong now, in so many cases of a hundred. */
+  /** Whether a step fails now, in so many cases of a hundred. */
   fails(percent: number): boolean {
     return !this.isLucky && this.random(100) < percent;
   }
@@ -98,7 +99,7 @@ export class ModelMachine {
     this.#endUnasked(this.live);
   }
 
-  /** Has the process end in its time. @returns when it says that it does not, if it ever does. */
+  /** Lets the process end after a delay. @returns when it refuses to stop, if it ever does. */
   signal(process: ModelProcess, signal: NodeJS.Signals): Promise<void> {
     const refused = Promise.withResolvers<void>();
     if (signal === "SIGKILL") setTimeout(() => this.#end(process), this.random(5));
@@ -265,7 +266,7 @@ export class ModelRunner implements EngineRunner {
     return hasEnded;
   }
 
-  /** The process that runs, if it is this one. */
+  /** The running process, if it is this process. */
   #known(running: EngineProcess): ModelProcess | null {
     const { live } = this.#machine;
     return live?.pid === running.pid ? live : null;

@@ -1,4 +1,4 @@
-// Database clusters for tests: ordering them, logging into them, and looking at what the host made of them.
+// Database clusters for tests: creating them, logging into them, and checking what the host made of them.
 import { join } from "node:path";
 import { createConnection, type Connection, type ConnectionOptions } from "mysql2/promise";
 import { Client, type ClientConfig } from "pg";
@@ -10,17 +10,17 @@ import type { DatabaseType } from "../../../src/resources/databases/types.ts";
 import { startPilvi, until, type TestPilvi } from "./pilvi.ts";
 import { parentsFirst } from "./processes.ts";
 
-/** What a single-resource answer about a cluster holds. */
+/** A single-resource answer about a cluster. */
 export interface ClusterDocument {
   data: DatabaseClusterResource;
 }
 
-/** What a single-resource answer about a database in a cluster holds. */
+/** A single-resource answer about a database in a cluster. */
 export interface DatabaseDocument {
   data: DatabaseResource;
 }
 
-/** The two types that stand for their engines where both would behave the same. */
+/** The two types that stand for their engines where both types of an engine behave the same. */
 export const POSTGRES: DatabaseType = "hosted_serverless_postgres";
 export const MYSQL: DatabaseType = "platform_mysql";
 
@@ -32,12 +32,12 @@ export async function startDatabases(env: Record<string, string> = {}): Promise<
   return await startPilvi({ env });
 }
 
-/** A body for `POST /databases/clusters` that is valid as it is. */
+/** A valid body for `POST /databases/clusters`. */
 export function clusterBody(wishes: Record<string, unknown> = {}): Record<string, unknown> {
   return { type: POSTGRES, name: "orders", region: "eu-central-1", ...wishes };
 }
 
-/** Asks for a cluster. */
+/** Requests a cluster. */
 export async function orderCluster(
   pilvi: TestPilvi,
   wishes: Record<string, unknown> = {},
@@ -104,16 +104,16 @@ export async function deleteDatabase(pilvi: TestPilvi, clusterId: string, id: st
   if (answer.status !== 404) throw new Error(`${id} is not gone: ${JSON.stringify(answer.body)}`);
 }
 
-/** What every client wants to know of a cluster. */
+/** The options that every client needs. */
 export function loginOf({ attributes: { connection } }: DatabaseClusterResource) {
   const { hostname: host, port, username: user = "", password = "" } = connection;
   return { host, port, user, password, database: "main" };
 }
 
-/** How a session differs from the usual one; the types of `pg` leave out what it can also be told. */
+/** Options of a session that differ from the default; the types of `pg` leave some options out. */
 export type PgOptions = ClientConfig & { replication?: string };
 
-/** Logs in with `pg`. The session may be ended by the engine at any time, which is no error by itself. */
+/** Logs in with `pg`. The engine may end the session at any time, which is no error by itself. */
 export async function connectPg(cluster: DatabaseClusterResource, options: PgOptions = {}): Promise<Client> {
   const client = new Client({ ...loginOf(cluster), ...options });
   client.on("error", () => undefined);
@@ -141,7 +141,7 @@ export async function firstOfMysql(connection: Connection, sql: string): Promise
   return Array.isArray(rows) && Array.isArray(rows[0]) ? rows[0][0] : undefined;
 }
 
-/** The customer's databases, as the engine itself tells them. */
+/** The customer's databases, as the engine itself lists them. */
 export async function databaseNames(cluster: DatabaseClusterResource): Promise<unknown[]> {
   if (cluster.attributes.connection.protocol === "postgres") {
     const client = await connectPg(cluster, { database: "postgres" });
@@ -160,7 +160,7 @@ export async function databaseNames(cluster: DatabaseClusterResource): Promise<u
   return Array.isArray(rows) ? rows.flat() : [];
 }
 
-/** Waits until a login works and the statement is answered; an engine that comes back after a crash takes a moment. */
+/** Waits until a login works and the statement is answered; an engine that restarts after a crash takes a moment. */
 export async function untilAnswers(cluster: DatabaseClusterResource): Promise<void> {
   await until(`${cluster.id} answers`, async () => {
     try {
@@ -173,13 +173,13 @@ export async function untilAnswers(cluster: DatabaseClusterResource): Promise<vo
   });
 }
 
-/** The pids of all processes of an instance's engine, the one that the others are children of first. */
+/** The pids of all processes of an instance's engine, their parent first. */
 export function processesOf(pilvi: TestPilvi, id: string): number[] {
   const lock = join(pilvi.dataDir, "instances", id, "lock");
   return parentsFirst(holdersOf(lock));
 }
 
-/** Logs in as the host itself does, which the kernel vouches for, to see what no customer can. */
+/** Logs in as the host itself does, authenticated by the kernel, to see what no customer can. */
 export async function connectPgAdmin(
   pilvi: TestPilvi,
   cluster: DatabaseClusterResource,
@@ -189,7 +189,7 @@ export async function connectPgAdmin(
   return await connectPg(cluster, { host, user: "pilvi_admin", database });
 }
 
-/** Logs in as the host itself does, which the kernel vouches for, to see what no customer can. */
+/** Logs in as the host itself does, authenticated by the kernel, to see what no customer can. */
 export async function connectMysqlAdmin(
   pilvi: TestPilvi,
   cluster: DatabaseClusterResource,

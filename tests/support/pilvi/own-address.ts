@@ -1,17 +1,17 @@
-// An address of this machine that is not loopback, as clients of other machines have one.
+// An address of this machine that is not loopback, like the address of a client on another machine.
 import { networkInterfaces } from "node:os";
 import { runProgram } from "../clients/programs.ts";
 
-/** Out of a range that is meant for documentation (RFC 5737), so nobody has it. */
+/** From a range for documentation (RFC 5737), so no other machine has it. */
 const LENT = "198.51.100.7";
 
 export interface OwnAddress {
   address: string;
-  /** Gives back one that was lent to the machine. */
+  /** Removes an address that was added to the machine. */
   release(): Promise<unknown>;
 }
 
-/** An IPv4 address of a network card; of a machine without one, an address that it is lent, for which it takes root. */
+/** An IPv4 address of a network card; on a machine without a card, an address that is added to it, which takes root. */
 export async function ownAddress(): Promise<OwnAddress> {
   const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const found = all.find(({ family, internal }) => family === "IPv4" && !internal);

@@ -20,7 +20,7 @@ const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
 export const TOKEN = "test-token-of-the-default-organization";
 /** How much of the log is kept for a test that fails. */
 const LOG_CHARACTERS = 16 * 1024 * 1024;
-/** Longer than one request waits. */
+/** Longer than a single request waits. */
 const UNTIL_STATUS_MS = 90_000;
 
 /** The processes of Pilvi that a test may kill. */
@@ -28,26 +28,26 @@ export type ProcessName = "control" | "host" | "gateway";
 
 export interface StartOptions {
   env?: Record<string, string>;
-  /** A directory that another Pilvi left; a fresh one when left out. */
+  /** A directory that another Pilvi left; a new directory when left out. */
   dataDir?: string;
   port?: number;
   /** How many files each process may have open. */
   openFiles?: number;
 }
 
-/** An answer of the API, read whole. */
+/** An answer of the API, with its whole body. */
 export interface Answer<T = unknown> {
   status: number;
   headers: Headers;
   body: T;
 }
 
-/** What a single-resource answer holds. */
+/** A single-resource answer. */
 export interface CacheDocument {
   data: CacheResource;
 }
 
-/** Starts Pilvi and resolves when it says that it is ready. */
+/** Starts Pilvi and resolves when it reports that it is ready. */
 export async function startPilvi(options: StartOptions = {}): Promise<TestPilvi> {
   const pilvi = new TestPilvi(
     options.dataDir ?? freshDataDir(),
@@ -79,7 +79,7 @@ export class TestPilvi {
     return `${this.#certificate === undefined ? "http" : "https"}://127.0.0.1:${this.port}`;
   }
 
-  /** The certificate that the API shows; undefined for one in clear. */
+  /** The certificate that the API presents; undefined for an API in clear. */
   get #certificate(): string | undefined {
     const file = this.env.PILVI_TLS_CERT;
     return file === undefined ? undefined : readFileSync(file, "utf8");
@@ -91,7 +91,7 @@ export class TestPilvi {
     return this.#process.pid;
   }
 
-  /** @throws with what it printed when it ends before it is ready. */
+  /** @throws with its output when it ends before it is ready. */
   async start(): Promise<void> {
     const child = Bun.spawn([...this.#limits, process.execPath, MAIN, "up"], {
       env: this.env,
@@ -109,7 +109,7 @@ export class TestPilvi {
     throw new Error(`Pilvi did not start: ${printed}${this.#log}`);
   }
 
-  /** The newest part of what all starts of this Pilvi wrote to their log. */
+  /** The latest part of the log of all starts of this Pilvi. */
   log(): string {
     return this.#log;
   }
@@ -121,7 +121,7 @@ export class TestPilvi {
     }
   }
 
-  /** Kills `pilvi up` itself, as a crash would; what it started is left to notice. */
+  /** Kills `pilvi up` itself, as a crash would; its child processes notice by themselves. */
   async crash(): Promise<void> {
     await this.stop("SIGKILL");
   }
@@ -139,13 +139,13 @@ export class TestPilvi {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
-  /** What Prometheus is told, with the ids of resources. */
+  /** The metrics for Prometheus, with the ids of resources. */
   async metrics(): Promise<string> {
     const headers = { authorization: `Bearer ${TOKEN}` };
     return await (await fetch(`${this.url}/metrics`, { headers })).text();
   }
 
-  /** Asks the API and reads the answer; a body is sent as JSON. */
+  /** Sends a request to the API and reads the answer; a body is sent as JSON. */
   async api<T = unknown>(
     method: string,
     path: string,
@@ -201,7 +201,7 @@ export class TestPilvi {
     return childrenOf(this.pid).find((pid) => commandLine(pid).at(-1) === name);
   }
 
-  /** Ends processes as a crash would; those that do not run just now are passed over. */
+  /** Ends processes as a crash would; processes that do not run now are skipped. */
   kill(...names: ProcessName[]): void {
     for (const name of names) killIfThere(this.pidOf(name));
   }
@@ -214,7 +214,7 @@ export class TestPilvi {
     });
   }
 
-  /** The program and its arguments, as `pilvi up` runs it: built, with the places to stop at. */
+  /** The program and its arguments, as `pilvi up` runs it: built, with its fail points. */
   builtProgram(): [string, string] {
     const home = join(this.dataDir, "program");
     const folder = readdirSync(home).find((name) => !name.startsWith("bun-")) ?? "";
@@ -256,12 +256,12 @@ export function pilviEnv(dataDir: string, port: number): Record<string, string> 
     PILVI_PORT_RANGE: instancePorts(),
     PILVI_BOOTSTRAP_TOKEN: TOKEN,
     PILVI_RATE_LIMIT: "0",
-    // Only tests of databases want them, and building them takes the processor from all others.
+    // Only tests of databases need them, and building them takes the processor from all other tests.
     PILVI_WARM_SLOTS: "0",
   };
 }
 
-/** A body for `POST /caches` that is valid as it is. */
+/** A valid body for `POST /caches`. */
 export function cacheBody(wishes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     type: "platform_valkey",
@@ -272,14 +272,14 @@ export function cacheBody(wishes: Record<string, unknown> = {}): Record<string, 
   };
 }
 
-/** A folder that engines under users of their own can get into. */
+/** A folder that engines under users of their own can reach. */
 export function freshDataDir(): string {
   const folder = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-"));
   chmodSync(folder, 0o711);
   return folder;
 }
 
-/** Stops a Pilvi's processes at named places, so that a test can kill them just there. */
+/** Stops a Pilvi's processes at fail points, so that a test can kill them exactly there. */
 export class Failpoints {
   readonly folder: string;
 
@@ -294,13 +294,13 @@ export class Failpoints {
     return { PILVI_FAILPOINT_DIR: this.folder };
   }
 
-  /** Has the next process that comes by the place wait there. */
+  /** Makes the next process that reaches the fail point wait there. */
   arm(name: string): void {
     for (const file of readdirSync(this.folder)) rmSync(join(this.folder, file));
     writeFileSync(join(this.folder, `armed.${name}`), "");
   }
 
-  /** Resolves with the pid of the process that waits at the armed place. */
+  /** Resolves with the pid of the process that waits at the armed fail point. */
   async reached(): Promise<number> {
     const file = join(this.folder, "reached");
     const armed = readdirSync(this.folder).find((name) => name.startsWith("armed."));
@@ -308,7 +308,7 @@ export class Failpoints {
     return Number(readFileSync(file, "utf8"));
   }
 
-  /** Lets the waiting process go on, if it lives, and all that come by later pass. */
+  /** Lets the waiting process go on, if it lives, and all later processes pass. */
   release(): void {
     for (const file of readdirSync(this.folder)) {
       if (file.startsWith("armed.")) rmSync(join(this.folder, file));
@@ -320,7 +320,7 @@ export class Failpoints {
   }
 }
 
-/** Waits until a condition holds, by asking again and again; fails after a time. */
+/** Waits until a condition holds, by polling it; fails after a time. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,

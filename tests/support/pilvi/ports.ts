@@ -1,13 +1,14 @@
-// Ports of 127.0.0.1 for a test, apart from those of tests that run at the same time, and from those that the kernel gives to outgoing
-// connections (ip_local_port_range begins at 32,768): a port of those may be gone when it is to be had again after a restart.
+// Ports of 127.0.0.1 for a test, apart from the ports of parallel tests, and from the ports that the kernel gives to
+// outgoing connections (ip_local_port_range begins at 32,768): the kernel may have taken such a port when a restart
+// needs it again.
 
-/** Where the ports of APIs, proxies and the like begin, and where those of instances do; there are ten thousand of each. */
+/** The first ports of APIs, proxies and the like, and of instances; each range has ten thousand ports. */
 const [FIRST, FIRST_OF_INSTANCES] = [10_000, 20_000];
 
-/** How many ports this process has been given; the first is mostly another one than that of the process before. */
+/** How many ports this process has been given; the first mostly differs from that of the process before. */
 let given = process.pid;
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 export function freePort(): number {
   const [first, count] = ownPorts(FIRST);
   for (;;) {
@@ -17,16 +18,16 @@ export function freePort(): number {
   }
 }
 
-/** The ports that a Pilvi gives to its instances, as `PILVI_PORT_RANGE` has it. */
+/** The ports that a Pilvi gives to its instances, in the form of `PILVI_PORT_RANGE`. */
 export function instancePorts(): string {
   const [first, count] = ownPorts(FIRST_OF_INSTANCES);
   return `${first}-${first + count - 1}`;
 }
 
-/** Those of ten thousand ports that no other process takes. */
+/** A share of ten thousand ports that no other process takes. */
 function ownPorts(base: number): [first: number, count: number] {
   const worker = process.env.PILVI_TEST_WORKER;
-  // Run by hand, the number of the process has to do.
+  // In a run by hand, the process's own id selects the share.
   if (worker === undefined) return [base + (process.pid % 20) * 400, 400];
   return [base + 2_000 + Number(worker) * 1_900, 1_900];
 }

@@ -1,4 +1,4 @@
-// Looks at processes through /proc, and kills them.
+// Reads processes from /proc, and kills them.
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Kills a process, unless it has ended by itself meanwhile. */
@@ -6,7 +6,7 @@ export function killIfThere(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, "SIGKILL");
   } catch {
-    // It has.
+    // It has ended.
   }
 }
 
@@ -19,12 +19,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The pids of the engine processes of the instance in a folder, the one that the others are children of first. */
+/** The pids of the engine processes of the instance in a folder, their parent first. */
 export function enginePidsAt(folder: string): number[] {
   return parentsFirst(allPids().filter((pid) => commandLine(pid).some((word) => word.includes(folder))));
 }
 
-/** Puts those first whose parents are not among them; by their numbers alone children may come before, as numbers begin anew. */
+/** Sorts parents before their children; sorted by number, children may come first, as numbers begin anew. */
 export function parentsFirst(pids: readonly number[]): number[] {
   const isChild = (pid: number) => Number(pids.includes(parentOf(pid)));
   return pids.toSorted((one, other) => isChild(one) - isChild(other));

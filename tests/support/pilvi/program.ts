@@ -1,4 +1,4 @@
-// Runs the program as a user does, for tests that care about what it prints and how it ends.
+// Runs the program as a user does, for tests of its output and its end.
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
@@ -7,14 +7,14 @@ const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
 /** Whether Pilvi can give processes users of their own here. */
 export const IS_ROOT = process.getuid?.() === 0;
 
-/** How a run of the program ended. */
+/** The end of a run of the program. */
 export interface Ending {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Starts the program; the environment is the only one it gets. */
+/** Starts the program; it inherits no other environment. */
 export function spawnPilvi(args: string[], env: Record<string, string>) {
   return Bun.spawn([process.execPath, MAIN, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
 }
@@ -24,12 +24,12 @@ export async function runPilvi(args: string[], env: Record<string, string>): Pro
   return await endOf(spawnPilvi(args, env));
 }
 
-/** Runs a system command to its end, such as one under another user. */
+/** Runs a system command to its end, for example under another user. */
 export async function runCommand(command: string[]): Promise<Ending> {
   return await endOf(Bun.spawn(command, { stdio: ["ignore", "pipe", "pipe"] }));
 }
 
-/** What /proc says of a process, as text; NUL bytes become line breaks. */
+/** A file of /proc about a process, as text; NUL bytes become line breaks. */
 export function procText(pid: number, file: "cmdline" | "environ" | "status"): string {
   return readFileSync(`/proc/${pid}/${file}`, "utf8").replaceAll("\0", "\n");
 }

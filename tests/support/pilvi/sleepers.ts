@@ -1,4 +1,4 @@
-// Instances that tests put to sleep, and what is told of their sleep.
+// Instances that tests suspend, and the reports of their sleep.
 import { expect } from "bun:test";
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ interface Document {
 
 const ADDRESS = /^127\.0\.0\.1:\d+$/;
 
-/** Whose client it was, without the port that the client happened to have. */
+/** The address of the client, without its random port. */
 export interface Waker {
   user: string;
   database: string | null;
@@ -27,7 +27,7 @@ export interface Waker {
 /** The host's reason for leaving an engine awake that did not answer in time. */
 const SILENT_ENGINE = "The engine did not tell whether it is in use.";
 
-/** An instance that clients find asleep. */
+/** An instance that is asleep when clients connect. */
 export class Sleeper {
   readonly #pilvi: TestPilvi;
   readonly #id: string;
@@ -39,10 +39,10 @@ export class Sleeper {
     this.#path = `${type === "caches" ? "/caches" : "/databases/clusters"}/${id}`;
   }
 
-  /** Puts it to sleep through the API. @throws with what keeps it awake. */
+  /** Suspends it through the API. @throws with the reason that keeps it awake. */
   async sleep(): Promise<void> {
     let answer = await this.suspend();
-    // An engine on a busy machine may be late with its answer to the host, once; the customer is told to ask again.
+    // An engine on a busy machine may answer the host late, once; the customer is asked to try again.
     if (answer.status === 409 && answer.body.message === SILENT_ENGINE) answer = await this.suspend();
     const { status, body } = answer;
     if (status !== 200) throw new Error(`it does not sleep: ${status} ${JSON.stringify(body)}`);
@@ -50,7 +50,7 @@ export class Sleeper {
     expect(this.#processes).toEqual([]);
   }
 
-  /** Asks for sleep once. */
+  /** Requests a suspend once. */
   async suspend(): Promise<Answer<Document>> {
     return await this.#pilvi.api<Document>("POST", `${this.#path}/suspend`);
   }
@@ -59,7 +59,7 @@ export class Sleeper {
     return (await this.#pilvi.api<Document>("GET", this.#path)).body.data.meta.sleep;
   }
 
-  /** Has a client use it that finds it asleep, and waits until that is told as the one wake that there was. */
+  /** Runs a client that wakes it, and waits until the API reports exactly this wake. */
   async wokenBy<T>(waker: Waker, use: () => Promise<T>): Promise<T> {
     await this.sleep();
     const before = await this.state();
@@ -75,7 +75,7 @@ export class Sleeper {
     return result;
   }
 
-  /** Has somebody try what does not wake it. */
+  /** Runs an attempt that must not wake it. */
   async sleepsThrough<T>(attempt: () => Promise<T>): Promise<T> {
     await this.sleep();
     const before = await this.state();
@@ -86,7 +86,7 @@ export class Sleeper {
   }
 
   /**
-   * Asks it to sleep in the middle of something: it does when that has ended well, and not before.
+   * Requests its suspend in the middle of an activity: it succeeds when the activity has ended well, and not before.
    * @param work calls its argument in the middle.
    */
   async sleepsAfter(work: (ask: () => void) => Promise<unknown>): Promise<void> {

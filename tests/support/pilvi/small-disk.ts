@@ -1,9 +1,9 @@
-// A disk that is full, for tests that run as root: nobody else may mount.
+// A full disk, for tests that run as root: only root may mount.
 import { cpSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Puts a small disk of its own in the place of a folder, with all that is in it. Resolves to what takes it away again. */
+/** Replaces a folder by a small disk of its own, with its content. Resolves to the function that removes it again. */
 export function mountSmallDisk(folder: string): () => void {
   const copy = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-copy-"));
   const { uid, gid } = statSync(folder);

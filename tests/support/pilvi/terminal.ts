@@ -6,7 +6,7 @@ export class TerminalProgram {
   readonly #process: Bun.Subprocess;
   #shown = "";
 
-  /** @param env all that it has in its environment, but the PATH. */
+  /** @param env its whole environment, but the PATH. */
   constructor(command: string[], env: Record<string, string> = {}) {
     const decoder = new TextDecoder();
     this.#process = Bun.spawn(command, {
@@ -28,7 +28,7 @@ export class TerminalProgram {
     this.#process.terminal?.write("\u0003");
   }
 
-  /** Waits until it has shown a text, and forgets all up to there. @returns what it showed before. */
+  /** Waits until it has shown a text, and forgets the output up to there. @returns the output before it. */
   async shows(text: string): Promise<string> {
     try {
       await until(`it shows ${text}`, () => this.#shown.includes(text));

@@ -1,4 +1,4 @@
-// WebSocket clusters for tests: ordering them, publishing signed events, and sockets without a client library.
+// WebSocket clusters for tests: creating them, publishing signed events, and sockets without a client library.
 import { createHash, createHmac } from "node:crypto";
 import type {
   ApplicationResource,
@@ -7,13 +7,13 @@ import type {
 import { validServer } from "../api/api.ts";
 import { until, type TestPilvi } from "./pilvi.ts";
 
-/** What an answer about a cluster holds. */
+/** An answer about a cluster. */
 export interface ServerDocument {
   data: WebSocketClusterResource;
   included?: ApplicationResource[];
 }
 
-/** What an answer about an application holds. */
+/** An answer about an application. */
 export interface ApplicationDocument {
   data: ApplicationResource;
 }
@@ -25,7 +25,7 @@ export interface TestServer {
   main: ApplicationResource;
 }
 
-/** Asks for a cluster. */
+/** Requests a cluster. */
 export async function orderServer(
   pilvi: TestPilvi,
   wishes: object = {},
@@ -46,7 +46,7 @@ export async function createServer(pilvi: TestPilvi, wishes: object = {}): Promi
   return { ...made, server: await untilServer(pilvi, made.id) };
 }
 
-/** Waits until the cluster is available, which means as well that what was wished for is in force. */
+/** Waits until the cluster is available, so that its desired state is in force as well. */
 export async function untilServer(pilvi: TestPilvi, id: string): Promise<WebSocketClusterResource> {
   const { status, body } = await pilvi.api<ServerDocument>("GET", `/websocket-servers/${id}?wait=available`);
   if (status === 200 && body.data.attributes.status === "available") return body.data;
@@ -72,7 +72,7 @@ export async function deleteServer(pilvi: TestPilvi, id: string): Promise<void> 
   if (status !== 404) throw new Error(`${id} is not gone: ${status}`);
 }
 
-/** Publishes an event as an application's server would, and tells the status of the answer. */
+/** Publishes an event as an application's server would, and returns the status of the answer. */
 export async function publish(
   { meta }: WebSocketClusterResource,
   { attributes }: ApplicationResource,
@@ -108,7 +108,7 @@ function tellsOfEntry({ event }: Frame): boolean {
   return event === "pusher_internal:subscription_succeeded";
 }
 
-/** A WebSocket that remembers what it was told. */
+/** A WebSocket that records its messages. */
 export class RawSocket {
   readonly frames: Frame[] = [];
   closeCode: number | null = null;
@@ -189,7 +189,7 @@ export class RawSocket {
   }
 }
 
-/** Whether a new socket is let in now. */
+/** Whether the server accepts a new socket now. */
 export async function lets(
   server: WebSocketClusterResource,
   application: ApplicationResource,

@@ -1,4 +1,4 @@
-// Bytes for tests of hostile clients, out of random numbers of a fixed seed.
+// Bytes for tests of hostile clients, from random numbers of a fixed seed.
 
 /** At least one byte and at most so many. @param random gives numbers from 0 up to 1. */
 export function randomBytes(random: () => number, most: number): Buffer {

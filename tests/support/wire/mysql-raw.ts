@@ -1,4 +1,4 @@
-// A client of the MySQL protocol that sends whatever a test wants, packet by packet.
+// A client of the MySQL protocol that sends any bytes a test gives it, packet by packet.
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 
@@ -47,7 +47,7 @@ export class RawMysql {
     }
   }
 
-  /** The next packet, of which the test knows that it comes. @throws when the connection ends instead. */
+  /** The next packet, which the test expects. @throws when the connection ends instead. */
   async expectPacket(): Promise<RawPacket> {
     const packet = await this.packet();
     if (packet === null) throw new Error("the connection has ended");
@@ -65,7 +65,7 @@ export class RawMysql {
     });
   }
 
-  /** Says that nothing more comes. */
+  /** Ends its sending. */
   end(): void {
     this.#socket.end();
   }
@@ -82,7 +82,7 @@ export function saltOf(greeting: Uint8Array): Buffer {
   return Buffer.concat([bytes.subarray(start, start + 8), bytes.subarray(start + 27, start + 39)]);
 }
 
-/** What proves a password by mysql_native_password. */
+/** The proof of a password by mysql_native_password. */
 export function nativeToken(password: string, salt: Uint8Array): Buffer {
   const once = sha1(Buffer.from(password));
   const mask = sha1(salt, sha1(once));
@@ -93,7 +93,7 @@ function sha1(...parts: Uint8Array[]): Buffer {
   return createHash("sha1").update(Buffer.concat(parts)).digest();
 }
 
-/** A packet as it is on the wire. */
+/** A packet in its bytes. */
 export function framed(sequence: number, payload: Uint8Array): Buffer {
   const header = Buffer.alloc(4);
   header.writeUIntLE(payload.length, 0, 3);
@@ -103,14 +103,14 @@ export function framed(sequence: number, payload: Uint8Array): Buffer {
 
 const DEFAULT_FLAGS = 0x0000_0004 | 0x0000_0200 | 0x0000_8000 | 0x0008_0000;
 
-/** What a test's client answers to a greeting. */
+/** The answer of a test's client to a greeting. */
 export interface Answer {
   user: string;
   proof?: Uint8Array;
   database?: string;
   plugin?: string;
   attributes?: Record<string, string>;
-  /** Flags to be set besides those that the parts need. */
+  /** Flags to set besides the flags that the parts need. */
   flags?: number;
 }
 

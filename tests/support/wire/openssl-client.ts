@@ -1,4 +1,4 @@
-// A TLS client of OpenSSL on a socket that does not block, for tests that need thousands of them in one process.
+// A TLS client of OpenSSL on a non-blocking socket, for tests that need thousands of clients in a process.
 import { dlopen, FFIType, type Pointer } from "bun:ffi";
 
 const { i32, u32, ptr: pointer } = FFIType;
@@ -18,7 +18,7 @@ const { symbols: ssl } = dlopen("libssl.so.3", {
 
 const context = ssl.SSL_CTX_new(ssl.TLS_client_method());
 
-/** Each name stands behind its length. */
+/** Each name follows its length. */
 const PROTOCOLS = Buffer.from("\x02h2\x0apostgresql", "latin1");
 
 /** Trusts any certificate, and names the protocols `h2` and `postgresql`. */
@@ -30,7 +30,7 @@ export class OpenSslClient {
     ssl.SSL_set_alpn_protos(this.#native, PROTOCOLS, PROTOCOLS.length);
   }
 
-  /** Goes on with the handshake; whether it is done. */
+  /** Continues the handshake; whether it is done. */
   handshake(): boolean {
     return ssl.SSL_connect(this.#native) === 1;
   }
@@ -45,7 +45,7 @@ export class OpenSslClient {
     return ssl.SSL_write(this.#native, bytes, bytes.length) === bytes.length;
   }
 
-  /** Says that nothing more comes. */
+  /** Ends its sending. */
   shutdown(): void {
     ssl.SSL_shutdown(this.#native);
   }

@@ -1,4 +1,4 @@
-// A client of Postgres that sends exactly what a test says, byte by byte where it matters.
+// A client of Postgres that sends exactly the bytes of a test, byte by byte where it matters.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { saslInitialResponse, saslResponse, startupMessage } from "../../../src/gateway/postgres/messages.ts";
@@ -44,7 +44,7 @@ export class RawPostgres {
     this.socket.write(bytes);
   }
 
-  /** What came up to the end of the connection. */
+  /** All bytes up to the end of the connection. */
   async rest(): Promise<Buffer> {
     while (!this.#isEnded) await this.#changed.promise;
     const bytes = this.#bytes;
@@ -78,8 +78,8 @@ export class RawPostgres {
   }
 
   /**
-   * Logs in after the first packet, as far as the server lets it.
-   * @param then is sent right behind the proof.
+   * Logs in after the first packet, as far as the server allows.
+   * @param then is sent directly behind the proof.
    * @returns the messages from the end of the authentication on.
    */
   async prove(password: string, then: Uint8Array = Buffer.alloc(0)): Promise<Heard[]> {

@@ -1,4 +1,4 @@
-// Sockets that Bun knows nothing of, as the gateway has them: descriptors that do not block.
+// Sockets outside of Bun, like the gateway's: non-blocking descriptors.
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
 const { i32, u32, ptr: pointer } = FFIType;
@@ -61,12 +61,12 @@ export function socketPair(): [number, number] {
   return [pair[0] ?? -1, pair[1] ?? -1];
 }
 
-/** Lets the kernel take little at a time. */
+/** Limits the kernel's buffers. */
 export function limitSending(fd: number, bytes: number): void {
   libc.setsockopt(fd, SOL_SOCKET, SO_SNDBUF, ptr(new Int32Array([bytes])), 4);
 }
 
-/** Tells the other end that nothing more comes. */
+/** Ends the sending of this side. */
 export function endSending(fd: number): void {
   libc.shutdown(fd, SHUT_WR);
 }
@@ -75,7 +75,7 @@ export function closeSocket(fd: number): void {
   libc.close(fd);
 }
 
-/** Looks again in every turn of the event loop, in which clients of the same process go on. */
+/** Polls in every turn of the event loop, in which clients of the same process go on. */
 export async function turnsUntil(holds: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   while (!holds()) {

@@ -1,4 +1,4 @@
-// A WebSocket client that does as it is told, right or wrong: frames are written byte by byte as RFC 6455 has them.
+// A WebSocket client that sends valid or invalid frames, written byte by byte by RFC 6455.
 import { connect, type Socket } from "node:net";
 import { until } from "../pilvi/pilvi.ts";
 import { APP } from "../engines/realtime.ts";
@@ -60,9 +60,9 @@ export interface RawOptions {
 }
 
 export class RawWebSocket {
-  /** All whole frames that came so far. */
+  /** All whole frames so far. */
   readonly frames: RawFrame[] = [];
-  /** Whether the server has ended the connection, for whatever reason. */
+  /** Whether the server has ended the connection, for any reason. */
   isEnded = false;
   readonly socket: Socket;
   #head: string | null = null;
@@ -85,7 +85,7 @@ export class RawWebSocket {
     return client;
   }
 
-  /** Connects and resolves when the protocol's greeting has come. */
+  /** Connects and resolves when the protocol's greeting has arrived. */
   static async greeted(port: number, options: RawOptions = {}): Promise<RawWebSocket> {
     const client = await RawWebSocket.connect(port, options);
     await client.event("pusher:connection_established");
@@ -97,20 +97,20 @@ export class RawWebSocket {
     return this.#head;
   }
 
-  /** The events that came so far. */
+  /** The events so far. */
   get events(): { event: string; channel?: string; data?: unknown }[] {
     return this.frames
       .filter(({ opcode }) => opcode === OPCODE.text)
       .map(({ payload }) => JSON.parse(payload.toString()) as { event: string });
   }
 
-  /** What the greeting calls this connection. */
+  /** The id of this connection in the greeting. */
   get socketId(): string {
     const greeting = this.events.find(({ event }) => event === "pusher:connection_established");
     return (JSON.parse(String(greeting?.data)) as { socket_id: string }).socket_id;
   }
 
-  /** The code that the server closed with; null while it has not, or without a code. */
+  /** The code of the server's close; null before it, or without a code. */
   get closeCode(): number | null {
     const frame = this.frames.find(({ opcode }) => opcode === OPCODE.close);
     return frame === undefined || frame.payload.length < 2 ? null : frame.payload.readUInt16BE(0);
@@ -142,7 +142,7 @@ export class RawWebSocket {
     return this.closeCode;
   }
 
-  /** Whether the connection still does what it should: a ping is answered. */
+  /** Whether the connection still works: a ping is answered. */
   async isServed(): Promise<boolean> {
     const pongs = () => this.events.filter(({ event }) => event === "pusher:pong").length;
     const before = pongs();

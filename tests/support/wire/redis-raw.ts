@@ -1,4 +1,4 @@
-// A connection to a cache or its gateway that says what no library would.
+// A connection to a cache or its gateway that sends bytes that no library would.
 import type { Socket } from "bun";
 
 const PATIENCE_MS = 60_000;
@@ -33,13 +33,13 @@ export class RawRedis {
     return this.#isEnded;
   }
 
-  /** @param text one character a byte. */
+  /** @param text one character for each byte. */
   write(text: string): void {
     this.#unsent = Buffer.concat([this.#unsent, Buffer.from(text, "latin1")]);
     this.#flush();
   }
 
-  /** Says something and returns what is heard until it ends with a text. @throws when the other side closes before. */
+  /** Sends bytes and returns the answer up to an ending text. @throws when the other side closes before. */
   async ask(text: string, end: string): Promise<string> {
     this.write(text);
     await this.#until(() => this.#heard.endsWith(end));
@@ -47,7 +47,7 @@ export class RawRedis {
     return this.#take();
   }
 
-  /** Says something and returns all that is heard until the other side closes. */
+  /** Sends bytes and returns all bytes until the other side closes. */
   async askAll(text: string): Promise<string> {
     this.write(text);
     await this.#until(() => false);

@@ -1,4 +1,4 @@
-// A client that speaks TLS on a bare descriptor, and does just what it is told.
+// A client that speaks TLS on a bare descriptor, controlled by the test.
 import { errno, EAGAIN, addressOf, libc, MSG_PEEK } from "../../../src/gateway/reactor/libc.ts";
 import type { TlsContext } from "../../../src/gateway/tls/index.ts";
 import { type Loop, Peer } from "../gateway/loop.ts";
@@ -9,7 +9,7 @@ const RECORD_BYTES = 16_384;
 
 export class TlsPeer extends Peer {
   readonly #session: OpenSslClient;
-  /** What has to be sent first since the kernel took no more. */
+  /** Bytes to be sent first, since the kernel took no more. */
   #unsent: Buffer | null = null;
   readonly #memory = Buffer.alloc(65_536);
 
@@ -19,7 +19,7 @@ export class TlsPeer extends Peer {
     this.#session = new OpenSslClient(fd);
   }
 
-  /** Goes on with the handshake; whether it is done. */
+  /** Continues the handshake; whether it is done. */
   handshake(): boolean {
     return this.#session.handshake();
   }

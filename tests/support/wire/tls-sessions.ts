@@ -13,7 +13,7 @@ import { closeSocket, type RawListener, socketPair, turnsUntil } from "./raw-soc
 /** The library of the machine. */
 export const LIBRARY = "libssl.so.3";
 
-/** What openssl(1) makes a key of the usual kind with. */
+/** The options with which openssl(1) makes a usual key. */
 export const ECDSA_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
 
 /** A certificate and its key, in the PEM format. */
@@ -22,7 +22,7 @@ export interface Pair {
   key: string;
 }
 
-/** Where sessions read into and write from. */
+/** The buffers that sessions read into and write from. */
 export const buffer = new Uint8Array(new ArrayBuffer(65_536));
 export const address = ptr(buffer);
 
@@ -30,7 +30,7 @@ export const address = ptr(buffer);
 export class CertificateFolder {
   readonly path = mkdtempSync(join(tmpdir(), "pilvi-tls-"));
 
-  /** Makes a certificate that is signed with its own key, kept in `NAME.crt` and `NAME.key`. */
+  /** Makes a self-signed certificate, kept in `NAME.crt` and `NAME.key`. */
   async newPair(name: string, kind: string[] = ECDSA_KEY, host = "localhost"): Promise<Pair> {
     const names = ["-subj", `/CN=${host}`, "-addext", `subjectAltName=DNS:${host},IP:127.0.0.1`];
     const files = ["-keyout", this.file(`${name}.key`), "-out", this.file(`${name}.crt`)];
@@ -51,12 +51,12 @@ export class CertificateFolder {
   }
 }
 
-/** A session over TCP with a client of this runtime. */
+/** A session over TCP with a client of Bun. */
 export class Connection {
   readonly client: TLSSocket;
   readonly session: TlsSession;
   readonly fd: number;
-  /** What the client complained of. */
+  /** The error of the client. */
   readonly faults: string[] = [];
 
   private constructor(client: TLSSocket, session: TlsSession, fd: number) {
@@ -76,12 +76,12 @@ export class Connection {
     return new Connection(client, context.session(fd, alpn), fd);
   }
 
-  /** Goes on with the handshake to its end. */
+  /** Continues the handshake to its end. */
   handshake(): Promise<"done" | "failed"> {
     return handshakeOf(this.session);
   }
 
-  /** What the next read answers that has something to tell, with the bytes it read. */
+  /** The next result of a read that is not pending, with its bytes. */
   async read(): Promise<{ count: number; bytes: Buffer }> {
     let count = WANT_READ;
     await turnsUntil(() => (count = this.session.read(address, buffer.length)) !== WANT_READ);
@@ -95,7 +95,7 @@ export class Connection {
   }
 }
 
-/** Goes on with a handshake to its end. */
+/** Continues a handshake to its end. */
 export async function handshakeOf(session: TlsSession): Promise<"done" | "failed"> {
   let state = session.handshake();
   await turnsUntil(() => {
