@@ -103,7 +103,7 @@ export class Runner {
     return (this.#runnable = { engine, context });
   }
 
-  /** Whether the files, which hold every setting that an engine reads only at its start, are those it would get now. */
+  /** Whether the files are those that the engine would get now; they hold all that it reads only at its start. */
   isAsWritten({ engine, context }: Runnable): boolean {
     return isConfigWritten(engine, context);
   }

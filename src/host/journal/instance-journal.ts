@@ -77,7 +77,7 @@ export class ProcessJournal {
     void exited.then(() => (this.#endedAt = new Date()));
   }
 
-  /** Records an end without a host. The process certainly ran as long as the former host lived. */
+  /** Records an end that no host saw: it lies between the former host's last sign of life and now. */
   #endedUnseen(startedAtText: string, atLatest: Date): void {
     const { formerAliveAt } = this.#journal;
     const times = [startedAtText, ...(formerAliveAt === null ? [] : [formerAliveAt])].toSorted();

@@ -22,7 +22,7 @@ import { replaceFile } from "../../lib/files.ts";
 import type { Log } from "../../lib/log.ts";
 import { presentableSentence } from "../../lib/presentable.ts";
 
-/** The most records of one instance that wait for the control plane. Only its own further records are lost. */
+/** The most records of one instance that wait for the control plane. Later records of that instance are lost. */
 export const MAX_WAITING = 200;
 /** The size at which the file is rewritten without the taken records. */
 const COMPACT_BYTES = 256 * 1_024;

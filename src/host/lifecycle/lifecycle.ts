@@ -126,7 +126,7 @@ function asked(lifecycle: Lifecycle, demand: Demand, ticket: Ticket | undefined,
   return { lifecycle: leave.lifecycle, effects: [...leave.effects, ...kill] };
 }
 
-/** Queues a demand. Repeated wakes and idle reports count once; a suspension answers all its callers. */
+/** Queues a demand. Repeated wakes and idle reports count once; callers join a suspension until its end. */
 function queued(lifecycle: Lifecycle, demand: Demand, ticket: Ticket | undefined, now: Moment): Step {
   const { task, queue } = lifecycle;
   const tickets = ticket === undefined ? [] : [ticket];

@@ -64,7 +64,7 @@ export type Happening =
   | "removalBegun"
   | "removed";
 
-/** The next state after each happening. A removal leads everywhere to `removing`. ARCHITECTURE.md draws this. */
+/** The next state after each happening. A removal leads from anywhere to `removing`. ARCHITECTURE.md draws this. */
 export const TRANSITIONS: Record<StateName, Partial<Record<Happening, StateName>>> = {
   absent: {
     foundAsleep: "asleep",

@@ -1,4 +1,4 @@
-// The addresses of all instances. The host keeps a socket at each, so that no other program takes the address.
+// The addresses of all instances. The host keeps a socket at each for life, so that no other program takes it.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { acceptForPassing, listenForPassing } from "../../lib/descriptor-passing.ts";
@@ -142,7 +142,7 @@ export class Addresses {
       return this.#takeOffer(id, place) ?? this.#replace(id, place);
     } catch (error) {
       if (isTaken) throw error;
-      // The gateway may hold the address for the previous host, so that the host waits for it first.
+      // A gateway may still hold the address from the previous host, so the gateway is awaited before another try.
       await this.#met.promise;
       const offered = this.#takeOffer(id, place);
       if (offered !== null) return offered;

@@ -118,13 +118,13 @@ export function ensureEngineFolders(
   chmodSync(folder.run, 0o2710);
 }
 
-/** Gives data of an earlier Pilvi's user to this user. The folder comes last, so that the next host goes on. */
+/** Gives data of an earlier Pilvi's user to this user, the folder last, so that the next host goes on after a kill. */
 function giveData(data: string, account: Account): void {
   const { uid } = statSync(data);
   if (uid !== account.uid && uid !== 0) chownTree(data, account);
 }
 
-/** Deletes everything of an instance. The manifest goes last: it shows the next host the removal. */
+/** Deletes everything of an instance. The manifest goes last, so that the next host finishes after a kill. */
 export async function deleteFolder({ path, manifest, ...contents }: InstanceFolder): Promise<void> {
   for (const each of Object.values(contents)) rmSync(each, { recursive: true, force: true });
   await failpoint("host.remove.emptied");

@@ -14,7 +14,7 @@ import { codeOf } from "../../lib/errors.ts";
 /** The descriptor number under which an engine holds its lock. */
 export const LOCK_FD = 3;
 
-/** Takes the lock for an engine about to start; null while an engine runs. The caller closes the descriptor. */
+/** Takes the lock for a new engine; null while an engine runs. The caller closes the descriptor after the start. */
 export function takeLock(path: string): number | null {
   const fd = openSync(path, "a", 0o600);
   if (tryLock(fd)) return fd;

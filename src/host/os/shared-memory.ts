@@ -14,7 +14,7 @@ const SYSV_LIST = "/proc/sysvipc/shm";
 const END_TIMEOUT_MS = 1_000;
 const END_RETRY_MS = 5;
 
-/** Frees the shared memory of the instance's user. The engine must have ended. A shared user's memory stays. */
+/** Frees the memory of the ended engine's user. A shared user's memory stays, because it may be another program's. */
 export async function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): Promise<void> {
   const uid = canSwitchUsers() ? ownerOf(data) : null;
   if (uid === null || !isInstanceUid(uid)) return;

@@ -22,7 +22,7 @@ export interface SlotKind {
 /** The ending of an incomplete slot's name. A folder with it at a start is the remains of a killed host. */
 const UNFINISHED = ".building";
 
-/** The limits of builds, which harm no other process when they take too much. */
+/** The limits of builds, so that an excessive build harms no other process. */
 const BUILD_LIMITS = { memoryBytes: 1024 ** 3, maxProcesses: 128, cpus: null };
 
 /** The time since the latest taken slot after which new slots are built. */

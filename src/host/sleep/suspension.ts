@@ -69,8 +69,7 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
   try {
     await (isBehindGateway ? empty(sleeper, timeouts) : untilUnused(sleeper, timeouts.guardMs));
     if (isBehindGateway) await recordAndDetach(sleeper, timeouts);
-    // The gateway takes the address over without a manifest change. This write finds a full disk while the engine still
-    // runs.
+    // The hand-over writes the manifest after the engine has ended. This write finds a full disk while it still runs.
     else sleeper.file.note({});
     assertGoesOn(sleeper, timeouts);
     if (!isBehindGateway) sleeper.lifecycle.report({ type: "handOverBegun" });
