@@ -1,4 +1,4 @@
-// Has a client prove who it is, without waking anything.
+// Authenticates a client without waking its engine.
 import { held, type Backend, type Instance } from "../backend.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import { EngineLogin, NotByPassword, type Proof } from "./engine-login.ts";
@@ -18,19 +18,19 @@ import {
 import { isSameHashing, makeNonce, mockVerifier, readVerifier, type Verifier } from "./scram.ts";
 import type { Startup } from "./startup-packet.ts";
 
-/** The time that a client has for each part of saying who it is. */
+/** The time that a client has for each message of its login. */
 export const AUTHENTICATION_MS = 10_000;
 
-/** What a client's proof is checked with, and the login at the engine that told that it is the one in force. */
+/** The verifier for a client's proof, and the login at the engine that confirmed that the verifier is in force. */
 interface Secret<E extends Stream> {
   verifier: Verifier;
   /** Null while the engine does not run, and for users that do not exist. */
   login: EngineLogin<E> | null;
-  /** Whether the engine was asked for its users since the client came. */
+  /** Whether the users were refreshed during this login. */
   isFresh: boolean;
 }
 
-/** A client that has proved who it is, and the login at the engine that has begun for it. */
+/** The proof of a client, and the login at the engine that has begun for it. */
 export interface Authenticated<E extends Stream> {
   proof: Proof;
   login: EngineLogin<E> | null;
@@ -42,7 +42,7 @@ export async function authenticate<C extends ClientStream, E extends Stream>(
   backend: Backend<C, E>,
   startup: Startup,
 ): Promise<Authenticated<E>> {
-  // A certificate whose signature has no hash of its own cannot be bound to.
+  // A certificate whose signature has no hash algorithm allows no channel binding.
   const endPoint = client.tls?.endPointHash.length ? client.tls.endPointHash : null;
   client.write(Buffer.concat([negotiation(startup), authenticationSasl(mechanismsFor(endPoint))]));
   const { mechanism, text } = readInitialResponse(await readPasswordMessage(client));
@@ -67,7 +67,7 @@ function negotiation({ isTooNew, unknownOptions, version }: Startup): Buffer {
   return negotiateProtocolVersion(version, unknownOptions);
 }
 
-/** Of a SASLInitialResponse: the mechanism, then what it begins with. */
+/** The members of a SASLInitialResponse: the mechanism, and its first message. */
 function readInitialResponse(body: Buffer): { mechanism: string; text: string } {
   const end = body.indexOf(0);
   const dataAt = end + 5;
@@ -95,8 +95,9 @@ async function findSecret<C extends ClientStream, E extends Stream>(
 }
 
 /**
- * While an engine runs its users may change at any time, and it alone knows what is in force.
- * @param isAgain whether the host has just been asked, which sets a published user again that a customer has changed.
+ * Asks a running engine which verifier is in force: its users may change at any time.
+ * @param isAgain whether the users were just refreshed; at a refresh the host restores a published user that a customer
+ *   has changed.
  */
 async function askEngine<C extends ClientStream, E extends Stream>(
   backend: Backend<C, E>,
@@ -106,9 +107,9 @@ async function askEngine<C extends ClientStream, E extends Stream>(
   const old = verifierOf(backend, startup);
   const known = old ?? (await newVerifierOf(backend, startup));
   let isFresh = isAgain || old === null;
-  // An engine without a word about a user may know it all the same, as its own administrator: that is nobody from outside.
+  // A user without a verifier may still exist at the engine, as its administrator: no client may be that user.
   if (known === null) return secretOf(startup, null, isFresh);
-  // The engine is asked all the same when somebody has proved to know this password.
+  // A client that proves this password still has to log in at the engine.
   if (backend.isCrowded) return { verifier: known, login: null, isFresh };
   const engine = await backend.connectIfRunning();
   if (engine === null) throw new EngineLost();
@@ -128,7 +129,7 @@ async function askEngine<C extends ClientStream, E extends Stream>(
   }
 }
 
-/** Users that do not exist are told apart from others by nothing but the failure of their proof. */
+/** For unknown users a mock verifier: only the failure of the proof shows, as with a wrong password. */
 function secretOf({ user }: Startup, verifier: Verifier | null, isFresh: boolean): Secret<never> {
   return { verifier: verifier ?? mockVerifier(user), login: null, isFresh };
 }
@@ -152,9 +153,9 @@ async function check(
 ): Promise<Proof> {
   const known = proofOf(verifier, final);
   if (known !== null) return known;
-  // Each refusal asks for the users once, whether there is such a user or not, and so takes as long.
+  // Each refusal refreshes the users once, for known and unknown users alike, so both take as long.
   if (isFresh) throw wrongPassword(startup.user);
-  // A new password may have been hashed with the salt of the old one.
+  // A new password may have the salt of the old password.
   const newer = await newVerifierOf(backend, startup);
   const proof = newer !== null && isSameHashing(newer, verifier) ? proofOf(newer, final) : null;
   if (proof === null) throw wrongPassword(startup.user);

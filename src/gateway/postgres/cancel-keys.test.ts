@@ -1,10 +1,10 @@
-// Keys of cancels are good for one session of one instance.
+// Cancel keys: each is valid for one session of one instance.
 import { expect, test } from "bun:test";
 import { CancelKeys } from "./cancel-keys.ts";
 
 const engine = { pid: 4711, key: Buffer.from("abcd") };
 
-test("a key finds its session until it is dropped", () => {
+test("a cancel key finds its session until it is dropped", () => {
   const keys = new CancelKeys();
   const key = keys.mint("db-1", engine, 4);
   expect(key.pid).toBeGreaterThan(0);
@@ -15,7 +15,7 @@ test("a key finds its session until it is dropped", () => {
   expect(keys.size).toBe(0);
 });
 
-test("a key is of no use at another instance, nor is a part of it", () => {
+test("a cancel key is refused at another instance, and when it is not exact", () => {
   const keys = new CancelKeys();
   const { pid, key } = keys.mint("db-1", engine, 32);
   expect(keys.find("db-2", { pid, key })).toBeNull();
@@ -27,7 +27,7 @@ test("a key is of no use at another instance, nor is a part of it", () => {
   expect(keys.find("db-1", { pid, key: other })).toBeNull();
 });
 
-test("no two sessions have the same process id", () => {
+test("the cancel keys of all sessions have different process ids", () => {
   const keys = new CancelKeys();
   const pids = Array.from({ length: 1000 }, () => keys.mint("db-1", engine, 4).pid);
   expect(new Set(pids).size).toBe(1000);

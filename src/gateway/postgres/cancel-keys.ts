@@ -1,13 +1,13 @@
-// The keys with which clients cancel their queries: made here, since those of the engines begin anew with each start.
+// The keys with which clients cancel their queries: made by the gateway, since an engine's keys end with its process.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 
-/** What the engine gave a session, and wants to be shown when its query is to be cancelled. */
+/** The engine's key of a session, which a cancel request to the engine has to show. */
 export interface EngineKey {
   pid: number;
   key: Uint8Array;
 }
 
-/** What a client has to show. */
+/** The gateway's key of a session, which a client's cancel request has to show. */
 export interface ClientKey {
   pid: number;
   key: Uint8Array;
@@ -19,15 +19,15 @@ interface Issued {
   engine: EngineKey;
 }
 
-/** Process ids of Postgres are positive numbers of 32 bits with a sign. */
+/** Process ids of Postgres are positive signed 32-bit integers. */
 const MAX_PID = 0x7fff_ffff;
 
 export class CancelKeys {
   readonly #issued = new Map<number, Issued>();
 
   /**
-   * Makes a key for a session, to be dropped at its end.
-   * @param keyBytes how long the secret part is.
+   * Makes a key for a session; the caller drops it at the session's end.
+   * @param keyBytes the length of the secret part.
    */
   mint(instanceId: string, engine: EngineKey, keyBytes: number): ClientKey {
     let pid = 0;
@@ -37,13 +37,13 @@ export class CancelKeys {
     return { pid, key };
   }
 
-  /** The session goes on with another one at the engine. */
+  /** Sets the engine's key of a session that goes on at another engine process. */
   renew({ pid }: ClientKey, engine: EngineKey): void {
     const issued = this.#issued.get(pid);
     if (issued !== undefined) issued.engine = engine;
   }
 
-  /** The engine's key of the session of that instance whose client has shown this one; null when there is none. */
+  /** The engine's key for a client's key at an instance; null for an unknown or wrong key. */
   find(instanceId: string, { pid, key }: ClientKey): EngineKey | null {
     const issued = this.#issued.get(pid);
     if (issued === undefined || issued.instanceId !== instanceId) return null;
@@ -55,7 +55,7 @@ export class CancelKeys {
     this.#issued.delete(pid);
   }
 
-  /** Keys that could be used now. */
+  /** The count of valid keys. */
   get size(): number {
     return this.#issued.size;
   }

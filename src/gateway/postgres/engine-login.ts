@@ -1,4 +1,4 @@
-// The engine's side of a login: asked before the client has proved anything, answered with its keys afterwards.
+// A login at the engine: begun before the client's proof, finished with the keys from the proof.
 import type { Stream } from "../stream.ts";
 import type { EngineKey } from "./cancel-keys.ts";
 import { EngineLost, EngineError } from "./errors.ts";
@@ -8,23 +8,23 @@ import { ScramClient, type Challenge } from "./scram-client.ts";
 import { SCRAM, type Hashing, type Verifier } from "./scram.ts";
 import type { Startup } from "./startup-packet.ts";
 
-/** Types of messages of the engine. */
+/** Types of the engine's messages. */
 const AUTHENTICATION_REQUEST = "R";
 const BACKEND_KEY_DATA = "K";
 const ERROR_RESPONSE = "E";
 const NOTICE_RESPONSE = "N";
 const READY_FOR_QUERY = "Z";
 
-/** What an engine said after it had let somebody in. */
+/** A session at the engine after its login. */
 export interface LoggedIn<E extends Stream> {
   engine: E;
   engineKey: EngineKey;
-  /** What the client is to be told before and after the key to its session, up to where the engine waits for it. */
+  /** The engine's messages to the client before and after the cancel key, up to ReadyForQuery and beyond. */
   beforeKey: Buffer;
   afterKey: Buffer;
 }
 
-/** The engine lets this user in without a password, or wants to see it in another way: nobody from outside may be this user. */
+/** The engine demands no SCRAM proof from this user, so no client may be this user. */
 export class NotByPassword extends Error {
   constructor() {
     super("the engine does not ask for a proof of the password");
@@ -32,12 +32,12 @@ export class NotByPassword extends Error {
   }
 }
 
-/** What a client proved, and what it is told when the engine has accepted it too. */
+/** A client's proof, and the messages to the client when the engine has accepted it too. */
 export interface Proof {
   verifier: Verifier;
-  /** What only those know who know the password. */
+  /** SCRAM's ClientKey, which can be computed only from the password. */
   clientKey: Uint8Array;
-  /** The end of the client's own authentication. */
+  /** The messages that end the client's own authentication. */
   welcome: Uint8Array;
 }
 
@@ -55,15 +55,15 @@ export class EngineLogin<E extends Stream> {
   }
 
   /**
-   * Asks for a session, up to the engine's challenge.
-   * @param engine is ended when this throws.
+   * Begins a login, up to the engine's challenge.
+   * @param engine the connection, which is ended when this throws.
    * @throws EngineLost, EngineError, NotByPassword.
    */
   static async begin<E extends Stream>(engine: E, { parameters }: Startup): Promise<EngineLogin<E>> {
     const reader = new EngineReader(engine);
     const scram = new ScramClient();
     try {
-      // What the engine offers is known before it does, so the choice goes along with the question.
+      // The engine's offer is known beforehand, so the choice goes out with the startup message and saves a round trip.
       const choice = saslInitialResponse(SCRAM, scram.first);
       engine.write(Buffer.concat([startupMessage(parameters), choice]));
       await readAuthentication(reader, AUTHENTICATION.sasl);
@@ -77,14 +77,14 @@ export class EngineLogin<E extends Stream> {
     }
   }
 
-  /** How the password in force was hashed, or a made-up way for a user that does not exist. */
+  /** The hashing of the password in force; made up by the engine for an unknown user. */
   get hashing(): Hashing {
     return this.#challenge.hashing;
   }
 
   /**
-   * Proves to know the password, and waits until the engine is ready for queries.
-   * @throws EngineLost, NotByPassword; EngineError with all that the client is to be told.
+   * Proves the password to the engine, and waits until the engine is ready for queries.
+   * @throws EngineLost, NotByPassword; EngineError with all messages for the client.
    */
   async finish({ verifier, clientKey, welcome }: Proof): Promise<LoggedIn<E>> {
     this.engine.write(saslResponse(this.#scram.final(this.#challenge, clientKey, verifier)));
@@ -95,10 +95,10 @@ export class EngineLogin<E extends Stream> {
   }
 }
 
-/** The data of an AuthenticationRequest of that kind, which is to come next. */
+/** The data of the next message, which must be an AuthenticationRequest of that kind. */
 async function readAuthentication(reader: EngineReader, kind: number): Promise<string> {
   const { type, bytes, body } = await reader.next();
-  // Notices come at any time; before the end of the authentication, clients are not told of any.
+  // Notices come at any time; during the authentication they are not passed on to the client.
   if (type === NOTICE_RESPONSE) return await readAuthentication(reader, kind);
   if (type === ERROR_RESPONSE) throw new EngineError(bytes, body);
   if (type !== AUTHENTICATION_REQUEST || body.length < 4) throw new EngineLost();

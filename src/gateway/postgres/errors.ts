@@ -1,7 +1,7 @@
-// The ways in which a session ends before its time, and what its client is told of them.
+// The errors that end a session early, with the messages to its client.
 import { fatalError, readErrorFields } from "./messages.ts";
 
-/** Conditions that the gateway tells by itself (PostgreSQL documentation, "PostgreSQL Error Codes"). */
+/** The codes of the gateway's own errors (PostgreSQL documentation, "PostgreSQL Error Codes"). */
 export const SQLSTATE = {
   protocolViolation: "08P01",
   featureNotSupported: "0A000",
@@ -14,7 +14,7 @@ export const SQLSTATE = {
   internalError: "XX000",
 } as const;
 
-/** Ends a session with an error that its client is told. */
+/** Ends a session with an error message to its client. */
 export class ProtocolError extends Error {
   readonly #code: string;
   readonly #detail: string | undefined;
@@ -27,18 +27,18 @@ export class ProtocolError extends Error {
     this.#detail = detail;
   }
 
-  /** As the client is told. */
+  /** The error as an ErrorResponse. */
   toBytes(): Buffer {
     return fatalError({ code: this.#code, message: this.message, detail: this.#detail });
   }
 }
 
-/** What Postgres answers to whoever gives a wrong password, or the name of a role that does not exist. */
+/** The answer of Postgres to a wrong password, and to the name of an unknown role. */
 export function wrongPassword(user: string): ProtocolError {
   return new ProtocolError(SQLSTATE.invalidPassword, `password authentication failed for user "${user}"`);
 }
 
-/** What Postgres itself says. */
+/** The answer of Postgres itself. */
 export function tooManyClients(): ProtocolError {
   return new ProtocolError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
 }
@@ -46,14 +46,14 @@ export function tooManyClients(): ProtocolError {
 /** The engine's own error at a login. */
 export class EngineError extends Error {
   readonly #bytes: Uint8Array;
-  /** Whether it is about the engine's start or end, so that a later login may well work. */
+  /** Whether the error is about the engine's start or stop, so that a later login may work. */
   readonly isPassing: boolean;
-  /** Whether it keeps out a user that the gateway knows as one that may log in. */
+  /** Whether the error refuses the user, though the gateway has let the user in. */
   readonly isAboutUser: boolean;
 
   /**
-   * @param bytes the ErrorResponse, and what the client has to be told before it.
-   * @param body of the ErrorResponse.
+   * @param bytes the messages to the client, of which the ErrorResponse is the last.
+   * @param body the body of the ErrorResponse.
    */
   constructor(bytes: Uint8Array, body: Buffer) {
     const { code, message } = readErrorFields(body);
@@ -62,11 +62,11 @@ export class EngineError extends Error {
     this.#bytes = bytes;
     const passing: string[] = [SQLSTATE.adminShutdown, SQLSTATE.crashShutdown, SQLSTATE.cannotConnectNow];
     this.isPassing = passing.includes(code);
-    // Class 28 is about the login itself; the other is a library that a user's own setting names and that is not there.
+    // Class 28 is about the login itself; 58P01 is a missing library that a setting of the user names.
     this.isAboutUser = code.startsWith("28") || code === "58P01";
   }
 
-  /** As the client is told. */
+  /** The messages to the client. */
   toBytes(): Uint8Array {
     return this.#bytes;
   }
@@ -80,7 +80,7 @@ export class EngineLost extends Error {
   }
 }
 
-/** Whether the same login may well work a little later. */
+/** Whether the same login may work a little later. */
 export function isPassing(error: unknown): boolean {
   return error instanceof EngineLost || (error instanceof EngineError && error.isPassing);
 }

@@ -1,4 +1,4 @@
-// The framer finds the ends of messages however they are cut, and what counts as use.
+// The framer on a client's messages: their ends, wherever they are cut, and use of the instance.
 import { describe, expect, test } from "bun:test";
 import { message } from "./messages.ts";
 import { FrontendFramer } from "./framer.ts";
@@ -35,7 +35,7 @@ describe("FrontendFramer", () => {
     }
   });
 
-  test("reads no further than it is told", () => {
+  test("ignores the bytes after the given length", () => {
     const framer = new FrontendFramer();
     framer.walk(Buffer.concat([sync, query]), sync.length);
     expect(framer.isBetweenMessages).toBe(true);
@@ -43,7 +43,7 @@ describe("FrontendFramer", () => {
     expect(framer.isBetweenMessages).toBe(false);
   });
 
-  test("counts everything as use but a goodbye", () => {
+  test("counts every message but Terminate as use", () => {
     const framer = new FrontendFramer();
     expect(walk(framer, terminate)).toBe(false);
     for (const byte of terminate) expect(walk(framer, Buffer.of(byte))).toBe(false);
@@ -52,7 +52,7 @@ describe("FrontendFramer", () => {
     expect(walk(framer, query.subarray(7))).toBe(true);
   });
 
-  test("skips a message that is as long as any may be", () => {
+  test("skips a message of the greatest length", () => {
     const framer = new FrontendFramer();
     const header = Buffer.from([0x64, 0x3f, 0xff, 0xff, 0xff]);
     const chunk = Buffer.alloc(65_536);
@@ -66,7 +66,7 @@ describe("FrontendFramer", () => {
   });
 
   test.each([0, 1, 3, 0x4000_0000, 0x7fff_ffff, 0xffff_ffff])(
-    "is never again between messages after one of %d bytes",
+    "is never again between messages after an impossible length of %d",
     (length) => {
       const framer = new FrontendFramer();
       const header = Buffer.alloc(5, "Q");

@@ -1,26 +1,26 @@
-// Follows what a client sends after its login from message to message, without looking into any.
+// Follows a client's messages after its login by their headers, without reading the bodies.
 import type { MessageFramer } from "../backend.ts";
 import { HEADER_BYTES } from "./messages.ts";
 
-/** `X`, which says nothing but goodbye. */
+/** The type `X` of the message Terminate. */
 export const TERMINATE = 0x58;
 
 /** The length of a message counts itself. */
 const LENGTH_BYTES = 4;
 
-/** Postgres takes no longer ones (PQ_LARGE_MESSAGE_LIMIT). */
+/** The longest message that Postgres accepts (PQ_LARGE_MESSAGE_LIMIT). */
 const MAX_LENGTH = 0x3fff_ffff;
 
 export class FrontendFramer implements MessageFramer {
   #onFirst: (() => void) | null;
-  /** Bytes of the current header that are known. */
+  /** The count of known bytes of the current header. */
   #headerBytes = 0;
   #type = 0;
   #length = 0;
-  /** Bytes of the current message that are still to come; infinite once nobody can tell where the next one begins. */
+  /** The missing bytes of the current message; infinite after an impossible length, which hides all later messages. */
   #bytesLeft = 0;
 
-  /** @param onFirst is called once, before the first bytes are taken in. */
+  /** @param onFirst called once, before the first bytes are taken. */
   constructor(onFirst: (() => void) | null = null) {
     this.#onFirst = onFirst;
   }

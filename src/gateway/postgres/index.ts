@@ -1,4 +1,4 @@
-// Serves a client of Postgres: encryption, proof of the password, login at the engine, then byte by byte.
+// The protocol handler of Postgres: encryption, proof of the password, login at the engine, then a splice.
 import { EngineUnavailable, TooManyClients, type Backend, type ProtocolHandler } from "../backend.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { authenticate, AUTHENTICATION_MS } from "./authenticate.ts";
@@ -25,12 +25,12 @@ export const postgresHandler: ProtocolHandler = async (client, backend) => {
   }
 };
 
-/** What a client is told of an error that ends its session; null for a fault of the gateway's own. */
+/** The error message for a client whose session ends; null for a fault of the gateway. */
 function lastWords(error: unknown): ProtocolError | EngineError | null {
   if (error instanceof ProtocolError || error instanceof EngineError) return error;
   if (error instanceof TooManyClients) return tooManyClients();
   if (!(error instanceof EngineUnavailable)) return null;
-  // Frameworks know by these words that another attempt makes sense.
+  // Frameworks recognize this text and try again.
   return new ProtocolError(SQLSTATE.cannotConnectNow, `failed to connect to upstream: ${error.message}`);
 }
 
@@ -42,7 +42,7 @@ async function serve<C extends ClientStream, E extends Stream>(
   await session?.run();
 }
 
-/** Everything up to the client's first query; null when it came for no session. */
+/** Everything up to the client's first query; null when the client asks for no session. */
 async function open<C extends ClientStream, E extends Stream>(
   client: C,
   backend: Backend<C, E>,
@@ -63,7 +63,7 @@ async function open<C extends ClientStream, E extends Stream>(
   return await Session.begin(client, backend, cancelKeys, startup, authenticated);
 }
 
-/** Asks the engine to cancel what the session of that key has under way. Nobody is told whether there is one. */
+/** Has the engine cancel the query of the key's session. The client does not learn whether there is such a session. */
 async function cancel<C extends ClientStream, E extends Stream>(
   backend: Backend<C, E>,
   shown: ClientKey,
@@ -74,7 +74,7 @@ async function cancel<C extends ClientStream, E extends Stream>(
   if (engine === null) return;
   try {
     engine.write(cancelRequest(engineKey.pid, engineKey.key));
-    // It closes the connection when it has done so, and clients wait for theirs to be closed.
+    // The engine closes the connection after the cancel, and clients wait for the close of their own connection.
     await engine.readSome();
   } finally {
     engine.end();

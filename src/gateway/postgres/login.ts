@@ -1,4 +1,4 @@
-// Logs a client that has proved who it is into the engine, however often that has to be tried.
+// Logs an authenticated client in at the engine, with retries.
 import type { Backend } from "../backend.ts";
 import type { WakeReason } from "../link.ts";
 import type { ClientStream, Stream } from "../stream.ts";
@@ -10,8 +10,8 @@ import { isSameHashing } from "./scram.ts";
 import type { Startup } from "./startup-packet.ts";
 
 /**
- * The client is told nothing yet.
- * @throws EngineError with what the client is to be told; ProtocolError, EngineUnavailable, StreamEnded.
+ * Sends nothing to the client yet.
+ * @throws EngineError with the messages for the client; ProtocolError, EngineUnavailable, StreamEnded.
  */
 export async function logIn<C extends ClientStream, E extends Stream>(
   client: C,
@@ -26,14 +26,14 @@ export async function logIn<C extends ClientStream, E extends Stream>(
     const engine = await connect(client, backend, startup, login);
     try {
       if (engine !== login?.engine) login = await EngineLogin.begin(engine, startup);
-      // The password may have been changed, or the user dropped, since the client proved to know it.
+      // The password may have been changed, or the user dropped, since the client's proof.
       if (!isSameHashing(login.hashing, proof.verifier)) throw wrongPassword(startup.user);
       return await login.finish(proof);
     } catch (error) {
       engine.end();
       login = null;
       if (!hasAsked && isAboutUser(error)) {
-        // The host sets a published user again that a customer has changed, so the same login may work now.
+        // The refresh has the host restore a published user that a customer has changed: the login may work now.
         hasAsked = true;
         await backend.refreshUsers();
         continue;
@@ -43,13 +43,13 @@ export async function logIn<C extends ClientStream, E extends Stream>(
   }
 }
 
-/** Whether the engine keeps out somebody who has proved a password that the gateway knows. */
+/** Whether the engine refuses a user whose password the client has proved to the gateway. */
 function isAboutUser(error: unknown): boolean {
   if (error instanceof EngineError) return error.isAboutUser;
   return error instanceof ProtocolError || error instanceof NotByPassword;
 }
 
-/** The connection of a login that has begun, or another one. */
+/** The connection of a login that has begun, or a new connection. */
 async function connect<C extends ClientStream, E extends Stream>(
   client: C,
   backend: Backend<C, E>,
@@ -70,7 +70,7 @@ async function connect<C extends ClientStream, E extends Stream>(
 function reasonOf(client: ClientStream, { user, database, application }: Startup): WakeReason {
   return {
     user,
-    // Postgres takes the name of the user for that of the database.
+    // Without a database's name Postgres takes the user's.
     database: database ?? user,
     ...(application === undefined ? {} : { application }),
     address: client.address,

@@ -1,24 +1,24 @@
-// Reads whole messages: of a client exactly as much as is its own, of an engine as much as has come.
+// Reads whole messages: from a client exactly the message's bytes, from an engine all bytes that have arrived.
 import { StreamEnded, type Stream } from "../stream.ts";
 import { EngineLost, ProtocolError, SQLSTATE } from "./errors.ts";
 import { HEADER_BYTES } from "./messages.ts";
 
-/** A message, whole and its body. */
+/** A message and its body. */
 export interface Message {
   type: string;
-  /** With type and length. */
+  /** The whole message, with type and length. */
   bytes: Buffer;
   body: Buffer;
 }
 
-/** The longest that a client may send before it has proved who it is (PG_MAX_SASL_MESSAGE_LENGTH). */
+/** The longest message of a client before its login (PG_MAX_SASL_MESSAGE_LENGTH). */
 const MAX_PASSWORD_BYTES = 1024;
 
 const PASSWORD_MESSAGE = "p".charCodeAt(0);
 
 /**
- * The body of a client's message of authentication. Not a byte behind it is taken, as what follows is for the engine.
- * @throws ProtocolError for another message, or one that is too long; StreamEnded.
+ * The body of a client's authentication message. Later bytes stay unread, as they are for the engine.
+ * @throws ProtocolError for a message of another type or beyond the limit; StreamEnded.
  */
 export async function readPasswordMessage(client: Stream): Promise<Buffer> {
   const header = Buffer.from(await client.read(HEADER_BYTES));
@@ -33,7 +33,7 @@ export async function readPasswordMessage(client: Stream): Promise<Buffer> {
   return Buffer.from(await client.read(length));
 }
 
-/** What an engine may say at a login altogether; it is a few hundred bytes as a rule. */
+/** The most bytes of an engine during a login; a few hundred are usual. */
 const MAX_LOGIN_BYTES = 1024 * 1024;
 
 /** The messages of an engine during a login. */
@@ -46,7 +46,7 @@ export class EngineReader {
     this.#engine = engine;
   }
 
-  /** @throws EngineLost when the connection ends, or what comes cannot be a message of a login. */
+  /** @throws EngineLost when the connection ends, or the bytes cannot be a message of a login. */
   async next(): Promise<Message> {
     await this.#have(HEADER_BYTES);
     const length = this.#unread.readInt32BE(1) + 1;
@@ -57,7 +57,7 @@ export class EngineReader {
     return { type: String.fromCharCode(bytes[0] ?? 0), bytes, body: bytes.subarray(HEADER_BYTES) };
   }
 
-  /** What has come behind the last message. */
+  /** The bytes after the last message. */
   rest(): Buffer {
     return this.#unread;
   }

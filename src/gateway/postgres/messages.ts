@@ -1,15 +1,15 @@
-// Messages of the Postgres protocol 3, written and taken apart (PostgreSQL documentation, "Message Formats").
+// Messages of the Postgres protocol 3, written and parsed (PostgreSQL documentation, "Message Formats").
 
 /** Bytes of a message's type and length. */
 export const HEADER_BYTES = 5;
 
-/** What an AuthenticationRequest asks for or says. */
+/** The kinds of an AuthenticationRequest. */
 export const AUTHENTICATION = { ok: 0, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
 
-/** The words that a startup packet begins with instead of a version. */
+/** The codes that a first packet has in place of a version. */
 export const REQUEST = { cancel: 80_877_102, tls: 80_877_103, gss: 80_877_104 } as const;
 
-/** What an ErrorResponse tells. */
+/** The fields of an ErrorResponse that matter. */
 export interface ErrorFields {
   /** SQLSTATE. */
   code: string;
@@ -32,14 +32,14 @@ function untyped(...parts: Uint8Array[]): Buffer {
   return Buffer.concat([int32(body.length + 4), body]);
 }
 
-/** A number of 32 bits, in the order of the network. */
+/** A 32-bit integer in network byte order. */
 export function int32(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(4);
   bytes.writeInt32BE(value | 0);
   return bytes;
 }
 
-/** @param text where each character stands for one byte, so that texts in any encoding are passed on as they came. */
+/** @param text each character is one byte, so that texts in any encoding are passed on unchanged. */
 function bytesText(text: string): Buffer {
   return Buffer.from(`${text}\0`, "latin1");
 }
@@ -50,7 +50,7 @@ export function startupMessage(parameters: readonly (readonly [string, string])[
   return untyped(int32(0x3_0000), ...fields, Buffer.of(0));
 }
 
-/** Asks for the end of what another connection has under way. */
+/** A CancelRequest for the query of another connection. */
 export function cancelRequest(pid: number, key: Uint8Array): Buffer {
   return untyped(int32(REQUEST.cancel), int32(pid), key);
 }
@@ -60,27 +60,27 @@ export function authentication(kind: number, data: Uint8Array | string = ""): Bu
   return message("R", int32(kind), typeof data === "string" ? Buffer.from(data, "latin1") : data);
 }
 
-/** Offers ways to log in. */
+/** Offers SASL mechanisms to a client. */
 export function authenticationSasl(mechanisms: readonly string[]): Buffer {
   return authentication(AUTHENTICATION.sasl, `${mechanisms.join("\0")}\0\0`);
 }
 
-/** Chooses one of them and begins with it. */
+/** Selects a mechanism, with its first message. */
 export function saslInitialResponse(mechanism: string, data: string): Buffer {
   return message("p", bytesText(mechanism), int32(data.length), Buffer.from(data, "latin1"));
 }
 
-/** Goes on with it. */
+/** A later message of the mechanism. */
 export function saslResponse(data: string): Buffer {
   return message("p", Buffer.from(data, "latin1"));
 }
 
-/** Tells a client to go on in an older version of the protocol, and without these options. */
+/** Has a client use an older version of the protocol, without these options. */
 export function negotiateProtocolVersion(version: number, options: readonly string[]): Buffer {
   return message("v", int32(version), int32(options.length), ...options.map(bytesText));
 }
 
-/** What a client needs to have its own query cancelled. */
+/** The key with which a client can cancel its queries. */
 export function backendKeyData(pid: number, key: Uint8Array): Buffer {
   return message("K", int32(pid), key);
 }
@@ -92,7 +92,7 @@ export function fatalError({ code, message: text, detail }: ErrorFields): Buffer
   return message("E", Buffer.from(`${fields.join("\0")}\0\0`));
 }
 
-/** The SQLSTATE and text of an ErrorResponse, given its body; what is missing is empty. */
+/** The SQLSTATE and text of an ErrorResponse, given its body; a missing field is empty. */
 export function readErrorFields(body: Buffer): ErrorFields {
   const fields = body.toString().split("\0");
   const valueOf = (type: string) => fields.find((field) => field.startsWith(type))?.slice(1) ?? "";

@@ -1,4 +1,4 @@
-// How long a login goes on with an engine that runs, but does not take anybody yet or any more.
+// How often and how long a login is tried at an engine that runs but takes no sessions yet or any more.
 import { backoffMs } from "../../lib/backoff.ts";
 import { EngineUnavailable, HOLD_MS, type Backend } from "../backend.ts";
 import type { ClientStream, Stream } from "../stream.ts";
@@ -19,8 +19,8 @@ export class RetryPolicy<C extends ClientStream, E extends Stream> {
   }
 
   /**
-   * Waits until it makes sense to try again what ended with this error.
-   * @throws the error itself, when it would come again; EngineUnavailable, when the time is over; StreamEnded.
+   * Waits before the next attempt after an error that may pass.
+   * @throws the error itself when it would come again; EngineUnavailable when the time is over; StreamEnded.
    */
   async waitAfter(error: unknown): Promise<void> {
     if (!(error instanceof Error) || !isPassing(error)) throw error;

@@ -1,16 +1,16 @@
-// Logs into an engine with SCRAM-SHA-256 from the keys that a client's proof gave, without the password.
+// SCRAM-SHA-256 as the client of an engine, with the keys from a client's proof and without the password.
 import { hmac, isSame, makeNonce, readKey, xor, type Hashing, type Verifier } from "./scram.ts";
 
-/** gs2-header of a client without channel binding, and the same in Base64. */
+/** The gs2-header of a client without channel binding, and its Base64 form. */
 const HEADER = "n,,";
 const BINDING = Buffer.from(HEADER).toString("base64");
 
-/** What a server asked for. */
+/** A server's challenge. */
 export interface Challenge {
   /** server-first-message. */
   text: string;
   hashing: Hashing;
-  /** Of both sides. */
+  /** The nonce of both sides. */
   nonce: string;
 }
 
@@ -26,7 +26,7 @@ export class ScramClient {
     return `n=,r=${this.#nonce}`;
   }
 
-  /** @returns null for what is no server-first-message that answers `first`. */
+  /** @returns null for a text that is no server-first-message in answer to `first`. */
   readServerFirst(text: string): Challenge | null {
     const match = /^r=([^,]+),s=([^,]+),i=([1-9]\d{0,9})$/.exec(text);
     if (match === null) return null;
@@ -35,7 +35,7 @@ export class ScramClient {
     return { text, hashing: { salt, iterations: Number(iterations) }, nonce };
   }
 
-  /** client-final-message. @param clientKey the one that belongs to the verifier. */
+  /** client-final-message. @param clientKey the ClientKey of the verifier's password. */
   final(challenge: Challenge, clientKey: Uint8Array, { storedKey }: Verifier): string {
     const proof = xor(clientKey, hmac(storedKey, this.#authMessage(challenge)));
     return `${this.#finalWithoutProof(challenge)},p=${proof.toString("base64")}`;

@@ -1,4 +1,4 @@
-// Verifies a client's proof of its password, with SCRAM-SHA-256 and its variant that is bound to the TLS connection.
+// SCRAM-SHA-256 as the server: verifies a client's proof of its password, with or without channel binding to TLS.
 import { ProtocolError, SQLSTATE } from "./errors.ts";
 import {
   hmac,
@@ -12,38 +12,38 @@ import {
   type Verifier,
 } from "./scram.ts";
 
-/** The one channel binding that is spoken (RFC 5929). */
+/** The only supported channel binding (RFC 5929). */
 const BINDING = "tls-server-end-point";
 
-/** An attribute and its value, as `r=nonce`; the value has no comma. */
+/** An attribute and its value, such as `r=nonce`; the value has no comma. */
 const ATTRIBUTE = /^([A-Za-z])=(.*)$/s;
 
-/** Printable ASCII but the comma. */
+/** Printable ASCII without the comma. */
 const NONCE = /^[\x21-\x2b\x2d-\x7e]+$/;
 
-/** What a client said first. */
+/** The members of a client-first-message. */
 export interface ClientFirst {
   /** The message from the user's name on. */
   bare: string;
   nonce: string;
-  /** What it must repeat in its last message, in Base64. */
+  /** The text that the client must repeat in its final message, in Base64. */
   binding: string;
 }
 
-/** What a client said last. */
+/** The members of a client-final-message. */
 export interface ClientFinal {
-  /** What both sides sign. */
+  /** The text that both sides sign. */
   authMessage: string;
   proof: Buffer;
 }
 
-/** The mechanisms to offer, the best one first. @param endPoint the channel binding of the connection; null without TLS. */
+/** The mechanisms to offer, the best first. @param endPoint the channel binding of the connection; null without TLS. */
 export function mechanismsFor(endPoint: Uint8Array | null): string[] {
   return endPoint === null ? [SCRAM] : [SCRAM_PLUS, SCRAM];
 }
 
 /**
- * @param text of client-first-message, each character one byte.
+ * @param text the client-first-message, each character one byte.
  * @param endPoint as for `mechanismsFor`.
  * @throws ProtocolError as Postgres does.
  */
@@ -70,12 +70,12 @@ export function readClientFirst(mechanism: string, text: string, endPoint: Uint8
   };
 }
 
-/** @returns what the client is to be bound to, which is nothing without a binding. */
+/** @returns the channel binding data; empty without a binding. */
 function checkFlag(flag: string, isPlus: boolean, endPoint: Uint8Array | null): Uint8Array {
   if (flag === "n" || flag === "y") {
     if (isPlus) throw malformed("The mechanism with a channel binding was chosen, but there is none.");
     if (flag === "n" || endPoint === null) return new Uint8Array();
-    // The client would have taken the binding if it had been told of it: somebody in between took it off the list.
+    // The client supports the binding and believes that it was not offered: a man in the middle has removed it.
     throw new ProtocolError(
       SQLSTATE.invalidAuthorization,
       "SCRAM channel binding negotiation error",
@@ -96,8 +96,8 @@ export function serverFirst(first: ClientFirst, { salt, iterations }: Hashing, n
 }
 
 /**
- * @param challenge the server-first-message that it answers.
- * @param text of client-final-message, each character one byte.
+ * @param challenge the server-first-message that the text answers.
+ * @param text the client-final-message, each character one byte.
  * @throws ProtocolError as Postgres does.
  */
 export function readClientFinal(first: ClientFirst, challenge: string, text: string): ClientFinal {
@@ -127,7 +127,7 @@ function checkBinding(first: ClientFirst, given: string): void {
   throw violation("unexpected SCRAM channel-binding attribute in client-final-message");
 }
 
-/** The ClientKey of a client that knows the password; null for one that does not. */
+/** The ClientKey from a right proof; null for a wrong proof. */
 export function recoverClientKey(
   { storedKey }: Verifier,
   { authMessage, proof }: ClientFinal,
@@ -136,7 +136,7 @@ export function recoverClientKey(
   return isSame(sha256(clientKey), storedKey) ? clientKey : null;
 }
 
-/** server-final-message, with which the server proves that it knows of the password. */
+/** server-final-message, with which the server proves that it has the verifier. */
 export function serverFinal({ serverKey }: Verifier, { authMessage }: ClientFinal): string {
   return `v=${hmac(serverKey, authMessage).toString("base64")}`;
 }

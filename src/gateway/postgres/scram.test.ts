@@ -1,4 +1,4 @@
-// Both sides of SCRAM-SHA-256: the example of RFC 7677, each other, and what each of them must refuse.
+// Both sides of SCRAM-SHA-256: against the example of RFC 7677, against each other, and the messages that each refuses.
 import { describe, expect, test } from "bun:test";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { scramVerifier } from "../../lib/verifiers.ts";
@@ -38,7 +38,7 @@ function verifierFor(password: string, salt: Buffer): Verifier {
   };
 }
 
-/** What is thrown, as the client would read it. */
+/** The thrown error, as a client gets it. */
 function errorOf(call: () => unknown): string {
   try {
     call();
@@ -62,7 +62,7 @@ describe("SCRAM as the server", () => {
     expect(serverFinal(verifier, final)).toBe(EXAMPLE.signature);
   });
 
-  test("takes no proof that differs in one bit, and none of another password", () => {
+  test("refuses a proof that differs in one bit, and a proof of another password", () => {
     const first = readClientFirst("SCRAM-SHA-256", EXAMPLE.first, null);
     const final = readClientFinal(first, EXAMPLE.challenge, EXAMPLE.final);
     for (let bit = 0; bit < 256; bit++) {
@@ -74,12 +74,12 @@ describe("SCRAM as the server", () => {
     expect(recoverClientKey(other, final)).toBeNull();
   });
 
-  test("offers a binding where there is TLS, and there alone", () => {
+  test("offers channel binding with TLS only", () => {
     expect(mechanismsFor(null)).toEqual(["SCRAM-SHA-256"]);
     expect(mechanismsFor(END_POINT)).toEqual(["SCRAM-SHA-256-PLUS", "SCRAM-SHA-256"]);
   });
 
-  test("wants the binding of this very connection", () => {
+  test("refuses the channel binding of another connection", () => {
     const first = readClientFirst("SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,n=,r=abc", END_POINT);
     const challenge = serverFirst(first, verifier, "xyz");
     const proof = Buffer.alloc(32).toString("base64");
@@ -91,10 +91,10 @@ describe("SCRAM as the server", () => {
     }
   });
 
-  test("lets nobody be talked out of the binding", () => {
+  test("refuses a client from which the offer of channel binding was hidden", () => {
     const downgraded = errorOf(() => readClientFirst("SCRAM-SHA-256", "y,,n=,r=abc", END_POINT));
     expect(downgraded).toContain("C28000\0MSCRAM channel binding negotiation error");
-    // In clear there is nothing that it could have been talked out of.
+    // In clear there was no offer to remove.
     expect(readClientFirst("SCRAM-SHA-256", "y,,n=,r=abc", null).binding).toBe("eSws");
     expect(readClientFirst("SCRAM-SHA-256", "n,,n=,r=abc", END_POINT).binding).toBe("biws");
   });
@@ -148,7 +148,7 @@ describe("SCRAM as the server", () => {
     expect(errorOf(() => readClientFinal(first, challenge, given))).toContain("C08P01\0");
   });
 
-  test("passes over extensions that it need not know", () => {
+  test("ignores optional extensions", () => {
     const first = readClientFirst("SCRAM-SHA-256", "n,,n=,r=abc,x=1", null);
     expect(first.bare).toBe("n=,r=abc,x=1");
     const challenge = serverFirst(first, verifier, "xyz");
@@ -159,7 +159,7 @@ describe("SCRAM as the server", () => {
 });
 
 describe("SCRAM as the client", () => {
-  test("logs in from the key that a proof gave", () => {
+  test("logs in with the key from another client's proof", () => {
     const verifier = readVerifier(scramVerifier("swordfish", "an id"));
     if (verifier === null) throw new Error("the verifier was not understood");
     const salted = pbkdf2Sync(
@@ -189,7 +189,7 @@ describe("SCRAM as the client", () => {
     }
   });
 
-  test("takes no challenge that answers somebody else", () => {
+  test("refuses a challenge that does not answer its own nonce", () => {
     const client = new ScramClient();
     const nonce = client.first.slice("n,,n=,r=".length);
     expect(client.readServerFirst(`r=${nonce}x,s=AAAA,i=4096`)).not.toBeNull();
@@ -204,8 +204,8 @@ describe("SCRAM as the client", () => {
   });
 });
 
-describe("verifiers", () => {
-  test("are read in the form that Postgres keeps them in", () => {
+describe("SCRAM verifiers", () => {
+  test("are read in the form of Postgres, and in no other form", () => {
     const text = scramVerifier("swordfish", "an id");
     const verifier = readVerifier(text);
     expect(verifier?.iterations).toBe(4096);
@@ -221,7 +221,7 @@ describe("verifiers", () => {
     for (const other of foreign) expect(readVerifier(other)).toBeNull();
   });
 
-  test("of users that do not exist have a salt that stays and looks like any other", () => {
+  test("of unknown users have a stable salt that looks like any other", () => {
     const salts = ["a", "b"].map((user) => mockVerifier(user).salt);
     expect(salts[0]).not.toBe(salts[1]);
     expect(mockVerifier("a").salt).toBe(salts[0] ?? "");

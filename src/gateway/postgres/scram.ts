@@ -1,19 +1,19 @@
-// What both sides of a SCRAM-SHA-256 exchange have in common (RFC 5802, RFC 7677).
+// The parts that both sides of a SCRAM-SHA-256 exchange share (RFC 5802, RFC 7677).
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** The mechanisms, as they are named in SASL. */
+/** The names of the mechanisms in SASL. */
 export const SCRAM = "SCRAM-SHA-256";
 export const SCRAM_PLUS = "SCRAM-SHA-256-PLUS";
 
-/** SHA-256. */
+/** The length of a SHA-256 hash. */
 const KEY_BYTES = 32;
 
-/** As many as Postgres takes (SCRAM_RAW_NONCE_LEN, SCRAM_DEFAULT_SALT_LEN, SCRAM_SHA_256_DEFAULT_ITERATIONS). */
+/** The values of Postgres (SCRAM_RAW_NONCE_LEN, SCRAM_DEFAULT_SALT_LEN, SCRAM_SHA_256_DEFAULT_ITERATIONS). */
 const NONCE_BYTES = 18;
 const SALT_BYTES = 16;
 const ITERATIONS = 4096;
 
-/** What a server keeps of a password. */
+/** A server's record of a password. */
 export interface Verifier {
   /** In Base64. */
   salt: string;
@@ -22,10 +22,10 @@ export interface Verifier {
   serverKey: Buffer;
 }
 
-/** What a server tells of how a password was hashed. */
+/** The hashing parameters that a server sends in its challenge. */
 export type Hashing = Pick<Verifier, "salt" | "iterations">;
 
-/** @returns null for what is not one of SCRAM-SHA-256, such as one of MD5. */
+/** @returns null for a text that is no verifier of SCRAM-SHA-256, such as an MD5 verifier. */
 export function readVerifier(text: string): Verifier | null {
   const match = /^SCRAM-SHA-256\$([1-9]\d{0,9}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$/.exec(
     text,
@@ -38,11 +38,11 @@ export function readVerifier(text: string): Verifier | null {
   return { salt, iterations: Number(iterations), storedKey, serverKey };
 }
 
-/** Of this process alone. */
+/** The secret of this process for the salts of mock verifiers. */
 const mockSecret = randomBytes(KEY_BYTES);
 
 /**
- * One that no password fits, for users that do not exist. The same user gets the same salt again, as one that exists would.
+ * A verifier that no password fits, for unknown users. A user gets the same salt each time, like a known user.
  */
 export function mockVerifier(user: string): Verifier {
   const salt = hmac(mockSecret, user).subarray(0, SALT_BYTES).toString("base64");
@@ -63,13 +63,13 @@ export function makeNonce(): string {
   return randomBytes(NONCE_BYTES).toString("base64");
 }
 
-/** A key, proof or signature in Base64; null for what is none. */
+/** Reads a key, proof or signature in Base64; null for any other text. */
 export function readKey(text: string): Buffer | null {
   const key = Buffer.from(text, "base64");
   return key.length === KEY_BYTES && key.toString("base64") === text ? key : null;
 }
 
-/** @param text each character stands for one byte. */
+/** @param text each character is one byte. */
 export function hmac(key: Uint8Array, text: string): Buffer {
   return createHmac("sha256", key).update(text, "latin1").digest();
 }
@@ -83,7 +83,7 @@ export function xor(one: Uint8Array, other: Uint8Array): Buffer {
   return Buffer.from(one.map((byte, index) => byte ^ (other[index] ?? 0)));
 }
 
-/** Compares in a time that tells nothing of where they differ. */
+/** Compares in constant time. */
 export function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }

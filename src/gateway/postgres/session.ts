@@ -1,4 +1,4 @@
-// A session from the proof of the password to its end, of which sleep is not always one.
+// A session from the proof of the password to its end. A session without a first query survives the engine's sleep.
 import type { Backend, SpliceEnd } from "../backend.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import type { Authenticated } from "./authenticate.ts";
@@ -10,10 +10,10 @@ import { backendKeyData } from "./messages.ts";
 import type { Startup } from "./startup-packet.ts";
 import { FrontendFramer, TERMINATE } from "./framer.ts";
 
-/** From this version of the protocol on, the key of a cancel may be longer than four bytes. */
+/** The first version of the protocol with cancel keys longer than four bytes. */
 const VERSION_OF_LONG_KEYS = 0x3_0002;
 
-/** What is needed to begin a session once more. */
+/** The data to begin a session once more. */
 interface Beginning {
   startup: Startup;
   proof: Proof;
@@ -24,8 +24,8 @@ export class Session<C extends ClientStream, E extends Stream> {
   readonly #backend: Backend<C, E>;
   readonly #keys: CancelKeys;
   /**
-   * Kept until the client says its first word: up to there nothing is lost with the engine's side of the session, and a
-   * client that has just come, or is spare in a pool, need not know that the engine went to sleep.
+   * Kept until the client's first message. Before it the engine's session has no state to lose, so a new client, or a
+   * spare connection of a pool, does not notice that the engine went to sleep.
    */
   #beginning: Beginning | null = null;
   #engine: E | null = null;
@@ -38,7 +38,7 @@ export class Session<C extends ClientStream, E extends Stream> {
   }
 
   /**
-   * Logs in at the engine, and tells the client so. What only that needs is not kept beyond.
+   * Logs in at the engine, and welcomes the client. The data of the login is not kept longer than needed.
    * @throws EngineError, EngineUnavailable, ProtocolError, StreamEnded.
    */
   static async begin<C extends ClientStream, E extends Stream>(
@@ -50,12 +50,12 @@ export class Session<C extends ClientStream, E extends Stream> {
   ): Promise<Session<C, E>> {
     const session = new Session(client, backend, keys);
     session.#welcome(await logIn(client, backend, startup, authenticated), startup);
-    // Who begins once more has been welcomed already, and expects nothing but answers and errors.
+    // A client whose session begins once more has been welcomed already, and expects only answers and errors.
     session.#beginning = { startup, proof: { ...authenticated.proof, welcome: new Uint8Array() } };
     return session;
   }
 
-  /** Passes on what both sides say, up to the end of the session. @throws as `begin`. */
+  /** Passes on the bytes of both sides, up to the end of the session. @throws as `begin`. */
   async run(): Promise<void> {
     try {
       let end = await this.#pass(new Uint8Array());
@@ -66,7 +66,7 @@ export class Session<C extends ClientStream, E extends Stream> {
     }
   }
 
-  /** Tells the client all that the engine said, in one go. */
+  /** Sends the engine's messages to the client in one write, with the gateway's cancel key. */
   #welcome({ engine, engineKey, beforeKey, afterKey }: LoggedIn<E>, { version }: Startup): void {
     this.#engine = engine;
     const keyBytes = version >= VERSION_OF_LONG_KEYS ? 32 : 4;
@@ -74,7 +74,7 @@ export class Session<C extends ClientStream, E extends Stream> {
     this.#client.write(Buffer.concat([beforeKey, backendKeyData(this.#key.pid, this.#key.key), afterKey]));
   }
 
-  /** @param said what was read of the client already. */
+  /** @param said bytes of the client that were read already. */
   async #pass(said: Uint8Array): Promise<SpliceEnd> {
     if (this.#engine === null) throw new Error("the session has not begun");
     const framer = new FrontendFramer(() => {
@@ -88,7 +88,7 @@ export class Session<C extends ClientStream, E extends Stream> {
     return await this.#backend.splice(this.#client, this.#engine, framer);
   }
 
-  /** What becomes of a session whose engine went to sleep. @throws as `begin`. */
+  /** Continues a session whose engine went to sleep, at the client's next message. @throws as `begin`. */
   async #goOn(): Promise<SpliceEnd> {
     this.#engine?.end();
     if (this.#beginning === null || this.#key === null) {

@@ -1,4 +1,4 @@
-// First packets, right and wrong ones.
+// First packets of clients, valid and invalid.
 import { describe, expect, test } from "bun:test";
 import { ProtocolError } from "./errors.ts";
 import { cancelRequest, int32, startupMessage } from "./messages.ts";
@@ -26,18 +26,18 @@ function errorOf(bytes: Buffer): string {
 }
 
 describe("readOpening", () => {
-  test("knows the requests", () => {
+  test("recognizes requests for TLS, GSSAPI encryption and a cancel", () => {
     expect(readOpening(int32(80_877_103))).toEqual({ kind: "tls" });
     expect(readOpening(int32(80_877_104))).toEqual({ kind: "gss" });
     const cancel = cancelRequest(7, Buffer.from("abcd")).subarray(4);
     expect(readOpening(cancel)).toEqual({ kind: "cancel", pid: 7, key: Buffer.from("abcd") });
   });
 
-  test.each([0, 257, 1000])("answers nothing to a cancel with a key of %d bytes", (length) => {
+  test.each([0, 257, 1000])("reads a cancel with a key of %d bytes as invalid", (length) => {
     expect(readOpening(cancelRequest(7, Buffer.alloc(length)).subarray(4))).toEqual({ kind: "invalid" });
   });
 
-  test("reads who wants a session, and passes on the rest as it came", () => {
+  test("reads the user and the database, and keeps the other parameters unchanged", () => {
     const startup = startupOf(
       packet(0x3_0000, "application_name", "app \xe9", "user", "ann", "database", "main", "x.y", "1", ""),
     );
@@ -48,7 +48,7 @@ describe("readOpening", () => {
     );
   });
 
-  test("takes names in UTF-8, cut as Postgres cuts them, and the last of several", () => {
+  test("reads names in UTF-8, cuts them like Postgres, and takes the last of several", () => {
     const name = Buffer.from("zoë").toString("latin1");
     const startup = startupOf(packet(0x3_0000, "user", "ann", "user", name, "database", "d".repeat(80), ""));
     expect(startup.user).toBe("zoë");
@@ -71,18 +71,18 @@ describe("readOpening", () => {
     [0x3_0002, 0x3_0002, false],
     [0x3_0003, 0x3_0002, true],
     [0x3_270f, 0x3_0002, true],
-  ])("agrees with version %d on %d", (asked, agreed, isTooNew) => {
+  ])("answers a request for version %d with version %d", (asked, agreed, isTooNew) => {
     expect(startupOf(packet(asked, "user", "ann", ""))).toMatchObject({ version: agreed, isTooNew });
   });
 
-  test("keeps options of the protocol from the engine", () => {
+  test("withholds options of the protocol from the engine", () => {
     const startup = startupOf(packet(0x3_0000, "user", "ann", "_pq_.a", "1", "_pq_.b", "", ""));
     expect(startup.unknownOptions).toEqual(["_pq_.a", "_pq_.b"]);
     expect(startup.parameters).toEqual([["user", "ann"]]);
   });
 
   test.each([0, 0x2_0000, 0x4_0000, 0x2f_0000, 0xffff_ffff, 80_877_105])(
-    "tells versions apart that nobody speaks: %d",
+    "refuses the unknown protocol version %d",
     (version) => {
       const asked = `${version >>> 16}.${version & 0xffff}`;
       const text = `C0A000\0Munsupported frontend protocol ${asked}: server supports 3.0 to 3.2`;

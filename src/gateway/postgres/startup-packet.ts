@@ -1,48 +1,48 @@
-// Takes the first packet of a client apart: a request for encryption, for a cancel, or for a session.
+// Parses the first packet of a client: a request for encryption, for a cancel, or for a session.
 import { ProtocolError, SQLSTATE } from "./errors.ts";
 import { REQUEST } from "./messages.ts";
 
-/** The version of the protocol that the gateway speaks to clients, as it stands in packets: major and minor in 16 bits each. */
+/** The newest protocol version of the gateway, as in packets: major and minor in 16 bits each. */
 const NEWEST_VERSION = 0x3_0002;
 
 const MAJOR = 3;
 
-/** Names are cut to this, as Postgres does (NAMEDATALEN). */
+/** Longer names are cut to this length, as in Postgres (NAMEDATALEN). */
 const MAX_NAME_BYTES = 63;
 
-/** Names of options of the protocol itself begin so; there are none that the gateway knows. */
+/** The prefix of options of the protocol itself; the gateway knows no such option. */
 const PROTOCOL_OPTION = "_pq_.";
 
-/** The longest key of a cancel; those of clients of protocol 3.0 have 4 bytes. */
+/** The longest cancel key; keys of protocol 3.0 have 4 bytes. */
 const MAX_CANCEL_KEY_BYTES = 256;
 
-/** Who wants a session, and how. */
+/** A request for a session. */
 export interface Startup {
   user: string;
-  /** Absent where the client named none; Postgres takes the name of the user then. */
+  /** Absent when the client named no database; Postgres takes the user's name then. */
   database?: string;
   application?: string;
-  /** As asked for, but never newer than the gateway speaks. */
+  /** The requested version, at most the gateway's newest. */
   version: number;
-  /** Whether the client asked for a newer version than the gateway speaks. */
+  /** Whether the client asked for a newer version. */
   isTooNew: boolean;
-  /** Options of the protocol that the client asked for and does not get. */
+  /** The requested options of the protocol, which the client does not get. */
   unknownOptions: string[];
-  /** All that the engine is to be told, user and database first; each character stands for one byte. */
+  /** The parameters for the engine, user and database first; each character is one byte. */
   parameters: [string, string][];
 }
 
-/** What a client begins with. */
+/** The first packet of a client. */
 export type Opening =
   | { kind: "tls" | "gss" }
   | { kind: "cancel"; pid: number; key: Uint8Array }
   | { kind: "startup"; startup: Startup }
-  /** Nothing that deserves an answer. */
+  /** A packet that gets no answer. */
   | { kind: "invalid" };
 
 /**
- * @param packet without its length; at least 4 bytes.
- * @throws ProtocolError for what Postgres answers with an error.
+ * @param packet the packet without its length; at least 4 bytes.
+ * @throws ProtocolError where Postgres answers with an error.
  */
 export function readOpening(packet: Buffer): Opening {
   switch (packet.readInt32BE()) {
@@ -63,7 +63,7 @@ function readCancel(packet: Buffer): Opening {
   return { kind: "cancel", pid: packet.readInt32BE(4), key: packet.subarray(8) };
 }
 
-/** The error for a version that nobody speaks here; requests that came at a wrong time look like one as well. */
+/** The error for an unsupported version; a request at a wrong time looks like an unsupported version too. */
 export function unsupportedVersion(version: number): ProtocolError {
   const asked = `${version >>> 16}.${version & 0xffff}`;
   const text = `unsupported frontend protocol ${asked}: server supports 3.0 to 3.2`;
@@ -74,7 +74,7 @@ function readStartup(packet: Buffer): Startup {
   const version = packet.readUInt32BE();
   if (version >>> 16 !== MAJOR) throw unsupportedVersion(version);
   const all = readParameters(packet.subarray(4));
-  // The last one of a name counts.
+  // The last value of a name counts.
   const given = new Map(all);
   const user = (given.get("user") ?? "").slice(0, MAX_NAME_BYTES);
   if (user === "") {
@@ -98,11 +98,11 @@ function readStartup(packet: Buffer): Startup {
   };
 }
 
-/** Names and values up to an empty name, which is to be the last byte. */
+/** Names and values up to an empty name, which must be the last byte. */
 function readParameters(body: Buffer): [string, string][] {
   const texts = body.toString("latin1").split("\0");
   const end = texts.findIndex((text, index) => index % 2 === 0 && text === "");
-  // After the closing zero there is an empty rest, and nothing else.
+  // Only the empty rest of `split` follows the closing zero.
   if (end === -1 || end !== texts.length - 2 || texts.at(-1) !== "") {
     const problem = "invalid startup packet layout: expected terminator as last byte";
     throw new ProtocolError(SQLSTATE.protocolViolation, problem);
@@ -110,7 +110,7 @@ function readParameters(body: Buffer): [string, string][] {
   return Array.from({ length: end / 2 }, (_, pair) => [texts[pair * 2] ?? "", texts[pair * 2 + 1] ?? ""]);
 }
 
-/** Whether the gateway tells it to the engine in its own way, or not at all. */
+/** Whether the gateway sends the parameter in its own form, or not at all. */
 function isOwn(name: string): boolean {
   return name === "user" || name === "database" || name.startsWith(PROTOCOL_OPTION);
 }

@@ -1,4 +1,4 @@
-// The part of a session before anybody says who they are: encryption, cancels, and the packet that asks for a session.
+// The part of a connection before the login: encryption, cancels, and the packet that asks for a session.
 import type { ClientStream } from "../stream.ts";
 import { ProtocolError, SQLSTATE } from "./errors.ts";
 import { REQUEST } from "./messages.ts";
@@ -7,26 +7,26 @@ import { readOpening, unsupportedVersion, type Opening } from "./startup-packet.
 /** The name of the protocol in TLS (PostgreSQL documentation, "SSL Session Encryption"). */
 const ALPN = "postgresql";
 
-/** The type of a TLS record with a handshake; no first packet is so long that its length begins so. */
+/** The type of a TLS record with a handshake; no first packet is so long that its length begins with this byte. */
 const TLS_HANDSHAKE = 0x16;
 
-/** As Postgres has it (MAX_STARTUP_PACKET_LENGTH), the length itself not counted. */
+/** The limit of Postgres (MAX_STARTUP_PACKET_LENGTH), without the length itself. */
 const MAX_PACKET_BYTES = 10_000;
 const MIN_PACKET_BYTES = 4;
 
-/** What a client came for. */
+/** The purpose of a connection: a session or a cancel. */
 export type Purpose = Extract<Opening, { kind: "startup" | "cancel" }>;
 
 /**
- * Goes through encryption up to the packet that says what the client came for.
- * @returns null when there is nothing to say to this client.
- * @throws ProtocolError for what Postgres answers with an error; StreamEnded.
+ * Reads and answers requests for encryption, up to the packet with the purpose of the connection.
+ * @returns null when the connection gets no answer.
+ * @throws ProtocolError where Postgres answers with an error; StreamEnded.
  */
 export async function readPurpose(client: ClientStream): Promise<Purpose | null> {
   if ((await client.peekByte()) === TLS_HANDSHAKE) {
     if (!client.canStartTls) return null;
     await client.startTls([ALPN]);
-    // Or clients of other protocols could be led here (ALPACA); Postgres asks for it as well.
+    // Without ALPN, clients of other protocols could be redirected to this port (ALPACA); Postgres requires it too.
     if (client.tls?.alpn !== ALPN) return null;
   }
   let mayAskForTls = client.tls === null;
@@ -50,14 +50,14 @@ export async function readPurpose(client: ClientStream): Promise<Purpose | null>
   }
 }
 
-/** Without its length; null when it is longer or shorter than any may be. */
+/** A packet without its length; null when the length is out of bounds. */
 async function readPacket(client: ClientStream): Promise<Buffer | null> {
   const length = Buffer.from(await client.read(4)).readInt32BE() - 4;
   if (length < MIN_PACKET_BYTES || length > MAX_PACKET_BYTES) return null;
   return Buffer.from(await client.read(length));
 }
 
-/** Whoever sends more before the answer would have it taken for something that came encrypted (CVE-2021-23214). */
+/** Refuses bytes sent before the answer to a request: they would count as encrypted bytes (CVE-2021-23214). */
 function refuseStuffed(client: ClientStream, after: string): void {
   if (!client.hasUnread()) return;
   throw new ProtocolError(
