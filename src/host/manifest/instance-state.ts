@@ -80,8 +80,8 @@ export class Condition {
     this.overuse = sentence;
     this.#onChange();
   }
+
   /** Sets a notice to the owner, or withdraws it with null. Observations show it as lastError if there is no error. */
-  /** Sets a notice to the owner, or withdraws it with null. Observations show it as the last error without an error. */
   notice(about: Notice, sentence: string | null): void {
     if ((this.#notices.get(about) ?? null) === sentence) return;
     if (sentence === null) this.#notices.delete(about);
