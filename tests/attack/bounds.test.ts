@@ -112,7 +112,7 @@ function largestMegabytes(): number {
 }
 
 for (const major of POSTGRES_MAJORS) {
-  test(`statements of a customer of Postgres ${major} harm nobody else`, async () => {
+  test(`statements of a customer of Postgres ${major} harm no other customer`, async () => {
     const cluster = await createCluster(pilvi, {
       name: `hostile-${major}`,
       type: POSTGRES,
@@ -141,7 +141,7 @@ for (const major of POSTGRES_MAJORS) {
   });
 }
 
-test("a hundred thousand roles harm nobody else, and their cluster starts again", async () => {
+test("a hundred thousand roles harm no other customer, and their cluster starts again", async () => {
   const cluster = await createCluster(pilvi, { name: "crowded" });
   // It takes a customer ten minutes, so the administrator does it.
   const admin = new SQL({

@@ -134,7 +134,7 @@ test("sessions outlast the host, and the next host carries out a wake that is re
   const sessions = await Promise.all([...awake, ...always].map(openSession));
   const engines = enginesOf([...awake, ...always]);
   const former = pilvi.pidOf("host") ?? 0;
-  // The next host starts only after this host has ended, which it does when it is continued.
+  // The frozen host serves no request, and the next host starts only after the frozen host has ended.
   process.kill(former, "SIGSTOP");
   const waking = asleep.map(expectKept);
   for (const session of sessions) expect(await session.numbers()).toEqual([42]);

@@ -12,7 +12,7 @@ const ATTACKERS = 400;
 const LEAST_PER_SECOND = 100;
 const MANY_CONNECTIONS = 10_000;
 const HALF_OPEN = 5_000;
-/** The time of a client to log in, and the delay that a busy machine adds. */
+/** The time limit of a login, and the latest close on a busy machine. */
 const DEADLINE_MS = 10_000;
 const LATEST_MS = 30_000;
 /** Memory that a flood may leave with the gateway; an earlier flood has allocated what later floods need. */
@@ -88,7 +88,7 @@ test.each([
   expect(perSecond).toBeGreaterThan(LEAST_PER_SECOND);
 });
 
-test("10,000 connections that open and close", async () => {
+test("10,000 connections that open and close delay no well-behaved client", async () => {
   await beside("open and close", async () => {
     let count = 0;
     const attack = async (): Promise<void> => {

@@ -132,7 +132,7 @@ async function allAsleep(): Promise<void> {
   }
 }
 
-test("nothing is left in host and gateway", async () => {
+test("clients and sleeps leave no memory, descriptor or process in host and gateway", async () => {
   const rounds = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const untilMs = performance.now() + ROUND_MS;

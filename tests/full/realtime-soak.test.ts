@@ -107,7 +107,7 @@ async function publishToAll(round: number): Promise<void> {
   expect(await total(({ heard }) => heard)).toBe(expected);
 }
 
-test(`${CONNECTIONS} connections, of which ${CHURN} are replaced in each of ${ROUNDS} rounds`, async () => {
+test(`${CONNECTIONS} connections, ${CHURN} of them replaced in each of ${ROUNDS} rounds, are counted exactly`, async () => {
   await orderAll("open", CONNECTIONS);
   const resident: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,5 @@
-// Minutes of random kills while instances fall asleep and wake under load. `PILVI_SOAK_SEED` and `PILVI_SOAK_KILLS` repeat or lengthen it.
+// Minutes of random kills while instances fall asleep and wake under load. `PILVI_SOAK_SEED` and `PILVI_SOAK_KILLS`
+// repeat or lengthen it.
 import { afterAll, beforeAll, test } from "bun:test";
 import { SleepChaos } from "../crash/sleep-chaos.ts";
 import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";

@@ -14,7 +14,7 @@ import { ModelHost, type Random } from "../support/model/host.ts";
 
 const SCHEDULES = 500;
 const MAX_CLIENTS = 8;
-/** Of the entry of the model, and what the gateway promises. */
+/** The idle time of the model's route, and the gateway's own limits. */
 const [SLEEP_AFTER_MS, ASK_INTERVAL_MS, FAILED_HOLD_MS, HOLD_MS] = [2_000, 1_000, 5_000, 300_000];
 
 const folder = mkdtempSync(join(tmpdir(), "pilvi-model-"));

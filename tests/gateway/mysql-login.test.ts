@@ -210,7 +210,7 @@ describe("the authentication plugin of the client", () => {
     },
   );
 
-  test("a switched client without a password is refused with the right number", async () => {
+  test("a client that switches its plugin and sends no password is refused with error 1045", async () => {
     const raw = openRaw();
     await raw.expectPacket();
     raw.send(1, handshakeResponse({ user: "app", plugin: "caching_sha2_password" }));
@@ -288,7 +288,7 @@ describe("an engine that cannot start", () => {
     expect(await one(await held, "select 1")).toBe(1);
   });
 
-  test("holds a client with a wrong password while nobody can check it", async () => {
+  test("holds a client with a wrong password while the engine cannot check it", async () => {
     gateway.become("starting");
     const held = refusal({ password: "wrong" });
     gateway.become("running");

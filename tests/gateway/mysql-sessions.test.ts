@@ -80,7 +80,7 @@ describe("clients wake a sleeping engine", () => {
     await db.close();
   });
 
-  test("the CLI", async () => {
+  test("the CLI, with a statement", async () => {
     const { command, env } = server.cli;
     const where = ["-h127.0.0.1", `-P${gateway.port}`, "-uapp", "-papp-secret", "shop"];
     const printed = await runProgram(
@@ -108,7 +108,7 @@ describe("clients wake a sleeping engine", () => {
 });
 
 describe("a session passes everything through unchanged", () => {
-  // It knows of everything that was asked when it has been answered.
+  // The gateway has seen the end of every answered command, so it can suspend at once.
   afterEach(() => gateway.sleep());
 
   test("several statements at once", async () => {
@@ -170,7 +170,7 @@ describe("a session may change its user", () => {
     await another.end();
   });
 
-  test("not with a wrong one", async () => {
+  test("not with a wrong password", async () => {
     const connection = await open();
     const change = connection.changeUser({ user: "other", password: "app-secret" });
     await expect(change).rejects.toMatchObject({ errno: 1045 });

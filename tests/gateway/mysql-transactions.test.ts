@@ -131,7 +131,7 @@ describe("a transaction ends", () => {
   });
 });
 
-test("a client goes on with its transaction while others are held, and they go on when it disconnects", async () => {
+test("a drain lets a client end its transaction, and completes after it", async () => {
   const connection = await open();
   await connection.query("start transaction");
   const drained = gateway.drain(60_000);

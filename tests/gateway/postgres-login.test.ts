@@ -226,8 +226,8 @@ describe("a password that changes", () => {
   });
 });
 
-describe("the engine's answers", () => {
-  test("include the error of a full engine", async () => {
+describe("an engine that cannot serve", () => {
+  test("passes its error on when it is full", async () => {
     const clients: Client[] = [];
     for (let count = 0; count < 9; count++) {
       const client = new Client({
@@ -245,7 +245,7 @@ describe("the engine's answers", () => {
     await until("there is room again", async () => (await ask()) === "ann");
   });
 
-  test("a client is held while the engine recovers from a crash of one of its sessions", async () => {
+  test("holds clients while it recovers from a crash of one of its sessions", async () => {
     const [victim] = await server.admin<{ pid: number }>(
       "select pid from pg_stat_activity where backend_type = 'checkpointer'",
     );
@@ -254,7 +254,7 @@ describe("the engine's answers", () => {
     expect(answers).toEqual(Array.from({ length: 5 }, () => "ann"));
   });
 
-  test("an engine that cannot start is reported in words that frameworks know", async () => {
+  test("gives an error that frameworks know when it cannot start", async () => {
     await gateway.sleep();
     gateway.onWake = () => gateway.become("failed", "The disk of the host is full.");
     expect(await ask()).toBe("57P03 failed to connect to upstream: The disk of the host is full.");

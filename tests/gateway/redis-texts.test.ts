@@ -128,30 +128,32 @@ describe.each(ENGINES)("%s", (name) => {
     expect(cache.wakes).toEqual([]);
   }
 
-  test("to clients before their login", () =>
+  test("answers clients before their login as the engine does", () =>
     expectSame(BEFORE_LOGIN.map((args) => commandBytes(...args) + QUIT)));
 
-  test("in RESP2", () => expectSame(AFTER_LOGIN.map((args) => LOGIN + commandBytes(...args) + QUIT)));
+  test("answers in RESP2 as the engine does", () =>
+    expectSame(AFTER_LOGIN.map((args) => LOGIN + commandBytes(...args) + QUIT)));
 
-  test("in RESP3", () => expectSame(AFTER_LOGIN.map((args) => LOGIN_3 + commandBytes(...args) + QUIT)));
+  test("answers in RESP3 as the engine does", () =>
+    expectSame(AFTER_LOGIN.map((args) => LOGIN_3 + commandBytes(...args) + QUIT)));
 
-  test("to all commands in one chunk", () =>
+  test("answers all commands in one chunk as the engine does", () =>
     expectSame(
       [LOGIN, LOGIN_3].map(
         (login) => login + AFTER_LOGIN.map((args) => commandBytes(...args)).join("") + QUIT,
       ),
     ));
 
-  test("to bytes of another protocol", () => expectSame(BROKEN));
+  test("answers bytes of another protocol as the engine does", () => expectSame(BROKEN));
 
-  test("to lines of a terminal", () =>
+  test("answers lines of a terminal as the engine does", () =>
     expectSame([
       "PING\r\nQUIT\r\n",
       `AUTH ${PASSWORD}\nping\nECHO "a b"\r\n\r\nquit\n`,
       `AUTH "${PASSWORD}"\r\nHELLO 3 SETNAME 'x'\r\nCLIENT GETNAME\r\nQUIT\r\n`,
     ]));
 
-  test("wherever the bytes are cut", async () => {
+  test("gives the same answers wherever the bytes are cut", async () => {
     const commands = [
       ["HELLO", "3", "AUTH", "app", PASSWORD],
       ["PING"],

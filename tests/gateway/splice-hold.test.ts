@@ -131,7 +131,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(enginePeer.text).toBe("\x05begin\x03end");
   });
 
-  test("a disconnected client goes on with another engine, without a byte lost or doubled", async () => {
+  test("a client that is disconnected from its engine goes on with another, without a byte lost or doubled", async () => {
     const { client, peer, engine, enginePeer, told, loop } = stage;
     const sent = noise(MEGABYTE, 8);
     const sender = new Sender(peer, sent);

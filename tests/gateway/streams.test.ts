@@ -17,7 +17,7 @@ async function text(promise: Promise<Uint8Array>): Promise<string> {
   return Buffer.from(await loop.of(promise)).toString();
 }
 
-test("a read gets exactly its bytes, in whatever pieces they arrive", async () => {
+test("a read gets exactly its bytes, however they are cut", async () => {
   const { client, peer } = await loop.client();
   const read = client.read(10);
   for (const piece of ["0", "123", "45", "678", "9rest"]) {
@@ -55,7 +55,7 @@ test("bytes before the end are read, and then the end", async () => {
   client.end();
 });
 
-test("a client that ended its sending while nobody read is still answered", async () => {
+test("a client that ended its sending before the first read is still answered", async () => {
   const { client, peer } = await loop.client();
   peer.send("question");
   peer.shutdown();
@@ -154,7 +154,7 @@ test("the last bytes arrive although the peer is still sending", async () => {
   await loop.until(() => client.receive(1) === FAILED);
 });
 
-test("a byte that is peeked at stays unread, whatever other connections receive meanwhile", async () => {
+test("a byte that is peeked at stays unread, although other connections receive bytes meanwhile", async () => {
   const clients = [];
   for (let index = 0; index < 20; index++) clients.push(await loop.client());
   const peeks = clients.map(async ({ client }, index) => {

@@ -57,19 +57,19 @@ async function expectServed(): Promise<void> {
 }
 
 describe.each([11, 12])("seed %i", (seed) => {
-  test("of bytes instead of a handshake", async () => {
+  test("bytes instead of a handshake leave the server serving", async () => {
     const random = randomOf(seed);
     await throwAll(() => randomBytes(random, 400));
     await expectServed();
   });
 
-  test("of changed handshakes", async () => {
+  test("changed handshakes leave the server serving", async () => {
     const random = randomOf(seed);
     await throwAll(() => mutated(random, Buffer.from(handshakeOf())));
     await expectServed();
   });
 
-  test("of frames of random bytes, and of changed valid frames", async () => {
+  test("frames of random bytes and changed valid frames leave the server serving", async () => {
     const random = randomOf(seed);
     const valid = Buffer.concat([
       messageOf("pusher:subscribe", { channel: "presence-a", auth: "x:y", channel_data: '{"user_id":1}' }),
@@ -87,7 +87,7 @@ describe.each([11, 12])("seed %i", (seed) => {
     await expectServed();
   });
 
-  test("of requests of the HTTP API", async () => {
+  test("random requests of the HTTP API leave the server serving", async () => {
     const random = randomOf(seed);
     const body = '{"name":"x","channels":["news"],"data":"{}"}';
     const request = `POST /apps/${APP.appId}/events?auth_key=${APP.key}&auth_timestamp=1&auth_version=1.0&auth_signature=x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

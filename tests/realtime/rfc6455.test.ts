@@ -153,7 +153,7 @@ describe("a message", () => {
     expect(await client.closed()).toBe(1009);
   });
 
-  test.each([300_000, 2 ** 31, 2 ** 40])("that says it has %i bytes closes with 1009", async (length) => {
+  test.each([300_000, 2 ** 31, 2 ** 40])("that claims %i bytes closes with 1009", async (length) => {
     const client = await greeted();
     const head = Buffer.alloc(14);
     head[0] = 0x81;
@@ -244,7 +244,7 @@ describe("a client that closes", () => {
 });
 
 describe("a client's sign of life", () => {
-  test("is the pong of RFC 6455 too: once it has answered, it is asked again after the next silence", async () => {
+  test("may be a pong of RFC 6455, after which the next ping follows the next silence", async () => {
     const server = await startRealtime({ pingIntervalSeconds: 1 });
     try {
       const client = await RawWebSocket.greeted(server.port);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => realtime.close());
 
-test("the official libraries connect, publish and hear", async () => {
+test("the official libraries connect, publish and receive events over TLS", async () => {
   const script = `
     const [Pusher, Server] = [require("pusher-js"), require("pusher")];
     const server = new Server({ appId: "${APP.appId}", key: "${APP.key}", secret: "${APP.secret}", host: "127.0.0.1", port: "${realtime.port}", useTLS: true });

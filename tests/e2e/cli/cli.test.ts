@@ -131,7 +131,7 @@ describe("pilvi token", () => {
     expect((await pilvi.run("token", "create", "--name", "odd", "--expires", "soon")).code).toBe(2);
   });
 
-  test("a token can do what its abilities say, and see no more", async () => {
+  test("a token can do what its abilities allow, and see no more", async () => {
     const cache = await pilvi.createCache({ name: "abilities" });
     const made = JSON.parse(
       await succeed("token", "create", "--name", "reader", "--abilities", "caches:read", "--json"),

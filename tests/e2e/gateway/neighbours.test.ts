@@ -79,7 +79,7 @@ function uidOf(pid: number): number {
   return statSync(`/proc/${pid}`).uid;
 }
 
-describe.skipIf(!IS_ROOT)("of an installation by root", () => {
+describe.skipIf(!IS_ROOT)("in an installation by root", () => {
   test("control reaches the host and the store", async () => {
     expect(await reach(CONTROL_ACCOUNT.uid, "test -w", sockets)).toEqual(["host", "store"]);
     expect(await reach(CONTROL_ACCOUNT.uid, "kill -0", processes)).toEqual(["control"]);

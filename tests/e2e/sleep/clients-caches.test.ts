@@ -152,7 +152,7 @@ for (const { name, open, wakesAtOnce = false, isHere = true } of CLIENTS) {
       expect(left).toBeLessThan(600_000);
     });
 
-    test("gets the usual error for a wrong password, which wakes nobody", async () => {
+    test("gets the usual error for a wrong password, which wakes no cache", async () => {
       const intruder = { ...login, password: "wrong" };
       const error = await sleeper.sleepsThrough(() => open(intruder, ca).catch((thrown: unknown) => thrown));
       expect(String(error)).toContain("WRONGPASS");

@@ -57,7 +57,7 @@ async function occupy(channel: string): Promise<RawSocket> {
 
 const occupied = (channel: string) => calls.find(({ body }) => body.includes(`"${channel}"`));
 
-test("are signed and have only their configured events", async () => {
+test("webhooks are signed and have only their configured events", async () => {
   const sockets = [await occupy("hall"), await occupy("room-1")];
   await until("it was called", () => occupied("room-1") !== undefined);
   const call = occupied("room-1");
@@ -74,7 +74,7 @@ test("are signed and have only their configured events", async () => {
   for (const socket of sockets) socket.close();
 });
 
-test("are signed with the new secret after a rotation", async () => {
+test("webhooks are signed with the new secret after a rotation", async () => {
   const path = `/websocket-applications/${made.main.id}/rotate-secret`;
   const { body } = await pilvi.api<ApplicationDocument>("POST", path, {});
   await untilServer(pilvi, made.id);
@@ -86,7 +86,7 @@ test("are signed with the new secret after a rotation", async () => {
   socket.close();
 });
 
-test("do not reach this machine unless the operator allows it", async () => {
+test("webhooks do not reach this machine unless the operator allows it", async () => {
   await pilvi.stop();
   pilvi = await startPilvi({ dataDir: pilvi.dataDir, port: pilvi.port });
   made.server = await untilServer(pilvi, made.id);

@@ -41,7 +41,7 @@ export function childrenOf(parent: number): number[] {
   return allPids().filter((pid) => isAlive(pid) && parentOf(pid) === parent);
 }
 
-/** The pid of the parent of a process; 0 for one that has ended meanwhile. */
+/** The pid of the parent of a process; 0 for a process that has ended meanwhile. */
 export function parentOf(pid: number): number {
   try {
     return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
@@ -50,7 +50,7 @@ export function parentOf(pid: number): number {
   }
 }
 
-/** The program of a process and its arguments; empty for one that has ended meanwhile. */
+/** The program of a process and its arguments; empty for a process that has ended meanwhile. */
 export function commandLine(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8")
