@@ -249,7 +249,14 @@ describe("an engine that cannot serve", () => {
     const [victim] = await server.admin<{ pid: number }>(
       "select pid from pg_stat_activity where backend_type = 'checkpointer'",
     );
+    const login = { user: "ann", password: "one", database: "main" };
+    const witness = new Client({ ...login, host: "127.0.0.1", port: gateway.port });
+    witness.on("error", () => {});
+    await witness.connect();
+    const isCutOff = new Promise((resolve) => witness.once("end", resolve));
     process.kill(victim?.pid ?? 0, "SIGKILL");
+    // Until the engine has noticed the crash, it lets clients in and ends them right after.
+    await isCutOff;
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask()));
     expect(answers).toEqual(Array.from({ length: 5 }, () => "ann"));
   });
