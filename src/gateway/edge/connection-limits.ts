@@ -9,7 +9,7 @@ const STRANGERS_SHARE = 1 / 2;
 const LEAST_STRANGERS_SHARE = 1 / 16;
 /** Descriptors besides the sockets of clients and engines: files, the loop, the link with the host. */
 const OWN_DESCRIPTORS = 64;
-/** Kept free for the clients, engines and listeners of the next moment. */
+/** The share that is kept free for the next clients, engines and listeners. */
 const RESERVE_SHARE = 1 / 16;
 /** The share that is freed at a time, so that not each new connection causes a search through all clients. */
 const RELIEF_SHARE = 1 / 32;

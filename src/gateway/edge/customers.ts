@@ -78,7 +78,7 @@ export class Customers<Client extends Customer> {
     return freed;
   }
 
-  /** The address with the most customers by far; all of them behind a proxy, and then every client is a candidate. */
+  /** The network with more than `DOMINANT_SHARE` of all customers, if any; behind a proxy all clients are of it. */
   #dominantHost(): string | null {
     for (const [host, count] of this.#perHost) if (count > this.#size * DOMINANT_SHARE) return host;
     return null;

@@ -1,4 +1,4 @@
-// Accepts clients at the address of each instance behind the gateway, and gives each client a handler of its protocol.
+// Accepts clients at the routes of all instances behind the gateway, and serves each by its protocol handler.
 import { postgresHandler } from "../postgres/index.ts";
 import { mysqlHandler } from "../mysql/index.ts";
 import { redisHandler } from "../redis/index.ts";

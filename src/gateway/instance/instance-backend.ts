@@ -96,7 +96,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#waiters.wakeAll();
   }
 
-  /** After a new link to the host: the host may have lost what clients wait for, so all of them ask again. */
+  /** After a new link to the host: the host may have lost the requests of waiting clients, so all of them ask again. */
   remind(): void {
     this.#waking.askAnew();
     // The question for the users went over the lost link; the new link has brought the host's present routes.
@@ -212,7 +212,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     return await splice.end;
   }
 
-  /** Whether the engine takes connections that are not about to be ended. */
+  /** Whether the engine takes connections and no drain is under way. */
   get #isRunning(): boolean {
     return this.#entry.state === "running" && this.#drain === null;
   }

@@ -1,7 +1,7 @@
 // Asks the host for the users of an instance: one question for all clients that wait, and at a bounded rate.
 import type { Timer, Timers } from "../reactor/timers.ts";
 
-/** So many questions are asked without a pause; then the pauses bound what a client that guesses names can cause. */
+/** The questions without a pause between them; later pauses bound the load by a client that guesses names. */
 const ASKS_IN_A_ROW = 10;
 const ASK_EVERY_MS = 200;
 /** How long a question waits for the host's answer. */

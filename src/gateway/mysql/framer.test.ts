@@ -26,7 +26,7 @@ function walk(framer: MysqlFramer, bytes: number[]): { used: boolean; after: num
   return { used: framer.walk(buffer, buffer.length), after: [...buffer] };
 }
 
-describe("whether the framer counts a packet as use", () => {
+describe("use of the instance, by the framer", () => {
   test.each([
     ["ping", [PING], false],
     ["quit", [QUIT], false],
@@ -39,20 +39,20 @@ describe("whether the framer counts a packet as use", () => {
     expect(framer.isBetweenMessages).toBe(true);
   });
 
-  test("yes: a query among pings", () => {
+  test("is a query among pings", () => {
     const { framer } = framerThatAllows();
     expect(walk(framer, [...packet(0, [PING]), ...packet(0, [QUERY, 1]), ...packet(0, [PING])]).used).toBe(
       true,
     );
   });
 
-  test("yes: a packet of LOAD DATA LOCAL, whatever it contains", () => {
+  test("is a packet of LOAD DATA LOCAL, whatever it contains", () => {
     const { framer } = framerThatAllows();
     walk(framer, packet(0, [QUERY, 1]));
     expect(walk(framer, packet(2, [PING])).used).toBe(true);
   });
 
-  test("yes: the later part of a long query", () => {
+  test("is the later part of a long query", () => {
     const { framer } = framerThatAllows();
     walk(framer, [100, 0, 0, 0, QUERY, 1]);
     expect(walk(framer, [PING, PING]).used).toBe(true);

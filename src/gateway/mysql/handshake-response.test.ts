@@ -91,7 +91,7 @@ describe("the gateway's response to the engine", () => {
     expect(told.capabilities & (CONNECT_WITH_DB | CONNECT_ATTRS)).toBe(0);
   });
 
-  test("has attributes of any length", () => {
+  test("keeps attributes of any length", () => {
     const attributes = { key: "x".repeat(200), other: "y".repeat(200) };
     const long = parseHandshakeResponse(handshakeResponse({ user: "app" }));
     const bytes = Buffer.concat(

@@ -15,7 +15,7 @@ const MADE = /\b\d{10}\b/g;
 
 let latest = 0;
 
-/** A number for a client whose engine has not given it one yet. */
+/** A number for a client that has none of its engine's yet. */
 export function makeThreadId(): number {
   latest = (latest + 1) % FIRST_MADE;
   return FIRST_MADE + latest;

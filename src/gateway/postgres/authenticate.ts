@@ -24,7 +24,7 @@ export const AUTHENTICATION_MS = 10_000;
 /** The verifier for a client's proof, and the login at the engine that confirmed that the verifier is in force. */
 interface Secret<E extends Stream> {
   verifier: Verifier;
-  /** Null while the engine does not run, and for users that do not exist. */
+  /** Null while the engine does not run, and for unknown users. */
   login: EngineLogin<E> | null;
   /** Whether the users were refreshed during this login. */
   isFresh: boolean;

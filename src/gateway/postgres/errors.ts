@@ -48,7 +48,7 @@ export class EngineError extends Error {
   readonly #bytes: Uint8Array;
   /** Whether the error is about the engine's start or stop, so that a later login may work. */
   readonly isPassing: boolean;
-  /** Whether the error refuses the user, though the gateway has let the user in. */
+  /** Whether the error refuses the user, even though the gateway has a verifier for the user. */
   readonly isAboutUser: boolean;
 
   /**

@@ -58,7 +58,7 @@ export class HostLink {
     if (this.#socket !== null) this.#ended(this.#socket, RETRY_MS);
   }
 
-  /** Without a link the message is lost: the first messages of the next link say everything again. */
+  /** Without a link the message is lost; both sides exchange their state anew at the start of the next link. */
   send(message: GatewayMessage): void {
     this.#write(`${JSON.stringify(message)}\n`);
   }

@@ -18,7 +18,7 @@ const ACCEPTS_IN_A_ROW = 64;
 const PAUSE_MS = 50;
 /** The socket does not listen any more: the host has taken the address back. */
 const EINVAL = 22;
-/** Errors of a single client; the next client may be accepted. */
+/** Errors that are no fault of the socket: the client has gone, or no client is waiting. */
 const PASSING = new Set([EAGAIN, EINTR, ECONNABORTED]);
 
 const peer = new Uint8Array(28);

@@ -33,7 +33,7 @@ export function newSession(): Session {
   return { id: latestId, login: null, protocol: 2, db: 0, name: "", libraryName: "", libraryVersion: "" };
 }
 
-/** The user of a login that names none. */
+/** The user of a login without a user name. */
 export const DEFAULT_USER = "default";
 
 /** Whether a login is right; the time of the comparison does not show how much of the password is right. */

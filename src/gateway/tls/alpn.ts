@@ -14,7 +14,7 @@ const selectors = new Map<string, JSCallback>();
 /**
  * The address of a function for `SSL_CTX_set_alpn_select_cb` that selects the first protocol that the client has too.
  *
- * OpenSSL calls it on the thread that does the handshake, before that call returns, and only if the client names protocols.
+ * OpenSSL calls it on the handshake's thread, before that call returns, and only if the client names protocols.
  */
 export function alpnSelector(protocols: readonly string[]): Address {
   const key = protocols.join("\n");
