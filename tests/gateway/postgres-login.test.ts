@@ -154,7 +154,7 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
   test("the administrator cannot log in from outside", async () => {
     expect(await ask({ user: ADMIN, password: "any" })).toBe(WRONG.replace("ann", ADMIN));
     expectUntouched();
-    // The engine asks the administrator for no password, so this holds even if the host's list were wrong.
+    // The gateway refuses even if the host's list is wrong, since the engine asks the administrator for no password.
     const verifier = gateway.entry.users.find(({ name }) => name === "ann")?.verifier ?? "";
     gateway.update({ users: [{ name: ADMIN, verifier }] });
     expect(await ask({ user: ADMIN, password: "one" })).toBe(WRONG.replace("ann", ADMIN));
