@@ -26,7 +26,7 @@ function walk(framer: MysqlFramer, bytes: number[]): { used: boolean; after: num
   return { used: framer.walk(buffer, buffer.length), after: [...buffer] };
 }
 
-describe("use of the instance, by the framer", () => {
+describe("the framer decides whether a packet is use", () => {
   test.each([
     ["ping", [PING], false],
     ["quit", [QUIT], false],
@@ -39,20 +39,20 @@ describe("use of the instance, by the framer", () => {
     expect(framer.isBetweenMessages).toBe(true);
   });
 
-  test("is a query among pings", () => {
+  test("a query among pings is use", () => {
     const { framer } = framerThatAllows();
     expect(walk(framer, [...packet(0, [PING]), ...packet(0, [QUERY, 1]), ...packet(0, [PING])]).used).toBe(
       true,
     );
   });
 
-  test("is a packet of LOAD DATA LOCAL, whatever it contains", () => {
+  test("a packet of LOAD DATA LOCAL is use, whatever it contains", () => {
     const { framer } = framerThatAllows();
     walk(framer, packet(0, [QUERY, 1]));
     expect(walk(framer, packet(2, [PING])).used).toBe(true);
   });
 
-  test("is the later part of a long query", () => {
+  test("the later part of a long query is use", () => {
     const { framer } = framerThatAllows();
     walk(framer, [100, 0, 0, 0, QUERY, 1]);
     expect(walk(framer, [PING, PING]).used).toBe(true);

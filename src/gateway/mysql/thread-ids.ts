@@ -15,7 +15,7 @@ const MADE = /\b\d{10}\b/g;
 
 let latest = 0;
 
-/** A number for a client that has none of its engine's yet. */
+/** Makes the gateway's own number for a new client. */
 export function makeThreadId(): number {
   latest = (latest + 1) % FIRST_MADE;
   return FIRST_MADE + latest;

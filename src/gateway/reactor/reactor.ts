@@ -42,7 +42,8 @@ const DATA_OFFSET = EVENT_BYTES - 8;
 /**
  * One loop, for a thread of its own.
  *
- * It blocks that thread, so Bun's timers and sockets do not work there. Promises do: their reactions run after each round.
+ * It blocks that thread, so Bun's timers and sockets do not work there. Promises do: their reactions run after each
+ * round.
  */
 export class Reactor {
   readonly timers: Timers;
