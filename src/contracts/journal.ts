@@ -3,6 +3,25 @@
 import * as z from "zod/mini";
 import { wakeReasonSchema, wakeSpansSchema } from "./sleep.ts";
 
+/** The events that a host sees; `GET /events` has them beside those of the control plane. */
+export const hostEventTypes = [
+  /** Its engine has a process; `restarted` after a crash. */
+  "started",
+  "restarted",
+  /** The process has ended: by an order, or by itself. */
+  "stopped",
+  "crashed",
+  "asleep",
+  /** The instance was woken. */
+  "awake",
+  /** Its engine could not be started. */
+  "failed",
+  "out_of_memory",
+  "disk_full",
+  /** Records are missing, since the journal keeps only so many of an instance. */
+  "gap",
+] as const;
+
 /** Sentences are cut to this length. */
 export const MAX_REASON_LENGTH = 500;
 
@@ -18,23 +37,7 @@ export const journalRecordSchema = z.strictObject({
   id: z.string().check(z.maxLength(64)),
   /** When it happened, by the clock of the host. */
   at: moment,
-  type: z.enum([
-    /** Its engine has a process; `restarted` after a crash. */
-    "started",
-    "restarted",
-    /** The process has ended: by an order, or by itself. */
-    "stopped",
-    "crashed",
-    "asleep",
-    /** The instance was woken. */
-    "awake",
-    /** Its engine could not be started. */
-    "failed",
-    "out_of_memory",
-    "disk_full",
-    /** Records are missing, since the journal keeps only so many of an instance. */
-    "gap",
-  ]),
+  type: z.enum(hostEventTypes),
   details: z.strictObject({
     /** Why, as a sentence that may be shown to anyone. */
     reason: z.exactOptional(z.string().check(z.maxLength(MAX_REASON_LENGTH))),

@@ -1,6 +1,7 @@
 // The shape of an event in an answer: the resource, what happened to it, and the time.
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
+import { hostEventTypes } from "../../contracts/journal.ts";
 
 /** Everything that can happen to a resource. */
 export const eventTypes = [
@@ -10,16 +11,7 @@ export const eventTypes = [
   "unavailable",
   "deleting",
   "deleted",
-  "started",
-  "restarted",
-  "stopped",
-  "crashed",
-  "asleep",
-  "awake",
-  "failed",
-  "out_of_memory",
-  "disk_full",
-  "gap",
+  ...hostEventTypes,
 ] as const;
 
 export type EventType = (typeof eventTypes)[number];
