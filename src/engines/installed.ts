@@ -1,4 +1,4 @@
-// Finds the engines for instances: those that Pilvi installed and those of the system.
+// Finds the engines for instances, both the engines that Pilvi installed and the engines of the system.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";

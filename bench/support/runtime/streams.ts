@@ -69,7 +69,7 @@ export class RuntimeStream implements Stream {
     else this.socket?.resume();
   }
 
-  /** Hands all arriving bytes to a consumer, beginning with those that were not read. */
+  /** Passes the unread bytes, then all arriving bytes, to a consumer. */
   consume(consumer: Consumer): void {
     this.#consumer = consumer;
     const unread = this.#takeAll();

@@ -29,7 +29,7 @@ export function tryText({ data: { id, attributes } }: DatabaseClusterDocument): 
   return `\nTry it: npx pilvi databases ${clientOf(attributes.connection.protocol).command} ${id}\n`;
 }
 
-/** The databases of the cluster, the oldest first, without those that are being deleted. */
+/** Names the databases of a cluster, the oldest first. A database that is being deleted is left out. */
 export function namesIn({ included = [] }: DatabaseClusterDocument): string[] {
   return included
     .filter(({ attributes }) => attributes.status !== "deleting")

@@ -57,7 +57,7 @@ test("a server of another version is refused as such", async () => {
   await expect(applySpec(context)).rejects.toThrow("is of another version than what asks it");
 });
 
-test("a refusal carries the server's own message, or a general sentence when there is none", async () => {
+test("a refusal carries the server's own message, and a refusal without a message carries a general sentence", async () => {
   answer = () => Response.json({ message: "Port 20002 is in use." }, { status: 500 });
   await expect(applySpec(context)).rejects.toThrow("Port 20002 is in use.");
   answer = () => new Response("<html>", { status: 502 });

@@ -8,8 +8,8 @@ import { eachClient, fieldsOf, type Client } from "./client-list.ts";
 import { ADMIN_NAME, customerRules, hasRules } from "./config.ts";
 
 /**
- * Activities of a client that forbid to disconnect it, in the order of the report; those that a client waits for come
- * first.
+ * Activities during which a client must stay connected, in the order of the report. A blocking command comes first,
+ * because its client waits for the answer.
  */
 const TIES: [does: string, isSo: (client: Client) => boolean][] = [
   ["waits in a blocking command", ({ flags = "" }) => flags.includes("b")],

@@ -103,7 +103,7 @@ export class Runner {
     return (this.#runnable = { engine, context });
   }
 
-  /** Whether the files are those that the engine would get now; they hold all that it reads only at its start. */
+  /** Whether the configuration files, which hold all settings that need a restart, are as a start would write them. */
   isAsWritten({ engine, context }: Runnable): boolean {
     return isConfigWritten(engine, context);
   }

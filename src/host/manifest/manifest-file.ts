@@ -26,7 +26,11 @@ export class ManifestFile {
     return saysAsleep(this.#manifest);
   }
 
-  /** Reads the manifest; null when there is none. @throws when the file cannot be understood. */
+  /**
+   * Reads the manifest.
+   * @returns null when the file does not exist.
+   * @throws when the file cannot be understood.
+   */
   read(): Manifest | null {
     return (this.#manifest = readManifest(this.#path));
   }

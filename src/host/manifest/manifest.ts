@@ -16,7 +16,7 @@ export function saysAsleep(manifest: Pick<Manifest, "state"> | null): boolean {
 
 /**
  * Reads a manifest. A power cut can leave the file empty; the last durable copy is read then.
- * @returns null when there is none.
+ * @returns null when the file does not exist.
  * @throws NewerManifest when a newer Pilvi wrote it, another error when it cannot be understood; the instance's data
  * must then be left alone.
  */

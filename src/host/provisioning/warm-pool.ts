@@ -73,7 +73,10 @@ export class WarmPool {
     }
   }
 
-  /** Moves the data directory of a slot to the path, and has another slot built. @returns false when there is none. */
+  /**
+   * Moves the data directory of a slot to the path, and starts to build another slot.
+   * @returns false when the pool has no slot.
+   */
   take(kind: SlotKind, path: string): boolean {
     const folder = join(this.#root, keyOf(kind));
     for (const name of namesIn(folder)) {
