@@ -2,7 +2,7 @@
 import { createApp, type App } from "../../api/app.ts";
 import { ensureToken } from "../../api/auth/tokens.ts";
 import { isLoopback, type Config } from "../../config.ts";
-import type { Driver, Observation } from "../../drivers/driver.ts";
+import type { Driver } from "../../drivers/driver.ts";
 import { localDriver } from "../../drivers/local/index.ts";
 import { CONTROL_ACCOUNT } from "../../host/os/accounts.ts";
 import { certificatesFile, hostSocket } from "../../host/os/layout.ts";
@@ -14,28 +14,26 @@ import { createLog, type Log } from "../../lib/log.ts";
 import type { Vault } from "../../lib/secrets.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
 import { Loop } from "../../reconciler/loop.ts";
-import { requeue, requeueMissing, type Convergence } from "../../reconciler/queue.ts";
-import { RequeueBatches } from "../../reconciler/requeue-batches.ts";
 import { allOperations, allReconcilers, kinds, recordUnknownAllocations } from "../../resources/index.ts";
-import type { KindContext, ServedHost } from "../../resources/kind.ts";
+import type { KindContext } from "../../resources/kind.ts";
 import { followJournal } from "../../resources/shared/events/intake.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
 import { ACTIONS } from "../../resources/shared/actions/store.ts";
 import { hostDirectory, servedHost } from "../../resources/shared/hosts.ts";
 import { WatchedStates } from "../../resources/shared/observed-states.ts";
 import { sleepGauges } from "../../resources/shared/sleep-gauges.ts";
-import { isServed } from "../../resources/shared/status.ts";
 import { followStorage } from "../../resources/shared/storage.ts";
-import { openDatabase, type Database } from "../../store/database.ts";
+import { openDatabase } from "../../store/database.ts";
 import { migrate } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
 import { ApiServer, prepareApiServer } from "../bootstrap/api-server.ts";
 import { ensureDataDir } from "../bootstrap/data-dir.ts";
 import { readCertificate, readOthers } from "../tls/certificate.ts";
 import { firstToken, hostId, openVault } from "../bootstrap/identity.ts";
+import { watchInstances } from "../bootstrap/instance-watch.ts";
 import { reportReady, reportRefusal, stopRequested } from "../program/parent.ts";
 import { ensureKeyFits, ensureHostRow } from "../bootstrap/registration.ts";
-import { ensureStore, openStore, STORE_ID, storeAddress } from "../bootstrap/store-instance.ts";
+import { ensureStore, openStore, storeAddress } from "../bootstrap/store-instance.ts";
 import { becomeUser } from "../bootstrap/privileges.ts";
 
 /** Time for requests under way when the process is asked to end. */
@@ -137,10 +135,12 @@ async function startControl(
   const loop = new Loop({ db, openSession, hostIds, reconcilers, slowKinds: [ACTIONS], log });
   await loop.start();
   const watching = new AbortController();
-  watchInstances(db, host, watching.signal, log);
+  const watched = watchInstances({ db, host }, watching.signal, log);
   void followStorage({ db, driver }, watching.signal, log);
   void followJournal({ db, host }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
+  // The first answer of the API already knows which instances sleep.
+  await Promise.race([watched, Bun.sleep(HOST_TIMEOUT_MS)]);
   const server = new ApiServer(config, startupSecrets.certificates, app);
   const unfollow = followCertificates(config, startupSecrets, server, log);
   return async () => {
@@ -209,38 +209,4 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
   });
   for (const { figures } of kinds) if (figures !== undefined) app.metrics.addFigures(figures, context);
   return app;
-}
-
-/** Remembers each observed state, and requeues at once a resource whose row does not fit it. */
-function watchInstances(
-  db: Database,
-  { id, driver, observedStates }: ServedHost & { observedStates: WatchedStates },
-  signal: AbortSignal,
-  log: Log,
-): void {
-  const complain = (error: unknown) => log.warn({ error }, "an observation could not be passed on");
-  const batches = new RequeueBatches((batch) => requeue(db, batch), complain);
-  driver.watch(
-    {
-      changed: (seen) => {
-        if (seen.id === STORE_ID) return;
-        observedStates.note(seen);
-        batches.add({ instanceId: seen.id, convergence: convergenceOf(seen) });
-      },
-      synced: (ids) => {
-        observedStates.keepOnly(ids);
-        requeueMissing(db, id, ids).catch(complain);
-      },
-    },
-    signal,
-  );
-}
-
-/**
- * An engine that ended at least once ran before, so it is broken; an engine that never ended is being started for the
- * first time. An instance that sleeps or wakes is as desired.
- */
-function convergenceOf(seen: Observation): Convergence {
-  if (isServed(seen)) return "as-desired";
-  return seen.crashes > 0 ? "broken" : "converging";
 }
