@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { REALTIME_VERSION, realtimePath } from "../../src/contracts/versions.ts";
 import { REALTIME_ENV, realtime } from "../../src/engines/realtime/index.ts";
 import { ensureProgram } from "../../src/processes/program/program.ts";
-import type { ApplicationConfig, ProcessConfig } from "../../src/realtime/config.ts";
+import type { ProcessConfig } from "../../src/contracts/realtime.ts";
+import type { WebSocketApplication } from "../../src/contracts/websocket-application.ts";
 import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { CannotMeasure } from "./bench.ts";
 import { cpuNs } from "./cpu.ts";
@@ -112,7 +113,7 @@ async function configure(
   controlSocket: string,
   { appId, key, secret }: { appId: string; key: string; secret: string },
 ): Promise<void> {
-  const application: ApplicationConfig = {
+  const application: WebSocketApplication = {
     id: "wsa-1",
     appId,
     key,

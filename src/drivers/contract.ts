@@ -1,6 +1,9 @@
 // The contract of every driver, as tests: the same tests for processes on this machine and for pods of a cluster.
 import { describe, expect, test } from "bun:test";
-import type { CacheSpec, Driver, Observation, StorageReading } from "./driver.ts";
+import type { StorageReading } from "../contracts/host-answers.ts";
+import type { CacheSpec } from "../contracts/instance-spec.ts";
+import type { Observation } from "../contracts/observation.ts";
+import type { Driver } from "./driver.ts";
 import { cacheSpec, specsOf } from "./test-support.ts";
 
 /** What a driver's tests provide. */

@@ -4,28 +4,6 @@ import type { JournalRecord } from "../contracts/journal.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
 
-export type { EngineName, ForeignEngine } from "../contracts/engine-names.ts";
-export type { Figures, Offer, OfferedEngine, Series, StorageReading } from "../contracts/host-answers.ts";
-export type {
-  CacheSpec,
-  DatabaseWish,
-  EvictionPolicy,
-  Exposure,
-  InstanceSpec,
-  MysqlSpec,
-  PostgresSpec,
-  RealtimeSpec,
-} from "../contracts/instance-spec.ts";
-export type { Limits, Observation, ObservedEngine } from "../contracts/observation.ts";
-export type { Sleep, SleepState, Wake, WakeReason } from "../contracts/sleep.ts";
-export type { JournalRecord } from "../contracts/journal.ts";
-export type { InstanceUser } from "../contracts/users.ts";
-export type {
-  Webhook as RealtimeWebhook,
-  WebhookEventType as RealtimeEventType,
-  WebSocketApplication as RealtimeApplication,
-} from "../contracts/websocket-application.ts";
-
 /** Selects metrics of an instance. */
 export interface MetricsQuery {
   /** A part of the instance, such as an application; the whole instance when left out. */

@@ -2,7 +2,7 @@
 import { newId } from "../lib/ids.ts";
 import { sha256Hex } from "../lib/secrets.ts";
 import { nativeVerifier, scramVerifier } from "../lib/verifiers.ts";
-import type { CacheSpec, InstanceSpec } from "./driver.ts";
+import type { CacheSpec, InstanceSpec } from "../contracts/instance-spec.ts";
 
 /** A spec of a small cache. */
 export function cacheSpec(port: number, password: string, wishes: Partial<CacheSpec> = {}): CacheSpec {

@@ -1,5 +1,5 @@
 // Explains to the owner why a database of a cluster differs from the spec.
-import type { DatabaseWish } from "../drivers/driver.ts";
+import type { DatabaseWish } from "../contracts/instance-spec.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { presentable } from "../lib/presentable.ts";
 import type { DatabaseFault } from "./engine.ts";

@@ -1,13 +1,9 @@
 // How the host runs an engine: its files, command line, readiness, first data, and the reasons of its failures.
-import type {
-  EngineName,
-  Exposure,
-  Figures,
-  InstanceSpec,
-  Limits,
-  MetricsQuery,
-  Series,
-} from "../drivers/driver.ts";
+import type { EngineName } from "../contracts/engine-names.ts";
+import type { Figures, Series } from "../contracts/host-answers.ts";
+import type { Exposure, InstanceSpec } from "../contracts/instance-spec.ts";
+import type { Limits } from "../contracts/observation.ts";
+import type { MetricsQuery } from "../drivers/driver.ts";
 import { PublicError } from "../lib/errors.ts";
 import type { Protocol } from "../contracts/gateway-link.ts";
 import type { ForeignProgram } from "./foreign-program.ts";

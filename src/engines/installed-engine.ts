@@ -1,5 +1,5 @@
 // An engine that is installed on this machine, by Pilvi or by others.
-import type { EngineName } from "../drivers/driver.ts";
+import type { EngineName } from "../contracts/engine-names.ts";
 
 /** An installed package of a distribution. */
 export interface DistributionPackage {

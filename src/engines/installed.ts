@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { foreignEngines } from "../contracts/engine-names.ts";
-import type { ForeignEngine } from "../drivers/driver.ts";
+import type { ForeignEngine } from "../contracts/engine-names.ts";
 import type { InstalledEngine } from "./installed-engine.ts";
 import { askVersion } from "./program-version.ts";
 import { compareVersions } from "./versions.ts";

@@ -1,6 +1,6 @@
 // Asks a server program which engine it is, and of which version.
 import { foreignEngines } from "../contracts/engine-names.ts";
-import type { ForeignEngine } from "../drivers/driver.ts";
+import type { ForeignEngine } from "../contracts/engine-names.ts";
 import { programOf } from "./registry.ts";
 
 /** The answer of a program to `--version`. */

@@ -1,5 +1,6 @@
 // The engines that the host can run, a line each; the folder of an engine holds the facts about it.
-import type { EngineName, ForeignEngine, InstanceSpec } from "../drivers/driver.ts";
+import type { EngineName, ForeignEngine } from "../contracts/engine-names.ts";
+import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Engine } from "./engine.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
 import { mariadb } from "./mariadb/index.ts";

@@ -1,5 +1,5 @@
 // How many users of an instance the host keeps outside the engine, and how large each of them may be.
-import type { InstanceUser } from "../drivers/driver.ts";
+import type { InstanceUser } from "../contracts/users.ts";
 
 /** How many users of one instance the host keeps; a customer may make any number of them by SQL. */
 export const MAX_USERS = 2_000;

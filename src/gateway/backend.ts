@@ -1,5 +1,6 @@
 // The interface through which a protocol handler sees the instance of its clients.
-import type { Route, WakeReason } from "./link.ts";
+import type { Route } from "../contracts/gateway-link.ts";
+import type { WakeReason } from "../contracts/sleep.ts";
 import type { ClientStream, Stream } from "./stream.ts";
 
 /** How long a client is held for its engine. A recovery may take minutes; most clients give up earlier. */

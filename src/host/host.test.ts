@@ -9,7 +9,7 @@ import { loadConfig } from "../config.ts";
 import { cacheSpec } from "../drivers/test-support.ts";
 import { createLog } from "../lib/log.ts";
 import { Host } from "./host.ts";
-import type { CacheSpec } from "../drivers/driver.ts";
+import type { CacheSpec } from "../contracts/instance-spec.ts";
 import { canSwitchUsers, uidOfPort } from "./os/accounts.ts";
 import { instanceFolder } from "./os/layout.ts";
 import { readManifest, writeManifest, type Manifest } from "./manifest/manifest.ts";

@@ -1,15 +1,10 @@
 // All instances of this machine: takes them up at the start, makes, removes and watches them.
 import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
-import type {
-  Figures,
-  InstanceSpec,
-  MetricsQuery,
-  Observation,
-  Offer,
-  Series,
-  StorageReading,
-} from "../drivers/driver.ts";
+import type { Figures, Offer, Series, StorageReading } from "../contracts/host-answers.ts";
+import type { InstanceSpec } from "../contracts/instance-spec.ts";
+import type { Observation } from "../contracts/observation.ts";
+import type { MetricsQuery } from "../drivers/driver.ts";
 import { runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";

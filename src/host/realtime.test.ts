@@ -6,7 +6,8 @@ import { freshDataDir, until } from "../../tests/support/pilvi/pilvi.ts";
 import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
 import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../config.ts";
-import type { RealtimeApplication, RealtimeSpec } from "../drivers/driver.ts";
+import type { RealtimeSpec } from "../contracts/instance-spec.ts";
+import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import { createLog } from "../lib/log.ts";
 import { ensureProgram } from "../processes/program/program.ts";
 import { realtimeEngine } from "../processes/program/realtime-engine.ts";
@@ -53,7 +54,7 @@ async function startHost(): Promise<Host> {
   return host;
 }
 
-function specOf(...applications: Partial<RealtimeApplication>[]): RealtimeSpec {
+function specOf(...applications: Partial<WebSocketApplication>[]): RealtimeSpec {
   return {
     kind: "realtime",
     id: ID,
@@ -65,7 +66,7 @@ function specOf(...applications: Partial<RealtimeApplication>[]): RealtimeSpec {
   };
 }
 
-function applicationOf(wishes: Partial<RealtimeApplication>, index: number): RealtimeApplication {
+function applicationOf(wishes: Partial<WebSocketApplication>, index: number): WebSocketApplication {
   return {
     id: `wsa-${index}`,
     appId: String(10_001 + index),
@@ -198,7 +199,7 @@ test("a realtime server reports an occupied port, and runs when the port is free
 });
 
 test("the full spec of a realtime server is read back from its manifest", async () => {
-  const webhooks: RealtimeApplication["webhooks"] = [
+  const webhooks: WebSocketApplication["webhooks"] = [
     {
       url: "https://example.com",
       eventTypes: ["cache_miss"],

@@ -1,6 +1,6 @@
 // One application of a cluster: its connections, channels and users, and the events that are published in it.
 import { Channel } from "./channel.ts";
-import type { ApplicationConfig } from "./config.ts";
+import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import type { Connection } from "./connection.ts";
 import type { ApplicationEvents } from "./events.ts";
 import { LastEvents } from "./last-events.ts";
@@ -30,18 +30,18 @@ export class Application {
   readonly counters: Counters = { received: 0, sent: 0, slowConsumers: 0 };
   readonly #publish: Publish;
   readonly #channels = new Map<string, Channel>();
-  #config: ApplicationConfig;
+  #config: WebSocketApplication;
   #secrets: readonly string[] = [];
   /** When the next secret expires, in milliseconds. */
   #secretsChangeAt = 0;
 
-  constructor(config: ApplicationConfig, publish: Publish, events: ApplicationEvents) {
+  constructor(config: WebSocketApplication, publish: Publish, events: ApplicationEvents) {
     this.#config = config;
     this.#publish = publish;
     this.events = events;
   }
 
-  get config(): ApplicationConfig {
+  get config(): WebSocketApplication {
     return this.#config;
   }
 
@@ -65,7 +65,7 @@ export class Application {
   }
 
   /** Applies another configuration, to open connections as well. */
-  configure(config: ApplicationConfig): void {
+  configure(config: WebSocketApplication): void {
     this.#config = config;
     this.#secretsChangeAt = 0;
     for (const connection of this.connections.values()) {

@@ -1,6 +1,7 @@
 // All applications of one cluster: which clients are let in, and what a new configuration changes.
 import { Application } from "./application.ts";
-import type { ApplicationConfig, ClusterConfig } from "./config.ts";
+import type { ClusterConfig } from "../contracts/realtime.ts";
+import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import { Connection, refuse } from "./connection.ts";
 import { spreadOut } from "./drain.ts";
 import type { ApplicationEvents } from "./events.ts";
@@ -28,7 +29,7 @@ export interface Handshake {
 
 export class Cluster {
   readonly #publish: Publish;
-  readonly #eventsOf: (application: ApplicationConfig) => ApplicationEvents;
+  readonly #eventsOf: (application: WebSocketApplication) => ApplicationEvents;
   readonly #byId = new Map<string, Application>();
   #byKey = new Map<string, Application>();
   #byAppId = new Map<string, Application>();
@@ -36,7 +37,7 @@ export class Cluster {
   #isClosing = false;
 
   /** @param eventsOf makes the listener of an application's events. */
-  constructor(publish: Publish, eventsOf: (application: ApplicationConfig) => ApplicationEvents) {
+  constructor(publish: Publish, eventsOf: (application: WebSocketApplication) => ApplicationEvents) {
     this.#publish = publish;
     this.#eventsOf = eventsOf;
   }
@@ -105,7 +106,7 @@ export class Cluster {
     await spreadOut(all, (connection) => connection.refuse(RECONNECT));
   }
 
-  #ensure(config: ApplicationConfig): Application {
+  #ensure(config: WebSocketApplication): Application {
     const known = this.#byId.get(config.id);
     if (known !== undefined) {
       known.configure(config);

@@ -1,6 +1,6 @@
 // A cluster without sockets for tests: its clients record every frame that they get, and its events are recorded too.
 import { Cluster } from "./cluster.ts";
-import type { ApplicationConfig } from "./config.ts";
+import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import type { Connection } from "./connection.ts";
 import type { ApplicationEvents } from "./events.ts";
 import { channelText, hmacHex, userText } from "./protocol/signatures.ts";
@@ -18,7 +18,7 @@ export const KEY = "278d425bdf160c739803";
 export const SECRET = "7ad3773142a6692b25b8";
 
 /** An application as the control plane describes it. */
-export function applicationConfig(wishes: Partial<ApplicationConfig> = {}): ApplicationConfig {
+export function applicationConfig(wishes: Partial<WebSocketApplication> = {}): WebSocketApplication {
   return {
     id: "application",
     appId: "3",
@@ -43,7 +43,7 @@ export class TestCluster {
   readonly events: unknown[][] = [];
   readonly #topics = new Map<string, Set<TestClient>>();
 
-  constructor(...applications: Partial<ApplicationConfig>[]) {
+  constructor(...applications: Partial<WebSocketApplication>[]) {
     this.cluster = new Cluster(
       (topic, frame) => this.publish(topic, frame),
       () => this.#recorder(),
@@ -52,7 +52,7 @@ export class TestCluster {
   }
 
   /** Gives the whole cluster a new configuration. */
-  configure(...applications: Partial<ApplicationConfig>[]): void {
+  configure(...applications: Partial<WebSocketApplication>[]): void {
     this.cluster.configure({ maxConnections: 10_000, applications: applications.map(applicationConfig) });
   }
 

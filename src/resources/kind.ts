@@ -1,7 +1,10 @@
 // The interface between a resource kind and the rest of the program.
 import type { FigureSource } from "../api/http/metrics.ts";
 import type { Operation } from "../api/operation/operation.ts";
-import type { Driver, Exposure, Observation, Offer } from "../drivers/driver.ts";
+import type { Offer } from "../contracts/host-answers.ts";
+import type { Exposure } from "../contracts/instance-spec.ts";
+import type { Observation } from "../contracts/observation.ts";
+import type { Driver } from "../drivers/driver.ts";
 import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database, Queryable } from "../store/database.ts";

@@ -1,6 +1,7 @@
 // The engine and its version, the processors, the memory and the connections that an order stands for.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { EngineName, Offer } from "../../src/drivers/driver.ts";
+import type { EngineName } from "../../src/contracts/engine-names.ts";
+import type { Offer } from "../../src/contracts/host-answers.ts";
 import { majorOf } from "../../src/engines/registry.ts";
 import { configVariants } from "../../src/resources/databases/configs/index.ts";
 import { choicesFor, chooseEngine } from "../../src/resources/databases/engines.ts";

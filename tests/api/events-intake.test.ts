@@ -1,6 +1,6 @@
 // The journal of a host comes into the events once, with the host's times, however often it is read.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { JournalRecord } from "../../src/drivers/driver.ts";
+import type { JournalRecord } from "../../src/contracts/journal.ts";
 import type { EventResource } from "../../src/resources/shared/event-schema.ts";
 import { followJournal, takeRecords } from "../../src/resources/shared/events/intake.ts";
 import { eraseRow } from "../../src/resources/shared/rows.ts";

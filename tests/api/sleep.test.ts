@@ -1,6 +1,7 @@
 // Sleep in the API's answers, and suspending by the API. Tests with real engines cover the driver's part.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { Driver, Wake } from "../../src/drivers/driver.ts";
+import type { Wake } from "../../src/contracts/sleep.ts";
+import type { Driver } from "../../src/drivers/driver.ts";
 import { PublicError } from "../../src/lib/errors.ts";
 import type { Loop } from "../../src/reconciler/loop.ts";
 import { sleepGauges } from "../../src/resources/shared/sleep-gauges.ts";

@@ -1,6 +1,6 @@
 // Answers show the measured storage of each resource and of its organization.
 import { afterEach, expect, test } from "bun:test";
-import type { StorageReading } from "../../src/drivers/driver.ts";
+import type { StorageReading } from "../../src/contracts/host-answers.ts";
 import { eraseRow } from "../../src/resources/shared/rows.ts";
 import { recordStorage } from "../../src/resources/shared/storage.ts";
 import { startApi, validCache, type TestApi } from "../support/api/api.ts";

@@ -1,6 +1,6 @@
 // Whole processes of Pilvi end, and a customer notices nothing, as long as the engine runs.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Observation } from "../../src/drivers/driver.ts";
+import type { Observation } from "../../src/contracts/observation.ts";
 import { localDriver } from "../../src/drivers/local/index.ts";
 import { hostSocket } from "../../src/host/os/layout.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";

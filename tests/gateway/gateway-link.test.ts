@@ -6,7 +6,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Gateway } from "../../src/gateway/edge/gateway.ts";
-import type { Route, HostMessage } from "../../src/gateway/link.ts";
+import type { HostMessage, Route } from "../../src/contracts/gateway-link.ts";
 import { linesOf, LinkHost } from "../support/gateway/link-host.ts";
 import { Loop, Peer } from "../support/gateway/loop.ts";
 import { ownAddress } from "../support/pilvi/own-address.ts";

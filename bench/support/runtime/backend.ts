@@ -1,6 +1,6 @@
 // An engine that always runs, as the gateway's protocol handlers see it, on the runtime's own sockets.
 import type { Backend, MessageFramer, SpliceEnd } from "../../../src/gateway/backend.ts";
-import type { Route } from "../../../src/gateway/link.ts";
+import type { Route } from "../../../src/contracts/gateway-link.ts";
 import { RuntimeStream, streamHandlers, type RuntimeClient } from "./streams.ts";
 
 export class RuntimeBackend implements Backend<RuntimeClient, RuntimeStream> {

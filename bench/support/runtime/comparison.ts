@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { sha256Hex } from "../../../src/lib/secrets.ts";
-import type { RouteUser } from "../../../src/gateway/link.ts";
+import type { InstanceUser } from "../../../src/contracts/users.ts";
 import { gatewayCertificateFile } from "../../../src/processes/tls/certificate-authority.ts";
 import { CannotMeasure, type Bench } from "../bench.ts";
 import { firstAnswer } from "../clients.ts";
@@ -162,11 +162,11 @@ async function startRuntime(bench: Bench, sleepy: Sleepy) {
 }
 
 /** The verifier of the login that is used. */
-function usersOf({ pilvi }: Bench, { id, protocol, login }: Sleepy): RouteUser[] {
+function usersOf({ pilvi }: Bench, { id, protocol, login }: Sleepy): InstanceUser[] {
   if (protocol === "redis") return [{ name: login.username, verifier: sha256Hex(login.password) }];
   const manifest: unknown = JSON.parse(
     readFileSync(join(pilvi.dataDir, "instances", id, "manifest.json"), "utf8"),
   );
-  const { spec } = manifest as { spec: { users: RouteUser[] } };
+  const { spec } = manifest as { spec: { users: InstanceUser[] } };
   return spec.users;
 }

@@ -1,7 +1,7 @@
 // A process that serves one instance with the gateway's own protocol handlers on the runtime's sockets and TLS.
 import { createHash, X509Certificate } from "node:crypto";
 import type { ProtocolHandler } from "../../../src/gateway/backend.ts";
-import type { Protocol, Route } from "../../../src/gateway/link.ts";
+import type { Protocol, Route } from "../../../src/contracts/gateway-link.ts";
 import { mysqlHandler } from "../../../src/gateway/mysql/index.ts";
 import { postgresHandler } from "../../../src/gateway/postgres/index.ts";
 import { addressOf, libc, SCHED_BATCH } from "../../../src/gateway/reactor/libc.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ForeignEngine } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../contracts/engine-names.ts";
 import { askVersion } from "../program-version.ts";
 import type { DistributionPackage } from "../installed-engine.ts";
 import { verdictOn } from "../safety/verdict.ts";

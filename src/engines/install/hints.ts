@@ -1,6 +1,6 @@
 // The command with which the operator installs an engine on this system.
 import { readFileSync } from "node:fs";
-import type { ForeignEngine } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../contracts/engine-names.ts";
 import type { Family, Packages } from "../foreign-program.ts";
 import { programOf } from "../registry.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { ForeignEngine } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../contracts/engine-names.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { type FoundEngine, usableEngines } from "../installed.ts";
 import { STORE_ENGINE } from "../registry.ts";

@@ -1,6 +1,6 @@
 // The engines that come from Debian packages, and how.
 import { foreignEngines } from "../../contracts/engine-names.ts";
-import type { ForeignEngine } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../contracts/engine-names.ts";
 import type { DebianSource } from "../foreign-program.ts";
 import { programOf } from "../registry.ts";
 

@@ -1,5 +1,5 @@
 // The report of an installation on each engine.
-import type { ForeignEngine } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../contracts/engine-names.ts";
 import { installHint, type OsRelease } from "./hints.ts";
 
 /** The result for one engine. */

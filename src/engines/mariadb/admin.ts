@@ -1,6 +1,6 @@
 // The administrator's connection to a running MariaDB.
 import { SQL } from "bun";
-import type { MysqlSpec } from "../../drivers/driver.ts";
+import type { MysqlSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { LockTimeout, type EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";

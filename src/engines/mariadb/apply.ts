@@ -1,6 +1,7 @@
 // Brings the users and databases of a running MariaDB to the spec.
 import type { SQL } from "bun";
-import type { InstanceUser, MysqlSpec } from "../../drivers/driver.ts";
+import type { MysqlSpec } from "../../contracts/instance-spec.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 import type { DatabaseFault, DataState, EngineContext } from "../engine.ts";
 import { asAdmin, heldUpOr, literal } from "./admin.ts";
 import { bringDatabasesTo } from "./databases.ts";

@@ -1,6 +1,6 @@
 // The configuration file of a MariaDB, made from a spec.
 import { join, relative } from "node:path";
-import type { MysqlSpec } from "../../drivers/driver.ts";
+import type { MysqlSpec } from "../../contracts/instance-spec.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
 import { megabytes } from "../memory.ts";
 

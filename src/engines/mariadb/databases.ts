@@ -1,6 +1,6 @@
 // Makes and drops databases of a running MariaDB, and never touches those that the API did not make.
 import { SQL } from "bun";
-import type { DatabaseWish, MysqlSpec } from "../../drivers/driver.ts";
+import type { DatabaseWish, MysqlSpec } from "../../contracts/instance-spec.ts";
 import type { DatabaseFault, MadeDatabases } from "../engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { faultOf, isInTheWay } from "../database-faults.ts";

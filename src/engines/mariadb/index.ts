@@ -1,6 +1,7 @@
 // How the host runs a MariaDB, which serves the MySQL protocol where MySQL itself is not installed.
 import { join } from "node:path";
-import type { Limits, MysqlSpec } from "../../drivers/driver.ts";
+import type { MysqlSpec } from "../../contracts/instance-spec.ts";
+import type { Limits } from "../../contracts/observation.ts";
 import { presentable } from "../../lib/presentable.ts";
 import type { ForeignProgram } from "../foreign-program.ts";
 import type { Engine } from "../engine.ts";

@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TestMariaDb } from "../../../tests/support/engines/mariadb.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
-import type { MysqlSpec } from "../../drivers/driver.ts";
+import type { MysqlSpec } from "../../contracts/instance-spec.ts";
 import type { EngineContext } from "../engine.ts";
 import { blockingActivity, users } from "./sessions.ts";
 

@@ -1,6 +1,7 @@
 // What the host asks of a running MariaDB before it sleeps: which activity forbids a stop, and which users may log in.
 import type { SQL } from "bun";
-import type { InstanceUser, MysqlSpec } from "../../drivers/driver.ts";
+import type { MysqlSpec } from "../../contracts/instance-spec.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { presentable } from "../../lib/presentable.ts";
 import type { EngineContext } from "../engine.ts";

@@ -1,6 +1,6 @@
 // The administrator's connection to a running Postgres.
 import { SQL } from "bun";
-import type { PostgresSpec } from "../../drivers/driver.ts";
+import type { PostgresSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { LockTimeout, type EngineContext } from "../engine.ts";
 import { ADMIN_NAME } from "./config.ts";

@@ -1,6 +1,6 @@
 // Brings the roles and databases of a running Postgres to the spec.
 import type { SQL } from "bun";
-import type { PostgresSpec } from "../../drivers/driver.ts";
+import type { PostgresSpec } from "../../contracts/instance-spec.ts";
 import type { DatabaseFault, DataState, EngineContext } from "../engine.ts";
 import { asAdmin, heldUpOr, identifier, literal, OWN_DATABASE } from "./admin.ts";
 import { LOGIN_BREAKER } from "./config.ts";

@@ -1,6 +1,6 @@
 // The configuration files of a Postgres, made from a spec.
 import { join } from "node:path";
-import type { PostgresSpec } from "../../drivers/driver.ts";
+import type { PostgresSpec } from "../../contracts/instance-spec.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 import { megabytes } from "../memory.ts";

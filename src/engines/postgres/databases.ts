@@ -1,6 +1,6 @@
 // Makes and drops databases of a running Postgres, and never touches those that the API did not make.
 import { SQL } from "bun";
-import type { DatabaseWish, PostgresSpec } from "../../drivers/driver.ts";
+import type { DatabaseWish, PostgresSpec } from "../../contracts/instance-spec.ts";
 import type { DatabaseFault, DataState, MadeDatabases } from "../engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { faultOf, isInTheWay } from "../database-faults.ts";

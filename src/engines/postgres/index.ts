@@ -1,6 +1,7 @@
 // How the host runs a Postgres.
 import { join } from "node:path";
-import type { Limits, PostgresSpec } from "../../drivers/driver.ts";
+import type { PostgresSpec } from "../../contracts/instance-spec.ts";
+import type { Limits } from "../../contracts/observation.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { grantedMemory } from "../memory.ts";
 import { CUSTOMER_OOM_SCORE, OWN_OOM_SCORE } from "../../lib/oom-score.ts";

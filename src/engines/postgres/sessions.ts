@@ -1,5 +1,6 @@
 // What the host asks of a running Postgres before it sleeps: which activity forbids a stop, and which users may log in.
-import type { InstanceUser, PostgresSpec } from "../../drivers/driver.ts";
+import type { PostgresSpec } from "../../contracts/instance-spec.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 import { presentable } from "../../lib/presentable.ts";
 import type { EngineContext } from "../engine.ts";
 import { MAX_USERS, MAX_VERIFIER_BYTES, type UserList } from "../users.ts";

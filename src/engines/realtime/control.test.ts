@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RealtimeSpec } from "../../drivers/driver.ts";
+import type { RealtimeSpec } from "../../contracts/instance-spec.ts";
 import type { EngineContext } from "../engine.ts";
 import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
 import { connectionsWithin } from "./index.ts";

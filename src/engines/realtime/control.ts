@@ -1,6 +1,8 @@
 // The host's orders and questions to a running realtime server, over its unix socket.
 import * as z from "zod/mini";
-import type { Figures, MetricsQuery, RealtimeSpec, Series } from "../../drivers/driver.ts";
+import type { Figures, Series } from "../../contracts/host-answers.ts";
+import type { RealtimeSpec } from "../../contracts/instance-spec.ts";
+import type { MetricsQuery } from "../../drivers/driver.ts";
 import { refusalSchema, seriesSchema } from "../../contracts/host-answers.ts";
 import { readAs } from "../../contracts/read.ts";
 import { realtimeStatsSchema, type ClusterConfig } from "../../contracts/realtime.ts";

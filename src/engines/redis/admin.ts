@@ -1,6 +1,6 @@
 // What the host asks of a running Redis or Valkey: whether it answers, how it is used, and which activity forbids a
 // stop.
-import type { CacheSpec } from "../../drivers/driver.ts";
+import type { CacheSpec } from "../../contracts/instance-spec.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { PersistenceError, type EngineContext, type Usage } from "../engine.ts";

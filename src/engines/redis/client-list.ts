@@ -1,6 +1,6 @@
 // Reads the clients of a running Redis or Valkey one by one, since their names make the list as long as customers like.
 import type { Socket } from "bun";
-import type { CacheSpec } from "../../drivers/driver.ts";
+import type { CacheSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { BeyondBounds, type EngineContext } from "../engine.ts";
 import { ADMIN_NAME } from "./config.ts";

@@ -1,7 +1,7 @@
 // The configuration files of a Redis or Valkey, made from a spec.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CacheSpec } from "../../drivers/driver.ts";
+import type { CacheSpec } from "../../contracts/instance-spec.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 import { CUSTOMER_OOM_SCORE } from "../../lib/oom-score.ts";
 import { ownPort, type EngineContext } from "../engine.ts";

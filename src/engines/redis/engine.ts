@@ -1,6 +1,7 @@
 // How the host runs a Redis or a Valkey, which differ here only in their names.
 import { join } from "node:path";
-import type { CacheSpec, Limits } from "../../drivers/driver.ts";
+import type { CacheSpec } from "../../contracts/instance-spec.ts";
+import type { Limits } from "../../contracts/observation.ts";
 import type { ForeignProgram } from "../foreign-program.ts";
 import type { Engine } from "../engine.ts";
 import { firstNumbers } from "../versions.ts";

@@ -2,7 +2,7 @@
 // log.
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import type { CacheSpec, EvictionPolicy } from "../../drivers/driver.ts";
+import type { CacheSpec, EvictionPolicy } from "../../contracts/instance-spec.ts";
 import type { EngineContext, InstancePaths } from "../engine.ts";
 
 /** The engines' own names for their files in the data folder. */

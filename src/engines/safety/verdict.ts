@@ -1,5 +1,5 @@
 // Judges by a program's floors whether an engine has known holes or gets no fixes any more.
-import type { EngineName } from "../../drivers/driver.ts";
+import type { EngineName } from "../../contracts/engine-names.ts";
 import type { Floor } from "../foreign-program.ts";
 import type { DistributionPackage } from "../installed-engine.ts";
 import { compareVersions } from "../versions.ts";

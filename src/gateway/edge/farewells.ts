@@ -1,5 +1,5 @@
 // The last message to a client that is closed because there are too many, in its protocol.
-import type { Protocol } from "../link.ts";
+import type { Protocol } from "../../contracts/gateway-link.ts";
 import { tooManyClients } from "../postgres/errors.ts";
 import { TOO_MANY_CLIENTS } from "../redis/replies.ts";
 

@@ -6,7 +6,7 @@ import { TooManyClients, type ProtocolHandler } from "../backend.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { FAREWELLS } from "./farewells.ts";
 import { InstanceBackend } from "../instance/instance-backend.ts";
-import type { Route, GatewayMessage, HostMessage, Protocol } from "../link.ts";
+import type { GatewayMessage, HostMessage, Protocol, Route } from "../../contracts/gateway-link.ts";
 import type { Log } from "../../lib/line-log.ts";
 import type { Parcel } from "../../lib/socket-courier.ts";
 import { openFileLimit } from "../../lib/open-files.ts";

@@ -1,7 +1,8 @@
 // An instance behind the gateway: the clients that wait for its engine, its connections, and its last use.
 import { backoffMs } from "../../lib/backoff.ts";
 import { EngineUnavailable, HOLD_MS, type Backend, type MessageFramer, type SpliceEnd } from "../backend.ts";
-import type { Route, GatewayMessage, WakeReason } from "../link.ts";
+import type { GatewayMessage, Route } from "../../contracts/gateway-link.ts";
+import type { WakeReason } from "../../contracts/sleep.ts";
 import type { ClientSocket } from "../reactor/client-socket.ts";
 import type { Reactor } from "../reactor/reactor.ts";
 import { SocketStream } from "../reactor/socket-stream.ts";

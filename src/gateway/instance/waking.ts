@@ -1,5 +1,6 @@
 // One wake of an instance: asked for once for all waiting clients, reported with its reason and spans at its end.
-import type { Route, GatewayMessage, WakeReason, WakeSpans } from "../link.ts";
+import type { GatewayMessage, Route } from "../../contracts/gateway-link.ts";
+import type { WakeReason, WakeSpans } from "../../contracts/sleep.ts";
 import type { ClientSocket } from "../reactor/client-socket.ts";
 import type { Timers } from "../reactor/timers.ts";
 

@@ -1,6 +1,6 @@
 // Logs an authenticated client in at the engine.
 import { EngineUnavailable, type Backend } from "../backend.ts";
-import type { WakeReason } from "../link.ts";
+import type { WakeReason } from "../../contracts/sleep.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { DEPRECATE_EOF } from "./capabilities.ts";
 import { accessDenied, isError, isShutdown, parseError, ProtocolError } from "./errors.ts";

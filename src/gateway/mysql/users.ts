@@ -1,6 +1,6 @@
 // The users that may log in, by the engine's own tables.
 import { userName } from "../../lib/libc.ts";
-import type { Route } from "../link.ts";
+import type { Route } from "../../contracts/gateway-link.ts";
 import { parseVerifier } from "./native-password.ts";
 
 /**

@@ -1,6 +1,6 @@
 // Logs an authenticated client in at the engine, with retries.
 import type { Backend } from "../backend.ts";
-import type { WakeReason } from "../link.ts";
+import type { WakeReason } from "../../contracts/sleep.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import type { Authenticated } from "./authenticate.ts";
 import { EngineLogin, NotByPassword, type LoggedIn } from "./engine-login.ts";

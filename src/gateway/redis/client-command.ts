@@ -1,5 +1,5 @@
 // CLIENT, as far as libraries use it to name themselves.
-import type { Route } from "../link.ts";
+import type { Route } from "../../contracts/gateway-link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { bulkReply, errorReply, nullReply, OK } from "./replies.ts";
 import { MAX_NAME_BYTES, type Session } from "./session.ts";

@@ -1,5 +1,5 @@
 // The commands that need no engine, answered as the engine would: libraries send them to connect and to keep alive.
-import type { Route } from "../link.ts";
+import type { Route } from "../../contracts/gateway-link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { clientAnswer } from "./client-command.ts";
 import { authAnswer, helloAnswer } from "./login.ts";

@@ -1,5 +1,5 @@
 // AUTH and HELLO: log a client in, by the same password hash as the engine's, and set its protocol version.
-import type { Route } from "../link.ts";
+import type { Route } from "../../contracts/gateway-link.ts";
 import { wrongCount, type Answer } from "./answer.ts";
 import { listingRefusal } from "./client-command.ts";
 import { bulkReply, errorReply } from "./replies.ts";

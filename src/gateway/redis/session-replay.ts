@@ -1,6 +1,6 @@
 // Sets a client's session up again on a new connection to an engine.
 import { EngineUnavailable, HOLD_MS, type Backend, type Instance } from "../backend.ts";
-import type { Route } from "../link.ts";
+import type { Route } from "../../contracts/gateway-link.ts";
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { knowsSetInfo } from "./client-command.ts";
 import { commandBytes } from "./replies.ts";

@@ -1,7 +1,7 @@
 // The session of a client: its state at the engine, which is replayed to a newly started engine.
 import { timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../../lib/secrets.ts";
-import type { RouteUser } from "../link.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 
 /** One character is a byte. */
 export interface Login {
@@ -37,7 +37,7 @@ export function newSession(): Session {
 export const DEFAULT_USER = "default";
 
 /** Whether a login is right; the time of the comparison does not show how much of the password is right. */
-export function isRight({ user, password }: Login, users: RouteUser[]): boolean {
+export function isRight({ user, password }: Login, users: InstanceUser[]): boolean {
   const given = Buffer.from(sha256Hex(Buffer.from(password, "latin1")));
   const known = users.find(({ name }) => Buffer.from(name).toString("latin1") === user);
   const expected = Buffer.from(known?.verifier ?? "0".repeat(given.length));

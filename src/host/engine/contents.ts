@@ -1,5 +1,5 @@
 // Brings a running engine to the users and databases of its spec, and keeps the databases that fail.
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { DatabaseFault } from "../../engines/engine.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Condition } from "../manifest/instance-state.ts";

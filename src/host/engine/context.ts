@@ -2,7 +2,10 @@
 import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
-import type { EngineName, InstanceSpec, Limits, OfferedEngine } from "../../drivers/driver.ts";
+import type { EngineName } from "../../contracts/engine-names.ts";
+import type { OfferedEngine } from "../../contracts/host-answers.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { Limits } from "../../contracts/observation.ts";
 import type { Certificate, Engine, EngineContext } from "../../engines/engine.ts";
 import { engineNamed, majorOf, runnableEngines, type EngineSources } from "../../engines/index.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";

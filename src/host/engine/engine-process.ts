@@ -1,6 +1,6 @@
 // One running engine: it was started with the instance's lock, or a later host found it holding that lock.
 import { closeSync, openSync, renameSync, rmSync } from "node:fs";
-import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Account, Engine, EngineContext } from "../../engines/engine.ts";
 import { commandOf } from "../../engines/installed.ts";
 import { codeOf, PublicError } from "../../lib/errors.ts";

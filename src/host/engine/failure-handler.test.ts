@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { Failpoints, until } from "../../../tests/support/pilvi/pilvi.ts";
 import { fill, mountSmallDisk } from "../../../tests/support/pilvi/small-disk.ts";
-import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { Host } from "../host.ts";
 import { instanceFolder } from "../os/layout.ts";

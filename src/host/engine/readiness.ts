@@ -1,5 +1,5 @@
 // Waits until an engine takes connections, for as long as a start can reasonably last.
-import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Engine, EngineContext } from "../../engines/engine.ts";
 import type { InstanceFolder } from "../os/layout.ts";
 import { lineAppears } from "./log-follower.ts";

@@ -1,6 +1,6 @@
 // Runs the engine of one instance: chooses, starts, finds, awaits and stops it, whatever the engine is wanted for.
 import { statSync } from "node:fs";
-import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import { engineFor } from "../../engines/index.ts";
 import type { RunnerJournal } from "../journal/instance-journal.ts";
 import {

@@ -1,7 +1,7 @@
 // One connection of a gateway: whole lines in and out, however the kernel cuts them.
 import type { Socket } from "bun";
 import { checkHello, GATEWAY_LINK_VERSION, helloLine } from "../../contracts/versions.ts";
-import type { HostMessage } from "../../gateway/link.ts";
+import type { HostMessage } from "../../contracts/gateway-link.ts";
 
 /** Far longer than any line of a gateway. A longer line means a broken gateway. */
 const MAX_LINE_BYTES = 64 * 1024;

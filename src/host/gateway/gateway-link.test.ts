@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
-import type { Route, Wake } from "../../gateway/link.ts";
+import type { Route } from "../../contracts/gateway-link.ts";
+import type { Wake } from "../../contracts/sleep.ts";
 import { createLog } from "../../lib/log.ts";
 import { GatewayLink, MAX_ENTRY_BYTES } from "./gateway-link.ts";
 import { gatewaySocket } from "../os/layout.ts";

@@ -1,8 +1,8 @@
 // Builds the route of an instance for the gateway, from all that the host knows of it.
 import { engineFor } from "../../engines/index.ts";
 import { MAX_CLIENTS } from "../../engines/redis/config.ts";
-import type { InstanceUser } from "../../drivers/driver.ts";
-import type { Route, RouteState } from "../../gateway/link.ts";
+import type { Route, RouteState } from "../../contracts/gateway-link.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 import type { Condition, State } from "../manifest/instance-state.ts";
 import { addressOf, type HostSettings } from "../engine/context.ts";
 import { enginePaths, type InstanceFolder } from "../os/layout.ts";

@@ -1,5 +1,6 @@
 // Callers that wait for an answer about an instance, by their tickets in its lifecycle.
-import type { InstanceSpec, Observation } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { Ticket } from "../lifecycle/lifecycle.ts";
 
 interface Caller {

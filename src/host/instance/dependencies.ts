@@ -1,5 +1,6 @@
 // The dependencies that all instances of a host share.
-import type { InstanceSpec, Observation } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { Log } from "../../lib/log.ts";
 import type { InstanceAddresses } from "../os/addresses.ts";
 import type { HostSettings } from "../engine/context.ts";

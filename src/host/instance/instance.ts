@@ -1,7 +1,8 @@
 // One instance: feeds every request to its lifecycle, and carries out the effects that the lifecycle decides on.
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { InstanceSpec, Observation } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";

@@ -9,7 +9,7 @@ import { ModelGateway } from "../../../tests/support/model/gateway.ts";
 import { watchDisk } from "../../../tests/support/model/disk.ts";
 import { MODEL_ID, modelInstance, specWith, usersOf } from "../../../tests/support/model/instance.ts";
 import { Life, ModelMachine } from "../../../tests/support/model/machine.ts";
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import type { Instance } from "./instance.ts";
 import { instanceFolder } from "../os/layout.ts";

@@ -1,6 +1,6 @@
 // The journal of a host, with the known state of each of its instances.
 import type { JournalRecord } from "../../contracts/journal.ts";
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { Log } from "../../lib/log.ts";
 import { ProcessJournal, StateJournal, type RunnerJournal } from "./instance-journal.ts";
 import { Journal } from "./journal.ts";

@@ -1,6 +1,7 @@
 // The journal entries of one instance: the life of its processes, its sleep, and its failures.
 import type { JournalRecord } from "../../contracts/journal.ts";
-import type { Observation, Wake } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { Wake } from "../../contracts/sleep.ts";
 import { startedAt } from "../os/process-times.ts";
 import type { Journal } from "./journal.ts";
 

@@ -1,6 +1,6 @@
 // The states of an instance by name, the transitions between them, and the observed state of each.
 import type { PersistedState } from "../../contracts/manifest.ts";
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 
 /** A wake that has begun: the instance no longer sleeps, and does not serve yet. */
 export interface BegunWake {

@@ -1,5 +1,7 @@
 // The visible condition of an instance: its state and the notices to its owner. Every change is published.
-import type { InstanceSpec, Observation, Sleep } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { Sleep } from "../../contracts/sleep.ts";
 import type { EngineContext } from "../../engines/engine.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";

@@ -1,5 +1,5 @@
 // The users that may log in to an instance, as its engine last reported them.
-import type { InstanceUser } from "../../drivers/driver.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 import { boundedUsers, type UserList } from "../../engines/users.ts";
 
 /** The shortest pause between two reads from the engine, for any number of requests. */

@@ -1,5 +1,5 @@
 // Records in the manifest which databases the API made. A customer's own databases are neither taken over nor dropped.
-import type { DatabaseWish, InstanceSpec } from "../../drivers/driver.ts";
+import type { DatabaseWish, InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { MadeDatabases } from "../../engines/engine.ts";
 import type { ManifestFile } from "./manifest-file.ts";
 import type { Manifest } from "./manifest.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { InstanceUser } from "../../drivers/driver.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 import { MAX_USERS } from "../../engines/users.ts";
 import { noteManifest, readManifest, writeManifest } from "./manifest.ts";
 import { sleepySpec } from "../test-support.ts";

@@ -1,6 +1,7 @@
 // What a new spec means for an instance: what the manifest keeps, and whether the change needs a running engine.
 import { isDeepStrictEqual } from "node:util";
-import type { InstanceSpec, InstanceUser } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import { withUsersOf } from "./known-users.ts";
 import { madeDatabasesAfter } from "./made-databases.ts";

@@ -1,6 +1,6 @@
 // The user of each process. Under root every instance gets a uid of its own; otherwise all share the host's.
 import { readFileSync } from "node:fs";
-import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Account } from "../../engines/engine.ts";
 import { PublicError } from "../../lib/errors.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { Limits } from "../../drivers/driver.ts";
+import type { Limits } from "../../contracts/observation.ts";
 import { codeOf } from "../../lib/errors.ts";
 import type { CgroupBackend, GroupLimits, MemoryFiles } from "./cgroup-backends.ts";
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
-import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Host } from "../host.ts";
 import { sleepySpec, TestHosts } from "../test-support.ts";
 

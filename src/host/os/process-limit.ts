@@ -1,6 +1,6 @@
 // Without cgroups, each process of an engine gets the memory limit of the whole engine.
 import { existsSync } from "node:fs";
-import type { Limits } from "../../drivers/driver.ts";
+import type { Limits } from "../../contracts/observation.ts";
 
 /** A process may always lower its own limits, so this needs no rights. */
 const PRLIMIT = "/usr/bin/prlimit";

@@ -1,7 +1,7 @@
 // Measures the disk use of instances, one after the other, with at most a small part of one processor.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { StorageReading } from "../../drivers/driver.ts";
+import type { StorageReading } from "../../contracts/host-answers.ts";
 
 /** The pause between two rounds. */
 const ROUND_PAUSE_MS = 5_000;

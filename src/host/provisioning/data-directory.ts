@@ -1,7 +1,7 @@
 // Builds a data directory aside, as a user with a name, and moves the complete directory into place in one step.
 import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { InstanceSpec } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Builder, Engine, EngineContext, FirstData } from "../../engines/engine.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
 import { PublicError } from "../../lib/errors.ts";

@@ -1,6 +1,6 @@
 // Sleep and wake of an instance: the steps, their record in the manifest, and the notices to the gateway.
 import { isDeepStrictEqual } from "node:util";
-import type { Sleep, Wake } from "../../drivers/driver.ts";
+import type { Sleep, Wake } from "../../contracts/sleep.ts";
 import { leftOutSentence, type UserList } from "../../engines/users.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";

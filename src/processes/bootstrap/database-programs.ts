@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseProgram, Protocol } from "../../cli/index.ts";
 import { foreignEngines } from "../../contracts/engine-names.ts";
-import type { ForeignEngine } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../contracts/engine-names.ts";
 import type { ClientProgram } from "../../engines/foreign-program.ts";
 import { clientHint, readOsRelease } from "../../engines/install/hints.ts";
 import { compareVersions } from "../../engines/versions.ts";

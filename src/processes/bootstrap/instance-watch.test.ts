@@ -1,6 +1,7 @@
 // The watch of a host's instances: the moment from which every observed state is known.
 import { expect, test } from "bun:test";
-import type { Observation, WatchEvents } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { WatchEvents } from "../../drivers/driver.ts";
 import { createLog } from "../../lib/log.ts";
 import { HOST, queueStore } from "../../reconciler/test-support.ts";
 import { WatchedStates } from "../../resources/shared/observed-states.ts";

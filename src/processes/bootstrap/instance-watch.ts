@@ -1,5 +1,6 @@
 // Follows the instances of a host: remembers each observed state, and requeues the resources that differ from it.
-import type { Driver, Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { Driver } from "../../drivers/driver.ts";
 import type { Log } from "../../lib/log.ts";
 import { requeue, requeueMissing, type Convergence } from "../../reconciler/queue.ts";
 import { RequeueBatches } from "../../reconciler/requeue-batches.ts";

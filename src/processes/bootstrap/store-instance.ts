@@ -1,7 +1,8 @@
 // The store that Pilvi runs itself: a Postgres that is an instance of the host like any other, reached through its unix
 // socket.
 import type { Config } from "../../config.ts";
-import type { Driver, PostgresSpec } from "../../drivers/driver.ts";
+import type { PostgresSpec } from "../../contracts/instance-spec.ts";
+import type { Driver } from "../../drivers/driver.ts";
 import { postgres } from "../../engines/postgres/index.ts";
 import { STORE_ENGINE } from "../../engines/registry.ts";
 import { enginePaths, instanceFolder } from "../../host/os/layout.ts";

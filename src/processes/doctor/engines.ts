@@ -1,6 +1,6 @@
 // Checks the engines: which are installed, which are missing, which are older than they could be.
 import type { Config } from "../../config.ts";
-import type { ForeignEngine } from "../../drivers/driver.ts";
+import type { ForeignEngine } from "../../contracts/engine-names.ts";
 import { installHint, readOsRelease } from "../../engines/install/hints.ts";
 import { DEBIAN_RECIPES } from "../../engines/install/recipes.ts";
 import { postgresPackages } from "../../engines/install/postgres.ts";

@@ -2,7 +2,7 @@
 import type { Server } from "bun";
 import { codeOf, PublicError } from "../../lib/errors.ts";
 import type { Cluster, Handshake } from "../cluster.ts";
-import type { ProcessConfig } from "../config.ts";
+import type { ProcessConfig } from "../../contracts/realtime.ts";
 import type { Connection } from "../connection.ts";
 import { handleHttp } from "../http/index.ts";
 import { splitUrl } from "../http/route.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Server } from "bun";
 import { Cluster } from "../cluster.ts";
 import type { Series } from "../../contracts/host-answers.ts";
-import type { RealtimeStats } from "../../contracts/realtime.ts";
-import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../config.ts";
+import type { ClusterConfig, ProcessConfig, RealtimeStats } from "../../contracts/realtime.ts";
+import type { WebSocketApplication } from "../../contracts/websocket-application.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { Metrics } from "../metrics/index.ts";
 import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
@@ -91,7 +91,7 @@ export class RealtimeServer implements Controlled {
     await Promise.all([...this.#webhooks.values()].map((webhooks) => webhooks.close()));
   }
 
-  #webhooksOf({ id, webhooks }: ApplicationConfig): Webhooks {
+  #webhooksOf({ id, webhooks }: WebSocketApplication): Webhooks {
     const made = new Webhooks({
       applicationId: id,
       credentials: () => this.#credentialsOf(id),

@@ -1,7 +1,7 @@
 // Has the JavaScript engine compile the code of connections before the first client: otherwise the first thousands
 // would pay for it.
 import { Cluster } from "../cluster.ts";
-import type { ApplicationConfig } from "../config.ts";
+import type { WebSocketApplication } from "../../contracts/websocket-application.ts";
 import type { ApplicationEvents } from "../events.ts";
 import type { Log } from "../../lib/line-log.ts";
 import { answer, socketHandlers, type ClientSocket, type SocketData } from "./listener.ts";
@@ -83,7 +83,7 @@ const NO_EVENTS: ApplicationEvents = {
   subscriptionCount: ignore,
 };
 
-const APPLICATION: ApplicationConfig = {
+const APPLICATION: WebSocketApplication = {
   id: "warm-up",
   appId: "0",
   key: "warm-up",

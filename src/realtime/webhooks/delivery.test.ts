@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import type { WebhookConfig } from "../config.ts";
+import type { Webhook } from "../../contracts/websocket-application.ts";
 import { HookServer, signatureOf, startWebhooks, temporaryFolder, until } from "./test-support.ts";
 import type { WebhooksOptions } from "./index.ts";
 
@@ -23,9 +23,7 @@ afterAll(async () => {
 
 function start(urls: string[], options: Partial<WebhooksOptions> = {}) {
   const made = startWebhooks({ spoolFile: folder.path(`spool-${(spools += 1)}`), ...options });
-  made.webhooks.configure(
-    urls.map((url): WebhookConfig => ({ url, eventTypes: ["cache_miss"], isBatched: true })),
-  );
+  made.webhooks.configure(urls.map((url): Webhook => ({ url, eventTypes: ["cache_miss"], isBatched: true })));
   const miss = (channel: string) => {
     made.webhooks.cacheMiss(channel);
     made.clock.advance(50);

@@ -1,6 +1,6 @@
 // The webhooks of one application: they report the events of its channels to servers of the customer.
 import type { Log } from "../../lib/line-log.ts";
-import type { WebhookConfig, WebhookEventType } from "../config.ts";
+import type { Webhook as WebhookConfig, WebhookEventType } from "../../contracts/websocket-application.ts";
 import type { ApplicationEvents, ClientEvent } from "../events.ts";
 import type { Batch, Waiting, WebhookCounters } from "./batch.ts";
 import { systemClock, type Clock } from "./clock.ts";

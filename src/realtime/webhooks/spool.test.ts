@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createLog } from "../../lib/log.ts";
-import type { WebhookConfig } from "../config.ts";
+import type { Webhook } from "../../contracts/websocket-application.ts";
 import { Spool } from "./spool.ts";
 import { HookServer, startWebhooks, temporaryFolder, until } from "./test-support.ts";
 
@@ -29,7 +29,7 @@ function newFile(): string {
 function live(spoolFile: string, paths: string[]) {
   const made = startWebhooks({ spoolFile });
   made.webhooks.configure(
-    paths.map((path): WebhookConfig => ({
+    paths.map((path): Webhook => ({
       url: server.url(path),
       eventTypes: ["cache_miss"],
       isBatched: true,

@@ -1,5 +1,5 @@
 // One webhook of an application: the events that it wants, and the events of its present batch.
-import type { WebhookConfig, WebhookEventType } from "../config.ts";
+import type { Webhook as WebhookConfig, WebhookEventType } from "../../contracts/websocket-application.ts";
 import type { Batch } from "./batch.ts";
 import { DeliveryQueue, type Delivery } from "./queue.ts";
 

@@ -1,6 +1,6 @@
 // The requests to a customer's server: batches, filters, signatures, and departures that were only reconnects.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { WebhookConfig, WebhookEventType } from "../config.ts";
+import type { Webhook, WebhookEventType } from "../../contracts/websocket-application.ts";
 import { HookServer, SECRET, signatureOf, startWebhooks, temporaryFolder } from "./test-support.ts";
 
 const server = new HookServer();
@@ -23,13 +23,13 @@ afterAll(async () => {
   folder.remove();
 });
 
-function start(...configs: (Partial<WebhookConfig> & { path?: string })[]) {
+function start(...configs: (Partial<Webhook> & { path?: string })[]) {
   const made = startWebhooks({ spoolFile: folder.path(`spool-${(spools += 1)}`) });
   made.webhooks.configure(configs.map((each) => webhook(each)));
   return made;
 }
 
-function webhook({ path, ...config }: Partial<WebhookConfig> & { path?: string } = {}): WebhookConfig {
+function webhook({ path, ...config }: Partial<Webhook> & { path?: string } = {}): Webhook {
   return { url: server.url(path), eventTypes: ALL, isBatched: true, ...config };
 }
 

@@ -1,5 +1,5 @@
 // Finds out whether the driver has an engine for a type of cache.
-import type { EngineName } from "../../drivers/driver.ts";
+import type { EngineName } from "../../contracts/engine-names.ts";
 import type { HostDirectory } from "../kind.ts";
 import { noEngineFault } from "../shared/offers.ts";
 import { isValkeyType } from "./schema.ts";

@@ -1,5 +1,5 @@
 // The networks that reach a cache, and its idle time before it sleeps: the one place that decides both.
-import type { Exposure } from "../../drivers/driver.ts";
+import type { Exposure } from "../../contracts/instance-spec.ts";
 import type { CacheValues } from "./store.ts";
 
 const SECONDS_PER_MINUTE = 60;

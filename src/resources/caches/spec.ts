@@ -1,5 +1,5 @@
 // The spec of a cache for the driver.
-import type { CacheSpec } from "../../drivers/driver.ts";
+import type { CacheSpec } from "../../contracts/instance-spec.ts";
 import { sha256Hex, type Vault } from "../../lib/secrets.ts";
 import { enginesFor } from "./engines.ts";
 import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";

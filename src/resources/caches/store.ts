@@ -1,5 +1,5 @@
 // The rows of caches: every SQL statement about them.
-import type { Limits, Observation } from "../../drivers/driver.ts";
+import type { Limits, Observation } from "../../contracts/observation.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
   CREATED_AT,

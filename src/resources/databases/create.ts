@@ -1,7 +1,7 @@
 // Creates a database cluster, with its default database unless the request leaves it out.
 import { invalid } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
-import type { Offer } from "../../drivers/driver.ts";
+import type { Offer } from "../../contracts/host-answers.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
 import { createInstance, newLogin } from "../shared/create.ts";

@@ -1,6 +1,7 @@
 // Chooses the engine of a cluster by its type, from the installed engines.
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
-import type { EngineName, Offer } from "../../drivers/driver.ts";
+import type { EngineName } from "../../contracts/engine-names.ts";
+import type { Offer } from "../../contracts/host-answers.ts";
 import { noEngineFault } from "../shared/offers.ts";
 import { enginesFor, type DatabaseType } from "./types.ts";
 

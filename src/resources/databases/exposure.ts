@@ -1,5 +1,5 @@
 // The networks that reach a database cluster, and its idle time before it sleeps: the one place that decides both.
-import type { Exposure } from "../../drivers/driver.ts";
+import type { Exposure } from "../../contracts/instance-spec.ts";
 import { isFlexible } from "./sizes.ts";
 import type { DatabaseClusterRow } from "./store.ts";
 

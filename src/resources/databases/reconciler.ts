@@ -1,6 +1,6 @@
 // The steps of a database cluster's reconciler: its spec, its login, and the writing of the results of the cluster and
 // its databases.
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";

@@ -1,7 +1,7 @@
 // The operations of database clusters, each under its path and under the former path.
 import type { z } from "zod";
 import { operation, type Operation } from "../../api/operation/operation.ts";
-import type { Offer } from "../../drivers/driver.ts";
+import type { Offer } from "../../contracts/host-answers.ts";
 import type { KindContext } from "../kind.ts";
 import { deleteInstance } from "../shared/delete.ts";
 import { regions } from "../shared/regions.ts";

@@ -1,5 +1,5 @@
 // The spec of a database cluster for the driver.
-import type { MysqlSpec, PostgresSpec } from "../../drivers/driver.ts";
+import type { MysqlSpec, PostgresSpec } from "../../contracts/instance-spec.ts";
 import type { Vault } from "../../lib/secrets.ts";
 import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";
 import { resourcesOf } from "./resources.ts";

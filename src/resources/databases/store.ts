@@ -1,5 +1,6 @@
 // The rows of database clusters: every SQL statement about them.
-import type { EngineName, Limits } from "../../drivers/driver.ts";
+import type { EngineName } from "../../contracts/engine-names.ts";
+import type { Limits } from "../../contracts/observation.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import {
   CREATED_AT,

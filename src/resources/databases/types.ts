@@ -1,5 +1,5 @@
 // The types of database clusters: their names, their engines, and their protocols.
-import type { EngineName } from "../../drivers/driver.ts";
+import type { EngineName } from "../../contracts/engine-names.ts";
 import { nativeVerifier, scramVerifier } from "../../lib/verifiers.ts";
 
 export const databaseTypes = [

@@ -1,5 +1,6 @@
 // The directory of hosts. A resource gets its driver, host names and ports from the host on which it is placed.
-import type { Driver, Offer } from "../../drivers/driver.ts";
+import type { Offer } from "../../contracts/host-answers.ts";
+import type { Driver } from "../../drivers/driver.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { HostDirectory, ServedHost } from "../kind.ts";
 import { rememberedOffer } from "./offers.ts";

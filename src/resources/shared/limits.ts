@@ -1,6 +1,6 @@
 // The limits of an instance in answers, the same for every kind.
 import { z } from "zod";
-import type { Limits } from "../../drivers/driver.ts";
+import type { Limits } from "../../contracts/observation.ts";
 
 const enforcers = ["cgroup-v2", "cgroup-v1", "rlimit", "engine"] as const satisfies Limits["enforcedBy"][];
 

@@ -1,5 +1,5 @@
 // Remembers the observed state that the driver's watch reported last of each instance.
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { ObservedStates } from "../kind.ts";
 
 /** The instances of one driver, as it observed them last. */

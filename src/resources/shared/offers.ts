@@ -1,6 +1,8 @@
 // Caches the driver's offer for a short time, so that not every request asks the driver.
 import { ApiError } from "../../api/jsonapi/errors.ts";
-import type { Driver, EngineName, Offer } from "../../drivers/driver.ts";
+import type { EngineName } from "../../contracts/engine-names.ts";
+import type { Offer } from "../../contracts/host-answers.ts";
+import type { Driver } from "../../drivers/driver.ts";
 
 /** An operator installs and removes engines; a change may take effect after this time. */
 const REMEMBERED_MS = 5_000;

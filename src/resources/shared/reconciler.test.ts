@@ -1,7 +1,8 @@
 // The status that a run writes for an instance that sleeps, wakes or drains, and whether the run logs in, which would
 // wake it.
 import { expect, test } from "bun:test";
-import type { Driver, Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { Driver } from "../../drivers/driver.ts";
 import type { Database } from "../../store/database.ts";
 import { hostDirectory, servedHost } from "./hosts.ts";
 import { reconcileInstance } from "./reconciler.ts";

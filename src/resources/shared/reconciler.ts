@@ -1,6 +1,8 @@
 // Brings one instance to its desired state: a running engine that takes the customer's credentials, or nothing left of
 // it.
-import type { Driver, InstanceSpec, Observation } from "../../drivers/driver.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { Driver } from "../../drivers/driver.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../reconciler/loop.ts";
 import type { Database, Transaction } from "../../store/database.ts";

@@ -1,7 +1,7 @@
 // The columns that the rows of every kind of resource have in common, and the SQL for them. Names of tables are
 // constants.
 import { forgetResource } from "../../api/operation/idempotency.ts";
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { deleteActionsOf } from "./actions/store.ts";

@@ -1,6 +1,6 @@
 // The Prometheus metrics of sleep, read from memory: a scrape wakes no instance.
 import type { FigureFamily, FigureSource, LabelledFigure } from "../../api/http/metrics.ts";
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { Database } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { kindOfId, type InstanceKind } from "./instance-kinds.ts";

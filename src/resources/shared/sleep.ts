@@ -1,6 +1,8 @@
 // The sleep of an instance in answers: its state now, and the client that woke it last.
 import { z } from "zod";
-import type { Exposure, Observation, Wake } from "../../drivers/driver.ts";
+import type { Exposure } from "../../contracts/instance-spec.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { Wake } from "../../contracts/sleep.ts";
 
 const moment = (description: string) =>
   z.iso

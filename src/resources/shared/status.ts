@@ -1,5 +1,5 @@
 // The one place where an observed state decides the status of an instance.
-import type { Observation } from "../../drivers/driver.ts";
+import type { Observation } from "../../contracts/observation.ts";
 
 /**
  * The statuses of every kind of instance; `lost` is the kind's status of an instance that ran and does not run at the

@@ -1,5 +1,9 @@
 // The spec of a WebSocket cluster for the driver.
-import type { RealtimeApplication, RealtimeSpec, RealtimeWebhook } from "../../drivers/driver.ts";
+import type { RealtimeSpec } from "../../contracts/instance-spec.ts";
+import type {
+  Webhook as RealtimeWebhook,
+  WebSocketApplication,
+} from "../../contracts/websocket-application.ts";
 import type { Vault } from "../../lib/secrets.ts";
 import { stillGood } from "./applications/rotate.ts";
 import type { Webhook } from "./applications/schema.ts";
@@ -19,7 +23,7 @@ export function specOf(server: WebSocketClusterRow, { vault }: { vault: Vault })
   };
 }
 
-function applicationOf(application: ApplicationRow, vault: Vault): RealtimeApplication {
+function applicationOf(application: ApplicationRow, vault: Vault): WebSocketApplication {
   const { id, sealedSecret, formerSecrets } = application;
   const former = stillGood(formerSecrets, Date.now());
   return {

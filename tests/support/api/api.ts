@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { createApp, type App, type AppOptions } from "../../../src/api/app.ts";
 import { createToken, type TokenLimits } from "../../../src/api/auth/tokens.ts";
-import type { Driver, Offer } from "../../../src/drivers/driver.ts";
+import type { Offer } from "../../../src/contracts/host-answers.ts";
+import type { Driver } from "../../../src/drivers/driver.ts";
 import { hostDirectory, servedHost } from "../../../src/resources/shared/hosts.ts";
 import { WatchedStates } from "../../../src/resources/shared/observed-states.ts";
 import { createLog } from "../../../src/lib/log.ts";

@@ -1,5 +1,6 @@
 // Caches and database clusters for tests of the API: created, brought to a status, changed, and observed by the driver.
-import type { Observation, Sleep } from "../../../src/drivers/driver.ts";
+import type { Observation } from "../../../src/contracts/observation.ts";
+import type { Sleep } from "../../../src/contracts/sleep.ts";
 import type { InstanceKind } from "../../../src/resources/shared/instance-kinds.ts";
 import { writeProgress } from "../../../src/resources/shared/rows.ts";
 import { validCache, validDatabase, type TestApi } from "./api.ts";

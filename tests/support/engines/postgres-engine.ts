@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../../src/config.ts";
 import { usableEngines, type FoundEngine } from "../../../src/engines/installed.ts";
-import type { RouteUser } from "../../../src/gateway/link.ts";
+import type { InstanceUser } from "../../../src/contracts/users.ts";
 import { untilSaid } from "./server-log.ts";
 
 /** Postgres refuses to run as root, so `nobody` runs it then. */
@@ -78,8 +78,8 @@ export class TestPostgres {
   }
 
   /** All users with a password, as the host sends them to the gateway. */
-  async users(): Promise<RouteUser[]> {
-    const rows = await this.admin<RouteUser>(
+  async users(): Promise<InstanceUser[]> {
+    const rows = await this.admin<InstanceUser>(
       "select rolname as name, rolpassword as verifier from pg_authid where rolcanlogin and rolpassword like 'SCRAM%'",
     );
     return rows.map(({ name, verifier }) => ({ name, verifier }));

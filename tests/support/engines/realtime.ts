@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Pusher from "pusher";
-import type { RealtimeStats } from "../../../src/contracts/realtime.ts";
 import { REALTIME_VERSION, realtimePath } from "../../../src/contracts/versions.ts";
-import type { ApplicationConfig, ClusterConfig, ProcessConfig } from "../../../src/realtime/config.ts";
+import type { ClusterConfig, ProcessConfig, RealtimeStats } from "../../../src/contracts/realtime.ts";
+import type { WebSocketApplication } from "../../../src/contracts/websocket-application.ts";
 import { freshDataDir, until } from "../pilvi/pilvi.ts";
 import { freePort } from "../pilvi/ports.ts";
 
@@ -13,7 +13,7 @@ const MAIN = resolve(import.meta.dir, "../../../src/realtime/main.ts");
 export const APP = { appId: "1001", key: "app-key", secret: "app-secret" };
 
 /** An application as the control plane describes it. */
-export function application(wishes: Partial<ApplicationConfig> = {}): ApplicationConfig {
+export function application(wishes: Partial<WebSocketApplication> = {}): WebSocketApplication {
   return {
     id: "app",
     appId: APP.appId,
@@ -32,7 +32,7 @@ export function application(wishes: Partial<ApplicationConfig> = {}): Applicatio
 }
 
 /** Starts a server, and resolves when clients can connect. */
-export async function startRealtime(wishes: Partial<ApplicationConfig> = {}): Promise<TestRealtime> {
+export async function startRealtime(wishes: Partial<WebSocketApplication> = {}): Promise<TestRealtime> {
   const realtime = new TestRealtime();
   await realtime.start();
   await realtime.configure(wishes);
@@ -87,7 +87,7 @@ export class TestRealtime {
   }
 
   /** Gives it a single application, with the given settings. */
-  async configure(wishes: Partial<ApplicationConfig> = {}): Promise<void> {
+  async configure(wishes: Partial<WebSocketApplication> = {}): Promise<void> {
     await this.configureAll({ maxConnections: 10_000, applications: [application(wishes)] });
   }
 

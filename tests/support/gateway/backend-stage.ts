@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
-import type { Route, RouteState, GatewayMessage } from "../../../src/gateway/link.ts";
+import type { GatewayMessage, Route, RouteState } from "../../../src/contracts/gateway-link.ts";
 import { Loop } from "./loop.ts";
 import { ModelEngine } from "../model/engine.ts";
 

@@ -1,7 +1,9 @@
 // The gateway's own loop in front of an engine, in this process, with the test as the host.
 import { TooManyClients, type ProtocolHandler } from "../../../src/gateway/backend.ts";
 import { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
-import type { Route, RouteState, RouteUser, GatewayMessage, WakeReason } from "../../../src/gateway/link.ts";
+import type { GatewayMessage, Route, RouteState } from "../../../src/contracts/gateway-link.ts";
+import type { WakeReason } from "../../../src/contracts/sleep.ts";
+import type { InstanceUser } from "../../../src/contracts/users.ts";
 import { ClientSocket, type TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
 import { HeldSocket } from "../../../src/lib/held-socket.ts";
 import { Listener } from "../../../src/gateway/reactor/listener.ts";
@@ -21,7 +23,7 @@ export class WatchedSocket extends ClientSocket {
 
 /** The parts of a route that differ between engines; the rest is the same for all. */
 export type OwnEntry = Pick<Route, "id" | "protocol" | "socket" | "engine" | "state"> & {
-  users?: RouteUser[];
+  users?: InstanceUser[];
 };
 
 export abstract class HandlerGateway {

@@ -1,5 +1,5 @@
 // A MariaDB behind the gateway's own loop, in this process; it sleeps only in the gateway's view.
-import type { GatewayMessage } from "../../../src/gateway/link.ts";
+import type { GatewayMessage } from "../../../src/contracts/gateway-link.ts";
 import { mysqlHandler } from "../../../src/gateway/mysql/index.ts";
 import type { TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
 import { HandlerGateway } from "./handler-gateway.ts";

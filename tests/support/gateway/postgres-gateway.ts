@@ -1,5 +1,5 @@
 // A Postgres behind the gateway's own loop, in this process, started and stopped as the host does.
-import type { GatewayMessage } from "../../../src/gateway/link.ts";
+import type { GatewayMessage } from "../../../src/contracts/gateway-link.ts";
 import { postgresHandler } from "../../../src/gateway/postgres/index.ts";
 import type { TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
 import { HandlerGateway } from "./handler-gateway.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../../src/config.ts";
 import { commandOf, findEngines, type FoundEngine } from "../../../src/engines/installed.ts";
-import type { Route, GatewayMessage } from "../../../src/gateway/link.ts";
+import type { GatewayMessage, Route } from "../../../src/contracts/gateway-link.ts";
 import { redisHandler } from "../../../src/gateway/redis/index.ts";
 import { sha256Hex } from "../../../src/lib/secrets.ts";
 import { enginePath } from "../clients/engine-programs.ts";

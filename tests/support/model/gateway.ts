@@ -1,5 +1,5 @@
 // A gateway as the host sees it, for one instance: a model that answers late or not at all, is killed, and comes again.
-import type { Route, GatewayMessage, HostMessage } from "../../../src/gateway/link.ts";
+import type { GatewayMessage, HostMessage, Route } from "../../../src/contracts/gateway-link.ts";
 import type { Random } from "./clock.ts";
 import type { ModelConnection, ModelLink } from "./link.ts";
 

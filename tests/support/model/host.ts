@@ -1,6 +1,6 @@
 // A model of the host's part in sleep and wake, for one instance: correct, with random delays and failures.
 import type { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
-import type { Route, RouteState, GatewayMessage } from "../../../src/gateway/link.ts";
+import type { GatewayMessage, Route, RouteState } from "../../../src/contracts/gateway-link.ts";
 import { ModelEngine } from "./engine.ts";
 
 /** Numbers from 0 up to but without `below`. */

@@ -1,6 +1,7 @@
 // The only instance of the host's model, a Postgres behind the gateway: the host's own code, with models of its
 // dependencies.
-import type { InstanceSpec, Observation, PostgresSpec } from "../../../src/drivers/driver.ts";
+import type { InstanceSpec, PostgresSpec } from "../../../src/contracts/instance-spec.ts";
+import type { Observation } from "../../../src/contracts/observation.ts";
 import { Instance } from "../../../src/host/instance/instance.ts";
 import { gatewaySocket } from "../../../src/host/os/layout.ts";
 import { WarmPool } from "../../../src/host/provisioning/warm-pool.ts";

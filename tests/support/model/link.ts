@@ -3,7 +3,7 @@ import type { Socket, SocketHandler } from "bun";
 import { spyOn } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { GATEWAY_LINK_VERSION, helloLine, isHello } from "../../../src/contracts/versions.ts";
-import type { Route, GatewayMessage, HostMessage } from "../../../src/gateway/link.ts";
+import type { GatewayMessage, HostMessage, Route } from "../../../src/contracts/gateway-link.ts";
 import {
   GatewayLink,
   type GatewayEvents,

@@ -1,6 +1,6 @@
 // A machine with one engine at most, and its runner for a host: a model of processes that start, fail, crash and end
 // with delays.
-import type { InstanceSpec } from "../../../src/drivers/driver.ts";
+import type { InstanceSpec } from "../../../src/contracts/instance-spec.ts";
 import type { Engine, EngineContext } from "../../../src/engines/engine.ts";
 import type { EngineProcess } from "../../../src/host/engine/engine-process.ts";
 import type { Manifest } from "../../../src/host/manifest/manifest.ts";

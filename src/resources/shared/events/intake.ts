@@ -1,7 +1,7 @@
 // Copies the journal of a host into the events: each record once, including records from a time without a control
 // plane.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JournalRecord } from "../../../drivers/driver.ts";
+import type { JournalRecord } from "../../../contracts/journal.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Database, Transaction } from "../../../store/database.ts";
 import type { ServedHost } from "../../kind.ts";

@@ -1,5 +1,5 @@
 // Renders a time series.
-import type { Series } from "../../../drivers/driver.ts";
+import type { Series } from "../../../contracts/host-answers.ts";
 import { periodNames, type MetricPeriod, type WebsocketMetrics } from "./schema.ts";
 
 /** The document; missing figures are empty. */

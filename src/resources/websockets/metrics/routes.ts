@@ -1,7 +1,7 @@
 // The metrics of WebSocket clusters and applications, which the running server keeps.
 import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
-import type { Series } from "../../../drivers/driver.ts";
+import type { Series } from "../../../contracts/host-answers.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { KindContext } from "../../kind.ts";
 import { findApplication } from "../applications/store.ts";
