@@ -98,6 +98,3 @@ call keep_counts('websockets', 'websocket_servers');
 drop index caches_organization, databases_organization, websocket_servers_organization;
 
 create index websocket_servers_name on websocket_servers (organization_id, name, id);
-
--- What is observed of a resource tells its id and not its kind.
-create index work_id on work (id);

@@ -19,6 +19,3 @@ select p.resource_id, w.kind, p.resource_id, p.host_id, p.port from ports p join
 drop table ports;
 
 alter table work alter column host_id drop not null;
-
--- What is observed names an instance, which leads to the work's kind and id.
-drop index work_id;
