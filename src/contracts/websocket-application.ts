@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 
 const positive = z.int().check(z.positive());
 
-export const webhookEventTypeSchema = z.enum([
+export const webhookEventTypes = [
   "channel_occupied",
   "channel_vacated",
   "member_added",
@@ -11,7 +11,9 @@ export const webhookEventTypeSchema = z.enum([
   "client_event",
   "cache_miss",
   "subscription_count",
-]);
+] as const;
+
+const webhookEventTypeSchema = z.enum(webhookEventTypes);
 
 /** The events that a webhook can report. */
 export type WebhookEventType = z.infer<typeof webhookEventTypeSchema>;
@@ -41,6 +43,33 @@ const secretSchema = z.strictObject({
 /** A signing secret, in clear. */
 export type ApplicationSecret = z.infer<typeof secretSchema>;
 
+const settingsSchema = z.strictObject({
+  /** Empty allows every origin. */
+  allowedOrigins: z.array(z.string()),
+  /** How long a connection may be silent before the server pings it. */
+  pingIntervalSeconds: positive,
+  /** How long a client stays silent before it pings the server. */
+  activityTimeoutSeconds: positive,
+  maxMessageBytes: positive,
+  clientEventsEnabled: z.boolean(),
+  subscriptionCountEnabled: z.boolean(),
+  webhooks: z.array(webhookSchema),
+});
+
+/** What a customer sets of an application. */
+export type WebSocketSettings = z.infer<typeof settingsSchema>;
+
+/** The settings of an application of which a customer set nothing. */
+export const DEFAULT_WEBSOCKET_SETTINGS: WebSocketSettings = {
+  allowedOrigins: [],
+  pingIntervalSeconds: 60,
+  activityTimeoutSeconds: 30,
+  maxMessageBytes: 10_000,
+  clientEventsEnabled: true,
+  subscriptionCountEnabled: false,
+  webhooks: [],
+};
+
 export const webSocketApplicationSchema = z.strictObject({
   /** The resource's id. */
   id: z.string(),
@@ -52,17 +81,9 @@ export const webSocketApplicationSchema = z.strictObject({
    * check of a signature needs them, so only its own user may read a file that has an application.
    */
   secrets: z.array(secretSchema),
-  /** Empty allows every origin. */
-  allowedOrigins: z.array(z.string()),
-  /** How long a connection may be silent before the server pings it. */
-  pingIntervalSeconds: positive,
-  /** How long a client stays silent before it pings the server. */
-  activityTimeoutSeconds: positive,
-  maxMessageBytes: positive,
+  /** Its part of the connections of its cluster. */
   maxConnections: z.int().check(z.nonnegative()),
-  clientEventsEnabled: z.boolean(),
-  subscriptionCountEnabled: z.boolean(),
-  webhooks: z.array(webhookSchema),
+  ...settingsSchema.shape,
 });
 
 /** An application of a realtime server, whose changes take effect while the server runs. */

@@ -1,22 +1,18 @@
 // The options of an application, for `create` and `update`.
 import { type Command, Option } from "commander";
 import type { WebsocketApplicationChange } from "../../sdk/index.ts";
-import { wholeNumber } from "../options.ts";
+import { settingOptions, settingValues } from "./application-settings.ts";
 
 /** The events about presence; all other events are far more frequent. */
 const USUAL_EVENTS = ["channel_occupied", "channel_vacated", "member_added", "member_removed"];
 
 /** The values of those options. */
 export interface ApplicationOptions {
+  /** Those of `settingOptions`. */
+  [name: string]: unknown;
   origin?: string[];
   /** False with `--no-origins`, else true. */
   origins: boolean;
-  clientEvents?: boolean;
-  subscriptionCount?: boolean;
-  pingInterval?: number;
-  activityTimeout?: number;
-  maxMessageSize?: number;
-  maxConnections?: number;
   webhook?: string[];
   webhookEvents: string[];
   webhookBatch?: boolean;
@@ -28,17 +24,11 @@ export interface ApplicationOptions {
 
 /** Adds the options. */
 export function withApplicationOptions(command: Command): Command {
-  return command
+  command
     .option("--origin <origin>", "pages that may connect, such as https://example.com; can be repeated", more)
-    .option("--no-origins", "every page may connect")
-    .option("--client-events", "clients may send events to each other")
-    .option("--no-client-events", "only the server's side may send events")
-    .option("--subscription-count", "clients are told how many subscribers their channels have")
-    .option("--no-subscription-count", "clients are not told")
-    .option("--ping-interval <seconds>", "after so much silence the server asks a client", wholeNumber)
-    .option("--activity-timeout <seconds>", "after so much silence a client asks the server", wholeNumber)
-    .option("--max-message-size <bytes>", "the longest message that a client may send", wholeNumber)
-    .option("--max-connections <number>", "its own number out of the cluster's", wholeNumber)
+    .option("--no-origins", "every page may connect");
+  for (const option of settingOptions) command.addOption(option);
+  return command
     .option("--webhook <url>", "an address that is told of what happens; can be repeated", more)
     .addOption(
       new Option("--webhook-events <types>", "what those are told of, with commas between")
@@ -62,12 +52,7 @@ export function requireWebhook(command: Command, { webhook }: ApplicationOptions
 export function changeOf(options: ApplicationOptions): WebsocketApplicationChange {
   const members = {
     allowed_origins: options.origins ? options.origin : [],
-    client_events_enabled: options.clientEvents,
-    subscription_count_enabled: options.subscriptionCount,
-    ping_interval: options.pingInterval,
-    activity_timeout: options.activityTimeout,
-    max_message_size: options.maxMessageSize,
-    max_connections: options.maxConnections,
+    ...settingValues(options),
     webhooks: options.webhooks ? webhooksOf(options) : [],
   };
   const said = Object.entries(members).filter(([, value]) => value !== undefined);

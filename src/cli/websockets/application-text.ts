@@ -1,6 +1,7 @@
 // How the applications of a WebSocket cluster look to people.
 import type { WebsocketApplicationDocument, WebsocketApplicationResource } from "../../sdk/index.ts";
 import { table } from "../table.ts";
+import { settingRows, yesOrNo } from "./application-settings.ts";
 import type { Credentials } from "./signatures.ts";
 
 type Attributes = WebsocketApplicationResource["attributes"];
@@ -34,15 +35,8 @@ export function detailsText({ data, included = [] }: WebsocketApplicationDocumen
     ...(cluster === undefined ? [] : [["Port", String(cluster.meta.port)]]),
     ...credentialRows(data),
     ...meta.former_secrets.map(({ expires_at: end }) => ["Former secret", `good until ${end}`]),
-    ["Connections", String(attributes.max_connections)],
     ["Origins", originsText(attributes)],
-    ["Client events", yesOrNo(attributes.client_events_enabled)],
-    ["Counts", attributes.subscription_count_enabled ? "subscribers are told how many they are" : "no"],
-    [
-      "Silence",
-      `the server asks after ${attributes.ping_interval} s, clients after ${attributes.activity_timeout} s`,
-    ],
-    ["Messages", `of clients, up to ${attributes.max_message_size} bytes`],
+    ...settingRows(attributes),
     ...attributes.webhooks.map((webhook) => ["Webhook", webhookText(webhook)]),
   ]);
 }
@@ -76,8 +70,4 @@ function webhookText(webhook: Attributes["webhooks"][number]): string {
   ];
   const channels = names.length === 0 ? "" : ` (channels ${names.join(" and ")})`;
   return `${url}: ${types.join(", ")}${channels}${isBatched === true ? ", in batches" : ""}`;
-}
-
-function yesOrNo(isYes: boolean): string {
-  return isYes ? "yes" : "no";
 }

@@ -138,7 +138,7 @@ describe("an application", () => {
       /^website +10002 +278d425bdf160c739803 +100 +yes +all +0 +wsa-/,
     );
     const shown = await run(url, "apps", "show", id, "main");
-    expect(shown.stdout).toMatch(/^Silence +the server asks after 60 s, clients after 30 s$/m);
+    expect(shown.stdout).toMatch(/^Server asks +after 60 s of silence\nClients ask +after 30 s of silence$/m);
     const gone = await run(url, "apps", "delete", id, "main", "--yes", "--wait");
     expect(gone.stdout).toBe(`Deleted the WebSocket application main (${main.id}).\n`);
   });

@@ -1,7 +1,10 @@
 // Has the JavaScript engine compile the code of connections before the first client: otherwise the first thousands
 // would pay for it.
 import { Cluster } from "../cluster.ts";
-import type { WebSocketApplication } from "../../contracts/websocket-application.ts";
+import {
+  DEFAULT_WEBSOCKET_SETTINGS,
+  type WebSocketApplication,
+} from "../../contracts/websocket-application.ts";
 import type { ApplicationEvents } from "../events.ts";
 import type { Log } from "../../lib/line-log.ts";
 import { answer, socketHandlers, type ClientSocket, type SocketData } from "./listener.ts";
@@ -84,16 +87,11 @@ const NO_EVENTS: ApplicationEvents = {
 };
 
 const APPLICATION: WebSocketApplication = {
+  ...DEFAULT_WEBSOCKET_SETTINGS,
   id: "warm-up",
   appId: "0",
   key: "warm-up",
   secrets: [],
-  allowedOrigins: [],
-  pingIntervalSeconds: 60,
-  activityTimeoutSeconds: 30,
-  maxMessageBytes: 10_000,
   maxConnections: ROUND,
-  clientEventsEnabled: true,
   subscriptionCountEnabled: true,
-  webhooks: [],
 };

@@ -14,7 +14,6 @@ export type {
   applicationChange,
   SecretRotation,
   secretRotation,
-  Webhook,
 } from "./applications/schema.ts";
 export type { MetricPeriod, WebsocketMetrics } from "./metrics/schema.ts";
 

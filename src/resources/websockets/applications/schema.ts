@@ -2,36 +2,10 @@
 import { z } from "zod";
 import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
 import { createdAt, inlineCredential, namelessCredentials } from "../../shared/fields.ts";
-import { fields } from "./fields.ts";
-
-export type { Webhook } from "./fields.ts";
-
-/** The defaults of a new application. */
-const DEFAULTS = {
-  allowed_origins: [],
-  ping_interval: 60,
-  activity_timeout: 30,
-  max_message_size: 10_000,
-  client_events_enabled: true,
-  subscription_count_enabled: false,
-  webhooks: [],
-};
+import { fields, newFields } from "./fields.ts";
 
 /** The body of `POST /websocket-servers/:id/applications`. */
-export const newApplication = z
-  .object({
-    ...fields,
-    allowed_origins: fields.allowed_origins.default(DEFAULTS.allowed_origins),
-    ping_interval: fields.ping_interval.default(DEFAULTS.ping_interval),
-    activity_timeout: fields.activity_timeout.default(DEFAULTS.activity_timeout),
-    max_message_size: fields.max_message_size.default(DEFAULTS.max_message_size),
-    client_events_enabled: fields.client_events_enabled.default(DEFAULTS.client_events_enabled),
-    subscription_count_enabled: fields.subscription_count_enabled.default(
-      DEFAULTS.subscription_count_enabled,
-    ),
-    webhooks: fields.webhooks.default(DEFAULTS.webhooks),
-  })
-  .meta({ id: "NewWebsocketApplication" });
+export const newApplication = z.object(newFields).meta({ id: "NewWebsocketApplication" });
 
 export type NewApplication = z.output<typeof newApplication>;
 
