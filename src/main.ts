@@ -143,6 +143,20 @@ function addTokens(pilvi: Command): void {
   withExamples(tokens, ["pilvi token create --name laptop", "pilvi token revoke laptop"]);
 }
 
+function addConsole(pilvi: Command): void {
+  const console = pilvi.command("console").description("come into the web console");
+  const link = console
+    .command("link")
+    .description("print a link that sets a new password and signs in, once and within an hour")
+    .option("--email <address>", "whose account, where there are several")
+    .action(async (options: { email?: string }) => {
+      const { consoleLinkCommand } = await import("./processes/commands/console.ts");
+      process.exitCode = await consoleLinkCommand(await settings(), options);
+    });
+  withExamples(link, ["pilvi console link", "pilvi console link --email ada@example.com"]);
+  withExamples(console, ["pilvi console link"]);
+}
+
 function words(text: string): string[] {
   const list = text.split(",").map((word) => word.trim());
   if (list.includes("")) throw new InvalidArgumentError("An ability is empty.");
@@ -230,6 +244,7 @@ async function run(args: string[]): Promise<void> {
   addProcesses(pilvi);
   addTools(pilvi);
   addTokens(pilvi);
+  addConsole(pilvi);
   addResourceCommands(pilvi, openSession(processIo(), connect, findProgram));
   withExamples(pilvi, ["pilvi up", "pilvi databases create orders --wait", "pilvi help caches create"]);
   // The library's own `help` looks one command deep only.

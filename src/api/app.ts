@@ -10,7 +10,7 @@ import { errorHandler, frame } from "./http/frame.ts";
 import { pruneKeys } from "./operation/idempotency.ts";
 import { Metrics } from "./http/metrics.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
-import type { Operation } from "./operation/operation.ts";
+import type { AnyOperation } from "./operation/operation.ts";
 import { aliveProbe, metricsPage, readyProbe, type ReadinessChecks } from "./http/probes.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { pathOf } from "./http/request-url.ts";
@@ -19,7 +19,9 @@ import { StatusWaiters } from "./operation/wait.ts";
 export interface AppOptions {
   db: Database;
   log: Log;
-  operations: Operation[];
+  operations: AnyOperation[];
+  /** The plural nouns of all resource kinds, which abilities and roles are made of. */
+  kinds: readonly string[];
   /** Host names under which the API may be asked, beside IP addresses and `localhost`. */
   hostnames: string[];
   /** Whether other machines can reach the API; such clients need a token for the metrics. */
@@ -61,7 +63,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.notFound(() => {
     throw notFound("address");
   });
-  addOperations(app, operations, { db, log, limiter, waiters, closing: closing.signal });
+  addOperations(app, operations, {
+    db,
+    log,
+    limiter,
+    waiters,
+    closing: closing.signal,
+    kinds: options.kinds,
+  });
   app.get("/healthz", aliveProbe);
   app.get("/readyz", readyProbe(db, options.readiness, log));
   app.get("/metrics", metricsPage(db, metrics, log, !options.isPublic));
@@ -78,7 +87,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 }
 
 /** Routes every operation; other methods of a known path are refused with a list of the allowed methods. */
-function addOperations(app: Hono<RequestNotes>, operations: Operation[], shell: Shell): void {
+function addOperations(app: Hono<RequestNotes>, operations: AnyOperation[], shell: Shell): void {
   const byPath = Map.groupBy(operations, (operation) => operation.path);
   // The router takes the first match, so `/caches/types` has to come before `/caches/:id`.
   for (const path of [...byPath.keys()].sort((a, b) => variables(a) - variables(b))) {

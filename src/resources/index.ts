@@ -1,7 +1,8 @@
 // All kinds of resources that this Pilvi offers.
-import type { Operation } from "../api/operation/operation.ts";
+import type { AnyOperation } from "../api/operation/operation.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database } from "../store/database.ts";
+import { accountOperations, SignIn } from "./accounts/index.ts";
 import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";
 import type { KindContext, ResourceKind } from "./kind.ts";
@@ -15,11 +16,13 @@ import { websockets } from "./websockets/index.ts";
 export const kinds: ResourceKind[] = [caches, databases, websockets];
 
 /** The operations of all kinds, and the operations that belong to no kind. */
-export function allOperations(context: KindContext): Operation[] {
+export function allOperations(context: KindContext): AnyOperation[] {
+  const signIn = new SignIn(context.db);
   return [
     ...kinds.flatMap((kind) => kind.operations(context)),
     listEventsOperation(context),
     organizationOperation(context),
+    ...accountOperations(context, signIn),
   ];
 }
 

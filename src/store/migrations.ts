@@ -8,6 +8,7 @@ import lists from "../../migrations/0006_lists.sql" with { type: "text" };
 import instances from "../../migrations/0007_instances.sql" with { type: "text" };
 import actions from "../../migrations/0008_actions.sql" with { type: "text" };
 import journals from "../../migrations/0009_journals.sql" with { type: "text" };
+import accounts from "../../migrations/0010_accounts.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: Migration[] = [
   { name: "0007_instances", sql: instances },
   { name: "0008_actions", sql: actions },
   { name: "0009_journals", sql: journals },
+  { name: "0010_accounts", sql: accounts },
 ];

@@ -3,8 +3,8 @@ import type { Queryable } from "./database.ts";
 
 /**
  * `work`: a resource is to be reconciled. `status`: a resource's status changed. The payload of both is the resource's
- * id. `events`: an organization has new events, which a trigger of the table announces, or one of its tokens was
- * revoked. The payload is the organization's id.
+ * id. `events`: an organization has new events, which a trigger of the table announces, or one of its tokens or
+ * sessions has ended. The payload is the organization's id.
  */
 export type Channel = "work" | "status" | "events";
 

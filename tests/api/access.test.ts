@@ -1,12 +1,7 @@
 // Access: tokens, abilities and organizations, and the tokens that see credentials.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  createToken,
-  ensureToken,
-  listTokens,
-  revokeToken,
-  unknownAbilities,
-} from "../../src/api/auth/tokens.ts";
+import { createToken, ensureToken, listTokens, revokeToken } from "../../src/api/auth/tokens.ts";
+import { unknownAbilities } from "../../src/api/auth/abilities.ts";
 import { allOperations, kinds } from "../../src/resources/index.ts";
 import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 
@@ -82,7 +77,9 @@ describe("abilities", () => {
     });
     const denied = await api.request("/api/caches", { token, json: validCache });
     expect(denied.status).toBe(403);
-    expect(await denied.json()).toEqual({ message: "This action is unauthorized." });
+    expect(await denied.json()).toEqual({
+      message: "This action is unauthorized. It needs the ability `caches:write`.",
+    });
     expect((await api.request(`/api/caches/${id}`, { token, method: "DELETE" })).status).toBe(403);
   });
 

@@ -54,7 +54,9 @@ describe("the OpenAPI document", () => {
       expect(operation.summary).not.toBe("");
       const isForAll = path === "/meta/organization";
       expect(operation.description).toMatch(
-        isForAll ? /Every valid token may\.$/ : /`(caches|databases|websockets):(read|write)`/,
+        isForAll
+          ? /Every valid token may\.$/
+          : /`(caches|databases|websockets|members|tokens):(read|write)`|Only a signed-in user may\.$|Needs no authentication\.$/,
       );
       for (const parameter of operation.parameters ?? []) expect(parameter.description).not.toBeEmpty();
       const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");

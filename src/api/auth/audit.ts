@@ -1,4 +1,4 @@
-// The record of requests for changes and of the token behind each; written in the transaction of the change itself.
+// The record of requests for changes and of the token or the user behind each; written in the transaction of the change itself.
 import type { Transaction } from "../../store/database.ts";
 import type { Principal } from "./auth.ts";
 
@@ -16,8 +16,10 @@ export interface AuditEntry {
 /** Adds an entry; it is committed with the change or not at all. */
 export async function recordAudit(tx: Transaction, entry: AuditEntry): Promise<void> {
   const { principal } = entry;
+  const tokenId = principal.kind === "token" ? principal.tokenId : null;
+  const userId = principal.kind === "session" ? principal.userId : null;
   await tx`
-    insert into audit (organization_id, token_id, request_id, action, resource_kind, resource_id, details)
-    values (${principal.organizationId}, ${principal.tokenId}, ${entry.requestId},
+    insert into audit (organization_id, token_id, user_id, request_id, action, resource_kind, resource_id, details)
+    values (${principal.organizationId}, ${tokenId}, ${userId}, ${entry.requestId},
             ${entry.action}, ${entry.kind}, ${entry.id}, ${entry.details})`;
 }

@@ -2,10 +2,12 @@
 import { newId } from "../../lib/ids.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { newPassword, sha256Hex } from "../../lib/secrets.ts";
+import { unknownAbilities } from "./abilities.ts";
 import type { Database, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 
-const DEFAULT_ORGANIZATION = "default";
+/** The first name of the operator's organization; it means that organization even after it was renamed. */
+export const DEFAULT_ORGANIZATION = "default";
 
 /** The token that the operator sets by PILVI_BOOTSTRAP_TOKEN; there is at most one at a time. */
 const BOOTSTRAP = "bootstrap";
@@ -52,19 +54,6 @@ export interface TokenRow {
   maxMemoryBytes: number | null;
   maxStorageBytes: number | null;
   maxConnections: number | null;
-}
-
-/**
- * The abilities that are not known; empty when all are fine.
- * @param kinds the plural nouns of all resource kinds, such as `caches`.
- */
-export function unknownAbilities(abilities: string[], kinds: string[]): string[] {
-  const known = new Set([
-    "*",
-    "metrics:read",
-    ...kinds.flatMap((kind) => [`${kind}:read`, `${kind}:write`, `${kind}:credentials`]),
-  ]);
-  return abilities.filter((ability) => !known.has(ability));
 }
 
 /**
@@ -153,11 +142,21 @@ export async function ensureToken(db: Database, wish: { plaintext: string; name:
 
 /** Whether it is the organization of the operator, whose tokens may see the gauges of all organizations. */
 export async function isDefaultOrganization(db: Database, id: string): Promise<boolean> {
-  const rows = await db`select from organizations where id = ${id} and name = ${DEFAULT_ORGANIZATION}`;
+  const rows = await db`select from organizations where id = ${id} and is_default`;
   return rows.length > 0;
 }
 
+/** The id of the operator's organization, which is made when there is none. It may have been renamed since. */
+export async function defaultOrganization(tx: Transaction): Promise<string> {
+  const [row] = await tx<{ id: string }[]>`
+    insert into organizations (id, name, is_default) values (${newId("org")}, ${DEFAULT_ORGANIZATION}, true)
+    on conflict (is_default) where is_default do update set is_default = true returning id`;
+  if (row === undefined) throw new Error("an upsert gave no row");
+  return row.id;
+}
+
 async function organizationOf(tx: Transaction, name: string): Promise<string> {
+  if (name === DEFAULT_ORGANIZATION) return await defaultOrganization(tx);
   // The update changes nothing; it makes the statement return a row that exists already.
   const [row] = await tx<{ id: string }[]>`
     insert into organizations (id, name) values (${newId("org")}, ${name})

@@ -3,25 +3,32 @@ import type { Context } from "hono";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "../../store/database.ts";
 import { addressOf } from "../operation/address.ts";
-import { authenticate, mayCall } from "../auth/auth.ts";
+import { authenticate, callerId, mayCall, type Credentials, type Principal } from "../auth/auth.ts";
+import { clientOf, refuseForeign, requireOwn } from "../auth/client.ts";
+import { sessionSecretOf } from "../auth/cookies.ts";
 import { deprecationHeaders } from "../operation/deprecation.ts";
-import { ApiError, forbidden } from "../jsonapi/errors.ts";
-import { EVENT_STREAM, LAST_EVENT_ID, type Operation, type Reply } from "../operation/operation.ts";
+import { ApiError, forbidden, unauthenticated } from "../jsonapi/errors.ts";
+import { EVENT_STREAM, LAST_EVENT_ID, type AnyOperation, type Reply } from "../operation/operation.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { readInput } from "./request-input.ts";
 import { urlOf } from "./request-url.ts";
 import type { StatusWaiters } from "../operation/wait.ts";
 
+/** The end of the refusal of a token where a person is needed. */
+const NEEDS_USER = "Only a signed-in user may do this; a token may not.";
+
 /** The client of a request, as the server knows it. */
 export interface Caller {
-  /** Called when the request has come with a valid token. @param owner the organization of the token. */
+  /** The IP address; left out where it is not known. */
+  address?: string;
+  /** Called when the request has come with a valid token or session. @param owner its organization. */
   prove?(owner: string): void;
 }
 
 /** The notes of the shell about a request that is being answered. */
 export interface RequestNotes {
   Bindings: Caller;
-  Variables: { requestId: string; route: string; tokenId: string | undefined };
+  Variables: { requestId: string; route: string; callerId: string | undefined };
 }
 
 /** The dependencies of operations. */
@@ -31,53 +38,102 @@ export interface Shell {
   limiter: RateLimiter;
   waiters: StatusWaiters;
   closing: AbortSignal;
+  /** The plural nouns of all resource kinds, which roles and abilities are made of. */
+  kinds: readonly string[];
 }
 
 /** The handler of an operation for the router. */
-export function executorOf(operation: Operation, shell: Shell) {
+export function executorOf(operation: AnyOperation, shell: Shell) {
   return async (context: Context<RequestNotes>): Promise<Response> => {
     context.set("route", operation.path);
     const params = context.req.param() as Record<string, string>;
     addDeprecation(context, operation, params);
-    const principal = await authenticate(shell.db, shell.log, context.req.header("authorization"));
-    context.env.prove?.(principal.organizationId);
-    context.set("tokenId", principal.tokenId);
-    countRequest(context, shell.limiter, principal.tokenId);
-    if (!mayCall(principal, operation.ability)) throw forbidden();
-    const url = urlOf(context.req.raw);
+    const request = context.req.raw;
+    const url = urlOf(request);
+    const principal = await principalOf(operation, context, shell, url);
     const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
-    const input = await readInput(operation, context.req.raw, { url, address, params, principal });
-    const reply = await operation.handle({
+    const input = await readInput(operation, request, { url, address, params, principal });
+    const asked = {
       ...input,
-      principal,
+      client: clientOf(request, url, context.env.address ?? ""),
       url,
       address,
       requestId: context.get("requestId"),
-      signal: context.req.raw.signal,
+      signal: request.signal,
       closing: shell.closing,
       lastEventId: context.req.header(LAST_EVENT_ID) ?? null,
       waiters: shell.waiters,
-    });
-    return respond(context, operation, reply);
+    };
+    if (operation.isOpen === true)
+      return respond(context, operation, await operation.handle({ ...asked, principal }));
+    if (principal === null) throw unauthenticated();
+    return respond(context, operation, await operation.handle({ ...asked, principal }));
   };
 }
 
-function addDeprecation(context: Context, operation: Operation, params: Record<string, string>): void {
+const SAFE_METHODS = new Set(["GET", "HEAD"]);
+
+/**
+ * The principal of the request, which may run the operation.
+ * @returns null for a client of an open operation that has not signed in.
+ * @throws ApiError 401, 403, 429
+ */
+async function principalOf(
+  operation: AnyOperation,
+  context: Context<RequestNotes>,
+  shell: Shell,
+  url: URL,
+): Promise<Principal | null> {
+  const request = context.req.raw;
+  const credentials = credentialsOf(request, url);
+  const isBySession = credentials.authorization === undefined && credentials.sessionSecret !== undefined;
+  const isSafe = SAFE_METHODS.has(request.method);
+  // A page of another site could otherwise sign its reader in to an account of its own.
+  if (!isSafe && operation.isOpen === true) refuseForeign(request, url);
+  if (!isSafe && isBySession) requireOwn(request, url);
+  if (operation.isOpen === true) return await authenticate(shell, credentials).catch(nullUnlessOther);
+  const principal = await authenticate(shell, credentials);
+  context.env.prove?.(principal.organizationId);
+  context.set("callerId", callerId(principal));
+  countRequest(context, shell.limiter, principal);
+  if (!mayCall(principal, operation.ability)) throw forbidden([operation.ability ?? []].flat());
+  if (operation.isForUsers === true && principal.kind !== "session") throw forbidden(NEEDS_USER);
+  return principal;
+}
+
+/** A client of an open operation may have a session that has ended. */
+function nullUnlessOther(error: unknown): null {
+  if (error instanceof ApiError && error.status === 401) return null;
+  throw error;
+}
+
+function credentialsOf({ headers }: Request, url: URL): Credentials {
+  return {
+    authorization: headers.get("authorization") ?? undefined,
+    sessionSecret: sessionSecretOf(headers.get("cookie"), url),
+  };
+}
+
+function addDeprecation(context: Context, operation: AnyOperation, params: Record<string, string>): void {
   if (operation.deprecated === undefined) return;
   const headers = deprecationHeaders(operation.deprecated, params);
   for (const [name, value] of Object.entries(headers)) context.header(name, value);
 }
 
-function countRequest(context: Context, limiter: RateLimiter, tokenId: string): void {
-  const allowance = limiter.take(tokenId);
+function countRequest(context: Context, limiter: RateLimiter, principal: Principal): void {
+  const allowance = limiter.take(callerId(principal));
   for (const [name, value] of Object.entries(allowance.headers)) context.header(name, value);
   if (!allowance.isExceeded) return;
-  throw new ApiError(429, "This token has made too many requests. Wait as long as Retry-After says.", {
-    headers: { "Retry-After": String(allowance.resetSeconds) },
-  });
+  throw new ApiError(
+    429,
+    `This ${principal.kind === "token" ? "token" : "user"} has made too many requests. Wait as long as Retry-After says.`,
+    {
+      headers: { "Retry-After": String(allowance.resetSeconds) },
+    },
+  );
 }
 
-function respond(context: Context, operation: Operation, reply: Reply): Response {
+function respond(context: Context, operation: AnyOperation, reply: Reply): Response {
   const { success } = operation;
   for (const [name, value] of Object.entries(reply.headers ?? {})) context.header(name, value);
   context.status(success.status);

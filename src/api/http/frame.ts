@@ -30,7 +30,7 @@ export function frame(log: Log, metrics: Metrics, hostnames: readonly string[]) 
     const route = context.get("route");
     metrics.observeRequest(method, route, status, durationMs / 1000);
     log.info(
-      { method, route, status, durationMs: round(durationMs), requestId, tokenId: context.get("tokenId") },
+      { method, route, status, durationMs: round(durationMs), requestId, callerId: context.get("callerId") },
       "request",
     );
   };

@@ -52,8 +52,9 @@ export function metricsPage(db: Database, metrics: Metrics, log: Log, isOpen: bo
 }
 
 async function viewOf(db: Database, log: Log, header: string | undefined): Promise<MetricsView> {
-  const principal = await authenticate(db, log, header);
-  if (!can(principal, "metrics:read")) throw forbidden();
+  const credentials = { authorization: header, sessionSecret: undefined };
+  const principal = await authenticate({ db, log, kinds: [] }, credentials);
+  if (!can(principal, "metrics:read")) throw forbidden(["metrics:read"]);
   const { organizationId } = principal;
   const isDefault = await isDefaultOrganization(db, organizationId);
   return isDefault ? "all" : { organizationId };

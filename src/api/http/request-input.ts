@@ -9,7 +9,7 @@ import {
   type IdempotentRequest,
 } from "../operation/idempotency.ts";
 import { readIncludes } from "../jsonapi/includes.ts";
-import type { Operation } from "../operation/operation.ts";
+import type { AnyOperation } from "../operation/operation.ts";
 import { readJsonObject } from "./request-body.ts";
 import { addFault, checkObject } from "../operation/validation.ts";
 
@@ -29,7 +29,8 @@ export interface Target {
   address: string;
   /** The variable parts of the path. */
   params: Record<string, string>;
-  principal: Principal;
+  /** Null for a client of an open operation that has not signed in. */
+  principal: Principal | null;
 }
 
 /**
@@ -37,7 +38,7 @@ export interface Target {
  * @throws ApiError 422 naming every failing field, or 400, 404, 413, 415.
  */
 export async function readInput(
-  operation: Operation,
+  operation: AnyOperation,
   request: Request,
   { url, address, params: pathParams, principal }: Target,
 ): Promise<Input> {
@@ -54,7 +55,7 @@ export async function readInput(
   return { body, query: query.valid, params, includes, idempotency };
 }
 
-function readParams(operation: Operation, pathParams: Record<string, string>): Record<string, unknown> {
+function readParams(operation: AnyOperation, pathParams: Record<string, string>): Record<string, unknown> {
   if (operation.params === undefined) return {};
   const { valid, errors } = checkObject(operation.params, pathParams);
   if (Object.keys(errors).length > 0) throw notFound("resource");
@@ -62,21 +63,22 @@ function readParams(operation: Operation, pathParams: Record<string, string>): R
 }
 
 async function readBody(
-  operation: Operation,
+  operation: AnyOperation,
   request: Request,
-  asked: { principal: Principal; params: Record<string, unknown> },
+  { principal, params }: { principal: Principal | null; params: Record<string, unknown> },
   errors: FieldErrors,
 ): Promise<Record<string, unknown>> {
   if (operation.body === undefined) return {};
   const body = checkObject(operation.body, await readJsonObject(request));
   Object.assign(errors, body.errors);
-  const between = (await operation.check?.(body.valid, asked)) ?? {};
+  const between =
+    principal === null ? {} : ((await operation.check?.(body.valid, { principal, params })) ?? {});
   for (const [field, sentences] of Object.entries(between)) addFault(errors, field, ...sentences);
   return body.valid;
 }
 
 function readIdempotency(
-  operation: Operation,
+  operation: AnyOperation,
   request: Request,
   address: string,
   body: unknown,

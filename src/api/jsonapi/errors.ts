@@ -34,8 +34,13 @@ export function unauthenticated(): ApiError {
   return new ApiError(401, "Unauthenticated.", { headers: { "WWW-Authenticate": "Bearer" } });
 }
 
-export function forbidden(): ApiError {
-  return new ApiError(403, "This action is unauthorized.");
+/** @param needed the abilities of which any would do, or a sentence that says what is missing. */
+export function forbidden(needed: readonly string[] | string): ApiError {
+  const reason =
+    typeof needed === "string"
+      ? needed
+      : `It needs the ability ${needed.map((name) => `\`${name}\``).join(" or ")}.`;
+  return new ApiError(403, `This action is unauthorized. ${reason}`);
 }
 
 /** @param what the kind of resource in the singular, such as `cache`. */

@@ -1,7 +1,7 @@
 // The error answers of the OpenAPI document: which errors an operation can give, and the shape of each.
 import { z } from "zod";
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
-import type { Operation } from "../operation/operation.ts";
+import type { AnyOperation } from "../operation/operation.ts";
 
 const errorBody = z
   .object({ message: z.string().meta({ description: "What is wrong, as a sentence." }) })
@@ -42,10 +42,17 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
     "The body is not JSON, or a filter or include is not known.",
     "The body is not valid JSON.",
   ),
-  Unauthenticated: plain("The token is missing, unknown, expired or revoked.", "Unauthenticated.", {
-    "WWW-Authenticate": z.string().meta({ description: "Always `Bearer`.", example: "Bearer" }),
-  }),
-  Forbidden: plain("The token lacks the ability.", "This action is unauthorized."),
+  Unauthenticated: plain(
+    "The token or session is missing, unknown, expired or revoked, or a password is wrong.",
+    "Unauthenticated.",
+    {
+      "WWW-Authenticate": z.string().meta({ description: "Always `Bearer`.", example: "Bearer" }),
+    },
+  ),
+  Forbidden: plain(
+    "The token or the role lacks the ability, which the message names, or a page of another address sent the request.",
+    "This action is unauthorized. It needs the ability `caches:write`.",
+  ),
   NotFound: plain("There is no such resource in the token's organization.", "There is no such cache."),
   Conflict: plain(
     "The resource that was made with this Idempotency-Key has been deleted since, or the state of the resource or of what it belongs to does not allow it.",
@@ -90,13 +97,17 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
 };
 
 /** The errors that an operation of this shape can answer, by status. */
-export function documentedErrors(operation: Operation): ZodOpenApiResponsesObject {
+export function documentedErrors(operation: AnyOperation): ZodOpenApiResponsesObject {
   const hasBody = operation.body !== undefined;
   const hasQuery = operation.query !== undefined;
   const applies: [status: number, name: string, applies: boolean][] = [
     [400, "BadRequest", hasBody || hasQuery || operation.includes !== undefined],
     [401, "Unauthenticated", true],
-    [403, "Forbidden", operation.ability !== null],
+    [
+      403,
+      "Forbidden",
+      operation.ability !== null || operation.isForUsers === true || operation.isOpen === true,
+    ],
     [404, "NotFound", operation.params !== undefined],
     [409, "Conflict", operation.isIdempotent === true || operation.canConflict === true],
     [410, "Gone", operation.success.stream !== undefined],

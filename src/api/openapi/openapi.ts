@@ -11,7 +11,7 @@ import { quoted } from "../jsonapi/errors.ts";
 import { documentedErrors, errorComponents } from "./openapi-errors.ts";
 import { schemaDescriber } from "./openapi-schemas.ts";
 import { IDEMPOTENCY_KEY, idempotencyKey } from "../operation/idempotency.ts";
-import { EVENT_STREAM, LAST_EVENT_ID, type Operation } from "../operation/operation.ts";
+import { EVENT_STREAM, LAST_EVENT_ID, type AnyOperation } from "../operation/operation.ts";
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -19,7 +19,7 @@ const API_VERSION = "0.0.1";
 
 const INTRODUCTION = `Creates and runs real databases, caches and WebSocket clusters.
 
-Every request needs \`Authorization: Bearer <token>\`. Answers with resources are \`application/vnd.api+json\`; errors are \`application/json\` with a \`message\`, and \`errors\` by field where fields are at fault. Members that are not known are ignored, and null stands for an optional member that is left out.`;
+Every request needs \`Authorization: Bearer <token>\`, or the cookie of a session; a request with a cookie that changes something must come from a page of this address. Answers with resources are \`application/vnd.api+json\`; errors are \`application/json\` with a \`message\`, and \`errors\` by field where fields are at fault. Members that are not known are ignored, and null stands for an optional member that is left out.`;
 
 const rateLimitHeaders = {
   "X-RateLimit-Limit": z
@@ -49,7 +49,7 @@ const lastEventIdHeader = z.string().optional().meta({
 });
 
 /** The document for all operations, without `servers`. */
-export function openApiDocument(operations: Operation[]): OpenApiDocument {
+export function openApiDocument(operations: AnyOperation[]): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, "{$1}");
@@ -59,7 +59,7 @@ export function openApiDocument(operations: Operation[]): OpenApiDocument {
     {
       openapi: "3.1.0",
       info: { title: "Pilvi", version: API_VERSION, description: INTRODUCTION },
-      security: [{ bearer: [] }],
+      security: [{ bearer: [] }, { session: [] }],
       tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
       paths,
       components: {
@@ -67,7 +67,14 @@ export function openApiDocument(operations: Operation[]): OpenApiDocument {
           bearer: {
             type: "http",
             scheme: "bearer",
-            description: "A token, made with `pilvi token create`.",
+            description: "A token, made in the console or with `pilvi token create`.",
+          },
+          session: {
+            type: "apiKey",
+            in: "cookie",
+            name: "pilvi_session",
+            description:
+              "The session of a signed-in user; over HTTPS the cookie is named `__Host-pilvi_session`.",
           },
         },
         responses: errorComponents,
@@ -77,13 +84,14 @@ export function openApiDocument(operations: Operation[]): OpenApiDocument {
   );
 }
 
-function describe(operation: Operation): ZodOpenApiOperationObject {
+function describe(operation: AnyOperation): ZodOpenApiOperationObject {
   return {
     operationId: operation.operationId,
     tags: [operation.tag],
     summary: operation.summary,
     description: `${operation.description}\n\n${abilityText(operation)}`,
     ...(operation.deprecated && { deprecated: true }),
+    ...(operation.isOpen && { security: [] }),
     requestParams: {
       ...(operation.params && { path: operation.params }),
       query: z.object({ ...operation.query?.shape, ...includeParameter(operation) }),
@@ -102,13 +110,14 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
   };
 }
 
-function abilityText({ ability }: Operation): string {
-  if (ability === null) return "Every valid token may.";
+function abilityText({ ability, isOpen, isForUsers }: AnyOperation): string {
+  if (isOpen === true) return "Needs no authentication.";
   const needed = typeof ability === "string" ? "the ability" : "one of the abilities";
+  if (ability === null) return isForUsers ? "Only a signed-in user may." : "Every valid token may.";
   return `The token needs ${needed} ${quoted([ability].flat())}.`;
 }
 
-function successOf({ success, isIdempotent, deprecated }: Operation): ZodOpenApiResponsesObject {
+function successOf({ success, isIdempotent, deprecated }: AnyOperation): ZodOpenApiResponsesObject {
   const own = Object.entries(success.headers ?? {}).map(([name, description]) => [
     name,
     z.string().meta({ description }),
@@ -139,7 +148,7 @@ function successOf({ success, isIdempotent, deprecated }: Operation): ZodOpenApi
   };
 }
 
-function includeParameter({ includes }: Operation): Record<string, z.ZodType> {
+function includeParameter({ includes }: AnyOperation): Record<string, z.ZodType> {
   if (includes === undefined) return {};
   return {
     include: z

@@ -2,6 +2,7 @@
 // declaration.
 import type { z } from "zod";
 import type { Ability, Principal } from "../auth/auth.ts";
+import type { Client } from "../auth/client.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { FieldErrors } from "../jsonapi/errors.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
@@ -24,6 +25,7 @@ export interface OperationRequest<Body = unknown, Query = unknown, Params = unkn
   /** The client's `Idempotency-Key` with a hash of the request, when an idempotent operation got it. */
   idempotency: IdempotentRequest | undefined;
   requestId: string;
+  client: Client;
   url: URL;
   /** The permanent path of the operation: that of the request or, where it is deprecated, that of its successor. */
   address: string;
@@ -71,7 +73,10 @@ export interface Operation<
   tag: string;
   summary: string;
   description: string;
-  /** The ability that the token needs, such as `caches:read`, or any of several; null admits every valid token. */
+  /**
+   * The ability that the token or session needs, such as `caches:read`, or any of several; null admits every valid
+   * token and session.
+   */
   ability: Ability | readonly Ability[] | null;
   body?: Body;
   /** Members take the strings of the URL; a missing parameter is undefined. */
@@ -96,6 +101,9 @@ export interface Operation<
   ): FieldErrors | Promise<FieldErrors>;
   success: Success;
   deprecated?: Deprecation;
+  /** Whether only the session of a signed-in user may; a sentence then says so in the document. */
+  isForUsers?: true;
+  isOpen?: undefined;
   handle(request: OperationRequest<z.output<Body>, z.output<Query>, z.output<Params>>): Promise<Reply>;
 }
 
@@ -106,5 +114,32 @@ export function operation<
   Params extends z.ZodObject = z.ZodObject,
 >(declaration: Operation<Body, Query, Params>): Operation {
   // Methods are compared loosely, so an operation with its own types fits into the list of all operations.
+  return declaration;
+}
+
+/** The input of an operation that needs no authentication; the principal is there if the client has signed in anyway. */
+export type OpenRequest<Body = unknown, Query = unknown> = Omit<
+  OperationRequest<Body, Query>,
+  "principal" | "params"
+> & { principal: Principal | null };
+
+/** An operation that clients may call without authentication, such as a sign-in. */
+export interface OpenOperation<Body extends z.ZodObject = z.ZodObject> extends Omit<
+  Operation<Body>,
+  "ability" | "isOpen" | "isForUsers" | "check" | "handle"
+> {
+  ability: null;
+  isOpen: true;
+  isForUsers?: undefined;
+  check?: undefined;
+  handle(request: OpenRequest<z.output<Body>>): Promise<Reply>;
+}
+
+export type AnyOperation = Operation | OpenOperation;
+
+/** Declares an open operation; the handler's types follow from the schemas. */
+export function openOperation<Body extends z.ZodObject = z.ZodObject>(
+  declaration: OpenOperation<Body>,
+): OpenOperation {
   return declaration;
 }

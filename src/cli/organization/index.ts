@@ -31,9 +31,9 @@ function organizationText({ data: { id, attributes, meta } }: OrganizationDocume
   const head = table([
     ["Organization", attributes.name],
     ["Id", id],
-    ["Token", meta.token.name],
+    ...(meta.token === null ? [] : [["Token", meta.token.name]]),
   ]);
-  const own: Record<string, Amount> = meta.token.quotas;
+  const own: Record<string, Amount> = meta.token?.quotas ?? {};
   const rows = Object.entries(meta.quotas).map(([name, amount]: [string, Amount]) =>
     [[name.replace("_bytes", "")], cellsOf(name, amount), cellsOf(name, own[name])].flat(),
   );

@@ -91,9 +91,10 @@ export class ApiServer {
         reusePort: tls.length > 0,
         idleTimeout: IDLE_TIMEOUT_SECONDS,
         fetch: async (request, server) => {
-          const call = this.#connections.begin(server.requestIP(request));
+          const from = server.requestIP(request);
+          const call = this.#connections.begin(from);
           try {
-            return await this.#app.fetch(request, call);
+            return await this.#app.fetch(request, { prove: call.prove, address: from?.address ?? "" });
           } finally {
             call.end();
           }

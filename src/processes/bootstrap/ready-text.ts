@@ -2,12 +2,16 @@
 import { join } from "node:path";
 import { baseUrl, defaultDataDir, loadConfig, type Config } from "../../config.ts";
 
-/** @returns several lines, the first of which is fixed. */
-export function readyText(config: Config): string {
+/**
+ * @param link the one-time link for the first account; null when there is an account.
+ * @returns several lines, the first of which is fixed.
+ */
+export function readyText(config: Config, link: string | null): string {
   const url = baseUrl(config);
   const tokenFile = join(config.dataDir, "token");
   return [
     `pilvi ready ${url}`,
+    ...(link === null ? [] : [`  First account   ${link}`]),
     `  Token           ${tokenFile}`,
     `  Documentation   ${url}/docs`,
     `  Logs            ${join(config.dataDir, "log")}`,

@@ -202,6 +202,7 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
     db: context.db,
     log,
     operations: allOperations(context),
+    kinds: kinds.map(({ name }) => name),
     hostnames: [config.host, config.publicHost],
     isPublic: !isLoopback(config.host),
     rateLimitPerMinute: config.rateLimitPerMinute,

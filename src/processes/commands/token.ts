@@ -1,12 +1,10 @@
 // `pilvi token`: makes, lists and revokes access tokens, straight in the store of the Pilvi that runs here.
-import { readFileSync } from "node:fs";
 import { createToken, listTokens, revokeToken, type TokenRow } from "../../api/auth/tokens.ts";
 import type { Config } from "../../config.ts";
-import { codeOf, messageOf, PublicError, Refusal } from "../../lib/errors.ts";
-import { Vault } from "../../lib/secrets.ts";
+import { Refusal } from "../../lib/errors.ts";
 import { kinds } from "../../resources/index.ts";
-import { openDatabase, type Database } from "../../store/database.ts";
-import { storeAddress } from "../bootstrap/store-instance.ts";
+import type { Database } from "../../store/database.ts";
+import { withStore } from "../bootstrap/local-store.ts";
 
 const HOURS = { h: 1, d: 24, y: 24 * 365 };
 
@@ -28,7 +26,7 @@ export interface TokenOptions {
 
 /** Prints the new token, which is never shown again. @returns the exit code. */
 export function tokenCreate(config: Config, options: TokenOptions): Promise<number> {
-  return withStore(config, async (db) => {
+  return printed(config, async (db) => {
     const { name, abilities, expires, organization, json } = options;
     const kindNames = kinds.map((kind) => kind.name);
     const expiresAt = expires === undefined ? undefined : expiryOf(expires);
@@ -57,7 +55,7 @@ export function tokenCreate(config: Config, options: TokenOptions): Promise<numb
 
 /** Prints all tokens without their secrets. @returns the exit code. */
 export function tokenList(config: Config, { json }: { json: boolean }): Promise<number> {
-  return withStore(config, async (db) => {
+  return printed(config, async (db) => {
     const tokens = await listTokens(db);
     if (json) return print(JSON.stringify(tokens.map(asJson)));
     for (const token of tokens) {
@@ -75,40 +73,15 @@ export function tokenList(config: Config, { json }: { json: boolean }): Promise<
 
 /** @returns the exit code. */
 export function tokenRevoke(config: Config, idOrName: string): Promise<number> {
-  return withStore(config, async (db) => {
+  return printed(config, async (db) => {
     await revokeToken(db, idOrName);
     print(`The token ${idOrName} is revoked.`);
   });
 }
 
-async function withStore(config: Config, task: (db: Database) => Promise<void>): Promise<number> {
-  const db = openDatabase(storeAddress(config, readVault(config)), { maxConnections: 1 });
-  try {
-    await db`select from tokens limit 1`.catch((error: unknown) => {
-      throw new Refusal(
-        `The store does not answer (${messageOf(error)}). Start Pilvi with: npm start`,
-        error,
-      );
-    });
-    await task(db);
-    return 0;
-  } catch (error) {
-    if (error instanceof PublicError) throw new Refusal(error.message, error);
-    throw error;
-  } finally {
-    await db.close();
-  }
-}
-
-function readVault(config: Config): Vault {
-  try {
-    return new Vault(Buffer.from(readFileSync(config.keyFile, "utf8").trim(), "base64"));
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") {
-      throw new Refusal(`There is no Pilvi in ${config.dataDir} yet. Start one with: npm start`, error);
-    }
-    throw new Refusal(`The key file ${config.keyFile} cannot be used: ${messageOf(error)}.`, error);
-  }
+async function printed(config: Config, task: (db: Database) => Promise<void>): Promise<number> {
+  await withStore(config, task);
+  return 0;
 }
 
 function expiryOf(text: string): Date {

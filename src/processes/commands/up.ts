@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { mkdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
-import { codeOf, Refusal } from "../../lib/errors.ts";
+import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { OPEN_FILES, raiseOpenFileLimit } from "../../lib/open-files.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
 import { AddressKeeper } from "../program/address-keeper.ts";
 import { readCertificate } from "../tls/certificate.ts";
 import { Child } from "../program/child.ts";
+import { setUpLink } from "../bootstrap/console-link.ts";
 import { ensureDataDir, lockDataDir } from "../bootstrap/data-dir.ts";
 import { ensureEngines, tellOfUnsafe } from "../bootstrap/engine-setup.ts";
 import { refuseTakenPort } from "../bootstrap/port-refusal.ts";
@@ -42,7 +43,7 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
   try {
     // Ctrl-C during the start counts as well.
     await Promise.race([startAll(children, stop), stopped]);
-    if (!stop.aborted) say(readyText(config));
+    if (!stop.aborted) say(readyText(config, await firstLink(config)));
     if (!stop.aborted) await tellOfUnsafe(config, complain);
     await stopped;
     say("stopping Pilvi");
@@ -51,6 +52,16 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
     clearInterval(timer);
     await stopAll(children);
     if (stop.aborted) say("stopped");
+  }
+}
+
+/** The console can wait: a link that cannot be made now is made by `pilvi console link` later. */
+async function firstLink(config: Config): Promise<string | null> {
+  try {
+    return await setUpLink(config);
+  } catch (error) {
+    complain(`There is no link for the first account: ${messageOf(error)}`);
+    return null;
   }
 }
 

@@ -1,4 +1,5 @@
 // The parts of the quotas that resources take, and the sums that the store keeps by organization and by token.
+import type { Principal } from "../../api/auth/auth.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import type { Allocation } from "../kind.ts";
 import type { InstanceKind } from "./instance-kinds.ts";
@@ -18,10 +19,9 @@ export interface TokenLimits {
   connections: number | null;
 }
 
-/** The organization and the token that a resource counts for. */
-interface Owners {
-  organizationId: string;
-  tokenId: string;
+/** The token that what the principal orders counts for; null for a session. */
+export function tokenOf(principal: Principal): string | null {
+  return principal.kind === "token" ? principal.tokenId : null;
 }
 
 /**
@@ -30,12 +30,12 @@ interface Owners {
  */
 export async function insertAllocation(
   tx: Transaction,
-  { organizationId, tokenId }: Owners,
+  principal: Principal,
   { kind, id, allocation }: { kind: InstanceKind; id: string; allocation: Allocation },
 ): Promise<void> {
   await tx`
     insert into allocations (resource_id, organization_id, token_id, kind, memory_bytes, connections)
-    values (${id}, ${organizationId}, ${tokenId}, ${kind}, ${allocation.memoryBytes}, ${allocation.connections})`;
+    values (${id}, ${principal.organizationId}, ${tokenOf(principal)}, ${kind}, ${allocation.memoryBytes}, ${allocation.connections})`;
 }
 
 /** Reads and locks what a resource takes now, until the transaction ends; undefined when nothing is recorded. */
@@ -66,11 +66,12 @@ export async function deleteAllocation(tx: Transaction, id: string): Promise<voi
   await tx`delete from allocations where resource_id = ${id}`;
 }
 
-/** The totals of an organization and a token, and the limits of the token. */
+/** The totals of an organization and a token, and the limits of the token; a session has no totals and no limits. */
 export interface Usages {
   ofOrganization: Usage;
   ofToken: Usage;
-  tokenName: string;
+  /** Null for a session. */
+  tokenName: string | null;
   tokenLimits: TokenLimits;
 }
 
@@ -82,15 +83,17 @@ const usageOf = (owner: string) => `
       "storageBytes": 0, "connections": 0}')`;
 
 const USAGES = `
-  select t.name as "tokenName", ${usageOf("t.organization_id")} as "ofOrganization", ${usageOf("t.id")} as "ofToken",
+  select t.name as "tokenName", ${usageOf("o.id")} as "ofOrganization", ${usageOf("t.id")} as "ofToken",
          json_build_object('resources', max_resources, 'memoryBytes', max_memory_bytes, 'storageBytes',
            max_storage_bytes, 'connections', max_connections) as "tokenLimits"
-  from tokens t`;
+  from organizations o left join tokens t on t.organization_id = o.id`;
 
 /** The sums of an authenticated token, and of its organization. */
-export async function usagesOf(db: Queryable, tokenId: string): Promise<Usages> {
-  const [row] = await db<Usages[]>`${db.unsafe(USAGES)} where t.id = ${tokenId}`;
-  if (row === undefined) throw new Error("a token that was let in is not there");
+export async function usagesOf(db: Queryable, principal: Principal): Promise<Usages> {
+  const { organizationId } = principal;
+  const [row] = await db<Usages[]>`
+    ${db.unsafe(USAGES)} and t.id = ${tokenOf(principal)}::text where o.id = ${organizationId}`;
+  if (row === undefined) throw new Error("the organization of a principal is not there");
   return row;
 }
 

@@ -64,7 +64,8 @@ export const organizationResource = z
           name: z.string().meta({ example: "laptop" }),
           quotas: tokenQuotas,
         })
-        .meta({ description: "The token that asks." }),
+        .nullable()
+        .meta({ description: "The token that asks; null for a session." }),
     }),
   })
   .meta({ id: "Organization" });

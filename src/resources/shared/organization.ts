@@ -1,5 +1,6 @@
 // `GET /meta/organization`: the organization of the token, and what is left of its quotas.
 import type { Principal } from "../../api/auth/auth.ts";
+import { forbidden } from "../../api/jsonapi/errors.ts";
 import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
 import { operation, type Operation } from "../../api/operation/operation.ts";
 import { z } from "zod";
@@ -31,14 +32,12 @@ export function organizationOperation({ db, quotas }: KindContext): Operation {
   });
 }
 
-async function describe(
-  db: Database,
-  quotas: Quotas,
-  { organizationId, tokenId }: Principal,
-): Promise<OrganizationResource> {
+async function describe(db: Database, quotas: Quotas, principal: Principal): Promise<OrganizationResource> {
+  const { organizationId } = principal;
+  if (organizationId === "") throw forbidden("The session has no organization.");
   const [[organization], usages] = await Promise.all([
     db<{ name: string }[]>`select name from organizations where id = ${organizationId}`,
-    usagesOf(db, tokenId),
+    usagesOf(db, principal),
   ]);
   const name = organization?.name ?? "";
   const used = usedOf(usages.ofOrganization);
@@ -57,11 +56,14 @@ async function describe(
         ...shared(quotas, used),
       },
       notices: noticesOf(quotas, usages),
-      token: {
-        id: tokenId,
-        name: usages.tokenName,
-        quotas: { resources: amount(limits.resources, resources), ...shared(limits, ofToken) },
-      },
+      token:
+        principal.kind === "session"
+          ? null
+          : {
+              id: principal.tokenId,
+              name: usages.tokenName ?? "",
+              quotas: { resources: amount(limits.resources, resources), ...shared(limits, ofToken) },
+            },
     },
   };
 }

@@ -8,6 +8,7 @@ import type { Allocation, Quotas } from "../kind.ts";
 import {
   insertAllocation,
   lockAllocation,
+  tokenOf,
   updateAllocation,
   usagesOf,
   type Usage,
@@ -67,10 +68,7 @@ export async function allocate(
 ): Promise<void> {
   const { kind, allocation, fields } = order;
   // Both statements travel together: from the first of them on, all other creates of the organization wait.
-  const [, usages] = await Promise.all([
-    insertAllocation(tx, principal, order),
-    usagesOf(tx, principal.tokenId),
-  ]);
+  const [, usages] = await Promise.all([insertAllocation(tx, principal, order), usagesOf(tx, principal)]);
   refuseExcess(quotas, usages, {
     resources: { wanted: 1, field: "type" },
     [kind]: { wanted: 1, field: "type" },
@@ -100,8 +98,8 @@ export async function reallocate(
   };
   if (growth.memoryBytes === 0 && growth.connections === 0) return;
   const isLarger = growth.memoryBytes > 0 || growth.connections > 0;
-  await updateAllocation(tx, id, allocation, isLarger ? principal.tokenId : null);
-  if (isLarger) refuseExcess(quotas, await usagesOf(tx, principal.tokenId), takenBy(growth, fields));
+  await updateAllocation(tx, id, allocation, isLarger ? tokenOf(principal) : null);
+  if (isLarger) refuseExcess(quotas, await usagesOf(tx, principal), takenBy(growth, fields));
 }
 
 /**

@@ -1,5 +1,6 @@
 // Suspends an instance at once, at a customer's request.
 import { recordAudit } from "../../api/auth/audit.ts";
+import { callerId } from "../../api/auth/auth.ts";
 import { ApiError } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -39,7 +40,7 @@ export async function suspendInstance<Row extends { id: string; hostId: string; 
     if (found.status !== "available") throw notAvailable(noun, found.status);
     const { id, hostId } = found;
     await recordAudit(tx, { principal, requestId, action: "suspend", kind, id, details: {} });
-    const wanted = { type: "suspend", resourceId: id, hostId, tokenId: principal.tokenId } as const;
+    const wanted = { type: "suspend", resourceId: id, hostId, requestedBy: callerId(principal) } as const;
     return { row: found, actionId: await beginAction(tx, { ...wanted, deadlineSeconds: DEADLINE_SECONDS }) };
   });
   await failpoint("action.begun");

@@ -86,6 +86,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     db,
     log: createLog("test", "silent"),
     operations: allOperations(context),
+    kinds: kinds.map(({ name }) => name),
     hostnames: ["cloud.example"],
     isPublic: false,
     rateLimitPerMinute: 0,

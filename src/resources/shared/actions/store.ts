@@ -29,7 +29,7 @@ export interface Action {
 
 /** The action that a request asks for. */
 export type NewAction = Pick<Action, "type" | "resourceId" | "hostId"> & {
-  tokenId: string;
+  requestedBy: string;
   deadlineSeconds: number;
 };
 
@@ -38,11 +38,11 @@ export type NewAction = Pick<Action, "type" | "resourceId" | "hostId"> & {
  * id.
  */
 export async function beginAction(tx: Transaction, action: NewAction): Promise<string> {
-  const { type, resourceId, hostId, tokenId, deadlineSeconds } = action;
+  const { type, resourceId, hostId, requestedBy, deadlineSeconds } = action;
   const id = newId("act");
   const [made] = await tx`
     insert into actions (id, type, resource_id, host_id, requested_by, deadline_at)
-    values (${id}, ${type}, ${resourceId}, ${hostId}, ${tokenId}, now() + make_interval(secs => ${deadlineSeconds}))
+    values (${id}, ${type}, ${resourceId}, ${hostId}, ${requestedBy}, now() + make_interval(secs => ${deadlineSeconds}))
     on conflict (resource_id, type) where ended_at is null do nothing returning id`;
   if (made !== undefined) {
     await enqueue(tx, { kind: ACTIONS, id, hostId, deadlineSeconds });

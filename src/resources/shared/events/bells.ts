@@ -1,16 +1,16 @@
 // Notifies the streams of an organization of new events, and limits the number of streams.
-import type { Principal } from "../../../api/auth/auth.ts";
+import { callerId, type Principal } from "../../../api/auth/auth.ts";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import type { Database } from "../../../store/database.ts";
 
-/** How many streams of one process a token and an organization may have. */
-const MAX_OF_TOKEN = 20;
+/** How many streams of one process a token or user and an organization may have. */
+const MAX_OF_CALLER = 20;
 const MAX_OF_ORGANIZATION = 100;
 
 /** The entry of a stream, with the function that notifies it. */
 interface Bell {
   organizationId: string;
-  tokenId: string;
+  callerId: string;
   ring(): void;
 }
 
@@ -21,12 +21,13 @@ export class EventBells {
 
   /**
    * Takes a place for a stream.
-   * @throws ApiError 429 when the token or the organization has too many.
+   * @throws ApiError 429 when the token, the user or the organization has too many.
    */
-  async take(db: Database, { organizationId, tokenId }: Principal) {
+  async take(db: Database, principal: Principal) {
     const { promise, resolve } = Promise.withResolvers<void>();
     let rung = { promise, resolve };
-    const bell: Bell = { organizationId, tokenId, ring: () => rung.resolve() };
+    const { organizationId } = principal;
+    const bell: Bell = { organizationId, callerId: callerId(principal), ring: () => rung.resolve() };
     this.#assertRoom(bell);
     this.#bells.add(bell);
     try {
@@ -45,12 +46,12 @@ export class EventBells {
     };
   }
 
-  #assertRoom({ organizationId, tokenId }: Bell): void {
+  #assertRoom({ organizationId, callerId: caller }: Bell): void {
     const ofOrganization = [...this.#bells].filter((bell) => bell.organizationId === organizationId);
-    const ofToken = ofOrganization.filter((bell) => bell.tokenId === tokenId);
-    if (ofToken.length < MAX_OF_TOKEN && ofOrganization.length < MAX_OF_ORGANIZATION) return;
+    const ofCaller = ofOrganization.filter((bell) => bell.callerId === caller);
+    if (ofCaller.length < MAX_OF_CALLER && ofOrganization.length < MAX_OF_ORGANIZATION) return;
     const [owner, most] =
-      ofToken.length < MAX_OF_TOKEN ? ["organization", MAX_OF_ORGANIZATION] : ["token", MAX_OF_TOKEN];
+      ofCaller.length < MAX_OF_CALLER ? ["organization", MAX_OF_ORGANIZATION] : ["caller", MAX_OF_CALLER];
     throw new ApiError(
       429,
       `The ${owner} follows its events ${most} times already. End one of the streams.`,

@@ -1,6 +1,6 @@
 // Streams of events as Server-Sent Events: what is committed from now on, or after an event that the client knows.
 import { ApiError } from "../../../api/jsonapi/errors.ts";
-import type { Principal } from "../../../api/auth/auth.ts";
+import { isStillValid, type Principal } from "../../../api/auth/auth.ts";
 import type { Database } from "../../../store/database.ts";
 import type { EventBells } from "./bells.ts";
 import { EVENT_COLUMNS, type EventFilter, type EventRow } from "./list.ts";
@@ -91,7 +91,7 @@ function streamFrom(first: string, bell: Bell, options: StreamOptions): Readable
   );
 }
 
-/** The whole text of a stream. The stream ends when its token is revoked or expires. */
+/** The whole text of a stream. The stream ends when its token or session is revoked or expires. */
 async function* chunksOf(
   first: string,
   bell: Bell,
@@ -137,22 +137,21 @@ function isWanted(row: EventRow, { types, resourceTypes, resourceIds }: EventFil
   );
 }
 
-/** The events after an id, in the order of their commits, and whether the token is still valid. */
+/** The events after an id, in the order of their commits, and whether the token or session is still valid. */
 async function readAfter(
   db: Database,
-  { organizationId, tokenId }: Principal,
+  principal: Principal,
   cursor: string,
 ): Promise<{ isValid: boolean; rows: EventRow[] }> {
-  const [rows, valid] = await Promise.all([
+  const { organizationId } = principal;
+  const [rows, isValid] = await Promise.all([
     db<EventRow[]>`
       select ${db.unsafe(EVENT_COLUMNS)} from events
       where organization_id = ${organizationId} and id > ${cursor}::bigint
       order by events.id limit ${BATCH}`,
-    db`
-      select from tokens
-      where id = ${tokenId} and revoked_at is null and (expires_at is null or expires_at > now())`,
+    isStillValid(db, principal),
   ]);
-  return { isValid: valid.length > 0, rows };
+  return { isValid, rows };
 }
 
 async function latestId(db: Database, { organizationId }: Principal): Promise<string> {

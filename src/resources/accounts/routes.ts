@@ -1,0 +1,16 @@
+// All operations of accounts.
+import type { AnyOperation } from "../../api/operation/operation.ts";
+import type { KindContext } from "../kind.ts";
+import { meOperations } from "./me.ts";
+import { redeemOperation } from "./redeem.ts";
+import { sessionOperations } from "./sessions.ts";
+import type { SignIn } from "./sign-in.ts";
+
+/** The operations. */
+export function accountOperations(context: KindContext, signIn: SignIn): AnyOperation[] {
+  return [
+    redeemOperation(context, signIn),
+    ...sessionOperations(context, signIn),
+    ...meOperations(context, signIn),
+  ];
+}
