@@ -4,10 +4,11 @@ import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Databases } from "./databases.ts";
 import { Events } from "./events.ts";
 import { Organization } from "./organization.ts";
+import { Sessions } from "./sessions.ts";
 import { Websockets } from "./websockets.ts";
 
 /**
- * A client with one token.
+ * A client with one token, or with the session of the page that it runs in.
  *
  * A create carries an Idempotency-Key, so all requests are sent again after a lost connection or a 503, and after a 429
  * when the server's `Retry-After` is over.
@@ -18,6 +19,7 @@ export class PilviClient {
   readonly websockets: Websockets;
   readonly events: Events;
   readonly organization: Organization;
+  readonly sessions: Sessions;
 
   constructor(options: ConnectionOptions) {
     const connection = new Connection(options);
@@ -26,5 +28,6 @@ export class PilviClient {
     this.websockets = new Websockets(connection);
     this.events = new Events(connection);
     this.organization = new Organization(connection);
+    this.sessions = new Sessions(connection);
   }
 }

@@ -1,5 +1,6 @@
 // The operations that every kind of resource has.
 import type { Connection } from "./connection.ts";
+import { newIdempotencyKey } from "./idempotency-key.ts";
 import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 
 /** Pilvi holds an answer for 60 seconds at most; the rest is for the network. */
@@ -37,7 +38,7 @@ export class Collection<K extends Kind> {
    * @param options.idempotencyKey makes repetitions over several processes safe; by default each call has its own.
    */
   async create(body: K["body"], options: { idempotencyKey?: string } = {}): Promise<Single<K>> {
-    const { idempotencyKey = crypto.randomUUID() } = options;
+    const { idempotencyKey = newIdempotencyKey() } = options;
     return await this.connection.send<Single<K>>({
       method: "POST",
       path: this.#path,
@@ -113,7 +114,7 @@ export class Collection<K extends Kind> {
   /** Gives a resource a new password. */
   protected async rotate<Document>(
     id: string,
-    { idempotencyKey = crypto.randomUUID() }: { idempotencyKey?: string },
+    { idempotencyKey = newIdempotencyKey() }: { idempotencyKey?: string },
   ): Promise<Document> {
     const path = `${this.pathOf(id)}/rotate-credentials`;
     const headers = { "Idempotency-Key": idempotencyKey };

@@ -1,5 +1,4 @@
 // Sends requests to Pilvi's HTTP API, repeats them where that helps, and turns everything but success into errors.
-import { setTimeout as sleep } from "node:timers/promises";
 import { PilviError, errorOfAnswer, errorOfLoss } from "./errors.ts";
 import { type Outcome, retryOf } from "./retry.ts";
 
@@ -8,9 +7,10 @@ export type Pause = (ms: number, reason: string, signal?: AbortSignal) => Promis
 
 /** The address of Pilvi and the token. */
 export interface ConnectionOptions {
-  /** Without `/api`, such as `http://127.0.0.1:7458`. */
+  /** Without `/api`, such as `http://127.0.0.1:7458`; a page of the same server gives `location.origin`. */
   url: string;
-  token: string;
+  /** Left out by a page of the same server, whose requests carry the cookie of its session. */
+  token?: string;
   /** Used in place of the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Used in place of a silent wait between attempts. */
@@ -31,17 +31,18 @@ export interface ApiRequest {
 
 const TIMEOUT_MS = 30_000;
 
-/** The connection to a Pilvi with one token. */
+/** The connection to a Pilvi with one token, or with the session of the page. */
 export class Connection {
   readonly #url: string;
-  readonly #token: string;
+  readonly #token: string | undefined;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly #pause: Pause;
 
   constructor(options: ConnectionOptions) {
     this.#url = options.url.replace(/\/+$/, "");
     this.#token = options.token;
-    this.#fetch = options.fetch ?? fetch;
+    // A browser refuses its `fetch` as a method of another object.
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
     this.#pause = options.pause ?? pauseSilently;
   }
 
@@ -89,7 +90,7 @@ export class Connection {
         method,
         headers: {
           Accept: "application/json",
-          Authorization: `Bearer ${this.#token}`,
+          ...(this.#token !== undefined && { Authorization: `Bearer ${this.#token}` }),
           ...(body !== undefined && { "Content-Type": "application/json" }),
           ...headers,
         },
@@ -121,5 +122,15 @@ export class Connection {
 }
 
 async function pauseSilently(ms: number, _reason: string, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
 }

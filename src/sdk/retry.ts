@@ -43,6 +43,8 @@ export function retryOf(outcome: Outcome, attempt: number): Retry | undefined {
 function isLost(error: unknown, attempt: number): boolean {
   const code = networkCodeOf(error);
   if (code === "ECONNRESET") return true;
+  // A browser does not say why a request got no answer.
+  if (code === undefined) return error instanceof TypeError;
   // A refusal of the first attempt means that Pilvi is not running; a later refusal, that it is being restarted.
   return code === "ECONNREFUSED" && attempt > 1;
 }

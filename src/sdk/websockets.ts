@@ -15,6 +15,7 @@ import type {
 import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
+import { newIdempotencyKey } from "./idempotency-key.ts";
 
 /** The description of a new cluster. */
 export type NewWebSocketCluster = z.input<typeof newWebSocketCluster>;
@@ -92,7 +93,7 @@ export class WebsocketApplications extends Collection<ApplicationKind> {
     rotation: WebsocketSecretRotation = {},
     options: { idempotencyKey?: string } = {},
   ): Promise<WebsocketApplicationDocument> {
-    const { idempotencyKey = crypto.randomUUID() } = options;
+    const { idempotencyKey = newIdempotencyKey() } = options;
     return await this.connection.send<WebsocketApplicationDocument>({
       method: "POST",
       path: `${this.pathOf(id)}/rotate-secret`,
