@@ -5,6 +5,7 @@ import { checkoutDir, ensureDependencies, runScript } from "./setup.mjs";
 
 const CHECKS = [
   { name: "types", program: "tsc", args: [] },
+  { name: "types of the console", program: "tsc", args: ["--project", "src/console"] },
   { name: "lint", program: "oxlint", args: [] },
   { name: "format", program: "oxfmt", args: ["--check"] },
 ];

@@ -42,6 +42,9 @@ async function main() {
   const bun = await findBun();
   const installed = await run(bun, ["src/main.ts", "engines", "install"], { stdio: ["ignore", 2, 2] });
   if (installed.code !== 0) return report({ passed: 0, failed: 1 });
+  // Every Pilvi of a test would build it otherwise.
+  const built = await run(bun, ["src/processes/console/build.ts"], { stdio: ["ignore", 2, 2] });
+  if (built.code !== 0) return report({ passed: 0, failed: 1 });
   const programs = await run(bun, ["tests/support/clients/install-programs.ts"], {
     stdio: ["ignore", "pipe", 2],
     isQuiet: true,

@@ -3,6 +3,8 @@ import { Hono } from "hono";
 import type { Log } from "../lib/log.ts";
 import type { Database } from "../store/database.ts";
 import { API_ROOT } from "./operation/address.ts";
+import { ConsoleFiles } from "./http/console-files.ts";
+import { consoleRoutes } from "./http/console.ts";
 import { docsRoutes } from "./http/docs.ts";
 import { ApiError, notFound } from "./jsonapi/errors.ts";
 import { executorOf, type Caller, type RequestNotes, type Shell } from "./http/execute.ts";
@@ -30,6 +32,8 @@ export interface AppOptions {
   rateLimitPerMinute: number;
   /** Checks beside the store that must pass for the process to be ready, by name. */
   readiness: ReadinessChecks;
+  /** The folder of the web console, which may be filled later. */
+  consoleDir: string;
   /** How long an answer with `?wait=` is held at most, in milliseconds; a minute by default. */
   maxWaitMs?: number;
   /** The time in milliseconds since 1970, for the rate limit. */
@@ -75,6 +79,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.get("/readyz", readyProbe(db, options.readiness, log));
   app.get("/metrics", metricsPage(db, metrics, log, !options.isPublic));
   app.route("/", docsRoutes(openApiDocument(operations)));
+  app.route("/", consoleRoutes(new ConsoleFiles(options.consoleDir)));
   return {
     fetch: (request, caller = {}) => app.fetch(request, caller),
     metrics,

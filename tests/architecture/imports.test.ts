@@ -132,6 +132,7 @@ describe("files", () => {
   test("every source file begins with a comment that says what it is for", () => {
     const paths = [
       ...filesBelow("src", ".ts"),
+      ...filesBelow("src", ".tsx"),
       ...filesBelow("tests", ".ts"),
       ...filesBelow("scripts", ".mjs"),
     ];

@@ -4,6 +4,9 @@ import type { Import, SourceFile } from "./source.ts";
 
 const EVERYTHING = "everything";
 
+/** The pages that the kinds bring to the console. */
+const KIND_PAGES = "resources/*/console";
+
 /** What a rule lets in: whatever has a path that matches, or its types alone. */
 interface Permission {
   pattern: RegExp;
@@ -16,15 +19,25 @@ interface Rule {
   permissions: Permission[];
 }
 
-/** The part of `src/` that a file belongs to: `api`, `resources/caches`, `resources/kind.ts`, `config.ts`. */
+/**
+ * The part of `src/` that a file belongs to: `api`, `resources/caches`, `resources/kind.ts`, `config.ts`. The pages of
+ * all kinds are one part, since they run in browsers, and so are the parts that pages are made of.
+ */
 export function partOf(path: string): string {
-  const [, first = "", second = ""] = path.split("/");
+  const [, first = "", second = "", third = ""] = path.split("/");
+  if (first === "resources" && third === "console") return KIND_PAGES;
+  if (first === "console" && second === "parts") return "console/parts";
   return first === "resources" ? `resources/${second}` : first;
 }
 
 /** Whether a part is one of the slices, which all have the same rule. */
 export function isSlice(part: string): boolean {
-  return part.startsWith("resources/") && !part.endsWith(".ts") && part !== "resources/shared";
+  return (
+    part.startsWith("resources/") &&
+    !part.endsWith(".ts") &&
+    part !== "resources/shared" &&
+    part !== KIND_PAGES
+  );
 }
 
 /** `lib` is the whole folder, `drivers/driver.ts` one file, and `*` any name of a folder or a prefix of a file's. */

@@ -32,7 +32,7 @@ export function filesBelow(folder: string, ending: string): string[] {
 
 /** All TypeScript files below a folder, with their imports. */
 export function sourceFiles(folder: string): SourceFile[] {
-  return filesBelow(folder, ".ts").map((path) => {
+  return [...filesBelow(folder, ".ts"), ...filesBelow(folder, ".tsx")].sort().map((path) => {
     const text = readFileSync(join(ROOT, path), "utf8");
     return { path, text, imports: importsOf(path, text) };
   });

@@ -22,18 +22,6 @@ const docsPage = page(
   `<div id="docs"></div><script src="/docs/script.js"></script><script src="/docs/start.js"></script>`,
 );
 
-const homePage = page(
-  "Pilvi",
-  "",
-  `<h1>Pilvi</h1>
-<p>This is a cloud hosting service. Its API is below <code>/api</code>.</p>
-<ul>
-<li><a href="/docs">Documentation</a></li>
-<li><a href="/openapi.json">OpenAPI document</a></li>
-<li><a href="/readyz">Readiness</a></li>
-</ul>`,
-);
-
 const startScript = `SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#docs",
@@ -50,14 +38,13 @@ type Page = [path: string, contentType: string, body: () => string | Bun.BunFile
 const fileAt = (path: string) => Bun.file(resolve(import.meta.dir, path));
 
 const pages: Page[] = [
-  ["/", "text/html; charset=utf-8", () => homePage],
   ["/docs", "text/html; charset=utf-8", () => docsPage],
   ["/docs/style.css", "text/css; charset=utf-8", () => fileAt(stylePath)],
   ["/docs/script.js", "text/javascript; charset=utf-8", () => fileAt(scriptPath)],
   ["/docs/start.js", "text/javascript; charset=utf-8", () => startScript],
 ];
 
-/** The routes of the documentation and of the first page. */
+/** The routes of the documentation. */
 export function docsRoutes(document: OpenApiDocument): Hono<RequestNotes> {
   const app = new Hono<RequestNotes>();
   app.get("/openapi.json", (context) => {

@@ -15,6 +15,16 @@ export const SECURITY_HEADERS: Record<string, string> = {
 export const PAGE_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
+/** For the console: no code and no style stands in the page itself, so a text that is taken for markup stays harmless. */
+export const CONSOLE_POLICY = [
+  "default-src 'none'",
+  ...["script-src", "style-src", "connect-src", "font-src"].map((kind) => `${kind} 'self'`),
+  "img-src 'self' data:",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
 /** A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port (RFC 9110, section 7.2). */
 const HOST = /^(?:(?<name>[A-Za-z0-9._-]+)|\[(?<six>[0-9A-Fa-f:.]+)\])(?::(?<port>\d{0,5}))?$/;
 const HIGHEST_PORT = 65_535;

@@ -28,6 +28,7 @@ import { migrate } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
 import { ApiServer, prepareApiServer } from "../bootstrap/api-server.ts";
 import { ensureDataDir } from "../bootstrap/data-dir.ts";
+import { consoleFolder, publishConsole } from "../console/publish.ts";
 import { readCertificate, readOthers } from "../tls/certificate.ts";
 import { firstToken, hostId, openVault } from "../bootstrap/identity.ts";
 import { watchInstances } from "../bootstrap/instance-watch.ts";
@@ -72,6 +73,9 @@ export async function controlCommand(config: Config): Promise<number> {
       token: await firstToken(config),
       hostId: hostId(config),
     };
+    const publication = publishConsole(config.dataDir, (reason) =>
+      log.error({ reason }, "there is no console"),
+    );
     prepareApiServer();
     // Bytes of clients are parsed from here on, by a user who owns nothing.
     becomeUser(CONTROL_ACCOUNT);
@@ -87,7 +91,7 @@ export async function controlCommand(config: Config): Promise<number> {
     reportReady();
     const reason = await stopping;
     log.info({ reason }, "the control plane ends");
-    await stop();
+    await Promise.all([publication.stop(), stop()]);
     return 0;
   } catch (error) {
     log.error({ error }, "the control plane cannot start");
@@ -205,6 +209,7 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
     kinds: kinds.map(({ name }) => name),
     hostnames: [config.host, config.publicHost],
     isPublic: !isLoopback(config.host),
+    consoleDir: consoleFolder(config.dataDir),
     rateLimitPerMinute: config.rateLimitPerMinute,
     readiness: { host: async () => void (await context.hosts.forNew().driver.offer()) },
   });

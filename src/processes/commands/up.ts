@@ -13,6 +13,7 @@ import { setUpLink } from "../bootstrap/console-link.ts";
 import { ensureDataDir, lockDataDir } from "../bootstrap/data-dir.ts";
 import { ensureEngines, tellOfUnsafe } from "../bootstrap/engine-setup.ts";
 import { refuseTakenPort } from "../bootstrap/port-refusal.ts";
+import { publishConsole } from "../console/publish.ts";
 import { ensureProgram } from "../program/program.ts";
 import { readyText } from "../bootstrap/ready-text.ts";
 
@@ -38,6 +39,7 @@ export async function upCommand(config: Config): Promise<number> {
 async function run(config: Config, stop: AbortSignal): Promise<number> {
   say(`starting Pilvi in ${config.dataDir}`);
   const children = await makeChildren(config);
+  const publication = publishConsole(config.dataDir, complain);
   const timer = setInterval(() => children.forEach((child) => child.trimLog()), LOG_CHECK_INTERVAL_MS);
   const stopped = stop.aborted ? Promise.resolve() : once(stop, "abort");
   try {
@@ -50,7 +52,7 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
     return 0;
   } finally {
     clearInterval(timer);
-    await stopAll(children);
+    await Promise.all([publication.stop(), stopAll(children)]);
     if (stop.aborted) say("stopped");
   }
 }

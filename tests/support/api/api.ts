@@ -91,6 +91,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     isPublic: false,
     rateLimitPerMinute: 0,
     readiness: {},
+    consoleDir: "/nonexistent",
     ...options,
   });
   const server = Bun.serve({

@@ -1,0 +1,16 @@
+// The pages that belong to no kind; those without a session stand apart.
+import { type ConsolePage, definePage, textIn } from "../parts/page.tsx";
+
+export const pages: readonly ConsolePage[] = [
+  definePage({ path: "/", title: "Overview", load: () => import("./overview.tsx") }),
+  definePage({ path: "/activity", title: "Activity", load: () => import("./activity.tsx") }),
+];
+
+export const publicPages: readonly ConsolePage[] = [
+  definePage({
+    path: "/sign-in",
+    title: "Sign in",
+    parseSearch: (raw) => ({ next: textIn(raw, "next") }),
+    load: () => import("./sign-in.tsx"),
+  }),
+];

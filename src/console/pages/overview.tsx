@@ -1,0 +1,77 @@
+// The first page: every kind with its newest resources, and what happened last.
+import { Link } from "@tanstack/react-router";
+import { ButtonLink } from "../parts/button.tsx";
+import { EventLines } from "../parts/events-table.tsx";
+import { Failure, Loading, PageFrame, Section } from "../parts/layout.tsx";
+import type { ConsoleKind } from "../parts/kind.ts";
+import { useResources } from "../parts/resources.ts";
+import { Status } from "../parts/status.tsx";
+import { kinds } from "../kinds.ts";
+import { useLatestEvents } from "./events-query.ts";
+import { pathOfEvent } from "./resource-paths.ts";
+
+const MAX_RESOURCES = 5;
+const MAX_EVENTS = 8;
+
+export default function OverviewPage() {
+  return (
+    <PageFrame title="Overview">
+      {kinds.map((kind) => (
+        <KindSection key={kind.name} kind={kind} />
+      ))}
+      <LatestEvents />
+    </PageFrame>
+  );
+}
+
+function KindSection({ kind }: { kind: ConsoleKind }) {
+  const { data, error, refetch } = useResources(kind);
+  const { icon: Icon, noun, path, plural } = kind;
+  return (
+    <Section
+      title={data === undefined ? plural : `${plural} · ${data.total}`}
+      actions={<ButtonLink to={`${path}/new`}>Create {noun}</ButtonLink>}
+    >
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading lines={2} />}
+      {data?.total === 0 && (
+        <p className="m-0 flex items-center gap-2 py-2 text-soft">
+          <Icon size={15} aria-hidden />
+          You have no {plural.toLowerCase()} yet.
+        </p>
+      )}
+      <ul className="m-0 list-none p-0">
+        {data?.items
+          .slice(-MAX_RESOURCES)
+          .toReversed()
+          .map((resource) => (
+            <li key={resource.id} className="border-b border-line last:border-b-0">
+              <Link
+                to={`${path}/${resource.id}`}
+                className="flex flex-wrap items-baseline gap-x-4 gap-y-0.5 py-2 text-ink no-underline hover:bg-hover"
+              >
+                <span className="min-w-40 font-medium">{resource.attributes.name}</span>
+                <span className="grow text-sm text-soft">{kind.summaryOf(resource)}</span>
+                <Status status={resource.attributes.status} sleep={resource.meta?.sleep} />
+              </Link>
+            </li>
+          ))}
+      </ul>
+      {data && data.total > MAX_RESOURCES && (
+        <Link to={path} className="link mt-2 inline-block text-sm">
+          All {data.total} {plural.toLowerCase()}
+        </Link>
+      )}
+    </Section>
+  );
+}
+
+function LatestEvents() {
+  const { data } = useLatestEvents();
+  if (data === undefined || data.length === 0) return null;
+  return (
+    <Section title="Latest activity">
+      <EventLines events={data.slice(0, MAX_EVENTS)} pathOf={pathOfEvent} />
+    </Section>
+  );
+}

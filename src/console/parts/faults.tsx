@@ -1,0 +1,21 @@
+// What the API said against a form: sentences for its fields, and the rest above them.
+import { PilviError } from "../../sdk/index.ts";
+
+/** The sentences about a field, by the name that the API gives it, such as `config.cu_min`. */
+export function faultsOf(error: unknown, field: string): readonly string[] | undefined {
+  return error instanceof PilviError ? error.errors?.[field] : undefined;
+}
+
+/** An error that belongs to no field; errors of fields stand at them. @param fields the fields that the form shows. */
+export function FormFault({ error, fields }: { error: unknown; fields?: readonly string[] }) {
+  if (error === null || error === undefined) return null;
+  const errors = error instanceof PilviError ? error.errors : undefined;
+  const elsewhere = Object.entries(errors ?? {}).filter(([name]) => fields?.includes(name) === false);
+  if (errors !== undefined && elsewhere.length === 0) return null;
+  const text = error instanceof Error ? error.message : String(error);
+  return (
+    <p role="alert" className="m-0 rounded-md border border-bad bg-bad-tint px-3 py-2 text-sm">
+      {elsewhere.length === 0 ? text : elsewhere.flatMap(([, texts]) => texts).join(" ")}
+    </p>
+  );
+}

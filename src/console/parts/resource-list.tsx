@@ -1,0 +1,165 @@
+// The list of a kind: search and filters that live in the address, and rows that are made only while they are seen.
+import { Link } from "@tanstack/react-router";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, useState } from "react";
+import { ButtonLink } from "./button.tsx";
+import type { ConsoleResource, KindIdentity } from "./kind.ts";
+import { Empty, Failure, Loading, PageFrame } from "./layout.tsx";
+import type { ListSearch } from "./list-search.ts";
+import type { PageProps } from "./page.tsx";
+import { useResources } from "./resources.ts";
+import { Status } from "./status.tsx";
+import { Ago } from "./time.tsx";
+
+interface ListProps extends Pick<PageProps<ListSearch>, "search" | "setSearch"> {
+  kind: KindIdentity;
+  /** What the kind is for, where there is nothing of it yet. */
+  invitation: string;
+}
+
+export function ResourceListPage({ kind, invitation, search, setSearch }: ListProps) {
+  const { data, error, refetch } = useResources(kind);
+  const items = data?.items ?? [];
+  const shown = items.filter((resource) => fits(resource, search)).toReversed();
+  const { icon, noun, path, plural } = kind;
+  const create = (
+    <ButtonLink to={`${path}/new`} look="primary">
+      Create {noun}
+    </ButtonLink>
+  );
+  return (
+    <PageFrame title={plural} actions={data && data.total > 0 && create}>
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading lines={6} />}
+      {data?.total === 0 && (
+        <Empty icon={icon} title={`No ${plural.toLowerCase()} yet`} text={invitation} action={create} />
+      )}
+      {data && data.total > 0 && (
+        <>
+          <Filters {...{ items, search, setSearch }} />
+          <p role="status" className="mt-2 mb-1 text-xs text-soft">
+            {countText(shown.length, items.length, data.total)}
+          </p>
+          <Rows kind={kind} resources={shown} />
+        </>
+      )}
+    </PageFrame>
+  );
+}
+
+function countText(shown: number, read: number, total: number): string {
+  if (read < total) return `${shown} shown, ${read} of ${total} read`;
+  return shown === total ? `${total} in all` : `${shown} of ${total}`;
+}
+
+function fits({ attributes, id }: ConsoleResource, { q, status, type, region }: ListSearch): boolean {
+  const text = q?.toLowerCase();
+  return (
+    (text === undefined || attributes.name.includes(text) || id === text) &&
+    (status === undefined || attributes.status === status) &&
+    (type === undefined || attributes.type === type) &&
+    (region === undefined || attributes.region === region)
+  );
+}
+
+const FILTERS = ["status", "type", "region"] as const;
+
+function Filters(props: { items: ConsoleResource[] } & Pick<ListProps, "search" | "setSearch">) {
+  const { items, search, setSearch } = props;
+  const [text, setText] = useState(search.q ?? "");
+  return (
+    <div className="flex flex-wrap gap-2">
+      <input
+        type="search"
+        aria-label="Search by name or id"
+        placeholder="Search by name or id"
+        className="input max-w-72"
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setSearch({ q: event.target.value.trim() || undefined });
+        }}
+      />
+      {FILTERS.map((name) => {
+        const values = [...new Set(items.map(({ attributes }) => attributes[name]))].sort();
+        const chosen = search[name];
+        if (values.length < 2 && chosen === undefined) return null;
+        return (
+          <select
+            key={name}
+            aria-label={`Filter by ${name}`}
+            className="input w-auto"
+            value={chosen ?? ""}
+            onChange={(event) => setSearch({ [name]: event.target.value || undefined })}
+          >
+            <option value="">Any {name}</option>
+            {[...new Set([...values, ...(chosen === undefined ? [] : [chosen])])].map((value) => (
+              <option key={value} value={value}>
+                {value}
+              </option>
+            ))}
+          </select>
+        );
+      })}
+    </div>
+  );
+}
+
+const ROW_PX = 44;
+const OVERSCAN = 12;
+
+function Rows({ kind, resources }: { kind: KindIdentity; resources: ConsoleResource[] }) {
+  const list = useRef<HTMLUListElement>(null);
+  const [offset, setOffset] = useState(0);
+  useEffect(() => setOffset(list.current?.offsetTop ?? 0), []);
+  const rows = useWindowVirtualizer({
+    count: resources.length,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+    scrollMargin: offset,
+  });
+  if (resources.length === 0)
+    return <p className="py-6 text-soft">Nothing fits the search and the filters.</p>;
+  return (
+    <ul
+      ref={list}
+      aria-label={kind.plural}
+      className="relative m-0 list-none border-t border-line p-0"
+      style={{ height: rows.getTotalSize() }}
+    >
+      {rows.getVirtualItems().map(({ index, start }) => {
+        const resource = resources[index];
+        return (
+          resource && (
+            <li
+              key={resource.id}
+              aria-setsize={resources.length}
+              aria-posinset={index + 1}
+              className="absolute inset-x-0 top-0 border-b border-line"
+              style={{ height: ROW_PX, transform: `translateY(${start - offset}px)` }}
+            >
+              <Row kind={kind} resource={resource} />
+            </li>
+          )
+        );
+      })}
+    </ul>
+  );
+}
+
+function Row({ kind, resource }: { kind: KindIdentity; resource: ConsoleResource }) {
+  const { name, status, created_at: createdAt } = resource.attributes;
+  return (
+    <Link
+      to={`${kind.path}/${resource.id}`}
+      className="grid h-full grid-cols-[minmax(0,1fr)_6.5rem] items-center gap-4 px-1 text-ink no-underline hover:bg-hover sm:grid-cols-[minmax(0,1.2fr)_minmax(0,2fr)_7rem_7rem]"
+    >
+      <span className="truncate font-medium">{name}</span>
+      <span className="hidden truncate text-sm text-soft sm:block">{kind.summaryOf(resource)}</span>
+      <Status status={status} sleep={resource.meta?.sleep} />
+      <span className="hidden text-right text-sm text-soft sm:block">
+        {createdAt && <Ago at={createdAt} />}
+      </span>
+    </Link>
+  );
+}

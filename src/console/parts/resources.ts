@@ -1,0 +1,79 @@
+// The resources of a kind as the console keeps them: one list of all, and each resource by its id.
+import { type QueryClient, useQuery } from "@tanstack/react-query";
+import { PilviError } from "../../sdk/index.ts";
+import type { KindIdentity, ConsoleResource } from "./kind.ts";
+
+/** All resources of a kind; `total` is more than there are items while pages are still being read. */
+export interface ResourceList<Resource> {
+  items: Resource[];
+  total: number;
+}
+
+function listKey(kind: { name: string }) {
+  return [kind.name, "list"] as const;
+}
+
+function itemKey(kind: { name: string }, id: string) {
+  return [kind.name, "item", id] as const;
+}
+
+/** Reads all resources of a kind; the first page is there before the others are read. */
+export function useResources<Resource extends ConsoleResource>(kind: KindIdentity<Resource>) {
+  return useQuery<ResourceList<Resource>>({
+    queryKey: listKey(kind),
+    queryFn: async ({ client: cache, signal }) => {
+      const isFirst = cache.getQueryData(listKey(kind)) === undefined;
+      const items: Resource[] = [];
+      for await (const page of kind.collection.pages()) {
+        signal.throwIfAborted();
+        items.push(...page.data);
+        if (isFirst) cache.setQueryData(listKey(kind), { items: [...items], total: page.meta.total });
+      }
+      return { items, total: items.length };
+    },
+  });
+}
+
+/** Reads one resource, kept up to date by events. */
+export function useResource<Resource extends ConsoleResource>(kind: KindIdentity<Resource>, id: string) {
+  return useQuery<Resource>({
+    queryKey: itemKey(kind, id),
+    queryFn: async ({ signal }) => (await kind.collection.get(id, { signal })).data,
+  });
+}
+
+/** Reads a resource anew, into its page and into the list; a resource that is gone leaves both. */
+export async function refreshResource(cache: QueryClient, kind: KindIdentity, id: string): Promise<void> {
+  try {
+    keepResource(cache, kind, (await kind.collection.get(id)).data);
+  } catch (error) {
+    if (!(error instanceof PilviError) || error.status !== 404) throw error;
+    changeList(cache, kind, (items) => items.filter((item) => item.id !== id));
+    await cache.invalidateQueries({ queryKey: itemKey(kind, id) });
+  }
+}
+
+/** Puts a resource that an answer carried into the page and the list. */
+export function keepResource<Resource extends ConsoleResource>(
+  cache: QueryClient,
+  kind: KindIdentity<Resource>,
+  resource: Resource,
+): void {
+  cache.setQueryData(itemKey(kind, resource.id), resource);
+  changeList<Resource>(cache, kind, (items) => {
+    const isKnown = items.some(({ id }) => id === resource.id);
+    return isKnown ? items.map((item) => (item.id === resource.id ? resource : item)) : [...items, resource];
+  });
+}
+
+function changeList<Resource extends ConsoleResource>(
+  cache: QueryClient,
+  kind: { name: string },
+  change: (items: Resource[]) => Resource[],
+): void {
+  cache.setQueryData<ResourceList<Resource>>(listKey(kind), (old) => {
+    if (old === undefined) return old;
+    const items = change(old.items);
+    return { items, total: old.total + items.length - old.items.length };
+  });
+}

@@ -1,0 +1,24 @@
+// The state of a resource as a dot with a word; colour never stands alone.
+import type { SleepState } from "./kind.ts";
+
+const DOTS: Record<string, string> = {
+  available: "bg-good",
+  creating: "bg-work pulse",
+  updating: "bg-work pulse",
+  restarting: "bg-work pulse",
+  deleting: "bg-work pulse",
+  unknown: "bg-bad",
+  asleep: "bg-rest",
+};
+
+/** @param sleep shown in place of `available`, as an instance that sleeps is available too. */
+export function Status({ status, sleep }: { status: string; sleep?: SleepState | undefined }) {
+  const isResting = status === "available" && sleep !== undefined && sleep.state !== "awake";
+  const word = isResting ? sleep.state : status.replaceAll("_", " ");
+  return (
+    <span className="inline-flex items-center gap-1.5 whitespace-nowrap" data-status={status}>
+      <span aria-hidden className={`size-2 shrink-0 rounded-full ${DOTS[word] ?? "bg-edge"}`} />
+      <span>{word}</span>
+    </span>
+  );
+}

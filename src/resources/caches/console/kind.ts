@@ -1,0 +1,16 @@
+// Caches as the console knows them.
+import { Zap } from "lucide-react";
+import { client } from "../../../console/parts/client.ts";
+import type { KindIdentity } from "../../../console/parts/kind.ts";
+import type { CacheResource } from "../../../sdk/index.ts";
+
+export const cacheKind: KindIdentity<CacheResource> = {
+  name: "caches",
+  resourceType: "caches",
+  path: "/caches",
+  noun: "cache",
+  plural: "Caches",
+  icon: Zap,
+  collection: client.caches,
+  summaryOf: ({ attributes: { type, size, region } }) => `${type} · ${size} · ${region}`,
+};

@@ -1,0 +1,95 @@
+// The console in a real browser, for tests: records what no page may do, checks accessibility, and makes pictures.
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { TestBrowser } from "../clients/chromium.ts";
+
+const AXE = resolve(import.meta.dir, "../../../node_modules/axe-core/axe.min.js");
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+
+/** Where pictures are kept; without it none are made. */
+const PICTURES = process.env.PILVI_TEST_PICTURES;
+
+interface AxeFault {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** A browser window with the console in it. */
+export class ConsolePage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly #origin: string;
+  /** Errors of the page's console, exceptions and refusals of its policy. */
+  readonly errors: string[] = [];
+  /** Requests to other hosts. */
+  readonly foreign: string[] = [];
+
+  private constructor(context: BrowserContext, page: Page, origin: string) {
+    this.context = context;
+    this.page = page;
+    this.#origin = origin;
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") this.errors.push(message.text());
+    });
+    page.on("pageerror", (error) => this.errors.push(String(error)));
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${origin}/`) && !url.startsWith("data:")) this.foreign.push(url);
+    });
+  }
+
+  /** Opens a window without a session. */
+  static async open(
+    chromium: TestBrowser,
+    origin: string,
+    options: BrowserContextOptions = {},
+  ): Promise<ConsolePage> {
+    const context = await chromium.browser.newContext({ viewport: WIDE, colorScheme: "light", ...options });
+    return new ConsolePage(context, await context.newPage(), origin);
+  }
+
+  async goto(path: string): Promise<void> {
+    await this.page.goto(this.#origin + path);
+  }
+
+  /** Faults that axe-core finds in the page as it is, as sentences. */
+  async accessibilityFaults(): Promise<string[]> {
+    // The policy of the page forbids scripts that are added to it; the debugger's own are no part of it.
+    await this.page.evaluate(await Bun.file(AXE).text());
+    const faults = (await this.page.evaluate("axe.run().then(({ violations }) => violations)")) as AxeFault[];
+    return faults.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    );
+  }
+
+  /** Checks the page in both themes and at the width of a phone, and makes a picture of each. */
+  async faultsInAllLooks(name: string): Promise<string[]> {
+    const faults: string[] = [];
+    for (const colorScheme of ["light", "dark"] as const) {
+      await this.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      for (const [width, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) {
+        await this.page.setViewportSize(viewport);
+        await this.#picture(`${name}-${colorScheme}-${width}`);
+        const found = await this.accessibilityFaults();
+        const scroll = await this.page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        if (Number(scroll) > 0) found.push(`the page is ${scroll} pixels wider than the window`);
+        faults.push(...found.map((fault) => `${name}, ${colorScheme}, ${width}: ${fault}`));
+      }
+    }
+    await this.page.setViewportSize(WIDE);
+    await this.page.emulateMedia({ colorScheme: "light" });
+    return faults;
+  }
+
+  async close(): Promise<void> {
+    await this.context.close();
+  }
+
+  async #picture(name: string): Promise<void> {
+    if (PICTURES === undefined) return;
+    mkdirSync(PICTURES, { recursive: true });
+    await this.page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
+  }
+}
