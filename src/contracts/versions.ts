@@ -9,6 +9,12 @@ const HOST_API = "/v1";
 /** The link between the host and the gateway. */
 export const GATEWAY_LINK_VERSION = 1;
 
+/**
+ * The passing of the sockets of addresses: between the host and the gateway, and between the host and `pilvi up`. A
+ * message is lines of `+name` and `-name`, with a descriptor for each `+`.
+ */
+export const ADDRESS_PASSING_VERSION = 1;
+
 /** The interface of a realtime server for the host, and the file that the server is started with. */
 export const REALTIME_VERSION = 1;
 const REALTIME_API = `/v${REALTIME_VERSION}` as const;

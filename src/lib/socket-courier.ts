@@ -10,20 +10,33 @@ export type Parcel = [name: string, descriptor: number | null];
 /** Says that everything kept so far has been sent: no socket has an empty name. */
 export const KEPT_ALL: Parcel = ["", null];
 
+/** The first messages of both sides. */
+export interface Greeting {
+  /** The first message of this side. */
+  text: string;
+  /** Checks the first message of the other side. @throws Error when the other side is not understood. */
+  check(text: string): void;
+}
+
 export class SocketCourier {
   readonly #fd: number;
+  readonly #greeting: Greeting;
   readonly #onSent: () => void;
   #unsent: Parcel[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isGreeted = false;
   #isClosed = false;
 
   /**
-   * @param fd a connected socket for passing, which the courier owns from then on.
+   * @param fd a connected socket for passing, which has nothing under way and which the courier owns from then on.
    * @param onSent called when the other side may have something to take.
    */
-  constructor(fd: number, onSent: () => void = () => {}) {
+  constructor(fd: number, greeting: Greeting, onSent: () => void = () => {}) {
     this.#fd = fd;
+    this.#greeting = greeting;
     this.#onSent = onSent;
+    // A new connection has room for it. When the other side has gone, `take` says so after all that it has sent.
+    passDescriptors(fd, { text: greeting.text, descriptors: [] });
   }
 
   /** Whether nothing can come or go any more. */
@@ -47,6 +60,7 @@ export class SocketCourier {
   /**
    * Takes what has arrived; the descriptors are the caller's from then on. Closes this end when the other side has
    * gone.
+   * @throws Error of the greeting's check, once; this end is closed then.
    */
   take(): Parcel[] {
     const parcels: Parcel[] = [];
@@ -54,7 +68,8 @@ export class SocketCourier {
       const delivery = this.#isClosed ? "nothing" : takeDescriptors(this.#fd);
       if (delivery === "ended") this.close();
       if (typeof delivery === "string") return parcels;
-      parcels.push(...parcelsIn(delivery));
+      if (this.#isGreeted) parcels.push(...parcelsIn(delivery));
+      else this.#greeted(delivery);
     }
   }
 
@@ -64,6 +79,17 @@ export class SocketCourier {
     clearTimeout(this.#timer);
     this.#unsent = [];
     sockets.close(this.#fd);
+  }
+
+  #greeted({ text, descriptors }: Delivery): void {
+    for (const fd of descriptors) sockets.close(fd);
+    try {
+      this.#greeting.check(text);
+      this.#isGreeted = true;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   #flush(): void {

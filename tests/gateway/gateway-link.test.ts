@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { acceptForPassing, listenForPassing, passDescriptors } from "../../src/lib/descriptor-passing.ts";
+import { sockets } from "../../src/lib/socket-calls.ts";
 import { Gateway } from "../../src/gateway/edge/gateway.ts";
 import type { HostMessage, Route } from "../../src/contracts/gateway-link.ts";
 import { linesOf, LinkHost } from "../support/gateway/link-host.ts";
@@ -270,6 +272,30 @@ test("a host of another version gets no messages, is logged once, and is looked 
   host.say(...greeting(entry));
   await loop.until(() => readies === 2);
   expect(await isServed(entry.port)).toBe(true);
+});
+
+test("a host that passes sockets in another version is logged once and gets no sockets, and clients are served on", async () => {
+  const entry = entryOf("one", freePort());
+  host.say(...greeting(entry));
+  await loop.until(() => readies === 1);
+  expect(await isServed(entry.port)).toBe(true);
+  const path = join(folder, "link-addresses");
+  host.addresses.close();
+  rmSync(path);
+  const listener = listenForPassing(path);
+  host.dismiss();
+  for (const _ of [1, 2]) {
+    let fd: number | null = null;
+    await loop.until(() => (fd ??= acceptForPassing(listener)) !== null);
+    const others = { text: '{"type":"hello","version":99}\n', descriptors: [listener] };
+    expect(passDescriptors(fd ?? -1, others)).toBe("sent");
+    await loop.until(() => host.gateway === null);
+    sockets.close(fd ?? -1);
+    host.heard.length = 0;
+  }
+  expect(complaints).toEqual(["the host cannot be understood"]);
+  expect(await isServed(entry.port)).toBe(true);
+  sockets.close(listener);
 });
 
 test("an instance with a new address is served there alone", async () => {

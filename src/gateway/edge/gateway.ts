@@ -6,6 +6,7 @@ import { TooManyClients, type ProtocolHandler } from "../backend.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { FAREWELLS } from "./farewells.ts";
 import { InstanceBackend } from "../instance/instance-backend.ts";
+import { MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
 import type { GatewayMessage, HostMessage, Protocol, Route } from "../../contracts/gateway-link.ts";
 import type { Log } from "../../lib/line-log.ts";
 import type { Parcel } from "../../lib/socket-courier.ts";
@@ -75,6 +76,11 @@ export class Gateway {
       relieve: (sockets) => this.#limits.relieve(sockets, this.#routes.size),
     };
     this.#addresses = new AddressLink(reactor, settings.addressSocket, {
+      greeted: () => (this.#mismatch = null),
+      mismatched: (error) => {
+        this.#mismatched(error.message);
+        this.#link.restart(MISMATCH_RETRY_MS);
+      },
       received: (id, fd) => this.#listen(id, fd),
       ended: () => this.#link.restart(),
     });
@@ -100,7 +106,6 @@ export class Gateway {
 
   /** A host has connected. It may replace a killed host, so it gets that host's sockets back. */
   #meet(): void {
-    this.#mismatch = null;
     const held: Parcel[] = [...this.#early];
     for (const [id, { listener }] of this.#routes) {
       if (listener !== null && !listener.isClosed) held.push([id, listener.fd]);

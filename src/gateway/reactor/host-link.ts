@@ -54,8 +54,8 @@ export class HostLink {
   }
 
   /** Ends the present link and connects anew. */
-  restart(): void {
-    if (this.#socket !== null) this.#ended(this.#socket, RETRY_MS);
+  restart(retryAfterMs = RETRY_MS): void {
+    if (this.#socket !== null) this.#ended(this.#socket, retryAfterMs);
   }
 
   /** Without a link the message is lost; both sides exchange their state anew at the start of the next link. */

@@ -1,6 +1,8 @@
 // The addresses of all instances. The host keeps a socket at each for life, so that no other program takes it.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { addressGreeting } from "../../contracts/address-passing.ts";
+import { VersionMismatch } from "../../contracts/versions.ts";
 import { acceptForPassing, listenForPassing } from "../../lib/descriptor-passing.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { HeldSocket, type Place } from "../../lib/held-socket.ts";
@@ -43,6 +45,8 @@ export class Addresses {
   #isKnown: (id: string) => boolean = () => true;
   #listener: number | null = null;
   #gateway: SocketCourier | null = null;
+  /** The complaint about the latest gateway, when that speaks another version. */
+  #mismatch: string | null = null;
 
   constructor(log: Log, keeper: KeeperLink | null = null) {
     this.#log = log;
@@ -55,7 +59,7 @@ export class Addresses {
    */
   async listen(path: string, isKnown: (id: string) => boolean): Promise<void> {
     this.#isKnown = isKnown;
-    for (const parcel of (await this.#keeper?.recall()) ?? []) this.#offer(parcel, true);
+    for (const parcel of await this.#recalled()) this.#offer(parcel, true);
     mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
     rmSync(path, { force: true });
     this.#listener = listenForPassing(path);
@@ -72,8 +76,8 @@ export class Addresses {
       const fd = acceptForPassing(this.#listener);
       if (fd === null) break;
       this.#gateway?.close();
-      this.#gateway = new SocketCourier(fd);
-      for (const parcel of this.#gateway.take()) this.#offer(parcel, false);
+      this.#gateway = new SocketCourier(fd, addressGreeting("The gateway"));
+      for (const parcel of this.#taken(this.#gateway)) this.#offer(parcel, false);
     }
     const parcels: Parcel[] = [];
     for (const [id, { socket, side }] of this.#held) if (side === "gateway") parcels.push([id, socket.fd]);
@@ -180,6 +184,34 @@ export class Addresses {
       return socket;
     }
     return null;
+  }
+
+  async #recalled(): Promise<Parcel[]> {
+    try {
+      return (await this.#keeper?.recall()) ?? [];
+    } catch (error) {
+      this.#complain(error);
+      return [];
+    }
+  }
+
+  #taken(gateway: SocketCourier): Parcel[] {
+    try {
+      const parcels = gateway.take();
+      this.#mismatch = null;
+      return parcels;
+    } catch (error) {
+      this.#complain(error);
+      return [];
+    }
+  }
+
+  /** A gateway of another version connects again and again; the log gets one line about it. */
+  #complain(error: unknown): void {
+    if (!(error instanceof VersionMismatch)) throw error;
+    if (error.message !== this.#mismatch)
+      this.#log.error({ error }, "no sockets of addresses can be taken over");
+    this.#mismatch = error.message;
   }
 
   #offer([id, fd]: Parcel, isKept: boolean): void {

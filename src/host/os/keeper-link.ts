@@ -1,4 +1,5 @@
 // The link to the keeper, `pilvi up`, which keeps a copy of each address's socket over kills of host and gateway.
+import { addressGreeting } from "../../contracts/address-passing.ts";
 import { KEPT_ALL, SocketCourier, type Parcel } from "../../lib/socket-courier.ts";
 
 /** The keeper sends everything before the host starts. The host does not wait longer for a stopped keeper. */
@@ -13,10 +14,13 @@ export class KeeperLink {
    * @param onSent called when the keeper has sent a parcel.
    */
   constructor(fd: number, onSent: () => void) {
-    this.#courier = new SocketCourier(fd, onSent);
+    this.#courier = new SocketCourier(fd, addressGreeting("`pilvi up`"), onSent);
   }
 
-  /** The sockets of the previous host. The caller owns the descriptors. */
+  /**
+   * The sockets of the previous host. The caller owns the descriptors.
+   * @throws VersionMismatch when `pilvi up` speaks another version, and so keeps nothing for this host.
+   */
   async recall(): Promise<Parcel[]> {
     const parcels: Parcel[] = [];
     const giveUpAt = performance.now() + RECALL_TIMEOUT_MS;

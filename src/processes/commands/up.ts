@@ -92,7 +92,7 @@ async function makeChildren(config: Config): Promise<Child[]> {
   const env = { ...process.env, PILVI_DATA_DIR: config.dataDir };
   const shared = { program, env, logDir, notice: complain };
   return [
-    new Child({ ...shared, name: "host", keeper: new AddressKeeper() }),
+    new Child({ ...shared, name: "host", keeper: new AddressKeeper(complain) }),
     new Child({ ...shared, name: "gateway" }),
     new Child({ ...shared, name: "control" }),
   ];

@@ -1,12 +1,20 @@
 // Keeps a second copy of every socket that the host has for an address, so that no address is free when host and
 // gateway end at once.
+import { addressGreeting } from "../../contracts/address-passing.ts";
+import { VersionMismatch } from "../../contracts/versions.ts";
 import { pairForPassing } from "../../lib/descriptor-passing.ts";
-import { KEPT_ALL, SocketCourier } from "../../lib/socket-courier.ts";
+import { KEPT_ALL, SocketCourier, type Parcel } from "../../lib/socket-courier.ts";
 import { sockets } from "../../lib/socket-calls.ts";
 
 export class AddressKeeper {
   readonly #kept = new Map<string, number>();
+  readonly #complain: (sentence: string) => void;
   #host: SocketCourier | null = null;
+
+  /** @param complain called with a sentence for people when a host speaks another version. */
+  constructor(complain: (sentence: string) => void) {
+    this.#complain = complain;
+  }
 
   /**
    * Begins to keep copies for the next host, which gets all copies of the former host first.
@@ -17,18 +25,28 @@ export class AddressKeeper {
     this.take();
     this.#host?.close();
     const [own, hosts] = pairForPassing();
-    this.#host = new SocketCourier(own);
+    this.#host = new SocketCourier(own, addressGreeting("The host"));
     this.#host.send(...this.#kept, KEPT_ALL);
     return hosts;
   }
 
   /** Takes the sockets that the host has sent, and drops those that it gives up. */
   take(): void {
-    for (const [name, fd] of this.#host?.take() ?? []) {
+    for (const [name, fd] of this.#taken()) {
       const former = this.#kept.get(name);
       if (former !== undefined) sockets.close(former);
       if (fd === null) this.#kept.delete(name);
       else this.#kept.set(name, fd);
+    }
+  }
+
+  #taken(): Parcel[] {
+    try {
+      return this.#host?.take() ?? [];
+    } catch (error) {
+      if (!(error instanceof VersionMismatch)) throw error;
+      this.#complain(`The addresses of this host are not kept. ${error.message}`);
+      return [];
     }
   }
 }

@@ -75,6 +75,11 @@ export class LinkHost {
     return this.heard.some((message) => "id" in message && message.type === type && message.id === id);
   }
 
+  /** Ends the link with the gateway, which connects again. */
+  dismiss(): void {
+    this.gateway?.terminate();
+  }
+
   stop(): void {
     this.#listener.stop(true);
     this.addresses.close();
