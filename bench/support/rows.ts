@@ -3,8 +3,8 @@ import type { SQL } from "bun";
 import { newId } from "../../src/lib/ids.ts";
 import type { Vault } from "../../src/lib/secrets.ts";
 
-/** How many rows one transaction adds. */
-const BATCH = 250;
+/** The rows of one transaction, which the store puts into one segment; as many as fit. */
+const BATCH = 128;
 
 /** The ports of the rows lie outside Pilvi's range. */
 const FIRST_PORT = 30_000;

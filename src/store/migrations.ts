@@ -9,6 +9,7 @@ import instances from "../../migrations/0007_instances.sql" with { type: "text" 
 import actions from "../../migrations/0008_actions.sql" with { type: "text" };
 import journals from "../../migrations/0009_journals.sql" with { type: "text" };
 import accounts from "../../migrations/0010_accounts.sql" with { type: "text" };
+import pages from "../../migrations/0011_pages.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: Migration[] = [
   { name: "0008_actions", sql: actions },
   { name: "0009_journals", sql: journals },
   { name: "0010_accounts", sql: accounts },
+  { name: "0011_pages", sql: pages },
 ];

@@ -101,10 +101,10 @@ describe("pages of a long list", () => {
   });
 
   test("are made of segments of a bounded size in several blocks", async () => {
-    expect((await blocksOf(1)).length).toBe(2);
+    expect((await blocksOf(1)).length).toBe(3);
     const segments = await blocksOf(0);
     expect(segments.length).toBeGreaterThan(32);
-    for (const { resources } of segments) expect(resources).toBeLessThan(256 + 50);
+    for (const { resources } of segments) expect(resources).toBeLessThan(128 + 50);
   });
 });
 
@@ -158,6 +158,30 @@ describe("the counts of lists", () => {
     const page = { number: 6, size: 100 };
     const { rows, total } = await listCaches(db, { organizationId: ORGANIZATION, filter, page });
     expect({ total, ids: rows.map(({ id }) => id) }).toEqual({ total: 600, ids: ids.slice(500) });
+    await db.close();
+  });
+
+  test("of a store with segments of another size are computed anew, and the order of lists stays", async () => {
+    const db = await freshDatabase(migrations.filter(({ name }) => name < "0010"));
+    await db`insert into organizations (id, name) values (${ORGANIZATION}, 'long')`;
+    await db`insert into hosts (id, name) values (${HOST}, 'test')`;
+    await insertCacheRows(db, 0, 700, VALUES);
+    await db`update caches set status = 'creating', segment = (segment + 1) % 2 where name::int % 7 = 0`;
+    const inOrder = () => db<{ id: string }[]>`select id from caches order by segment, id`;
+    const former = [...(await inOrder())];
+    await migrate(db, migrations);
+    expect(await differences(db)).toEqual([]);
+    expect([...(await inOrder())]).toEqual(former);
+    const filter = { types: undefined, regions: undefined, statuses: ["creating"] };
+    const { rows, total } = await listCaches(db, {
+      organizationId: ORGANIZATION,
+      filter,
+      page: { number: 1, size: 100 },
+    });
+    const creating = [...(await db`select id from caches where status = 'creating' order by segment, id`)];
+    expect({ total, ids: rows.map(({ id }) => ({ id })) }).toEqual({ total: 100, ids: creating });
+    await insertCacheRows(db, 700, 40, VALUES);
+    expect(await differences(db)).toEqual([]);
     await db.close();
   });
 });

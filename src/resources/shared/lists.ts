@@ -24,16 +24,12 @@ export interface RowPage<Row> {
   total: number;
 }
 
-/** The segments that hold the rows of a page. */
-interface Position {
+/** A row of a page; an empty page is one row without a place. */
+interface PlacedRow {
   total: number;
-  segments: number[];
-  /** How many rows of the first segment belong to earlier pages. */
-  skipped: number;
+  /** From 1. */
+  place: number;
 }
-
-/** The segment size of `migrations/0006_lists.sql`. */
-const SEGMENTS_OF_BLOCK = 32;
 
 /**
  * A page of the organization's rows, the oldest first, and the number of rows on all pages.
@@ -45,52 +41,29 @@ export async function listRows<Row>(
   select: string,
   request: ListRequest,
 ): Promise<RowPage<Row>> {
-  const { names, ...counted } = request.filter;
+  const { organizationId, filter, page } = request;
+  const { names, types, regions, statuses } = filter;
   if (names !== undefined && names.length > 0) return await listNamed(db, kind, select, request, names);
-  const { total, segments, skipped } = await positionOf(db, kind, request);
-  if (segments.length === 0) return { rows: [], total };
-  const rows = await db<Row[]>`
-    ${db.unsafe(select)} where r.id = any(array(
-      select id from ${db.unsafe(INSTANCE_KINDS[kind].table)}
-      where organization_id = ${request.organizationId} and segment = any(${db.array(segments, "integer")})
-        ${matching(db, counted)}
-      order by segment, id limit ${request.page.size} offset ${skipped}))
-    order by r.segment, r.id`;
-  return { rows, total };
+  const found = await db<(Row & PlacedRow)[]>`
+    select page.total, page.place, found.*
+    from ${db.unsafe(`page_of_${INSTANCE_KINDS[kind].table}`)}(
+      ${organizationId}, ${valuesOf(db, types)}::text[], ${valuesOf(db, regions)}::text[],
+      ${valuesOf(db, statuses)}::text[], ${firstOf(page)}::bigint, ${page.size}::integer) page
+    left join lateral (${db.unsafe(select)} where r.id = page.resource_id) found on true
+    order by page.place`;
+  const [first] = found;
+  if (first === undefined) throw new Error("a page gave no total");
+  return { rows: found.filter(({ place }) => place > 0), total: first.total };
 }
 
-/** Finds a page by the counts of the store: first among blocks of segments, then among the segments of a block. */
-async function positionOf(
-  db: Database,
-  kind: InstanceKind,
-  { organizationId, filter, page }: ListRequest,
-): Promise<Position> {
-  const first = (page.number - 1) * page.size;
-  const [position] = await db<Position[]>`
-    with counted as not materialized (
-      select level, block, resources from resource_counts
-      where organization_id = ${organizationId} and kind = ${kind} ${matching(db, filter)}),
-    blocks as (
-      select block, sum(resources)::int as resources, sum(sum(resources)::int) over (order by block) as reached
-      from counted where level = 1 group by block),
-    wanted_blocks as (
-      select block, reached - resources as earlier from blocks
-      where reached > ${first}::bigint and reached - resources < ${first + page.size}::bigint),
-    segments as (
-      select block as segment, sum(resources)::int as resources,
-             sum(sum(resources)::int) over (order by block) + (select min(earlier) from wanted_blocks) as reached
-      from counted
-      where level = 0 and block between (select min(block) * ${SEGMENTS_OF_BLOCK} from wanted_blocks)
-        and (select max(block) * ${SEGMENTS_OF_BLOCK} + ${SEGMENTS_OF_BLOCK - 1} from wanted_blocks)
-      group by block),
-    wanted as (
-      select segment, reached - resources as earlier from segments
-      where reached > ${first}::bigint and reached - resources < ${first + page.size}::bigint)
-    select (select coalesce(max(reached), 0)::int from blocks) as total,
-           (select coalesce(array_agg(segment order by segment), '{}') from wanted) as segments,
-           (select coalesce(${first}::bigint - min(earlier), 0)::int from wanted) as skipped`;
-  if (position === undefined) throw new Error("an aggregate gave no row");
-  return { ...position, segments: [...position.segments] };
+/** How many rows precede a page. */
+function firstOf({ number, size }: Page): number {
+  return (number - 1) * size;
+}
+
+/** The values of a filter that the store counts; null lets all rows through. */
+function valuesOf(db: Database, values: readonly string[] | undefined) {
+  return values === undefined || values.length === 0 ? null : db.array([...values], "text");
 }
 
 /**
@@ -110,7 +83,7 @@ async function listNamed<Row>(
   const [rows, counted] = await Promise.all([
     db<Row[]>`
       ${db.unsafe(select)} where r.id = any(array(
-        select id ${among} order by segment, id limit ${page.size} offset ${(page.number - 1) * page.size}))
+        select id ${among} order by segment, id limit ${page.size} offset ${firstOf(page)}))
       order by r.segment, r.id`,
     db<{ total: number }[]>`select count(*)::int as total ${among}`,
   ]);
