@@ -10,7 +10,9 @@ import { listEventsOperation } from "./shared/events/routes.ts";
 import { reconcileAction } from "./shared/actions/reconciler.ts";
 import { ACTIONS } from "./shared/actions/store.ts";
 import { recordAllocation, unknownAllocations } from "./shared/allocations.ts";
+import { memberOperations } from "./members/index.ts";
 import { organizationOperation } from "./shared/organization.ts";
+import { tokenOperations } from "./tokens/index.ts";
 import { websockets } from "./websockets/index.ts";
 
 export const kinds: ResourceKind[] = [caches, databases, websockets];
@@ -18,11 +20,14 @@ export const kinds: ResourceKind[] = [caches, databases, websockets];
 /** The operations of all kinds, and the operations that belong to no kind. */
 export function allOperations(context: KindContext): AnyOperation[] {
   const signIn = new SignIn(context.db);
+  const kindNames = kinds.map(({ name }) => name);
   return [
     ...kinds.flatMap((kind) => kind.operations(context)),
     listEventsOperation(context),
     organizationOperation(context),
     ...accountOperations(context, signIn),
+    ...memberOperations(context, signIn, kindNames),
+    ...tokenOperations(context, kindNames),
   ];
 }
 

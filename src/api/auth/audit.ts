@@ -1,9 +1,14 @@
 // The record of requests for changes and of the token or the user behind each; written in the transaction of the change itself.
 import type { Transaction } from "../../store/database.ts";
-import type { Principal } from "./auth.ts";
+import type { SessionPrincipal, TokenPrincipal } from "./auth.ts";
+
+/** The token or the user that made a request; every principal is one. */
+export type Actor =
+  | Pick<TokenPrincipal, "kind" | "tokenId" | "organizationId">
+  | Pick<SessionPrincipal, "kind" | "userId" | "organizationId">;
 
 export interface AuditEntry {
-  principal: Principal;
+  principal: Actor;
   requestId: string;
   /** A verb, such as `create`. */
   action: string;

@@ -165,7 +165,8 @@ async function organizationOf(tx: Transaction, name: string): Promise<string> {
   return row.id;
 }
 
-interface TokenValues {
+/** The columns of a new token. */
+export interface TokenValues {
   id: string;
   organizationId: string;
   name: string;
@@ -173,17 +174,20 @@ interface TokenValues {
   abilities: string[];
   expiresAt?: Date;
   limits?: TokenLimits;
+  /** The user who makes it. */
+  userId?: string;
 }
 
-/** @returns no row when a token with this text exists, revoked or not. */
-async function insertToken(tx: Transaction, values: TokenValues): Promise<unknown[]> {
+/** Adds a token. @returns no row when a token with this text exists, revoked or not. */
+export async function insertToken(tx: Transaction, values: TokenValues): Promise<unknown[]> {
   const { resources, memoryBytes, storageBytes, connections } = values.limits ?? {};
   return await tx`
     insert into tokens (
       id, organization_id, name, token_hash, abilities, expires_at,
-      max_resources, max_memory_bytes, max_storage_bytes, max_connections)
+      max_resources, max_memory_bytes, max_storage_bytes, max_connections, user_id)
     values (${values.id}, ${values.organizationId}, ${values.name}, ${sha256Hex(values.token)},
             ${tx.array(values.abilities, "text")}, ${values.expiresAt ?? null},
-            ${resources ?? null}, ${memoryBytes ?? null}, ${storageBytes ?? null}, ${connections ?? null})
+            ${resources ?? null}, ${memoryBytes ?? null}, ${storageBytes ?? null}, ${connections ?? null},
+            ${values.userId ?? null})
     on conflict (token_hash) do nothing returning id`;
 }

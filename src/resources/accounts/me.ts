@@ -4,7 +4,7 @@ import { endSessions } from "../../api/auth/sessions.ts";
 import { invalid } from "../../api/jsonapi/errors.ts";
 import { JSON_API, singleDocument } from "../../api/jsonapi/jsonapi.ts";
 import { operation, type AnyOperation, type Success } from "../../api/operation/operation.ts";
-import { codeOf } from "../../lib/errors.ts";
+import { isUniqueViolation } from "../../store/violations.ts";
 import type { Database } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { sessionUserOf } from "./principal.ts";
@@ -64,8 +64,6 @@ function updateOperation({ db }: KindContext): AnyOperation {
   });
 }
 
-const UNIQUE_VIOLATION = "23505";
-
 async function updateUser(
   db: Database,
   id: string,
@@ -76,8 +74,7 @@ async function updateUser(
       update users set name = coalesce(${name ?? null}::text, name), email = coalesce(${email ?? null}::text, email)
       where id = ${id}`;
   } catch (error) {
-    const state = error instanceof Error && "errno" in error ? String(error.errno) : codeOf(error);
-    throw state === UNIQUE_VIOLATION ? takenEmail() : error;
+    throw isUniqueViolation(error) ? takenEmail() : error;
   }
 }
 

@@ -73,3 +73,24 @@ export async function ownerOf(api: TestApi, email = "ada@example.com"): Promise<
   if (status !== 201) throw new Error(`the first account was not made: ${status}`);
   return browser;
 }
+
+/** Makes an account with a role, by an invitation that the given member makes. */
+export async function memberOf(
+  api: TestApi,
+  inviter: Browser,
+  role: string,
+  email: string,
+): Promise<Browser> {
+  const made = await inviter.send("POST", "/invitations", { role });
+  const secret = secretIn(String(made.body.data.attributes.link));
+  const browser = new Browser(api);
+  const body = { secret, email, name: role, password: PASSWORD };
+  const { status } = await browser.send("POST", "/invitations/accept", body);
+  if (status !== 201) throw new Error(`the invitation was not accepted: ${status}`);
+  return browser;
+}
+
+/** The secret of a one-time link. */
+export function secretIn(link: string): string {
+  return new URL(link).hash.slice(1);
+}

@@ -1,0 +1,2 @@
+// Members of organizations, with their roles, and the invitations that make them.
+export { memberOperations } from "./routes.ts";

@@ -1,0 +1,167 @@
+// The operations on members: list, change the role, remove.
+import { z } from "zod";
+import { abilitiesOf, type Role } from "../../api/auth/abilities.ts";
+import { recordAudit } from "../../api/auth/audit.ts";
+import type { Principal } from "../../api/auth/auth.ts";
+import { ApiError, forbidden, notFound } from "../../api/jsonapi/errors.ts";
+import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
+import { pageQuery } from "../../api/jsonapi/pagination.ts";
+import { operation, type AnyOperation } from "../../api/operation/operation.ts";
+import type { Database, Transaction } from "../../store/database.ts";
+import { notify } from "../../store/notifications.ts";
+import { role } from "../accounts/index.ts";
+import { pageOfAll } from "../shared/short-lists.ts";
+import { revokeTokensBeyond } from "../tokens/index.ts";
+import { memberResource, type MemberResource } from "./schema.ts";
+import { countOwners, listMembers, lockMembers, type MemberRow } from "./store.ts";
+
+const TAG = "Members";
+const KIND = "members";
+
+const params = z.object({
+  id: z.string().max(64).meta({ description: "The id of the member.", example: "member-1" }),
+});
+
+/** The operations. @param kinds the plural nouns of all resource kinds. */
+export function memberListOperations(db: Database, kinds: readonly string[]): AnyOperation[] {
+  return [listOperation(db), updateOperation(db, kinds), removeOperation(db)];
+}
+
+function listOperation(db: Database): AnyOperation {
+  return operation({
+    method: "GET",
+    path: "/members",
+    operationId: "listMembers",
+    tag: TAG,
+    summary: "List members",
+    description: "The members of the organization, by name.",
+    ability: "members:read",
+    query: z.object(pageQuery),
+    success: {
+      status: 200,
+      description: "A page of members.",
+      schema: listDocument(memberResource),
+      contentType: JSON_API,
+    },
+    async handle({ principal, url, query }) {
+      return { document: pageOfAll(url, query, await listMembers(db, principal.organizationId), render) };
+    },
+  });
+}
+
+function updateOperation(db: Database, kinds: readonly string[]): AnyOperation {
+  return operation({
+    method: "PATCH",
+    path: "/members/:id",
+    operationId: "updateMember",
+    tag: TAG,
+    summary: "Change the role of a member",
+    description:
+      "Owners alone make and unmake owners, and the last owner stays. Tokens that the member made and that are more able than the new role are revoked.",
+    ability: "members:write",
+    canConflict: true,
+    params,
+    body: z.object({ role }),
+    success: {
+      status: 200,
+      description: "The member.",
+      schema: singleDocument(memberResource),
+      contentType: JSON_API,
+    },
+    async handle({ principal, params: { id }, body, requestId }) {
+      const { organizationId } = principal;
+      return await db.begin(async (tx) => {
+        const member = await lockMember(tx, principal, id);
+        refuseOwnerChange(principal, body.role);
+        if (member.role === "owner" && body.role !== "owner") await refuseLastOwner(tx, organizationId);
+        await tx`update members set role = ${body.role} where id = ${id}`;
+        await revokeTokensBeyond(
+          tx,
+          { organizationId, userId: member.userId },
+          tokenAbilities(body.role, kinds),
+        );
+        // Has the streams of the member check their rights.
+        await notify(tx, "events", organizationId);
+        await recordAudit(tx, {
+          principal,
+          requestId,
+          action: "update",
+          kind: KIND,
+          id,
+          details: { ...body },
+        });
+        return { document: { data: render({ ...member, role: body.role }) } };
+      });
+    },
+  });
+}
+
+function removeOperation(db: Database): AnyOperation {
+  return operation({
+    method: "DELETE",
+    path: "/members/:id",
+    operationId: "deleteMember",
+    tag: TAG,
+    summary: "Remove a member",
+    description:
+      "Takes the member out of the organization at once, and revokes the tokens that the member made there. Owners alone remove owners, and the last owner stays.",
+    ability: "members:write",
+    canConflict: true,
+    params,
+    success: { status: 204, description: "The member is removed." },
+    async handle({ principal, params: { id }, requestId }) {
+      const { organizationId } = principal;
+      await db.begin(async (tx) => {
+        const { userId, role: former, email } = await lockMember(tx, principal, id);
+        if (former === "owner") await refuseLastOwner(tx, organizationId);
+        await tx`delete from members where id = ${id}`;
+        await tx`
+          update sessions set organization_id = null
+          where user_id = ${userId} and organization_id = ${organizationId}`;
+        await revokeTokensBeyond(tx, { organizationId, userId }, []);
+        const details = { email, role: former };
+        await recordAudit(tx, { principal, requestId, action: "delete", kind: KIND, id, details });
+      });
+      return {};
+    },
+  });
+}
+
+/** A member that the principal may change. @throws ApiError 403, 404 */
+async function lockMember(tx: Transaction, principal: Principal, id: string): Promise<MemberRow> {
+  await lockMembers(tx, principal.organizationId);
+  const [member] = await listMembers(tx, principal.organizationId, id);
+  if (member === undefined) throw notFound("member");
+  refuseOwnerChange(principal, member.role);
+  return member;
+}
+
+/** @throws ApiError 403 when somebody else than an owner deals with the role of an owner. */
+export function refuseOwnerChange(principal: Principal, affected: Role): void {
+  if (affected !== "owner" || (principal.kind === "session" && principal.role === "owner")) return;
+  throw forbidden("Only an owner of the organization may make or change owners.");
+}
+
+async function refuseLastOwner(tx: Transaction, organizationId: string): Promise<void> {
+  if ((await countOwners(tx, organizationId)) > 1) return;
+  throw new ApiError(409, "The organization must keep an owner. Make somebody else an owner first.");
+}
+
+/** What tokens of a member with this role may have. */
+function tokenAbilities(of: Role, kinds: readonly string[]): string[] {
+  return of === "viewer" ? [] : abilitiesOf(of, kinds).filter((ability) => !ability.startsWith("tokens:"));
+}
+
+function render(row: MemberRow): MemberResource {
+  return {
+    id: row.id,
+    type: "members",
+    attributes: {
+      user_id: row.userId,
+      name: row.name,
+      email: row.email,
+      role: row.role,
+      created_at: row.createdAt,
+    },
+  };
+}

@@ -1,0 +1,173 @@
+// The operations on the organizations of the signed-in user: list, make, rename.
+import { z } from "zod";
+import { recordAudit } from "../../api/auth/audit.ts";
+import type { SessionPrincipal } from "../../api/auth/auth.ts";
+import { DEFAULT_ORGANIZATION } from "../../api/auth/tokens.ts";
+import { ApiError, forbidden, invalid, notFound } from "../../api/jsonapi/errors.ts";
+import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
+import { pageQuery } from "../../api/jsonapi/pagination.ts";
+import { operation, type AnyOperation, type Success } from "../../api/operation/operation.ts";
+import { newId } from "../../lib/ids.ts";
+import type { Database } from "../../store/database.ts";
+import { isUniqueViolation } from "../../store/violations.ts";
+import { insertMember, organizationsOf, sessionUserOf } from "../accounts/index.ts";
+import { pageOfAll } from "../shared/short-lists.ts";
+import { organizationName, ownOrganizationResource, type OwnOrganizationResource } from "./schema.ts";
+
+const TAG = "Organizations";
+const KIND = "organizations";
+const MAX_OWNED = 20;
+
+const body = z.object({ name: organizationName });
+
+const single = (description: string, status: 200 | 201): Success => ({
+  status,
+  description,
+  schema: singleDocument(ownOrganizationResource),
+  contentType: JSON_API,
+});
+
+/** The operations. */
+export function organizationOperations(db: Database): AnyOperation[] {
+  return [listOperation(db), createOperation(db), renameOperation(db)];
+}
+
+function listOperation(db: Database): AnyOperation {
+  return operation({
+    method: "GET",
+    path: "/organizations",
+    operationId: "listOrganizations",
+    tag: TAG,
+    summary: "List the user's organizations",
+    description: "The organizations of the signed-in user, by name.",
+    ability: null,
+    isForUsers: true,
+    query: z.object(pageQuery),
+    success: {
+      status: 200,
+      description: "A page of organizations.",
+      schema: listDocument(ownOrganizationResource),
+      contentType: JSON_API,
+    },
+    async handle({ principal, url, query }) {
+      const rows = await organizationsOf(db, sessionUserOf(principal).userId);
+      return { document: pageOfAll(url, query, rows, render) };
+    },
+  });
+}
+
+function createOperation(db: Database): AnyOperation {
+  return operation({
+    method: "POST",
+    path: "/organizations",
+    operationId: "createOrganization",
+    tag: TAG,
+    summary: "Create an organization",
+    description:
+      "Makes an organization with quotas of its own, whose owner is the user. Owners and admins of an organization may.",
+    ability: null,
+    isForUsers: true,
+    canConflict: true,
+    body,
+    success: single("The organization.", 201),
+    async handle({ principal, body: { name }, requestId }) {
+      const user = sessionUserOf(principal);
+      if (user.role !== "owner" && user.role !== "admin") {
+        throw forbidden("Only owners and admins of an organization may make another one.");
+      }
+      return { document: { data: await createOrganization(db, user, name, requestId) } };
+    },
+  });
+}
+
+async function createOrganization(
+  db: Database,
+  { userId }: SessionPrincipal,
+  name: string,
+  requestId: string,
+): Promise<OwnOrganizationResource> {
+  if (name === DEFAULT_ORGANIZATION) throw takenName();
+  const id = newId("org");
+  return await db.begin(async (tx) => {
+    // Other creates of the user wait.
+    await tx`select from users where id = ${userId} for update`;
+    const [owned] = await tx<{ n: number }[]>`
+      select count(*)::int as n from members where user_id = ${userId} and role = 'owner'`;
+    if ((owned?.n ?? 0) >= MAX_OWNED) {
+      throw new ApiError(409, `You own ${MAX_OWNED} organizations already.`);
+    }
+    const rows = await tx`
+      insert into organizations (id, name) values (${id}, ${name}) on conflict (name) do nothing returning id`;
+    if (rows.length === 0) throw takenName();
+    await insertMember(tx, { organizationId: id, userId, role: "owner" });
+    const actor = { kind: "session", userId, organizationId: id } as const;
+    await recordAudit(tx, {
+      principal: actor,
+      requestId,
+      action: "create",
+      kind: KIND,
+      id,
+      details: { name },
+    });
+    return render({ id, name, role: "owner" });
+  });
+}
+
+function renameOperation(db: Database): AnyOperation {
+  return operation({
+    method: "PATCH",
+    path: "/organizations/:id",
+    operationId: "updateOrganization",
+    tag: TAG,
+    summary: "Rename an organization",
+    description: "Gives an organization another name. Its owners alone may.",
+    ability: null,
+    isForUsers: true,
+    params: z.object({
+      id: z.string().max(64).meta({ description: "The id of the organization.", example: "org-1" }),
+    }),
+    body,
+    success: single("The organization.", 200),
+    async handle({ principal, params: { id }, body: { name }, requestId }) {
+      const { userId } = sessionUserOf(principal);
+      const organization = (await organizationsOf(db, userId)).find((each) => each.id === id);
+      if (organization === undefined) throw notFound("organization");
+      if (organization.role !== "owner") {
+        throw forbidden("Only an owner of the organization may rename it.");
+      }
+      await rename(db, { userId, id, name, requestId });
+      return { document: { data: render({ ...organization, name }) } };
+    },
+  });
+}
+
+async function rename(
+  db: Database,
+  { userId, id, name, requestId }: { userId: string; id: string; name: string; requestId: string },
+): Promise<void> {
+  const actor = { kind: "session", userId, organizationId: id } as const;
+  const entry = { principal: actor, requestId, action: "update", kind: KIND, id, details: { name } };
+  try {
+    await db.begin(async (tx) => {
+      const rows = await tx`
+        update organizations set name = ${name}
+        where id = ${id} and (is_default or name = ${name} or ${name} <> ${DEFAULT_ORGANIZATION}) returning id`;
+      if (rows.length === 0) throw takenName();
+      await recordAudit(tx, entry);
+    });
+  } catch (error) {
+    throw isUniqueViolation(error) ? takenName() : error;
+  }
+}
+
+function takenName(): ApiError {
+  return invalid({ name: ["The field name is the name of another organization."] });
+}
+
+function render({
+  id,
+  name,
+  role,
+}: { id: string } & OwnOrganizationResource["attributes"]): OwnOrganizationResource {
+  return { id, type: "organizations", attributes: { name, role } };
+}
