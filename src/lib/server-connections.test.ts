@@ -17,6 +17,7 @@ afterEach(() => {
  */
 function serve(bounds: { all: number; unproved: number }) {
   const asked: string[] = [];
+  const refused: string[] = [];
   const started: { connections: ServerConnections | null } = { connections: null };
   const server: Server<undefined> = Bun.serve({
     port: 0,
@@ -24,6 +25,7 @@ function serve(bounds: { all: number; unproved: number }) {
     fetch: async (request) => {
       const call = started.connections?.begin(server.requestIP(request));
       asked.push(request.url);
+      if (call?.isRefused === true) refused.push(request.url);
       const { pathname, searchParams } = new URL(request.url);
       if (pathname !== "/stranger") call?.prove(searchParams.get("owner") ?? undefined);
       if (pathname === "/held") await new Promise(() => undefined);
@@ -34,7 +36,7 @@ function serve(bounds: { all: number; unproved: number }) {
   const connections = new ServerConnections(Number(server.port), { ...bounds, graceMs: 0 });
   started.connections = connections;
   closers.push(() => void server.stop(true));
-  return { port: Number(server.port), connections, asked };
+  return { port: Number(server.port), connections, asked, refused };
 }
 
 interface Client {
@@ -199,4 +201,28 @@ test("an owner that floods from one address keeps its earlier connection from an
   expect(connections.look()).toBe(14);
   await until(() => open(flood) === 13);
   expect(early.isClosed).toBe(false);
+});
+
+test("requests of a network with more than its share of many unproved connections are refused", async () => {
+  const { port, connections, asked, refused } = serve({ all: 1_000, unproved: 32 });
+  // A quarter of the bound may be unproved before anyone is refused.
+  const flood = await crowd(port, 8, asking("/stranger"));
+  await until(() => answered(flood));
+  expect(refused).toEqual([]);
+  await crowd(port, 1, asking("/stranger?late"));
+  await until(() => asked.length === 9);
+  expect(refused.length).toBe(1);
+  // The other network has no more than its share, and a client that has proved itself is not counted.
+  await comeFrom("127.0.0.2", port, asking("/stranger?other"));
+  flood[0]?.socket.write(asking("/known"));
+  await until(() => asked.length === 11);
+  flood[0]?.socket.write(asking("/known?again"));
+  await until(() => asked.length === 12);
+  expect(refused.map((url) => new URL(url).search)).toEqual(["?late", ""]);
+  for (const { socket } of flood.slice(1)) socket.end();
+  await until(() => acceptedSockets(port).length === 3);
+  connections.look();
+  await crowd(port, 1, asking("/stranger?after"));
+  await until(() => asked.length === 13);
+  expect(refused.length).toBe(2);
 });

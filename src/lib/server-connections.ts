@@ -1,7 +1,7 @@
 // Bounds the connections of a server of Bun's, so that no flood takes all descriptors of its process. Beyond a bound,
 // unproved connections go first. Among equals the client with the most connections loses some of them, the longest
 // silent first.
-import { acceptedSockets, deepenQueue, hangUp, openDescriptors } from "./accepted-sockets.ts";
+import { acceptedSockets, hangUp, openDescriptors } from "./accepted-sockets.ts";
 import { networkOf } from "./network.ts";
 import { openFileLimit } from "./open-files.ts";
 
@@ -22,6 +22,11 @@ export interface PeerAddress {
 
 /** A request under way. */
 export interface Call {
+  /**
+   * Whether the client has proved nothing and its network has more than its share of many unproved connections; its
+   * request then deserves no more work than a refusal.
+   */
+  isRefused: boolean;
   /** Proves the client from now on. @param owner the owner that the connection counts for, in place of its network. */
   prove(owner?: string): void;
   /** The request is answered. */
@@ -33,8 +38,6 @@ const CALM_MS = 100;
 const CROWDED_MS = 50;
 /** How long the number of descriptors alone may save a check. */
 const LONGEST_UNSEEN_MS = 5_000;
-/** The most connections that wait to be accepted; the kernel has a limit of its own beside it. */
-const QUEUE = 4_096;
 /**
  * The largest share of its time that a process spends on checks, and the longest pause between them: in a longer pause
  * thousands would come.
@@ -45,6 +48,11 @@ const LONGEST_PAUSE_MS = 250;
 const CROWDED_SHARE = 1 / 2;
 const PATIENCE_MS = 5_000;
 const GRACE_MS = 500;
+/** From this share of the bound on, requests are refused to networks with more unproved connections than theirs. */
+const REFUSING_SHARE = 1 / 4;
+const SHARE_OF_NETWORK = 1 / 16;
+/** How old the last check may be while requests are refused. */
+const REFUSING_MS = 500;
 /** The share of an exceeded bound that is kept, so that not every new connection causes a check of all others. */
 const KEPT_SHARE = 7 / 8;
 
@@ -64,12 +72,42 @@ interface Connection {
   peer: Peer;
 }
 
+/** How many unproved connections there are, by network. */
+class Crowd {
+  readonly #byNetwork = new Map<string, number>();
+  size = 0;
+
+  static of(connections: Connection[]): Crowd {
+    const crowd = new Crowd();
+    for (const { peer } of connections) crowd.enter(peer.network);
+    return crowd;
+  }
+
+  sizeOf(network: string): number {
+    return this.#byNetwork.get(network) ?? 0;
+  }
+
+  enter(network: string): void {
+    this.size += 1;
+    this.#byNetwork.set(network, this.sizeOf(network) + 1);
+  }
+
+  leave(network: string): void {
+    const left = this.sizeOf(network) - 1;
+    if (left < 0) return;
+    this.size -= 1;
+    this.#byNetwork.set(network, left);
+  }
+}
+
 export class ServerConnections {
   readonly #port: number;
   readonly #bounds: ConnectionBounds;
   /** Read in advance: when no descriptor is left, it cannot be read. */
   readonly #openFiles = openFileLimit();
   #peers = new Map<string, Peer>();
+  /** The unproved connections of the last check, and those that have sent a request since then. */
+  #crowd = new Crowd();
   /** When all connections were checked last, and how many of them were proved then. */
   #lookedAtMs = -Infinity;
   #proved = 0;
@@ -83,13 +121,7 @@ export class ServerConnections {
 
   /** Begins to check a server that listens. */
   start(): void {
-    this.deepen();
     this.#lookIn(CALM_MS);
-  }
-
-  /** Deepens the queue of another listener at the port. */
-  deepen(): void {
-    deepenQueue(this.#port, QUEUE);
   }
 
   stop(): void {
@@ -102,7 +134,9 @@ export class ServerConnections {
     peer.calls += 1;
     peer.usedAtMs = performance.now();
     return {
+      isRefused: this.#isRefused(peer),
       prove: (owner = peer.network) => {
+        if (peer.owner === null) this.#crowd.leave(peer.network);
         peer.owner = owner;
       },
       end: () => {
@@ -116,6 +150,7 @@ export class ServerConnections {
   look(): number {
     const connections = this.#connections();
     const unproved = connections.filter(({ peer }) => peer.owner === null);
+    this.#crowd = Crowd.of(unproved);
     this.#lookedAtMs = performance.now();
     this.#proved = connections.length - unproved.length;
     const gone = new Set(this.#impatient(unproved));
@@ -151,7 +186,20 @@ export class ServerConnections {
     if (known !== undefined) return known;
     const peer = newPeer(networkOf(from.address));
     this.#peers.set(key, peer);
+    this.#crowd.enter(peer.network);
     return peer;
+  }
+
+  #isRefused({ owner, network }: Peer): boolean {
+    if (owner !== null || !this.#isCrowd(network)) return false;
+    // Connections that have ended since the last check still count.
+    if (performance.now() - this.#lookedAtMs > REFUSING_MS) this.look();
+    return this.#isCrowd(network);
+  }
+
+  #isCrowd(network: string): boolean {
+    const most = this.#bounds.unproved;
+    return this.#crowd.size > most * REFUSING_SHARE && this.#crowd.sizeOf(network) > most * SHARE_OF_NETWORK;
   }
 
   #impatient(unproved: Connection[]): Connection[] {

@@ -1,8 +1,9 @@
-// Floods of 20,000 connections, beside which other customers are served within twice their usual time.
+// Floods of 20,000 connections, beside which other customers are served. How long they wait is printed beside their usual
+// time of the same run; what is bounded are failures and second attempts of their kernels, which no busy machine causes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { besideFlood } from "../support/load/flood.ts";
-import { watchWellBehaved, type Experience, type WellBehavedPlace } from "../support/load/well-behaved.ts";
-import { TOKEN } from "../support/pilvi/pilvi.ts";
+import { besideWellBehaved, type Experience, type WellBehavedPlace } from "../support/load/well-behaved.ts";
+import { TOKEN, until } from "../support/pilvi/pilvi.ts";
 import { HostileLoad, type Place } from "../support/load/hostile-load.ts";
 import { createServer } from "../support/pilvi/websockets.ts";
 import floods from "./data/floods.json" with { type: "json" };
@@ -12,17 +13,14 @@ const CONNECTIONS = 20_000;
 const OPEN_FILES = 20_000;
 /** How often each well-behaved client connects in a measurement, and how long that may take. */
 const USES = 20;
-const WATCH_MS = 20_000;
-/** Twice the usual time, or this time on a busy machine. */
-const TIMES_USUAL = 2;
-const FLOOR_MS = 1_000;
-/**
- * The longest wait of a client that connects with the flood: its kernel tries again after 1, 3 and 7 s while the
- * backlog is full.
- */
-const LONGEST_MS = 10_000;
+const WATCH_MS = 120_000;
 /** While a flood begins, a client may be taken for a part of it, and has to connect again. */
 const MOST_FAILURES = 2;
+/**
+ * While a queue of connections is full, the kernels of clients send again after 0.2, 0.6, 1.4, 3 and 6 s. A first time
+ * may come of a late answer on a busy machine.
+ */
+const MOST_RETRANSMISSIONS = 1;
 
 let hostileLoad: HostileLoad;
 let places: Record<string, { port: number; password: string }>;
@@ -46,20 +44,26 @@ beforeAll(async () => {
     { protocol: "api", ...api },
     { protocol: "websocket", ...websocket },
   ];
-  usual = await watch();
+  usual = await besideWellBehaved(wellBehaved, untilUsedAgain);
 });
 
 afterAll(async () => {
   await hostileLoad.end();
 });
 
-/** The times of well-behaved clients. */
-function watch(): Promise<Experience[]> {
-  return watchWellBehaved(wellBehaved, USES, WATCH_MS);
+/** Resolves when every client was served so often from now on. */
+async function untilUsedAgain(clients: { readonly uses: number }[]): Promise<void> {
+  const enough = clients.map(({ uses }) => uses + USES);
+  const isServed = () => clients.every(({ uses }, index) => uses >= (enough[index] ?? 0));
+  await until("every client was served", isServed, WATCH_MS);
 }
 
-function limitMs(index: number): number {
-  return Math.max(FLOOR_MS, (usual[index]?.medianMs ?? 0) * TIMES_USUAL);
+/** What is printed of a client: its usual and its present times, and what it had to do again. */
+function comparison(index: number, { medianMs, longestMs, failures, retransmissions }: Experience): string {
+  const before = usual[index];
+  const waits = `median ${before?.medianMs} -> ${medianMs} ms, longest ${before?.longestMs} -> ${longestMs} ms`;
+  const { protocol } = wellBehaved[index] ?? {};
+  return `  ${protocol}: ${waits}, ${failures.length} failures, ${retransmissions} retransmissions in a row`;
 }
 
 test.each(floods.map((flood) => [flood.name, flood] as const))("%s", async (_, { at, words }) => {
@@ -69,17 +73,20 @@ test.each(floods.map((flood) => [flood.name, flood] as const))("%s", async (_, {
     .replace("PASSWORD", place.password)
     .replace("TOKEN", TOKEN)
     .replace("KEY", place.password);
-  let experiences: Experience[] = [];
   const flood = { port: place.port, count: CONNECTIONS, words: Buffer.from(said, "latin1") };
-  const figures = await besideFlood(flood, async () => {
-    experiences = await watch();
+  let figures = { opened: 0, held: 0 };
+  // The clients are there before the flood begins, which is when it is worst.
+  const experiences = await besideWellBehaved(wellBehaved, async (clients) => {
+    figures = await besideFlood(flood, () => untilUsedAgain(clients));
   });
-  console.log(JSON.stringify({ figures, usual, experiences }));
+  const lines = experiences.map((experience, index) => comparison(index, experience));
+  console.log([`${figures.opened} opened, ${figures.held} held at the end`, ...lines].join("\n"));
   expect(figures.opened).toBeGreaterThanOrEqual(CONNECTIONS);
-  for (const [index, { failures, uses, medianMs, longestMs }] of experiences.entries()) {
+  for (const [index, { failures, uses, retransmissions }] of experiences.entries()) {
     expect(failures.length, failures.join("\n")).toBeLessThanOrEqual(MOST_FAILURES);
-    expect(uses + failures.length).toBeGreaterThanOrEqual(USES);
-    expect(medianMs).toBeLessThan(limitMs(index));
-    expect(longestMs).toBeLessThan(LONGEST_MS);
+    expect(uses).toBeGreaterThanOrEqual(USES);
+    // A WebSocket cluster has one queue, which the flood fills too.
+    if (at === "websocket" && wellBehaved[index]?.protocol === at) continue;
+    expect(retransmissions).toBeLessThanOrEqual(MOST_RETRANSMISSIONS);
   }
 });

@@ -2,7 +2,7 @@
 import type { App } from "../../api/app.ts";
 import type { Config } from "../../config.ts";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
-import { leadToNewest } from "../../lib/newest-listener.ts";
+import { LANES, leadByNetwork, leadToOne } from "../../lib/listener-lanes.ts";
 import { openFileLimit, raiseOpenFileLimit } from "../../lib/open-files.ts";
 import { ServerConnections } from "../../lib/server-connections.ts";
 import { portRefusal, refuseTakenPort } from "./port-refusal.ts";
@@ -35,9 +35,10 @@ export class ApiServer {
   readonly #config: Config;
   readonly #app: App;
   readonly #connections: ServerConnections;
-  #server: Server;
-  /** The listener with former certificates, until its connections have ended or were taken over. */
-  #former: Server | null = null;
+  /** One for each lane. */
+  #listeners: Server[];
+  /** The listeners with former certificates, while handshakes with them go on. */
+  #former: Server[] = [];
   /** Certificates to show once the present handover is over. */
   #next: readonly NamedCertificate[] | null = null;
 
@@ -51,49 +52,55 @@ export class ApiServer {
     const all = Math.min(MAX_CONNECTIONS, Math.floor(openFileLimit() * CONNECTIONS_SHARE));
     const unproved = Math.floor(all * UNPROVED_SHARE);
     this.#connections = new ServerConnections(config.port, { all, unproved });
-    // A listener that shares its address for a handover would also share it with another program of this user.
+    // Listeners that share their address would also share it with another program of this user.
     refuseTakenPort(config);
-    this.#server = this.#listen(certificates);
+    this.#listeners = this.#listen(certificates);
+    leadByNetwork(config.port);
     this.#connections.start();
   }
 
   /** Shows these certificates to all later clients; requests that have begun are answered. */
   replaceCertificates(certificates: readonly NamedCertificate[]): void {
-    if (this.#former !== null) return void (this.#next = certificates);
-    const former = this.#server;
-    this.#server = this.#listen(certificates);
-    this.#former = former;
-    this.#connections.deepen();
-    leadToNewest(this.#config.port);
-    setTimeout(() => this.#handedOver(former), HANDOVER_MS).unref();
+    if (this.#former.length > 0) return void (this.#next = certificates);
+    this.#former = this.#listeners;
+    this.#listeners = this.#listen(certificates);
+    leadByNetwork(this.#config.port, LANES);
+    setTimeout(() => this.#handedOver(), HANDOVER_MS).unref();
   }
 
   /** Stops accepting. @param isHard whether requests under way end too. */
   async stop(isHard = false): Promise<void> {
     if (isHard) this.#connections.stop();
-    await Promise.all([this.#server.stop(isHard), this.#former?.stop(isHard)]);
+    await Promise.all([...this.#listeners, ...this.#former].map((listener) => listener.stop(isHard)));
   }
 
-  #handedOver(former: Server): void {
-    void former.stop();
-    this.#former = null;
+  #handedOver(): void {
+    // The numbers of the listeners change with each that ends.
+    leadToOne(this.#config.port, LANES);
+    for (const former of this.#former.splice(0)) void former.stop();
+    leadByNetwork(this.#config.port);
     const next = this.#next;
     this.#next = null;
     if (next !== null) this.replaceCertificates(next);
   }
 
-  #listen(certificates: readonly NamedCertificate[]): Server {
+  #listen(certificates: readonly NamedCertificate[]): Server[] {
     const tls = tlsOf(certificates);
+    return Array.from({ length: LANES }, () => this.#listenOnce(tls));
+  }
+
+  #listenOnce(tls: Bun.TLSOptions[]): Server {
     try {
       return Bun.serve({
         hostname: this.#config.host,
         port: this.#config.port,
-        reusePort: tls.length > 0,
+        reusePort: true,
         idleTimeout: IDLE_TIMEOUT_SECONDS,
         fetch: async (request, server) => {
           const from = server.requestIP(request);
           const call = this.#connections.begin(from);
           try {
+            if (call.isRefused) return refusal();
             return await this.#app.fetch(request, { prove: call.prove, address: from?.address ?? "" });
           } finally {
             call.end();
@@ -108,6 +115,11 @@ export class ApiServer {
       throw portRefusal(this.#config, error);
     }
   }
+}
+
+function refusal(): Response {
+  const message = "Too many connections come from this address without a valid token. Try again soon.";
+  return Response.json({ message }, { status: 503, headers: { "Retry-After": "1", Connection: "close" } });
 }
 
 /** The first certificate stands for all names that no other has. */

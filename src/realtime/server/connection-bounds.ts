@@ -1,5 +1,6 @@
 // Bounds the connections of a realtime server that are not WebSockets yet, so that they leave descriptors to clients.
 import type { Server } from "bun";
+import { deepenQueue } from "../../lib/accepted-sockets.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import { ServerConnections } from "../../lib/server-connections.ts";
 
@@ -8,16 +9,20 @@ const UNPROVED_SHARE = 1 / 16;
 const [LEAST_UNPROVED, MOST_UNPROVED] = [32, 1_024];
 /** Descriptors that are kept for the server itself. */
 const OWN_DESCRIPTORS = 64;
+/** The most connections that wait to be accepted; the kernel has a limit of its own beside it. */
+const QUEUE = 4_096;
 /** An answer with this status or above says that the client did something wrong. */
 const FIRST_ERROR = 400;
 
 type Answer = Response | undefined;
 
 export class ConnectionBounds {
+  readonly #port: number;
   readonly #connections: ServerConnections;
 
   /** @param port where the server listens. */
   constructor(port: number) {
+    this.#port = port;
     const openFiles = openFileLimit();
     const unproved = Math.min(
       MOST_UNPROVED,
@@ -28,6 +33,7 @@ export class ConnectionBounds {
 
   /** Begins to bound a server that listens. */
   start(): void {
+    deepenQueue(this.#port, QUEUE);
     this.#connections.start();
   }
 

@@ -1,14 +1,16 @@
 // A program that uses an instance as customers do, again and again, from a process of its own so that the test does not
-// delay it. It prints an empty line for each use, and the durations when it is stopped, as `{"ms": [...], "failures":
-// [...]}`.
+// delay it. It prints an empty line for each use, and its experience when it is stopped, as `{"ms": [...], "failures":
+// [...], "retransmissions": 0}`.
 import { Redis } from "ioredis";
 import { Client } from "pg";
+import { Retransmissions } from "./retransmissions.ts";
 
 const PAUSE_MS = 20;
 
 const [protocol, port, password] = process.argv.slice(2);
 const ms: number[] = [];
 const failures: string[] = [];
+const retransmissions = new Retransmissions();
 
 async function usePostgres(): Promise<void> {
   const client = new Client({
@@ -66,7 +68,7 @@ const use = USES[protocol ?? ""];
 if (use === undefined) throw new Error(`nobody knows how to use ${protocol}`);
 
 process.on("SIGTERM", () => {
-  process.stdout.write(JSON.stringify({ ms, failures }));
+  process.stdout.write(JSON.stringify({ ms, failures, retransmissions: retransmissions.most }));
   process.exit(0);
 });
 

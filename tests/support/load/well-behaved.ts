@@ -18,6 +18,8 @@ export interface Experience {
   medianMs: number;
   longestMs: number;
   failures: string[];
+  /** How often in a row its kernel had to send the same bytes again, at most. */
+  retransmissions: number;
 }
 
 /** Runs a well-behaved client for each target again and again while an action runs. */
@@ -33,18 +35,6 @@ export async function besideWellBehaved(
     for (const client of clients) client.end();
   }
   return await Promise.all(clients.map(async (client) => experienceOf(await client.said)));
-}
-
-/** Runs well-behaved clients until each was served so often. @param longestMs gives up after so long. */
-export function watchWellBehaved(
-  places: WellBehavedPlace[],
-  uses: number,
-  longestMs: number,
-): Promise<Experience[]> {
-  const giveUpAt = performance.now() + longestMs;
-  return besideWellBehaved(places, async (clients) => {
-    while (performance.now() < giveUpAt && clients.some((client) => client.uses < uses)) await Bun.sleep(10);
-  });
 }
 
 class HonestClient {
@@ -87,13 +77,18 @@ class HonestClient {
 }
 
 function experienceOf(printed: string): Experience {
-  const { ms, failures } = JSON.parse(printed) as { ms: number[]; failures: string[] };
+  const { ms, failures, retransmissions } = JSON.parse(printed) as {
+    ms: number[];
+    failures: string[];
+    retransmissions: number;
+  };
   const sorted = ms.toSorted((a, b) => a - b);
   return {
     uses: ms.length,
     medianMs: rounded(sorted[sorted.length >> 1]),
     longestMs: rounded(sorted.at(-1)),
     failures,
+    retransmissions,
   };
 }
 
