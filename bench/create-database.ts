@@ -37,7 +37,7 @@ await runBench(
 
 async function measureAll(bench: Bench, slots: number, targetRatio: number): Promise<void> {
   const { pilvi } = bench;
-  const examples = await Promise.all(MEASURED.map(({ wishes }) => createCluster(pilvi, wishes)));
+  const examples = await Promise.all(MEASURED.map(({ attributes }) => createCluster(pilvi, attributes)));
   const models = await takeModels(pilvi, examples);
   await Promise.all(examples.map(({ id }) => deleteCluster(pilvi, id)));
   for (const [index, measured] of MEASURED.entries()) {

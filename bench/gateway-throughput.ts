@@ -60,8 +60,8 @@ interface Comparison {
 }
 
 async function measurePostgres(bench: Bench): Promise<void> {
-  const wishes = { type: POSTGRES, config: serverlessConfig(COMPUTE_UNITS) };
-  const sleepy = await createSleepyCluster(bench.pilvi, wishes);
+  const attributes = { type: POSTGRES, config: serverlessConfig(COMPUTE_UNITS) };
+  const sleepy = await createSleepyCluster(bench.pilvi, attributes);
   const pgbench = await findPeer("pgbench");
   await fillTables(pgbench, socketTarget(bench, sleepy));
   const direct = await startBarePostgres(bench, sleepy);

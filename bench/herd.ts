@@ -33,8 +33,8 @@ await runBench(
   `herd: ${CLIENTS} clients of one sleeping Postgres at once, ${ROUNDS} rounds`,
   async (bench) => {
     const { pilvi, atEnd } = bench;
-    const wishes = { type: POSTGRES, config: serverlessConfig(COMPUTE_UNITS) };
-    const sleepy = await createSleepyCluster(pilvi, wishes);
+    const attributes = { type: POSTGRES, config: serverlessConfig(COMPUTE_UNITS) };
+    const sleepy = await createSleepyCluster(pilvi, attributes);
     const model = (await takeModels(pilvi, [sleepy])).get(sleepy.id);
     if (model === undefined) throw new Error("there is no model");
     const bare = new BareInstance(pilvi, model);

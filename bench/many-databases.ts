@@ -59,7 +59,7 @@ async function startBare({
   pilvi,
   atEnd,
 }: Bench): Promise<{ engines: BareInstance[][]; arrivals: Arrivals[] }> {
-  const examples = await Promise.all(MEASURED.map(({ wishes }) => createCluster(pilvi, wishes)));
+  const examples = await Promise.all(MEASURED.map(({ attributes }) => createCluster(pilvi, attributes)));
   const models = await takeModels(pilvi, examples);
   await Promise.all(examples.map(({ id }) => deleteCluster(pilvi, id)));
   const engines = examples.map(({ id }) => {

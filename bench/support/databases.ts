@@ -9,17 +9,20 @@ export interface Measured {
   label: string;
   /** Its engine, after which folders of slots are named. */
   engine: "postgres" | "mariadb";
-  wishes: Record<string, unknown>;
+  attributes: Record<string, unknown>;
 }
 
 export const MEASURED: readonly Measured[] = [
-  { label: "Postgres", engine: "postgres", wishes: { type: POSTGRES } },
-  { label: "MySQL (MariaDB)", engine: "mariadb", wishes: { type: MYSQL } },
+  { label: "Postgres", engine: "postgres", attributes: { type: POSTGRES } },
+  { label: "MySQL (MariaDB)", engine: "mariadb", attributes: { type: MYSQL } },
 ];
 
 /** Sends a create and returns the 201's resource, whose engine does not run yet. */
-export async function orderCluster(pilvi: TestPilvi, { wishes }: Measured): Promise<DatabaseClusterResource> {
-  const order = clusterBody(wishes);
+export async function orderCluster(
+  pilvi: TestPilvi,
+  { attributes }: Measured,
+): Promise<DatabaseClusterResource> {
+  const order = clusterBody(attributes);
   const { status, body } = await pilvi.api<ClusterDocument>("POST", "/databases/clusters", order);
   if (status !== 201) throw new Error(`POST /databases/clusters: ${status} ${JSON.stringify(body)}`);
   return body.data;

@@ -82,9 +82,9 @@ export function serverlessConfig(computeUnits: number): Record<string, number> {
 /** Creates a cluster that can sleep, and waits until it is available. */
 export async function createSleepyCluster(
   pilvi: TestPilvi,
-  wishes: Record<string, unknown>,
+  attributes: Record<string, unknown>,
 ): Promise<Sleepy> {
-  const cluster = await createCluster(pilvi, wishes);
+  const cluster = await createCluster(pilvi, attributes);
   return { id: cluster.id, path: `/databases/clusters/${cluster.id}`, ...addressOf(cluster) };
 }
 

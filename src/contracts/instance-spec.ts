@@ -61,11 +61,11 @@ export type CacheSpec = z.infer<typeof cacheSpecSchema>;
 const databaseSchema = z.strictObject({
   name: z.string(),
   owner: z.string(),
-  wish: z.enum(["present", "absent"]),
+  desiredState: z.enum(["present", "absent"]),
 });
 
 /** A database that the cluster must have, or must not have; all other databases are the customer's own. */
-export type DatabaseWish = z.infer<typeof databaseSchema>;
+export type DatabaseSpec = z.infer<typeof databaseSchema>;
 
 const cluster = {
   ...common,

@@ -9,6 +9,7 @@ const loose = z.looseObject({});
 const schema = z.looseObject({
   spec: z.looseObject({
     exposure: loose,
+    databases: z.exactOptional(z.array(z.looseObject({ wish: z.enum(["present", "absent"]) }))),
     applications: z.exactOptional(z.array(z.looseObject({ webhooks: z.array(loose) }))),
   }),
   wish: z.enum(["present", "removed"]),
@@ -34,6 +35,10 @@ export function fromFormat1(value: unknown): unknown {
 
 function specFrom(spec: z.infer<typeof schema>["spec"]): unknown {
   const exposure = { through: "engine", ...spec.exposure };
+  if (spec.databases !== undefined) {
+    const databases = spec.databases.map(({ wish, ...rest }) => ({ ...rest, desiredState: wish }));
+    return { sleepAfterSeconds: null, ...spec, exposure, databases };
+  }
   if (spec.applications === undefined) return { sleepAfterSeconds: null, ...spec, exposure };
   const applications = spec.applications.map((application) => ({
     ...application,

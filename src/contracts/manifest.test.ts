@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { MANIFEST_FORMAT, manifestFrom, manifestText, NewerManifest, type Manifest } from "./manifest.ts";
 import { neverAsleep } from "./sleep.ts";
+import { textInFormat1 } from "./test-support.ts";
 
 const manifest: Manifest = {
   spec: {
@@ -63,11 +64,11 @@ describe("a manifest without a format", () => {
     const { engine, adminPassword } = manifest;
     const early = {
       spec: { ...spec, exposure: { port: exposure.port, scope: exposure.scope } },
-      wish: "present",
+      desiredState: "present",
       engine,
       adminPassword,
     };
-    const read = manifestFrom(JSON.stringify(early));
+    const read = manifestFrom(textInFormat1(early));
     expect(read).toEqual({ ...manifest, uid: null, sleep: { ...manifest.sleep, since: read.sleep.since } });
   });
 
@@ -77,8 +78,8 @@ describe("a manifest without a format", () => {
       ["present", false],
       ["present", true],
       ["removed", true],
-    ].map(([wish, isAsleep]) =>
-      manifestFrom(JSON.stringify({ ...former, wish, sleep: { ...sleep, isAsleep } })),
+    ].map(([desiredState, isAsleep]) =>
+      manifestFrom(textInFormat1({ ...former, desiredState, sleep: { ...sleep, isAsleep } })),
     );
     expect(states.map(({ state }) => state)).toEqual(["awake", "asleep", "removing"]);
     expect(states.map((each) => each.sleep)).toEqual([sleep, sleep, sleep]);
@@ -86,7 +87,7 @@ describe("a manifest without a format", () => {
 
   test("is refused with an unknown member", () => {
     const { state: _, sleep: __, ...former } = manifest;
-    const odd = { ...former, wish: "present", colour: "blue" };
-    expect(() => manifestFrom(JSON.stringify(odd))).toThrow("colour is unknown");
+    const odd = { ...former, desiredState: "present", colour: "blue" };
+    expect(() => manifestFrom(textInFormat1(odd))).toThrow("colour is unknown");
   });
 });

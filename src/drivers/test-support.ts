@@ -5,7 +5,7 @@ import { nativeVerifier, scramVerifier } from "../lib/verifiers.ts";
 import type { CacheSpec, InstanceSpec } from "../contracts/instance-spec.ts";
 
 /** A spec of a small cache. */
-export function cacheSpec(port: number, password: string, wishes: Partial<CacheSpec> = {}): CacheSpec {
+export function cacheSpec(port: number, password: string, overrides: Partial<CacheSpec> = {}): CacheSpec {
   const verifier = sha256Hex(password);
   return {
     kind: "cache",
@@ -16,7 +16,7 @@ export function cacheSpec(port: number, password: string, wishes: Partial<CacheS
     sleepAfterSeconds: null,
     memoryBytes: 64 * 1024 ** 2,
     evictionPolicy: "noeviction",
-    ...wishes,
+    ...overrides,
   };
 }
 
@@ -25,7 +25,7 @@ export function specsOf(port: number): Record<string, InstanceSpec> {
   const exposure = { port, scope: "loopback", through: "engine" } as const;
   const proxied = { ...exposure, through: "gateway" } as const;
   const memoryBytes = 256 * 1024 ** 2;
-  const databases = [{ name: "main", owner: "app", wish: "present" } as const];
+  const databases = [{ name: "main", owner: "app", desiredState: "present" } as const];
   const cluster = {
     version: null,
     memoryBytes,

@@ -1,5 +1,5 @@
 // Explains to the owner why a database of a cluster differs from the spec.
-import type { DatabaseWish } from "../contracts/instance-spec.ts";
+import type { DatabaseSpec } from "../contracts/instance-spec.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { presentable } from "../lib/presentable.ts";
 import type { DatabaseFault } from "./engine.ts";
@@ -15,9 +15,9 @@ export function isInTheWay(name: string): PublicError {
 }
 
 /** Explains why a database is not in its desired state. @param error what the engine said, or a `PublicError`. */
-export function faultOf({ name, wish }: DatabaseWish, error: unknown): DatabaseFault {
+export function faultOf({ name, desiredState }: DatabaseSpec, error: unknown): DatabaseFault {
   if (error instanceof PublicError) return { name, reason: error.message };
-  const verb = wish === "present" ? "made" : "dropped";
+  const verb = desiredState === "present" ? "made" : "dropped";
   const said = presentable(messageOf(error), MOST_CHARACTERS);
   return { name, reason: `The database "${name}" could not be ${verb}: ${said}.` };
 }

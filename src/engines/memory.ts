@@ -4,8 +4,8 @@
 const LARGEST_SHARE_OF_MACHINE = 0.8;
 
 /** The requested memory in bytes, or less on a machine that does not have it. */
-export function grantedMemory(wishedBytes: number, machineBytes: number): number {
-  return Math.min(wishedBytes, Math.floor(machineBytes * LARGEST_SHARE_OF_MACHINE));
+export function grantedMemory(desiredBytes: number, machineBytes: number): number {
+  return Math.min(desiredBytes, Math.floor(machineBytes * LARGEST_SHARE_OF_MACHINE));
 }
 
 /** A share of some memory in whole megabytes, for a setting with a unit, within bounds. */

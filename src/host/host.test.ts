@@ -9,6 +9,7 @@ import { loadConfig } from "../config.ts";
 import { cacheSpec } from "../drivers/test-support.ts";
 import { createLog } from "../lib/log.ts";
 import { Host } from "./host.ts";
+import { textInFormat1 } from "../contracts/test-support.ts";
 import type { CacheSpec } from "../contracts/instance-spec.ts";
 import { canSwitchUsers, uidOfPort } from "./os/accounts.ts";
 import { instanceFolder } from "./os/layout.ts";
@@ -145,8 +146,13 @@ test("a manifest of an earlier Pilvi, without a record of restarts, is read", as
   const spec = cacheSpec(freePort(), "moi");
   const folder = instanceFolder(dataDir, spec.id);
   mkdirSync(folder.path, { recursive: true });
-  const former = { spec, wish: "present", engine: { name: "valkey", major: "8" }, adminPassword: "x" };
-  writeFileSync(folder.manifest, JSON.stringify(former));
+  const former = {
+    spec,
+    desiredState: "present",
+    engine: { name: "valkey", major: "8" },
+    adminPassword: "x",
+  };
+  writeFileSync(folder.manifest, textInFormat1(former));
   expect(readManifest(folder.manifest)).toMatchObject({ spec, isReplaced: false });
   expect(readManifest(`${folder.manifest}.none`)).toBeNull();
 });

@@ -66,7 +66,7 @@ function specOf(...applications: Partial<WebSocketApplication>[]): RealtimeSpec 
   };
 }
 
-function applicationOf(wishes: Partial<WebSocketApplication>, index: number): WebSocketApplication {
+function applicationOf(overrides: Partial<WebSocketApplication>, index: number): WebSocketApplication {
   return {
     id: `wsa-${index}`,
     appId: String(10_001 + index),
@@ -80,7 +80,7 @@ function applicationOf(wishes: Partial<WebSocketApplication>, index: number): We
     clientEventsEnabled: true,
     subscriptionCountEnabled: false,
     webhooks: [],
-    ...wishes,
+    ...overrides,
   };
 }
 

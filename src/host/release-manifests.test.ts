@@ -33,7 +33,7 @@ afterEach(async () => {
 async function startWith(name: string): Promise<Manifest> {
   const port = freePort();
   const recorded = await Bun.file(`${RELEASE}/${name}.manifest.json`).text();
-  const text = recorded.replace(/"port":\d+/, `"port":${port}`);
+  const text = recorded.replace(/"port": *\d+/, `"port": ${port}`);
   const manifest = manifestFrom(text);
   const folder = instanceFolder(dataDir, manifest.spec.id);
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });

@@ -169,10 +169,10 @@ export class TestHosts {
 }
 
 /** A spec of a database cluster or a cache behind the gateway. */
-export function sleepySpec(kind: "cache" | "postgres" | "mysql", wishes: object = {}): InstanceSpec {
+export function sleepySpec(kind: "cache" | "postgres" | "mysql", overrides: object = {}): InstanceSpec {
   const exposure = { port: freePort(), scope: "loopback", through: "gateway" } as const;
   if (kind === "cache")
-    return cacheSpec(exposure.port, "moi", { exposure, sleepAfterSeconds: 60, ...wishes });
+    return cacheSpec(exposure.port, "moi", { exposure, sleepAfterSeconds: 60, ...overrides });
   const id = newId("db");
   const common = {
     id,
@@ -180,16 +180,16 @@ export function sleepySpec(kind: "cache" | "postgres" | "mysql", wishes: object 
     memoryBytes: 512 * 1024 ** 2,
     cpus: null,
     maxConnections: 20,
-    databases: [{ name: "main", owner: "app", wish: "present" as const }],
+    databases: [{ name: "main", owner: "app", desiredState: "present" as const }],
     exposure,
     sleepAfterSeconds: 60,
   };
   if (kind === "postgres") {
     const users = [{ name: "app", verifier: scramVerifier("moi", id) }];
-    return { ...common, kind, engines: ["postgres"], users, ...wishes } satisfies PostgresSpec;
+    return { ...common, kind, engines: ["postgres"], users, ...overrides } satisfies PostgresSpec;
   }
   const users = [{ name: "app", verifier: nativeVerifier("moi") }];
-  return { ...common, kind, engines: ["mariadb"], users, ...wishes } satisfies MysqlSpec;
+  return { ...common, kind, engines: ["mariadb"], users, ...overrides } satisfies MysqlSpec;
 }
 
 /** Logs in as the customer at the engine's unix socket, as the gateway would for a client. */

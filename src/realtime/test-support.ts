@@ -18,7 +18,7 @@ export const KEY = "278d425bdf160c739803";
 export const SECRET = "7ad3773142a6692b25b8";
 
 /** An application as the control plane describes it. */
-export function applicationConfig(wishes: Partial<WebSocketApplication> = {}): WebSocketApplication {
+export function applicationConfig(overrides: Partial<WebSocketApplication> = {}): WebSocketApplication {
   return {
     id: "application",
     appId: "3",
@@ -32,7 +32,7 @@ export function applicationConfig(wishes: Partial<WebSocketApplication> = {}): W
     clientEventsEnabled: true,
     subscriptionCountEnabled: false,
     webhooks: [],
-    ...wishes,
+    ...overrides,
   };
 }
 

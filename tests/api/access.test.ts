@@ -38,11 +38,11 @@ describe("a request without a valid token", () => {
   });
 
   test("with an expired or a revoked token is 401", async () => {
-    const wish = { organizationName: "default", abilities: ["*"] };
+    const request = { organizationName: "default", abilities: ["*"] };
     const past = new Date(Date.now() - 1000);
-    const expired = await createToken(api.db, [], { ...wish, name: "old", expiresAt: past });
+    const expired = await createToken(api.db, [], { ...request, name: "old", expiresAt: past });
     expect(await statusFor(expired.token)).toBe(401);
-    const revoked = await createToken(api.db, [], { ...wish, name: "leaked" });
+    const revoked = await createToken(api.db, [], { ...request, name: "leaked" });
     expect(await statusFor(revoked.token)).toBe(200);
     await revokeToken(api.db, "leaked");
     expect(await statusFor(revoked.token)).toBe(401);
@@ -101,12 +101,12 @@ describe("abilities", () => {
   });
 
   test("an unknown ability is refused", async () => {
-    const wish = {
+    const request = {
       organizationName: "default",
       name: "x",
       abilities: ["caches:read", "dogs:read", "caches:own"],
     };
-    await expect(createToken(api.db, ["caches"], wish)).rejects.toThrow("dogs:read, caches:own");
+    await expect(createToken(api.db, ["caches"], request)).rejects.toThrow("dogs:read, caches:own");
   });
 });
 

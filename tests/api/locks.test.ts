@@ -75,7 +75,7 @@ test.each([
     (id: string) => api.request(`${servers}/${id}/applications`, { json: { name: "website" } }),
     201,
   ],
-] as const)("to %s while an outcome is being written", async (_what, kind, path, json, wish, status) => {
+] as const)("to %s while an outcome is being written", async (_what, kind, path, json, answerOf, status) => {
   const created = await api.request(path, { json });
   const { id } = ((await created.json()) as { data: { id: string } }).data;
   const job = (await claim(api.db, OWNER, allOn("host-1"), 100)).find((taken) => taken.id === id);
@@ -83,7 +83,7 @@ test.each([
   let answer: Promise<Response> | undefined;
   await api.db.begin(async (tx) => {
     expect(await complete(tx, OWNER, job, { settled: true })).toBe("given");
-    answer = wish(id);
+    answer = answerOf(id);
     await untilSomebodyWaits();
     await writeProgress(tx, kind, id, "available", { engine: null, limits: null, lastError: null });
   });

@@ -168,12 +168,15 @@ describe("an unknown size", () => {
       { type: "hosted_redis", size: "valkey-pro.1gb" },
       "does not belong to the type hosted_redis; did you mean 1gb",
     ],
-  ])("of %p is answered with those that were meant and the command that lists all", async (wishes, said) => {
-    const { status, body } = await create({ ...validCache, ...wishes });
-    expect(status).toBe(422);
-    expect(body.errors?.size).toEqual([expect.stringContaining(said)]);
-    expect(body.errors?.size?.[0]).toEndWith("pilvi caches types lists all.");
-  });
+  ])(
+    "of %p is answered with those that were meant and the command that lists all",
+    async (attributes, said) => {
+      const { status, body } = await create({ ...validCache, ...attributes });
+      expect(status).toBe(422);
+      expect(body.errors?.size).toEqual([expect.stringContaining(said)]);
+      expect(body.errors?.size?.[0]).toEndWith("pilvi caches types lists all.");
+    },
+  );
 
   test("of a cluster is answered by the name of the member", async () => {
     const json = { ...validDatabase, type: "platform_mysql", config: { size: "mysql-flex-512" } };

@@ -61,13 +61,13 @@ const spec = async () => {
 describe("WebSocket applications", () => {
   test("are created with the requested settings", async () => {
     await settle();
-    const wishes = { name: "website", allowed_origins: ["example.com"], ping_interval: 20 };
-    const { status: code, headers, body } = await add(wishes);
+    const attributes = { name: "website", allowed_origins: ["example.com"], ping_interval: 20 };
+    const { status: code, headers, body } = await add(attributes);
     expect(code).toBe(201);
     expect(headers.get("content-type")).toBe("application/vnd.api+json");
     expect(headers.get("location")).toBe(`${api.origin}${APPLICATIONS}/${body.data.id}`);
     expect(body).not.toHaveProperty("included");
-    expect(body.data.attributes).toMatchObject({ ...wishes, activity_timeout: 30, max_connections: 50 });
+    expect(body.data.attributes).toMatchObject({ ...attributes, activity_timeout: 30, max_connections: 50 });
     expect(body.data.relationships.server.data).toEqual({ id: server, type: "websocketServers" });
     expect(await status()).toBe("updating");
     const [work] = await api.db`select run_at <= now() as due from work where id = ${server}`;

@@ -18,15 +18,24 @@ const refused: Refused[] = tableRows("docs/glossary.md", HEADING).map(([cell = "
 
 const tests = /\b(?:test|describe)(?:\.\w+)*(?:\([^()]*\))?\(\s*(?:"([^"]*)"|`([^`]*)`)/g;
 
-/** The words of a line or a name that are refused, as sentences. */
+/** Formats of released manifests, whose members keep their names. */
+const FORMER_FORMATS = /^src\/contracts\/manifest-format-\d+\.ts$/;
+
+/** The words of a line or a name that are refused, as sentences; the parts of a name are words as well. */
 function faultsIn(where: string, text: string): string[] {
+  const parts = withSpaces(text);
   return refused
-    .filter(({ pattern }) => pattern.test(text))
+    .filter(({ pattern }) => pattern.test(text) || pattern.test(parts))
     .map(({ word, instead }) => `${where} says \`${word}\`; docs/glossary.md says: ${instead}`);
 }
 
 function namesOf(text: string): string[] {
   return [...text.matchAll(tests)].map(([, plain, template]) => plain ?? template ?? "");
+}
+
+/** Names such as `untilDone`, `HTTPServer` and `MAX_BYTES` with their parts as words. */
+function withSpaces(text: string): string {
+  return text.replaceAll("_", " ").replaceAll(/([a-z\d])([A-Z])|([A-Z])([A-Z][a-z])/g, "$1$3 $2$4");
 }
 
 /** Code and comments; what stands in quotes may be the words of an engine or of a customer. */
@@ -41,9 +50,11 @@ describe("words that the glossary refuses", () => {
   });
 
   test("no source file uses a refused word", () => {
-    const faults = sourceFiles("src").flatMap(({ path, text }) =>
-      text.split("\n").flatMap((line, at) => faultsIn(`${path}:${at + 1}`, withoutStrings(line))),
-    );
+    const faults = sourceFiles("src")
+      .filter(({ path }) => !FORMER_FORMATS.test(path))
+      .flatMap(({ path, text }) =>
+        text.split("\n").flatMap((line, at) => faultsIn(`${path}:${at + 1}`, withoutStrings(line))),
+      );
     expect(faults).toEqual([]);
   });
 
@@ -59,6 +70,8 @@ describe("words that the glossary refuses", () => {
       "here says `sighting*`; docs/glossary.md says: observed state",
     ]);
     expect(faultsIn("here", "const walkers = 1;")).toHaveLength(1);
+    for (const name of ["lastSightingMs", "LAST_SIGHTING", "DBSightings"])
+      expect(faultsIn("here", name)).toHaveLength(1);
     expect(faultsIn("here", "// A sight.")).toEqual([]);
     expect(namesOf('test.each(KINDS)("a name", () => {});\ndescribe(`another`, () => {})')).toEqual([
       "a name",

@@ -200,8 +200,8 @@ test("the locks and prepared transactions of a customer of MySQL are reported in
 test.each([
   { type: "platform_valkey", size: "valkey-flex-250mb" },
   { type: "hosted_redis", size: "250mb" },
-])("names of clients of a cache of the type $type are bounded", async (wishes) => {
-  const cache = await pilvi.createCache({ ...wishes, uses_hibernation: true });
+])("names of clients of a cache of the type $type are bounded", async (attributes) => {
+  const cache = await pilvi.createCache({ ...attributes, uses_hibernation: true });
   const clients = await Promise.all(Array.from({ length: 12 }, () => openCache(cache)));
   const name = "x".repeat(30_000_000);
   for (const client of clients)

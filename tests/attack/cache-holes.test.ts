@@ -59,11 +59,11 @@ async function flood(port: number, grownBytes: () => number): Promise<number> {
 describe.each([
   { type: "platform_valkey", size: "valkey-flex-250mb", uses_hibernation: false },
   { type: "hosted_redis", size: "250mb" },
-])("a cache of the type $type that listens by itself", (wishes) => {
+])("a cache of the type $type that listens by itself", (attributes) => {
   let cache: CacheResource;
 
   beforeAll(async () => {
-    cache = await pilvi.createCache(wishes);
+    cache = await pilvi.createCache(attributes);
     expect(cache.meta.engine?.warning).toBeNull();
   });
 

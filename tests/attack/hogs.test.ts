@@ -69,8 +69,8 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
       const pids = pilvi.enginePids(hog.id);
       const { port, password = "" } = hog.attributes.connection;
       const login = `AUTH app ${password}\r\n`;
-      const wishes = { port, login, beginning, repeated, bytes };
-      const ends = await Promise.all(Array.from({ length: clients }, () => flood(wishes)));
+      const options = { port, login, beginning, repeated, bytes };
+      const ends = await Promise.all(Array.from({ length: clients }, () => flood(options)));
       await untilCacheServes(hog);
       expect(memoryOf(hog.id)).toBeLessThanOrEqual(hog.meta.limits?.total_memory_bytes ?? 0);
       for (const end of ends) end();

@@ -21,10 +21,10 @@ import { scenariosAt, DELETE, ENSURE, LOOP, PREPARE, START } from "./steps.ts";
 /** An operation, the step where it is stopped, and the victim that is killed there. */
 export type Scenario = [operation: Operation, place: string, victim: Victim];
 
-export type Operation = "create" | "delete" | Wish;
+export type Operation = "create" | "delete" | Change;
 
 /** Changes of a running cluster. */
-type Wish = "resize" | "create application" | "change application" | "rotate secret" | "delete application";
+type Change = "resize" | "create application" | "change application" | "rotate secret" | "delete application";
 
 const BEFORE_ENGINE = ["create.written", "create.committed", "loop.taken", ...PREPARE];
 const CHANGE = [...LOOP, "host.ensure.manifest", "host.ensure.ready", ...ENSURE];
@@ -56,11 +56,11 @@ export async function runScenario(stage: Stage, [operation, place, victim]: Scen
   const made = await createServer(stage.pilvi);
   if (operation === "delete") return await playDelete(stage, made, place, victim);
   stage.failpoints.arm(place);
-  const check = await wishes[operation](stage.pilvi, made);
+  const check = await changes[operation](stage.pilvi, made);
   await killAt(stage, made.id, victim);
   await untilServer(stage.pilvi, made.id);
   // A server that was killed is available again when it lets clients in.
-  await until("what was wished for is in force", () => check().catch(() => false));
+  await until("the change is in force", () => check().catch(() => false));
   // A server that was just killed shows no deleted application either, so its successor is waited for.
   await until("it runs, once", () => stage.pilvi.enginePids(made.id).length === 1);
   await deleteServer(stage.pilvi, made.id);
@@ -92,7 +92,7 @@ async function playDelete(stage: Stage, { id }: TestServer, place: string, victi
 }
 
 /** Each change is requested, and returns a check whether it is in force. */
-const wishes: Record<Wish, (pilvi: TestPilvi, made: TestServer) => Promise<() => Promise<boolean>>> = {
+const changes: Record<Change, (pilvi: TestPilvi, made: TestServer) => Promise<() => Promise<boolean>>> = {
   resize: async (pilvi, { id, server, main }) => {
     await pilvi.api("PATCH", `/websocket-servers/${id}`, { max_connections: 200 });
     return async () => {

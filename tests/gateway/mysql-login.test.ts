@@ -42,12 +42,12 @@ afterEach(async () => {
   expect(gateway.faults).toEqual([]);
 });
 
-function options(wishes: Partial<mysql.ConnectionOptions> = {}): mysql.ConnectionOptions {
-  return { host: "127.0.0.1", port: gateway.port, user: "app", password: "secret", ...wishes };
+function options(overrides: Partial<mysql.ConnectionOptions> = {}): mysql.ConnectionOptions {
+  return { host: "127.0.0.1", port: gateway.port, user: "app", password: "secret", ...overrides };
 }
 
-async function open(wishes: Partial<mysql.ConnectionOptions> = {}): Promise<Connection> {
-  const connection = await mysql.createConnection(options(wishes));
+async function open(overrides: Partial<mysql.ConnectionOptions> = {}): Promise<Connection> {
+  const connection = await mysql.createConnection(options(overrides));
   connections.push(connection);
   return connection;
 }
@@ -60,10 +60,10 @@ function openRaw(address: number | string = gateway.port): RawMysql {
 
 /** The error that a login ends with. */
 async function refusal(
-  wishes: Partial<mysql.ConnectionOptions>,
+  overrides: Partial<mysql.ConnectionOptions>,
 ): Promise<{ errno: number; text: string; state: string }> {
   try {
-    await open(wishes);
+    await open(overrides);
   } catch (error) {
     const { errno, sqlMessage, sqlState } = error as mysql.QueryError & { sqlMessage: string };
     return { errno: errno ?? 0, text: sqlMessage, state: sqlState ?? "" };
@@ -120,9 +120,9 @@ describe.each(["asleep", "running"] as const)("while it is %s", (state) => {
     ["the engine's administrator", { user: "root" }],
     ["the engine's administrator without a password", { user: "root", password: "" }],
     ["nobody's name", { user: "" }],
-  ])("%s is refused as the engine does it", async (_, wishes) => {
-    const { user = "app", password = "secret" } = wishes as { user?: string; password?: string };
-    expect(await refusal(wishes)).toEqual({
+  ])("%s is refused as the engine does it", async (_, overrides) => {
+    const { user = "app", password = "secret" } = overrides as { user?: string; password?: string };
+    expect(await refusal(overrides)).toEqual({
       errno: 1045,
       state: "28000",
       text: `Access denied for user '${user}'@'127.0.0.1' (using password: ${password === "" ? "NO" : "YES"})`,
@@ -245,10 +245,10 @@ describe("TLS", () => {
 
   test("is established on request, before the client names its user", async () => {
     await secured.sleep();
-    const wishes = { port: secured.port, database: "shop", ssl: { ca: folder.read("server.crt") } };
-    const connection = await open(wishes);
+    const overrides = { port: secured.port, database: "shop", ssl: { ca: folder.read("server.crt") } };
+    const connection = await open(overrides);
     expect(await one(connection, "select database()")).toBe("shop");
-    expect((await refusal({ ...wishes, password: "wrong" })).errno).toBe(1045);
+    expect((await refusal({ ...overrides, password: "wrong" })).errno).toBe(1045);
     expect(secured.wakes).toHaveLength(1);
   });
 

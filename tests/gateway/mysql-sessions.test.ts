@@ -42,8 +42,8 @@ afterEach(async () => {
   expect(gateway.faults).toEqual([]);
 });
 
-async function open(wishes: Partial<mysql.ConnectionOptions> = {}): Promise<Connection> {
-  const connection = await mysql.createConnection({ ...account, ...wishes });
+async function open(overrides: Partial<mysql.ConnectionOptions> = {}): Promise<Connection> {
+  const connection = await mysql.createConnection({ ...account, ...overrides });
   opened.push(connection);
   connection.on("error", () => undefined);
   return connection;

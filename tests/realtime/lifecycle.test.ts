@@ -16,8 +16,8 @@ afterEach(async () => {
   await realtime?.close();
 });
 
-async function start(...wishes: Parameters<typeof startRealtime>): Promise<TestRealtime> {
-  realtime = await startRealtime(...wishes);
+async function start(...overrides: Parameters<typeof startRealtime>): Promise<TestRealtime> {
+  realtime = await startRealtime(...overrides);
   return realtime;
 }
 
@@ -99,8 +99,8 @@ test("a burst of clients gets exactly the free places", async () => {
 test("a change reaches open connections, and only those it affects", async () => {
   const server = await start();
   const other = application({ id: "other", appId: "1002", key: "other-key" });
-  const configure = (wishes: Parameters<typeof application>[0], ...more: (typeof other)[]) =>
-    server.configureAll({ maxConnections: 100, applications: [application(wishes), ...more] });
+  const configure = (overrides: Parameters<typeof application>[0], ...more: (typeof other)[]) =>
+    server.configureAll({ maxConnections: 100, applications: [application(overrides), ...more] });
 
   await configure({}, other);
   const home = await greeted(server, page("https://example.com"));

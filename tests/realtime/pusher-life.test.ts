@@ -15,8 +15,8 @@ afterEach(async () => {
   await realtime?.close();
 });
 
-async function start(...wishes: Parameters<typeof startRealtime>): Promise<TestRealtime> {
-  realtime = await startRealtime(...wishes);
+async function start(...overrides: Parameters<typeof startRealtime>): Promise<TestRealtime> {
+  realtime = await startRealtime(...overrides);
   return realtime;
 }
 

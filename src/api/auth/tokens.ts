@@ -65,16 +65,16 @@ export interface TokenRow {
 export async function createToken(
   db: Database,
   kinds: string[],
-  wish: NewToken,
+  request: NewToken,
 ): Promise<{ id: string; token: string }> {
-  const unknown = unknownAbilities(wish.abilities, kinds);
+  const unknown = unknownAbilities(request.abilities, kinds);
   if (unknown.length > 0) throw new PublicError(`These abilities do not exist: ${unknown.join(", ")}.`);
-  if (wish.abilities.length === 0) throw new PublicError("A token needs at least one ability.");
-  const token = wish.token ?? newToken();
+  if (request.abilities.length === 0) throw new PublicError("A token needs at least one ability.");
+  const token = request.token ?? newToken();
   const id = newId("token");
   await db.begin(async (tx) => {
-    const organizationId = await organizationOf(tx, wish.organizationName);
-    const rows = await insertToken(tx, { ...wish, id, organizationId, token });
+    const organizationId = await organizationOf(tx, request.organizationName);
+    const rows = await insertToken(tx, { ...request, id, organizationId, token });
     if (rows.length === 0) throw new PublicError("A token with this text exists already.");
   });
   return { id, token };
@@ -117,18 +117,18 @@ export async function revokeToken(db: Database, idOrName: string): Promise<void>
  * A revoked token stays revoked, except for `bootstrap`: the operator sets that token now, and it replaces the former
  * one.
  */
-export async function ensureToken(db: Database, wish: { plaintext: string; name: string }): Promise<void> {
+export async function ensureToken(db: Database, request: { plaintext: string; name: string }): Promise<void> {
   await db.begin(async (tx) => {
     const organizationId = await organizationOf(tx, DEFAULT_ORGANIZATION);
     await insertToken(tx, {
       id: newId("token"),
       organizationId,
-      name: wish.name,
-      token: wish.plaintext,
+      name: request.name,
+      token: request.plaintext,
       abilities: ["*"],
     });
-    if (wish.name !== BOOTSTRAP) return;
-    const hash = sha256Hex(wish.plaintext);
+    if (request.name !== BOOTSTRAP) return;
+    const hash = sha256Hex(request.plaintext);
     await tx`
       update tokens set revoked_at = now()
       where organization_id = ${organizationId} and name = ${BOOTSTRAP} and revoked_at is null

@@ -63,13 +63,13 @@ async function show({ io, client: connect }: Session, options: EventsOptions): P
 async function follow(
   io: Io,
   events: PilviClient["events"],
-  wish: { filter: EventFilter; latest: number },
+  query: { filter: EventFilter; latest: number },
   print: (event: EventResource) => void,
 ): Promise<void> {
   const end = new AbortController();
   const forget = io.onInterrupt(() => end.abort());
   try {
-    for await (const event of events.follow({ ...wish, signal: end.signal })) print(event);
+    for await (const event of events.follow({ ...query, signal: end.signal })) print(event);
   } finally {
     forget();
   }

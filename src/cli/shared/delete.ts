@@ -63,10 +63,10 @@ export async function deleteFound<Document extends SingleDocument<Resource>>(
  */
 export async function deleteOne<Document extends SingleDocument<Named>>(
   { io }: Session,
-  wish: { kind: Kind<Document>; client: PilviClient; nameOrId: string; options: DeleteOptions },
+  request: { kind: Kind<Document>; client: PilviClient; nameOrId: string; options: DeleteOptions },
   wait: (document: Document) => Promise<CommandError | undefined>,
 ): Promise<void> {
-  const { kind, client, nameOrId, options } = wish;
+  const { kind, client, nameOrId, options } = request;
   const document = await find(kind, client, nameOrId);
   const title = `${nameOf(kind, document.data)} (${document.data.id})`;
   if (options.yes !== true) await confirm(io, title);

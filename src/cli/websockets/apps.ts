@@ -72,8 +72,8 @@ function addAppDelete(apps: Command, session: Session): void {
     requireAnswer(command, session, options);
     const client = await session.client();
     const { data } = await find(clusterKind, client, cluster);
-    const wish = { kind: applicationKind(data.id), client, nameOrId, options };
-    await deleteOne(session, wish, async () => await waitUntilInForce(session, client, data.id, options));
+    const request = { kind: applicationKind(data.id), client, nameOrId, options };
+    await deleteOne(session, request, async () => await waitUntilInForce(session, client, data.id, options));
   });
   withExamples(command, ["pilvi websockets apps delete chat website --yes --wait"]);
 }

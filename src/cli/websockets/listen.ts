@@ -60,7 +60,7 @@ async function listen(
   }
 }
 
-interface Wish {
+interface ListenRequest {
   channel: string;
   options: ListenOptions;
   /** Ends the command. */
@@ -68,13 +68,13 @@ interface Wish {
 }
 
 /** Connects again and again, until the cluster refuses further attempts. */
-async function hear(session: Session, first: Target, wish: Wish): Promise<void> {
-  const { signal } = wish.end;
-  const listener = listenerOf(session, first, wish);
+async function hear(session: Session, first: Target, request: ListenRequest): Promise<void> {
+  const { signal } = request.end;
+  const listener = listenerOf(session, first, request);
   let target = first;
   let wasThere = false;
   for (let failures = 0; !signal.aborted;) {
-    const closing = await connect(target, wish, listener);
+    const closing = await connect(target, request, listener);
     if (signal.aborted) return;
     wasThere ||= closing.wasConnected;
     failures = closing.wasConnected ? 0 : failures + 1;
@@ -87,7 +87,7 @@ async function hear(session: Session, first: Target, wish: Wish): Promise<void> 
 
 async function connect(
   { url, credentials, application }: Target,
-  { channel, options, end }: Wish,
+  { channel, options, end }: ListenRequest,
   listener: SubscriptionListener,
 ): Promise<Closing> {
   const origin = originFor(application.attributes.allowed_origins);
@@ -105,7 +105,7 @@ async function connect(
 function listenerOf(
   { io }: Session,
   { application }: Target,
-  { channel, options, end }: Wish,
+  { channel, options, end }: ListenRequest,
 ): SubscriptionListener {
   let left = options.count ?? Number.POSITIVE_INFINITY;
   return {

@@ -1,6 +1,6 @@
 // Makes and drops databases of a running MariaDB, and never touches those that the API did not make.
 import { SQL } from "bun";
-import type { DatabaseWish, MysqlSpec } from "../../contracts/instance-spec.ts";
+import type { DatabaseSpec, MysqlSpec } from "../../contracts/instance-spec.ts";
 import type { DatabaseFault, MadeDatabases } from "../engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { faultOf, isInTheWay } from "../database-faults.ts";
@@ -22,19 +22,21 @@ export async function bringDatabasesTo(
   made: MadeDatabases,
 ): Promise<DatabaseFault[]> {
   const faults: DatabaseFault[] = [];
-  for (const wish of databases) {
+  for (const database of databases) {
     try {
-      const found = await find(db, wish);
-      await (wish.wish === "present" ? makeSure(db, wish, found, made) : drop(db, wish, found, made));
+      const found = await find(db, database);
+      await (database.desiredState === "present"
+        ? makeSure(db, database, found, made)
+        : drop(db, database, found, made));
     } catch (error) {
       if (isGone(error)) throw error;
-      faults.push(faultOf(wish, heldUpOr(error)));
+      faults.push(faultOf(database, heldUpOr(error)));
     }
   }
   return faults;
 }
 
-async function find(db: SQL, { name, owner }: DatabaseWish): Promise<Found> {
+async function find(db: SQL, { name, owner }: DatabaseSpec): Promise<Found> {
   const [found] = await db<{ there: number; granted: number }[]>`
     select exists(select 1 from information_schema.schemata where schema_name = ${name}) as there,
            exists(select 1 from mysql.db where user = ${owner} and host = '%' and db = ${escaped(name)}) as granted`;
@@ -43,34 +45,34 @@ async function find(db: SQL, { name, owner }: DatabaseWish): Promise<Found> {
 
 async function makeSure(
   db: SQL,
-  wish: DatabaseWish,
+  database: DatabaseSpec,
   { isThere, isGranted }: Found,
   made: MadeDatabases,
 ): Promise<void> {
-  const { name } = wish;
+  const { name } = database;
   const isMade = made.has(name);
   if (isThere && isGranted && !isMade) throw isInTheWay(name);
   if (!isThere) {
     // With the grant of an earlier database, a customer could make a database of this name just now.
-    if (isGranted && !isMade) await revoke(db, wish);
+    if (isGranted && !isMade) await revoke(db, database);
     await db.unsafe(`create database${isMade ? " if not exists" : ""} ${identifier(name)}`);
   }
   await failpoint("host.database.created");
   if (!isMade) await made.add(name);
   await failpoint("host.database.recorded");
-  await db.unsafe(`grant all privileges on ${pattern(name)}.* to ${account(wish)}`);
+  await db.unsafe(`grant all privileges on ${pattern(name)}.* to ${account(database)}`);
 }
 
 async function drop(
   db: SQL,
-  wish: DatabaseWish,
+  database: DatabaseSpec,
   { isThere, isGranted }: Found,
   made: MadeDatabases,
 ): Promise<void> {
-  const { name } = wish;
+  const { name } = database;
   if (isThere && isGranted && !made.has(name)) return;
   // From here on the missing grant marks it as the host's, and no customer can make another database of its name.
-  if (isGranted) await revoke(db, wish);
+  if (isGranted) await revoke(db, database);
   await failpoint("host.database.closed");
   // A session keeps the rights that it had when it chose the database.
   if (isThere) await endSessions(db, name);
@@ -79,8 +81,8 @@ async function drop(
   if (isThere) await db.unsafe(`drop database if exists ${identifier(name)}`);
 }
 
-async function revoke(db: SQL, wish: DatabaseWish): Promise<void> {
-  await db.unsafe(`revoke all privileges on ${pattern(wish.name)}.* from ${account(wish)}`);
+async function revoke(db: SQL, database: DatabaseSpec): Promise<void> {
+  await db.unsafe(`revoke all privileges on ${pattern(database.name)}.* from ${account(database)}`);
 }
 
 /** Ends the sessions in a database before its drop: their transactions would block the drop. */
@@ -91,7 +93,7 @@ async function endSessions(db: SQL, database: string): Promise<void> {
   for (const { id } of sessions) await db.unsafe(`kill ${id}`).catch(() => undefined);
 }
 
-function account({ owner }: DatabaseWish): string {
+function account({ owner }: DatabaseSpec): string {
   return `${literal(owner)}@'%'`;
 }
 

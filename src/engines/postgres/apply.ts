@@ -23,7 +23,9 @@ export async function applySpec(
 ): Promise<DatabaseFault[]> {
   const { spec } = context;
   // The administrator cannot drop the database that it is logged into.
-  const isFirstKept = spec.databases.some(({ name, wish }) => name === FIRST_DATABASE && wish === "present");
+  const isFirstKept = spec.databases.some(
+    ({ name, desiredState }) => name === FIRST_DATABASE && desiredState === "present",
+  );
   const database = data.isNew && isFirstKept ? NEW_DATABASE : OWN_DATABASE;
   return await asAdmin(context, database, async (db) => {
     await setRoles(spec, db, data.isNew ? new Set([CUSTOMER_NAME]) : await rolesIn(spec, db));

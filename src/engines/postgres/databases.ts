@@ -1,6 +1,6 @@
 // Makes and drops databases of a running Postgres, and never touches those that the API did not make.
 import { SQL } from "bun";
-import type { DatabaseWish, PostgresSpec } from "../../contracts/instance-spec.ts";
+import type { DatabaseSpec, PostgresSpec } from "../../contracts/instance-spec.ts";
 import type { DatabaseFault, DataState, MadeDatabases } from "../engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { faultOf, isInTheWay } from "../database-faults.ts";
@@ -34,14 +34,14 @@ export async function bringDatabasesTo(
 ): Promise<DatabaseFault[]> {
   const found = isNew ? [FIRST_FOUND] : await databasesIn(databases, db);
   const faults: DatabaseFault[] = [];
-  for (const wish of databases) {
+  for (const database of databases) {
     try {
-      const present = found.find(({ name }) => name === wish.name);
-      if (wish.wish === "present") await makeSure(db, wish, present, made);
-      else await drop(db, wish.name, present, made);
+      const present = found.find(({ name }) => name === database.name);
+      if (database.desiredState === "present") await makeSure(db, database, present, made);
+      else await drop(db, database.name, present, made);
     } catch (error) {
       if (isGone(error)) throw error;
-      faults.push(faultOf(wish, heldUpOr(error)));
+      faults.push(faultOf(database, heldUpOr(error)));
     }
   }
   return faults;
@@ -57,9 +57,9 @@ const FIRST_FOUND: Found = {
 };
 
 /** The databases of the spec that exist. */
-async function databasesIn(wishes: DatabaseWish[], db: SQL): Promise<Found[]> {
-  const names = wishes.map(({ name }) => name);
-  const owners = wishes.map(({ owner }) => owner);
+async function databasesIn(databases: DatabaseSpec[], db: SQL): Promise<Found[]> {
+  const names = databases.map(({ name }) => name);
+  const owners = databases.map(({ owner }) => owner);
   return await db<Found[]>`
     select d.datname as name, r.rolname = ${ADMIN_NAME} as "isAdministrators",
            d.datallowconn as "takesConnections", d.datconnlimit as "connectionLimit",
@@ -73,11 +73,11 @@ async function databasesIn(wishes: DatabaseWish[], db: SQL): Promise<Found[]> {
 
 async function makeSure(
   db: SQL,
-  wish: DatabaseWish,
+  database: DatabaseSpec,
   found: Found | undefined,
   made: MadeDatabases,
 ): Promise<void> {
-  const { name, owner } = wish;
+  const { name, owner } = database;
   if (found !== undefined && !isOurs(found, made)) throw isInTheWay(name);
   const isUnfinished = found?.connectionLimit === UNFINISHED_DROP;
   if (isUnfinished) await db.unsafe(`drop database ${identifier(name)} with (force)`);
@@ -89,11 +89,11 @@ async function makeSure(
   await failpoint("host.database.recorded");
   if (isMissing || found.isAdministrators)
     await db.unsafe(`alter database ${identifier(name)} owner to ${identifier(owner)}`);
-  else for (const statement of openings(wish, found)) await db.unsafe(statement);
+  else for (const statement of openings(database, found)) await db.unsafe(statement);
 }
 
 /** Statements that let the owner into the database again. A limit above zero is the owner's own choice. */
-function openings({ name, owner }: DatabaseWish, found: Found): string[] {
+function openings({ name, owner }: DatabaseSpec, found: Found): string[] {
   const [database, role] = [identifier(name), identifier(owner)];
   const isShut = !found.takesConnections || found.connectionLimit === 0;
   return [

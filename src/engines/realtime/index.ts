@@ -69,9 +69,9 @@ export const realtime: Engine<RealtimeSpec> = {
 
 function limits({ maxConnections, applications }: RealtimeSpec, machineBytes: number): Limits {
   const largestMessage = Math.max(0, ...applications.map(({ maxMessageBytes }) => maxMessageBytes));
-  const wished = OWN_MEMORY_BYTES + maxConnections * (CONNECTION_BYTES + largestMessage);
+  const desiredBytes = OWN_MEMORY_BYTES + maxConnections * (CONNECTION_BYTES + largestMessage);
   return {
-    memoryBytes: grantedMemory(wished, machineBytes),
+    memoryBytes: grantedMemory(desiredBytes, machineBytes),
     maxConnections: connectionsWithin(openFileLimit(), maxConnections),
     maxProcesses: OWN_THREADS + THREADS_PER_CPU * availableParallelism(),
     enforcedBy: "engine",

@@ -21,47 +21,47 @@ export function authAnswer(args: string[], session: Session, entry: Route): Answ
 
 /** Answers `HELLO [2|3 [AUTH user password] [SETNAME name]]`. */
 export function helloAnswer(args: string[], session: Session, entry: Route): Answer {
-  const wish = readWish(args, session.protocol);
-  if (typeof wish === "string") return { reply: wish, session };
-  if (wish.login !== null && !isRight(wish.login, entry.users)) {
+  const request = readHello(args, session.protocol);
+  if (typeof request === "string") return { reply: request, session };
+  if (request.login !== null && !isRight(request.login, entry.users)) {
     return { reply: WRONG, session, isRefused: true };
   }
-  const login = wish.login ?? session.login;
+  const login = request.login ?? session.login;
   if (login === null) return { reply: errorReply(withoutLogin(entry)), session };
-  const next = { ...session, login, protocol: wish.protocol, name: wish.name ?? session.name };
+  const next = { ...session, login, protocol: request.protocol, name: request.name ?? session.name };
   return { reply: greeting(next, entry), session: next };
 }
 
-interface Wish {
+interface HelloRequest {
   protocol: 2 | 3;
   login: Login | null;
   name: string | null;
 }
 
 /** Reads the options of HELLO. @returns the error reply for invalid options. */
-function readWish(args: string[], current: 2 | 3): Wish | string {
+function readHello(args: string[], current: 2 | 3): HelloRequest | string {
   const [, version, ...options] = args;
   if (version === undefined) return { protocol: current, login: null, name: null };
   const protocol = strictInteger(version);
   if (protocol === null) return errorReply("ERR Protocol version is not an integer or out of range");
   if (protocol !== 2 && protocol !== 3) return errorReply("NOPROTO unsupported protocol version");
-  const wish: Wish = { protocol, login: null, name: null };
+  const request: HelloRequest = { protocol, login: null, name: null };
   for (let at = 0; at < options.length;) {
     const [option = "", first, second] = options.slice(at, at + 3);
     const name = option.toLowerCase();
     if (name === "auth" && first !== undefined && second !== undefined) {
-      wish.login = { user: first, password: second };
+      request.login = { user: first, password: second };
       at += 3;
     } else if (name === "setname" && first !== undefined) {
       const refusal = listingRefusal("Client names", first);
       if (refusal !== null) return refusal;
-      wish.name = first;
+      request.name = first;
       at += 2;
     } else {
       return errorReply(`ERR Syntax error in HELLO option '${option}'`);
     }
   }
-  return wish;
+  return request;
 }
 
 function withoutLogin({ engine }: Route): string {

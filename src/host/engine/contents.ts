@@ -47,7 +47,7 @@ export class Contents {
     const { log, file, condition, runner } = this.#parts;
     const { isDataNew, faults } = await runner.apply(runnable, process, madeDatabasesOf(file));
     this.#faults = faults;
-    if (faults.length > 0) log.warn({ faults }, "databases could not be brought to their wish");
+    if (faults.length > 0) log.warn({ faults }, "databases could not be brought to their desired state");
     condition.notice("databases", faults.map(({ reason }) => reason).join(" ") || null);
     return isDataNew;
   }

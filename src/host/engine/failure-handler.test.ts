@@ -58,8 +58,8 @@ function configOf(id: string): string {
 }
 
 /** A cache with one key, which keeps its keys in memory only until it ends. */
-async function cacheWithKey(wishes: object = {}): Promise<InstanceSpec> {
-  const spec = sleepySpec("cache", { evictionPolicy: "allkeys-lru", ...wishes });
+async function cacheWithKey(overrides: object = {}): Promise<InstanceSpec> {
+  const spec = sleepySpec("cache", { evictionPolicy: "allkeys-lru", ...overrides });
   await host.ensure(spec);
   const client = customerCache(await gateway.until(spec.id, "running"));
   await client.set("key", "value");

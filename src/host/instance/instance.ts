@@ -69,8 +69,8 @@ export class Instance {
     const failures = (this.failures = new FailureHandler({ ...shared, runner, address }));
     const contents = (this.#contents = new Contents({ ...shared, runner }));
     const onIdle = () => this.idle();
-    const onEndedInVain = (error: unknown) => failures.stoppedWithoutSleep(error);
-    const sleep = (this.sleep = new SleepCycle({ ...shared, runner, address, onIdle, onEndedInVain }));
+    const onFailed = (error: unknown) => failures.stoppedWithoutSleep(error);
+    const sleep = (this.sleep = new SleepCycle({ ...shared, runner, address, onIdle, onFailed }));
     this.#engine = { lifecycle, file, runner, address, contents, sleep, failures, starts };
   }
 

@@ -1,5 +1,5 @@
 // Records in the manifest which databases the API made. A customer's own databases are neither taken over nor dropped.
-import type { DatabaseWish, InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { DatabaseSpec, InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { MadeDatabases } from "../../engines/engine.ts";
 import type { ManifestFile } from "./manifest-file.ts";
 import type { Manifest } from "./manifest.ts";
@@ -28,7 +28,7 @@ export function madeDatabasesAfter(spec: InstanceSpec, former: Manifest | null):
 export function pendingDatabases(manifest: Manifest): string[] {
   const made = new Set(namesIn(manifest));
   return databasesOf(manifest.spec)
-    .filter(({ name, wish }) => made.has(name) !== (wish === "present"))
+    .filter(({ name, desiredState }) => made.has(name) !== (desiredState === "present"))
     .map(({ name }) => name);
 }
 
@@ -39,10 +39,10 @@ function namesIn({ madeDatabases, spec }: Manifest): string[] {
 
 function presentIn(spec: InstanceSpec): string[] {
   return databasesOf(spec)
-    .filter(({ wish }) => wish === "present")
+    .filter(({ desiredState }) => desiredState === "present")
     .map(({ name }) => name);
 }
 
-function databasesOf(spec: InstanceSpec): DatabaseWish[] {
+function databasesOf(spec: InstanceSpec): DatabaseSpec[] {
   return "databases" in spec ? spec.databases : [];
 }

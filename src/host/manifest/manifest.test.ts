@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { textInFormat1 } from "../../contracts/test-support.ts";
 import type { InstanceUser } from "../../contracts/users.ts";
 import { MAX_USERS } from "../../engines/users.ts";
 import { noteManifest, readManifest, writeManifest } from "./manifest.ts";
@@ -46,7 +47,7 @@ describe("a manifest that an earlier release wrote with all users of an engine",
     const { state: _, sleep, ...rest } = former;
     const { lastWake, wakes, since } = sleep;
     const record = { isAsleep: true, since, users, lastWake, wakes };
-    writeFileSync(path, JSON.stringify({ ...rest, wish: "present", sleep: record }));
+    writeFileSync(path, textInFormat1({ ...rest, desiredState: "present", sleep: record }));
     return readManifest(path);
   }
 

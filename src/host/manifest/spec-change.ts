@@ -80,6 +80,8 @@ function namesOf({ users }: InstanceSpec): string[] {
  */
 function contentsOf(spec: InstanceSpec, made: string[]): { users: InstanceUser[]; databases: unknown } {
   if (!("databases" in spec)) return { users: spec.users, databases: null };
-  const databases = spec.databases.filter(({ name, wish }) => wish === "present" || made.includes(name));
+  const databases = spec.databases.filter(
+    ({ name, desiredState }) => desiredState === "present" || made.includes(name),
+  );
   return { users: spec.users, databases };
 }

@@ -39,7 +39,7 @@ export interface SleepCycleParts {
   /** Called when the engine has been idle for as long as the spec says. */
   onIdle(): void;
   /** Called when an engine has ended for a suspension that failed, so that it must start again. */
-  onEndedInVain(error: unknown): void;
+  onFailed(error: unknown): void;
 }
 
 export class SleepCycle {
@@ -99,7 +99,7 @@ export class SleepCycle {
    * @throws PublicError that says what keeps it awake.
    */
   async suspend(isIdle: boolean): Promise<void> {
-    const { id, file, runner, lifecycle, onEndedInVain } = this.#parts;
+    const { id, file, runner, lifecycle, onFailed } = this.#parts;
     if (lifecycle.isLeaving) throw new PublicError(`${id} is being stopped.`);
     const { manifest } = file;
     const { runnable, process } = runner;
@@ -117,7 +117,7 @@ export class SleepCycle {
       const sleeper = { ...this.#parts, users: this.#users, runnable, process, signal };
       await suspend(sleeper, isIdle ? WHEN_QUIET : WHEN_ASKED);
     } catch (error) {
-      if (runner.process === null) onEndedInVain(error);
+      if (runner.process === null) onFailed(error);
       if (error instanceof PublicError) throw error;
       throw new PublicError(reasonOf(error, "The host could not put it to sleep."), error);
     }

@@ -167,7 +167,7 @@ describe("a new spec for a sleeping Postgres", () => {
     if (spec.kind !== "postgres") throw new Error("not a Postgres");
     await host.ensure(spec);
     await host.suspend(spec.id);
-    const databases = [...spec.databases, { name: "more", owner: "app", wish: "present" as const }];
+    const databases = [...spec.databases, { name: "more", owner: "app", desiredState: "present" as const }];
     const seen = await host.ensure({ ...spec, databases });
     expect(seen).toMatchObject({
       state: "running",

@@ -65,7 +65,7 @@ function storeSpec(vault: Vault): PostgresSpec {
     id: STORE_ID,
     engines: [STORE_ENGINE],
     users: [{ name: NAME, verifier: scramVerifier(vault.derivePassword("store"), STORE_ID) }],
-    databases: [{ name: NAME, owner: NAME, wish: "present" }],
+    databases: [{ name: NAME, owner: NAME, desiredState: "present" }],
     version: null,
     ...STORE_RESOURCES,
     exposure: { port: null, scope: "loopback", through: "engine" },

@@ -21,7 +21,7 @@ const RENEWAL_DAYS = 30;
 const BACKDATED_DAYS = 1;
 
 /** A request for a certificate of the gateway. */
-export interface CertificateWish {
+export interface CertificateRequest {
   dataDir: string;
   /** Names and addresses that clients may reach the gateway by. */
   names: string[];
@@ -57,12 +57,12 @@ export function gatewayNames({ publicHost, bind }: Config): string[] {
  * A disk that cannot be written to does not keep Pilvi from starting: the new certificate is used, and the next start
  * makes another.
  */
-export async function ensureGatewayCertificate(wish: CertificateWish, log: Log): Promise<Certificate> {
-  const folder = join(wish.dataDir, "tls");
+export async function ensureGatewayCertificate(request: CertificateRequest, log: Log): Promise<Certificate> {
+  const folder = join(request.dataDir, "tls");
   const present = readPair(folder, "gateway");
-  const authority = readIfThere(authorityFile(wish.dataDir));
-  if (present !== null && authority !== null && isGood(present, authority, wish)) return present;
-  return makeGatewayCertificate(folder, wish, log);
+  const authority = readIfThere(authorityFile(request.dataDir));
+  if (present !== null && authority !== null && isGood(present, authority, request)) return present;
+  return makeGatewayCertificate(folder, request, log);
 }
 
 /**
@@ -90,7 +90,7 @@ export function readAuthority({ dataDir, tls }: Config): string {
 
 async function makeGatewayCertificate(
   folder: string,
-  { names, now }: CertificateWish,
+  { names, now }: CertificateRequest,
   log: Log,
 ): Promise<Certificate> {
   const x509 = await import("./x509.ts");
@@ -138,7 +138,7 @@ function readPair(folder: string, name: string): Certificate | null {
   }
 }
 
-function isGood({ cert }: Certificate, authority: string, { names, now }: CertificateWish): boolean {
+function isGood({ cert }: Certificate, authority: string, { names, now }: CertificateRequest): boolean {
   const certificate = new X509Certificate(cert);
   return (
     isSignedBy(certificate, authority) &&

@@ -23,7 +23,7 @@ export function specOf(cluster: DatabaseClusterRow, { vault }: { vault: Vault })
     databases: cluster.schemas.map(({ name, status }) => ({
       name,
       owner: cluster.username,
-      wish: status === "deleting" ? "absent" : "present",
+      desiredState: status === "deleting" ? "absent" : "present",
     })),
   };
 }

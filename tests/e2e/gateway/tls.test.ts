@@ -118,8 +118,8 @@ const KINDS: Kind[] = [
   {
     name: "a Postgres",
     async make() {
-      const wishes = { type: "provider_managed_postgres", config: { is_public: true } };
-      const resource = await createCluster(pilvi, wishes);
+      const attributes = { type: "provider_managed_postgres", config: { is_public: true } };
+      const resource = await createCluster(pilvi, attributes);
       return { resource, ask: (way) => askPostgres(resource, way) };
     },
     canSleep: false,
@@ -138,7 +138,7 @@ describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, refusal }) => 
   });
 
   /** Makes an attempt that must not wake it, if it can sleep. */
-  function inVain<T>(attempt: () => Promise<T>): Promise<T> {
+  function errorOf<T>(attempt: () => Promise<T>): Promise<T> {
     return canSleep ? sleeper.sleepsThrough(attempt) : attempt();
   }
 
@@ -146,7 +146,7 @@ describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, refusal }) => 
     for (const host of [resource.attributes.connection.hostname, elsewhere.address]) {
       if (canSleep) await sleeper.sleep();
       expect(await ask({ host, ca: certificate })).toBe("42");
-      const error: unknown = await inVain(() =>
+      const error: unknown = await errorOf(() =>
         ask({ host, ca: stranger }).catch((caught: unknown) => caught),
       );
       expect(error).toMatchObject({ message: expect.stringMatching(/certificate/i) as string });
@@ -154,7 +154,7 @@ describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, refusal }) => 
   });
 
   test("refuses plain text from anywhere but loopback, in words of its protocol", async () => {
-    const error: unknown = await inVain(() =>
+    const error: unknown = await errorOf(() =>
       ask({ host: elsewhere.address }).catch((caught: unknown) => caught),
     );
     expect(error).toMatchObject(refusal);

@@ -64,8 +64,8 @@ async function ask<Document = CacheDocument>(
   return { status: response.status, document: (await response.json()) as Document };
 }
 
-async function available(wishes: Record<string, unknown>): Promise<CacheResource> {
-  const created = await ask("POST", "/caches", cacheBody(wishes));
+async function available(attributes: Record<string, unknown>): Promise<CacheResource> {
+  const created = await ask("POST", "/caches", cacheBody(attributes));
   expect(created.status).toBe(201);
   const { document } = await ask("GET", `/caches/${created.document.data.id}?wait=available`);
   expect(document.data.attributes.status).toBe("available");

@@ -9,11 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => pilvi.close());
 
-const create = (wishes: object, token?: string) =>
+const create = (attributes: object, token?: string) =>
   pilvi.api<{ errors?: Record<string, string[]> }>(
     "POST",
     "/caches",
-    cacheBody({ ...wishes }),
+    cacheBody({ ...attributes }),
     token === undefined ? {} : { authorization: `Bearer ${token}` },
   );
 const organization = async () =>

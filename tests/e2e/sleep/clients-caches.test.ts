@@ -241,9 +241,9 @@ describe.each(["valkey", "redis"])("%s-cli", (engine) => {
   let env: Record<string, string>;
   let own: Sleeper;
   beforeAll(async () => {
-    const wishes = engine === "redis" ? { type: "hosted_redis", size: "250mb" } : {};
+    const attributes = engine === "redis" ? { type: "hosted_redis", size: "250mb" } : {};
     const resource =
-      engine === "redis" ? await pilvi.createCache({ uses_hibernation: true, ...wishes }) : cache;
+      engine === "redis" ? await pilvi.createCache({ uses_hibernation: true, ...attributes }) : cache;
     own = new Sleeper(pilvi, resource);
     const { port, username, password } = loginOf(resource);
     const found = (await findEngines(loadConfig(process.env).enginesDir)).find(({ name }) => name === engine);

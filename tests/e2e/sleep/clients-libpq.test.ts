@@ -45,9 +45,9 @@ afterAll(async () => {
 });
 
 /** Runs statements or commands of psql, and returns its output. */
-function psql(commands: string | string[], wishes: Record<string, string> = {}, way = ""): Promise<string> {
+function psql(commands: string | string[], settings: Record<string, string> = {}, way = ""): Promise<string> {
   const options = ["-d", way, ...[commands].flat().flatMap((command) => ["-c", command])];
-  return runProgram(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", ...options], { ...env, ...wishes });
+  return runProgram(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", ...options], { ...env, ...settings });
 }
 
 function bench(...options: string[]): Promise<string> {
@@ -89,8 +89,8 @@ test("psql wakes no cluster with a refused login", async () => {
     [{ PGSSLMODE: "disable", PGCHANNELBINDING: "require" }, "channel binding"],
     [{ PGSSLMODE: "verify-full", PGSSLROOTCERT: "" }, "root certificate file"],
   ];
-  for (const [wishes, complaint] of refused) {
-    const said = await sleeper.sleepsThrough(() => psql("select 1", wishes).catch(String));
+  for (const [settings, complaint] of refused) {
+    const said = await sleeper.sleepsThrough(() => psql("select 1", settings).catch(String));
     expect(said).toContain(complaint);
   }
 });

@@ -248,9 +248,9 @@ describe.skipIf(PHP === null)("PDO of PHP, where it can be had", () => {
   });
   afterEach(() => php.close());
 
-  const open = (wishes: { password?: string; isSecure?: boolean } = {}) => {
-    const { host, port, user, password, database } = { ...loginOf(cluster), ...wishes };
-    const tls = wishes.isSecure === true ? `PDO::MYSQL_ATTR_SSL_CA => '${authority}'` : "";
+  const open = (account: { password?: string; isSecure?: boolean } = {}) => {
+    const { host, port, user, password, database } = { ...loginOf(cluster), ...account };
+    const tls = account.isSecure === true ? `PDO::MYSQL_ATTR_SSL_CA => '${authority}'` : "";
     const dsn = `mysql:host=${host};port=${port};dbname=${database}`;
     return php.run(`$db = new PDO('${dsn}', '${user}', '${password}', [${tls}]); return 'open';`);
   };

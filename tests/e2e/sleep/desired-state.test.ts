@@ -48,8 +48,8 @@ async function expectKept(resource: Resource): Promise<void> {
   expect(await session.numbers().finally(() => session.end())).toEqual([42]);
 }
 
-async function change(resource: Resource, wish: object): Promise<void> {
-  const { status, body } = await pilvi.api("PATCH", pathOf(resource), wish);
+async function change(resource: Resource, attributes: object): Promise<void> {
+  const { status, body } = await pilvi.api("PATCH", pathOf(resource), attributes);
   expect([status, JSON.stringify(body)]).toEqual([200, expect.any(String)]);
   expect((await pilvi.api("GET", `${pathOf(resource)}?wait=available`)).status).toBe(200);
 }
@@ -61,7 +61,7 @@ async function expectDeleted(resource: Resource): Promise<void> {
 }
 
 /** The changes that turn each kind's sleep off and on, and give it more memory. */
-function wishesOf(resource: Resource): { never: object; again: object; bigger: object } {
+function changesOf(resource: Resource): { never: object; again: object; bigger: object } {
   if (resource.type === "caches") {
     return {
       never: { uses_hibernation: false },
@@ -112,7 +112,7 @@ describe.each(sleepyKinds())("$name", (kind) => {
   });
 
   test("with its sleep turned off keeps its address and its data, and may sleep when it is turned on again", async () => {
-    const { never, again } = wishesOf(resource);
+    const { never, again } = changesOf(resource);
     for (let round = 0; round < 2; round += 1) {
       await putToSleep(pilvi, resource);
       await change(resource, never);
@@ -131,7 +131,7 @@ describe.each(sleepyKinds())("$name", (kind) => {
   test("that gets more memory in its sleep sleeps on, and has it when it wakes", async () => {
     const before = await memoryOf(resource);
     await putToSleep(pilvi, resource);
-    await change(resource, wishesOf(resource).bigger);
+    await change(resource, changesOf(resource).bigger);
     await expectAsleep(pilvi, resource);
     await expectKept(resource);
     await untilAwake(pilvi, resource);

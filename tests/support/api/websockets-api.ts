@@ -32,8 +32,8 @@ export function asker(api: () => TestApi) {
 }
 
 /** Creates a cluster and returns its ids. */
-export async function newWebSocketCluster(api: TestApi, wishes: object = {}) {
-  const response = await api.request(SERVERS, { json: { ...validServer, ...wishes } });
+export async function newWebSocketCluster(api: TestApi, attributes: object = {}) {
+  const response = await api.request(SERVERS, { json: { ...validServer, ...attributes } });
   const { data, included } = (await response.json()) as ServerAnswer;
   const [application] = included ?? [];
   if (application === undefined) throw new Error("a cluster has an application");

@@ -13,7 +13,7 @@ const MAIN = resolve(import.meta.dir, "../../../src/realtime/main.ts");
 export const APP = { appId: "1001", key: "app-key", secret: "app-secret" };
 
 /** An application as the control plane describes it. */
-export function application(wishes: Partial<WebSocketApplication> = {}): WebSocketApplication {
+export function application(overrides: Partial<WebSocketApplication> = {}): WebSocketApplication {
   return {
     id: "app",
     appId: APP.appId,
@@ -27,15 +27,15 @@ export function application(wishes: Partial<WebSocketApplication> = {}): WebSock
     clientEventsEnabled: true,
     subscriptionCountEnabled: false,
     webhooks: [],
-    ...wishes,
+    ...overrides,
   };
 }
 
 /** Starts a server, and resolves when clients can connect. */
-export async function startRealtime(wishes: Partial<WebSocketApplication> = {}): Promise<TestRealtime> {
+export async function startRealtime(overrides: Partial<WebSocketApplication> = {}): Promise<TestRealtime> {
   const realtime = new TestRealtime();
   await realtime.start();
-  await realtime.configure(wishes);
+  await realtime.configure(overrides);
   return realtime;
 }
 
@@ -87,8 +87,8 @@ export class TestRealtime {
   }
 
   /** Gives it a single application, with the given settings. */
-  async configure(wishes: Partial<WebSocketApplication> = {}): Promise<void> {
-    await this.configureAll({ maxConnections: 10_000, applications: [application(wishes)] });
+  async configure(overrides: Partial<WebSocketApplication> = {}): Promise<void> {
+    await this.configureAll({ maxConnections: 10_000, applications: [application(overrides)] });
   }
 
   async configureAll(config: ClusterConfig): Promise<void> {

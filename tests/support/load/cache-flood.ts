@@ -3,7 +3,7 @@ import type { Socket } from "bun";
 
 const CHUNK_BYTES = 1024 ** 2;
 
-export interface FloodWishes {
+export interface FloodOptions {
   port: number;
   /** Sent first, and answered before the flood begins. */
   login: string;
@@ -13,7 +13,7 @@ export interface FloodWishes {
 }
 
 /** Floods until everything is sent or the other side closes. @returns the function that closes the connection. */
-export async function flood({ port, login, beginning, repeated, bytes }: FloodWishes): Promise<() => void> {
+export async function flood({ port, login, beginning, repeated, bytes }: FloodOptions): Promise<() => void> {
   const over = Promise.withResolvers<void>();
   const loggedIn = Promise.withResolvers<void>();
   const chunk = Buffer.from(repeated.repeat(Math.ceil(Math.min(CHUNK_BYTES, bytes) / repeated.length)));

@@ -63,7 +63,7 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
   return instance;
 }
 
-export function specWith(wishes: Partial<PostgresSpec>): PostgresSpec {
+export function specWith(overrides: Partial<PostgresSpec>): PostgresSpec {
   return {
     kind: "postgres",
     id: MODEL_ID,
@@ -76,7 +76,7 @@ export function specWith(wishes: Partial<PostgresSpec>): PostgresSpec {
     cpus: null,
     maxConnections: 10,
     databases: [],
-    ...wishes,
+    ...overrides,
   };
 }
 

@@ -33,18 +33,18 @@ export async function startDatabases(env: Record<string, string> = {}): Promise<
 }
 
 /** A valid body for `POST /databases/clusters`. */
-export function clusterBody(wishes: Record<string, unknown> = {}): Record<string, unknown> {
-  return { type: POSTGRES, name: "orders", region: "eu-central-1", ...wishes };
+export function clusterBody(attributes: Record<string, unknown> = {}): Record<string, unknown> {
+  return { type: POSTGRES, name: "orders", region: "eu-central-1", ...attributes };
 }
 
 /** Requests a cluster. */
 export async function orderCluster(
   pilvi: TestPilvi,
-  wishes: Record<string, unknown> = {},
+  attributes: Record<string, unknown> = {},
   headers: Record<string, string> = {},
 ): Promise<DatabaseClusterResource> {
   const path = "/databases/clusters";
-  const { status, body } = await pilvi.api<ClusterDocument>("POST", path, clusterBody(wishes), headers);
+  const { status, body } = await pilvi.api<ClusterDocument>("POST", path, clusterBody(attributes), headers);
   if (status !== 201) throw new Error(`no cluster: ${status} ${JSON.stringify(body)}`);
   return body.data;
 }
@@ -52,10 +52,10 @@ export async function orderCluster(
 /** Creates a cluster and waits until it is available. */
 export async function createCluster(
   pilvi: TestPilvi,
-  wishes: Record<string, unknown> = {},
+  attributes: Record<string, unknown> = {},
   headers: Record<string, string> = {},
 ): Promise<DatabaseClusterResource> {
-  const { id } = await orderCluster(pilvi, wishes, headers);
+  const { id } = await orderCluster(pilvi, attributes, headers);
   return await untilCluster(pilvi, id, "available", headers);
 }
 

@@ -171,8 +171,8 @@ export class TestPilvi {
   }
 
   /** Creates a cache and waits until it is available. */
-  async createCache(wishes: Record<string, unknown> = {}): Promise<CacheResource> {
-    const created = await this.api<CacheDocument>("POST", "/caches", cacheBody(wishes));
+  async createCache(attributes: Record<string, unknown> = {}): Promise<CacheResource> {
+    const created = await this.api<CacheDocument>("POST", "/caches", cacheBody(attributes));
     if (created.status !== 201)
       throw new Error(`POST /caches: ${created.status} ${JSON.stringify(created.body)}`);
     return await this.untilStatus(created.body.data.id, "available");
@@ -262,13 +262,13 @@ export function pilviEnv(dataDir: string, port: number): Record<string, string> 
 }
 
 /** A valid body for `POST /caches`. */
-export function cacheBody(wishes: Record<string, unknown> = {}): Record<string, unknown> {
+export function cacheBody(attributes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     type: "platform_valkey",
     name: "sessions",
     region: "eu-central-1",
     size: "valkey-flex-250mb",
-    ...wishes,
+    ...attributes,
   };
 }
 

@@ -28,10 +28,10 @@ export interface TestServer {
 /** Requests a cluster. */
 export async function orderServer(
   pilvi: TestPilvi,
-  wishes: object = {},
+  attributes: object = {},
   headers: Record<string, string> = {},
 ): Promise<TestServer> {
-  const body = { ...validServer, ...wishes };
+  const body = { ...validServer, ...attributes };
   const answer = await pilvi.api<ServerDocument>("POST", "/websocket-servers", body, headers);
   const { data, included } = answer.body;
   const [main] = included ?? [];
@@ -41,8 +41,8 @@ export async function orderServer(
 }
 
 /** Creates a cluster and waits until it is available. */
-export async function createServer(pilvi: TestPilvi, wishes: object = {}): Promise<TestServer> {
-  const made = await orderServer(pilvi, wishes);
+export async function createServer(pilvi: TestPilvi, attributes: object = {}): Promise<TestServer> {
+  const made = await orderServer(pilvi, attributes);
   return { ...made, server: await untilServer(pilvi, made.id) };
 }
 

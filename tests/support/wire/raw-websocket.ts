@@ -10,7 +10,7 @@ export interface RawFrame {
   payload: Buffer;
 }
 
-export interface FrameWishes {
+export interface FrameOptions {
   /** False says that more of the message follows. */
   isLast?: boolean;
   isMasked?: boolean;
@@ -21,8 +21,8 @@ export interface FrameWishes {
 const USUAL_PATH = `/app/${APP.key}?protocol=7&client=raw&version=1.0`;
 
 /** A frame as a client sends it. */
-export function frameOf(opcode: number, payload: string | Buffer, wishes: FrameWishes = {}): Buffer {
-  const { isLast = true, isMasked = true, reserved = 0 } = wishes;
+export function frameOf(opcode: number, payload: string | Buffer, options: FrameOptions = {}): Buffer {
+  const { isLast = true, isMasked = true, reserved = 0 } = options;
   const data = Buffer.from(payload as string);
   const first = (isLast ? 0x80 : 0) | (reserved << 4) | opcode;
   const length = lengthOf(data.length);

@@ -72,16 +72,16 @@ async function insertInto(
 /** All properties of a new application, with a newly generated key and secret. */
 export function newApplicationValues(
   { vault }: KindContext,
-  wish: { serverId: string; settings: NewApplication; maxConnections: number },
+  request: { serverId: string; settings: NewApplication; maxConnections: number },
 ): ApplicationValues {
-  const { settings } = wish;
+  const { settings } = request;
   const id = newId("wsa");
   return {
     id,
-    serverId: wish.serverId,
+    serverId: request.serverId,
     key: newKey(),
     sealedSecret: vault.seal(newPassword(), id),
     ...settings,
-    max_connections: wish.maxConnections,
+    max_connections: request.maxConnections,
   };
 }
