@@ -1,4 +1,4 @@
-// Accounts: users, their sign-in and their sessions.
+// Accounts: users, their sign-in, sessions and passkeys.
 export { createRecoveryLink, createSetUpLink } from "./links.ts";
 export { sessionUserOf } from "./principal.ts";
 export { accountOperations } from "./routes.ts";
