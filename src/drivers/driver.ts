@@ -62,8 +62,8 @@ export interface Driver {
    */
   journal(after: number, signal: AbortSignal): Promise<JournalRecord[]>;
   /**
-   * Calls back with every instance's observation first, then with `synced`, then with every change as it happens.
-   * Reconnects by itself, and then begins anew, until the signal is aborted.
+   * Calls back with every instance's observation first, then with `synced`, then with every change as it happens. It may
+   * repeat an observation. Reconnects by itself, and then begins anew, until the signal is aborted.
    */
   watch(events: WatchEvents, signal: AbortSignal): void;
 }

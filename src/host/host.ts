@@ -17,6 +17,7 @@ import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
 import { Instance } from "./instance/instance.ts";
+import { measuredInstances, presentIds, restlessIds, withEngine } from "./instance/selections.ts";
 import { HostJournal } from "./journal/host-journal.ts";
 import {
   addressSocket,
@@ -32,7 +33,7 @@ import { OomCounter } from "./engine/out-of-memory.ts";
 import { Runner } from "./engine/runner.ts";
 import { slotKindsOf, WarmPool } from "./provisioning/warm-pool.ts";
 import { StartLimiter } from "./engine/start-limiter.ts";
-import { StorageMeter, type MeasuredInstance } from "./os/storage-meter.ts";
+import { StorageMeter } from "./os/storage-meter.ts";
 import type { InstanceDependencies } from "./instance/dependencies.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
@@ -85,13 +86,13 @@ export class Host {
       starts: new StartLimiter(),
       gateway: this.#gateway,
       addresses: this.#addresses,
-      allotUid: (spec) => (canSwitchUsers() ? allotUid(spec, this.#takenUids()) : null),
+      allotUid: (spec) => (canSwitchUsers() ? allotUid(spec, { has: (uid) => this.#isUidTaken(uid) }) : null),
       log,
       runner: (parts) => new Runner(parts, this.journal.of(parts.id)),
       onChange: (observation) => this.#changed(observation),
     };
     this.#storage = new StorageMeter(
-      () => this.#measuredInstances(),
+      () => measuredInstances(this.#instances.values()),
       (id) => diskUseOf(instanceFolder(settings.dataDir, id).path, MAX_MEASURED_FILES),
     );
   }
@@ -108,7 +109,7 @@ export class Host {
     const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>
       instance.hasProcess ? "running" : "others",
     );
-    const trim = () => trimLogs(this.#instances.keys(), this.#settings.dataDir, this.#log);
+    const trim = () => trimLogs(withEngine(this.#instances.values()), this.#settings.dataDir, this.#log);
     this.#timers = [
       setInterval(trim, LOG_CHECK_INTERVAL_MS),
       setInterval(() => this.#checkUse(), USE_CHECK_INTERVAL_MS),
@@ -177,8 +178,14 @@ export class Host {
     return freePorts(ports, this.#settings.bind);
   }
 
-  observeAll(): Observation[] {
-    return [...this.#instances.values()].map((instance) => instance.observe());
+  /** The ids of all instances that are there. */
+  ids(): string[] {
+    return presentIds(this.#instances.values());
+  }
+
+  /** The ids of the instances to which something may happen without a client or a request. */
+  restlessIds(): string[] {
+    return restlessIds(this.#instances.values());
   }
 
   /** Calls the listener at every change; the returned function ends that. */
@@ -237,8 +244,8 @@ export class Host {
     return instance;
   }
 
-  #takenUids(): Set<number> {
-    return new Set([...this.#instances.values()].flatMap(({ uid }) => uid ?? []));
+  #isUidTaken(wanted: number): boolean {
+    return this.#instances.values().some(({ uid }) => uid === wanted);
   }
 
   #stopTimers(): void {
@@ -259,15 +266,8 @@ export class Host {
     });
   }
 
-  #measuredInstances(): MeasuredInstance[] {
-    return this.observeAll().map(({ id, state, since }) => ({
-      id,
-      asleepSince: state === "asleep" ? since : null,
-    }));
-  }
-
   #checkUse(): void {
-    for (const instance of this.#instances.values()) void instance.sleep.checkUse();
+    for (const instance of withEngine(this.#instances.values())) void instance.sleep.checkUse();
   }
 
   #checkMemory(): void {

@@ -13,11 +13,14 @@ import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
 import type { Host } from "./host.ts";
 
-/** The interval at which a watcher gets all observations again, in case it missed a change. */
-const RESYNC_INTERVAL_MS = 30_000;
+/**
+ * The interval at which a watcher gets again what it may have taken too early: the observations of instances that are
+ * not at rest, and the latest changes.
+ */
+const REPEAT_MS = 30_000;
 
-/** The number of instances of a resync after which other work of the host gets its turn. */
-const RESYNC_SLICE = 200;
+/** The number of observations after which other work of the host gets its turn. */
+const OBSERVATIONS_AT_ONCE = 200;
 
 /** The time an answer is held while there are no records. */
 const JOURNAL_WAIT_MS = 20_000;
@@ -25,8 +28,10 @@ const JOURNAL_WAIT_MS = 20_000;
 /** Engines take their time, and a watch has no end. Bun applies this to unix sockets, although its types omit it. */
 const NO_IDLE_TIMEOUT: object = { idleTimeout: 0 };
 
+type Stop = () => Promise<void>;
+
 /** Begins to serve; the returned function ends that. */
-export function serveHost(host: Host, socketPath: string, log: Log): () => Promise<void> {
+export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = REPEAT_MS): Stop {
   mkdirSync(dirname(socketPath), { recursive: true, mode: 0o711 });
   rmSync(socketPath, { force: true });
   const server = Bun.serve({
@@ -47,7 +52,7 @@ export function serveHost(host: Host, socketPath: string, log: Log): () => Promi
         GET: (request) => journalResponse(host, request),
       },
       [hostPath("/watch")]: {
-        GET: (request) => watchResponse(host, request.signal),
+        GET: (request) => watchResponse(host, request.signal, repeatMs),
       },
       [hostPath("/instances/:id")]: {
         GET: (request) => Response.json(host.observe(request.params.id)),
@@ -105,27 +110,40 @@ async function journalResponse(host: Host, request: Request): Promise<Response> 
   return Response.json({ version: 1, records: await host.journal.after(after, signal) });
 }
 
-/** One JSON object a line: every observation, then all ids, then each change; all of it again at an interval. */
-function watchResponse(host: Host, signal: AbortSignal): Response {
+/**
+ * One JSON object a line: every observation, then all ids, then each change. An instance at rest that has not changed is
+ * not repeated, so that a host full of them has nothing to do.
+ */
+function watchResponse(host: Host, signal: AbortSignal, repeatMs: number): Response {
   const encoder = new TextEncoder();
+  const changed = new Set<string>();
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       const send = (line: WatchLine) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
-      const sendAll = async () => {
+      const sendEach = async (ids: Iterable<string>) => {
+        let count = 0;
         // Each observation is of the moment when it is sent, so changes may come in between.
-        for (const [index, { id }] of host.observeAll().entries()) {
-          if (index % RESYNC_SLICE === RESYNC_SLICE - 1) await Bun.sleep(0);
+        for (const id of ids) {
+          if (++count % OBSERVATIONS_AT_ONCE === 0) await Bun.sleep(0);
           if (signal.aborted) return;
           send({ type: "observation", observation: host.observe(id) });
         }
-        if (signal.aborted) return;
-        const present = host.observeAll().filter(({ state }) => state !== "absent");
-        send({ type: "synced", ids: present.map(({ id }) => id) });
       };
-      const stopListening = host.listen((observation: Observation) =>
-        send({ type: "observation", observation }),
-      );
-      const timer = setInterval(() => void sendAll(), RESYNC_INTERVAL_MS);
+      const sendAll = async () => {
+        await sendEach(host.ids());
+        if (!signal.aborted) send({ type: "synced", ids: host.ids() });
+      };
+      const repeat = async () => {
+        const ids = new Set([...host.restlessIds(), ...changed]);
+        changed.clear();
+        await sendEach(ids);
+      };
+      const stopListening = host.listen((observation: Observation) => {
+        if (observation.state === "absent") changed.delete(observation.id);
+        else changed.add(observation.id);
+        send({ type: "observation", observation });
+      });
+      const timer = setInterval(() => void repeat(), repeatMs);
       signal.addEventListener("abort", () => {
         clearInterval(timer);
         stopListening();

@@ -10,7 +10,7 @@ export class RequeueBatches {
   #pending: ObservedInstance[] = [];
   #isSending = false;
 
-  /** @param onError gets the errors of `send`; the driver's next resync makes up for that batch. */
+  /** @param onError gets the errors of `send`, whose batch is lost; a watch that begins anew makes up for it. */
   constructor(send: (batch: ObservedInstance[]) => Promise<void>, onError: (error: unknown) => void) {
     this.#send = send;
     this.#onError = onError;

@@ -6,7 +6,7 @@ import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
 import { enginePidsAt } from "../../../tests/support/pilvi/processes.ts";
 import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../../config.ts";
-import { Host } from "../../host/host.ts";
+import { Host, type Listener } from "../../host/host.ts";
 import { hostSocket } from "../../host/os/layout.ts";
 import { serveHost } from "../../host/server.ts";
 import { PublicError } from "../../lib/errors.ts";
@@ -15,6 +15,7 @@ import { ensureProgram } from "../../processes/program/program.ts";
 import { realtimeEngine } from "../../processes/program/realtime-engine.ts";
 import { VersionMismatch } from "../../contracts/versions.ts";
 import { testDriverContract } from "../contract.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import { cacheSpec } from "../test-support.ts";
 import { localDriver } from "./index.ts";
 
@@ -103,6 +104,41 @@ test("a host of another version is logged once, and asked again until it has the
   expect(await synced.promise).toEqual([]);
   end.abort();
   await stop();
+});
+
+test("a watch repeats instances that are not at rest, and each change once", async () => {
+  const unix = join(dataDir, "repeating.sock");
+  const states: Record<string, Observation["state"]> = {
+    first: "asleep",
+    second: "asleep",
+    third: "running",
+  };
+  const observe = (id: string) => ({ ...host.observe(id), state: states[id] ?? "absent" });
+  const listener = Promise.withResolvers<Listener>();
+  const repeating = Object.assign(Object.create(host) as Host, {
+    observe,
+    ids: () => Object.keys(states),
+    restlessIds: () => Object.keys(states).filter((id) => states[id] !== "asleep"),
+    listen: (listens: Listener) => (listener.resolve(listens), () => undefined),
+  });
+  const stop = serveHost(repeating, unix, log, 5);
+  const seen: string[] = [];
+  const timesOf = (id: string) => seen.filter((each) => each === id).length;
+  const end = new AbortController();
+  const changed = ({ id }: Observation) => void seen.push(id);
+  const synced = Promise.withResolvers<string[]>();
+  localDriver(unix).watch({ changed, synced: synced.resolve }, end.signal);
+  try {
+    expect(await synced.promise).toEqual(["first", "second", "third"]);
+    (await listener.promise)(observe("second"));
+    await until("the change was repeated", () => timesOf("second") === 3);
+    const before = timesOf("third");
+    await until("the running instance was repeated", () => timesOf("third") >= before + 3);
+    expect([timesOf("first"), timesOf("second")]).toEqual([1, 3]);
+  } finally {
+    end.abort();
+    await stop();
+  }
 });
 
 test("an unknown member of a spec is named in the refusal, and a request in another version is refused", async () => {

@@ -30,6 +30,7 @@ export class Instance {
   readonly id: string;
   readonly sleep: SleepCycle;
   readonly failures: FailureHandler;
+  readonly lifecycle: Pick<Machine, "state" | "since">;
   readonly #deps: InstanceDependencies;
   readonly #log: Log;
   readonly #folder: InstanceFolder;
@@ -56,6 +57,7 @@ export class Instance {
       onTransition: (transition) => deps.onTransition?.(id, transition),
       onSeen: () => this.#condition.changed(),
     }));
+    this.lifecycle = lifecycle;
     const condition = (this.#condition = new Condition(lifecycle, () => {
       this.sleep.tell();
       deps.onChange(this.observe());

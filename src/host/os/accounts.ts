@@ -56,7 +56,7 @@ export function uidOf({ spec: { exposure }, uid }: UserOfInstance): number {
  */
 export function allotUid(
   spec: Pick<InstanceSpec, "exposure">,
-  taken: ReadonlySet<number>,
+  taken: Pick<ReadonlySet<number>, "has">,
   ofSystem = systemIds(),
 ): number {
   const isFree = (uid: number) => !taken.has(uid) && !ofSystem.has(uid);

@@ -5,8 +5,8 @@ import { trimLog } from "../../lib/trim-log.ts";
 import { instanceFolder } from "./layout.ts";
 
 /** Trims the logs of instances: an engine may run for years and write a line a second. */
-export function trimLogs(ids: Iterable<string>, dataDir: string, log: Log): void {
-  for (const id of ids) {
+export function trimLogs(instances: Iterable<{ id: string }>, dataDir: string, log: Log): void {
+  for (const { id } of instances) {
     try {
       trimLog(instanceFolder(dataDir, id).log);
     } catch (error) {

@@ -18,8 +18,8 @@ test("a reading has all sizes first, and then only changed sizes", async () => {
   const sizes: Record<string, number> = { a: 1, b: 2 };
   const { meter } = meterOf(
     [
-      { id: "a", asleepSince: null },
-      { id: "b", asleepSince: null },
+      { id: "a", asleepSinceMs: null },
+      { id: "b", asleepSinceMs: null },
     ],
     sizes,
   );
@@ -35,18 +35,18 @@ test("a reading has all sizes first, and then only changed sizes", async () => {
 });
 
 test("a sleeping instance is measured once, and again after another sleep", async () => {
-  const instance: MeasuredInstance = { id: "a", asleepSince: "2026-03-15T08:00:00Z" };
+  const instance: MeasuredInstance = { id: "a", asleepSinceMs: 8 };
   const { meter, asked } = meterOf([instance], { a: 1 });
   await meter.measureAll();
   await meter.measureAll();
   expect(asked).toEqual(["a"]);
-  instance.asleepSince = "2026-03-15T09:00:00Z";
+  instance.asleepSinceMs = 9;
   await meter.measureAll();
   expect(asked).toEqual(["a", "a"]);
 });
 
 test("a removed instance is dropped from the reading", async () => {
-  const instances: MeasuredInstance[] = [{ id: "a", asleepSince: null }];
+  const instances: MeasuredInstance[] = [{ id: "a", asleepSinceMs: null }];
   const { meter } = meterOf(instances, { a: 1 });
   await meter.measureAll();
   instances.pop();
@@ -57,8 +57,8 @@ test("a removed instance is dropped from the reading", async () => {
 test("a stopped meter ends its round", async () => {
   const { meter, asked } = meterOf(
     [
-      { id: "a", asleepSince: null },
-      { id: "b", asleepSince: null },
+      { id: "a", asleepSinceMs: null },
+      { id: "b", asleepSinceMs: null },
     ],
     {},
   );

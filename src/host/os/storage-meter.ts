@@ -12,14 +12,14 @@ const PAUSE_FACTOR = 19;
 /** An instance to measure. */
 export interface MeasuredInstance {
   id: string;
-  /** The start of its sleep, which leaves its data as it is; null for an instance that may write. */
-  asleepSince: string | null;
+  /** When its sleep began, which leaves its data as it is; null for an instance that may write. */
+  asleepSinceMs: number | null;
 }
 
 /** The latest measurement of an instance. */
 interface Measured {
   bytes: number;
-  asleepSince: string | null;
+  asleepSinceMs: number | null;
   /** Grows with each change of any instance. */
   sequence: number;
 }
@@ -77,15 +77,15 @@ export class StorageMeter {
     };
   }
 
-  #isAtRest({ id, asleepSince }: MeasuredInstance): boolean {
-    return asleepSince !== null && this.#measured.get(id)?.asleepSince === asleepSince;
+  #isAtRest({ id, asleepSinceMs }: MeasuredInstance): boolean {
+    return asleepSinceMs !== null && this.#measured.get(id)?.asleepSinceMs === asleepSinceMs;
   }
 
-  #note({ id, asleepSince }: MeasuredInstance, bytes: number): void {
+  #note({ id, asleepSinceMs }: MeasuredInstance, bytes: number): void {
     const former = this.#measured.get(id);
     const isSame = former?.bytes === bytes;
     if (!isSame) this.#sequence += 1;
-    this.#measured.set(id, { bytes, asleepSince, sequence: isSame ? former.sequence : this.#sequence });
+    this.#measured.set(id, { bytes, asleepSinceMs, sequence: isSame ? former.sequence : this.#sequence });
   }
 
   async #pause(ms: number): Promise<void> {

@@ -1,5 +1,6 @@
 // The watch of a host's instances: the moment from which every observed state is known.
 import { expect, test } from "bun:test";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { WatchEvents } from "../../drivers/driver.ts";
 import { createLog } from "../../lib/log.ts";
@@ -40,4 +41,26 @@ test("the watch is ready once every instance was observed, not when the first ob
   expect(host.observedStates.of(SLEEPING.id)?.state).toBe("asleep");
   ended.abort();
   await db.close();
+});
+
+test("the watch begins anew after an observation that could not be passed on", async () => {
+  const db = await queueStore();
+  const watches: { events: WatchEvents; signal: AbortSignal }[] = [];
+  const host = {
+    id: HOST,
+    driver: { watch: (events: WatchEvents, signal: AbortSignal) => void watches.push({ events, signal }) },
+    observedStates: new WatchedStates(),
+  };
+  const ended = new AbortController();
+  void watchInstances({ db, host, restartMs: 1 }, ended.signal, createLog("test", "silent"));
+  expect(watches.length).toBe(1);
+  await db.close();
+  watches[0]?.events.changed(SLEEPING);
+  await until("the watch began anew", () => watches.length === 2);
+  expect(watches.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  watches[1]?.events.synced([]);
+  await until("it began anew once more", () => watches.length === 3);
+  expect(host.observedStates.of(SLEEPING.id)).toBeUndefined();
+  ended.abort();
+  expect(watches.every(({ signal }) => signal.aborted)).toBe(true);
 });

@@ -1,6 +1,6 @@
 // Follows the instances of a host: remembers each observed state, and requeues the resources that differ from it.
 import type { Observation } from "../../contracts/observation.ts";
-import type { Driver } from "../../drivers/driver.ts";
+import type { Driver, WatchEvents } from "../../drivers/driver.ts";
 import type { Log } from "../../lib/log.ts";
 import { requeue, requeueMissing, type Convergence } from "../../reconciler/queue.ts";
 import { RequeueBatches } from "../../reconciler/requeue-batches.ts";
@@ -9,6 +9,9 @@ import { isServed } from "../../resources/shared/status.ts";
 import type { Database } from "../../store/database.ts";
 import { STORE_ID } from "./store-instance.ts";
 
+/** How soon the watch begins anew after an observation that could not be passed on. */
+const RESTART_MS = 5_000;
+
 /** A host as far as the watch needs it. */
 export interface WatchedHost {
   id: string;
@@ -16,33 +19,49 @@ export interface WatchedHost {
   observedStates: WatchedStates;
 }
 
+/** What a watch works with. */
+export interface InstanceWatch {
+  db: Database;
+  host: WatchedHost;
+  /** For tests. */
+  restartMs?: number;
+}
+
 /**
  * Remembers each observed state, and requeues at once a resource whose row does not fit it.
  * @returns a promise that resolves when every instance of the host was observed once.
  */
-export function watchInstances(
-  { db, host: { id, driver, observedStates } }: { db: Database; host: WatchedHost },
-  signal: AbortSignal,
-  log: Log,
-): Promise<void> {
-  const complain = (error: unknown) => log.warn({ error }, "an observation could not be passed on");
-  const batches = new RequeueBatches((batch) => requeue(db, batch), complain);
+export function watchInstances(watch: InstanceWatch, signal: AbortSignal, log: Log): Promise<void> {
+  const { db, host, restartMs = RESTART_MS } = watch;
   const first = Promise.withResolvers<void>();
-  driver.watch(
-    {
-      changed: (seen) => {
-        if (seen.id === STORE_ID) return;
-        observedStates.note(seen);
-        batches.add({ instanceId: seen.id, convergence: convergenceOf(seen) });
-      },
-      synced: (ids) => {
-        observedStates.keepOnly(ids);
-        first.resolve();
-        requeueMissing(db, id, ids).catch(complain);
-      },
+  let present = new AbortController();
+  let restart: ReturnType<typeof setTimeout> | undefined;
+  // A driver does not repeat what it has reported, so a lost observation needs all of them again.
+  const beginAnew = () => {
+    restart = undefined;
+    present.abort();
+    present = new AbortController();
+    if (!signal.aborted) host.driver.watch(events, AbortSignal.any([signal, present.signal]));
+  };
+  const complain = (error: unknown) => {
+    log.warn({ error }, "an observation could not be passed on");
+    restart ??= setTimeout(beginAnew, restartMs);
+  };
+  const batches = new RequeueBatches((batch) => requeue(db, batch), complain);
+  const events: WatchEvents = {
+    changed: (seen) => {
+      if (seen.id === STORE_ID) return;
+      host.observedStates.note(seen);
+      batches.add({ instanceId: seen.id, convergence: convergenceOf(seen) });
     },
-    signal,
-  );
+    synced: (ids) => {
+      host.observedStates.keepOnly(ids);
+      first.resolve();
+      requeueMissing(db, host.id, ids).catch(complain);
+    },
+  };
+  signal.addEventListener("abort", () => clearTimeout(restart));
+  beginAnew();
   return first.promise;
 }
 
