@@ -5,6 +5,7 @@ import { addDatabases } from "./databases/index.ts";
 import { addEvents } from "./events/index.ts";
 import { addOrganization } from "./organization/index.ts";
 import type { Session } from "./session.ts";
+import { addUsage } from "./usage/index.ts";
 import { addWebsockets } from "./websockets/index.ts";
 
 export { CommandError, endingOf } from "./failure.ts";
@@ -12,11 +13,12 @@ export { processIo } from "./io.ts";
 export { printable } from "./printable.ts";
 export { type DatabaseProgram, type Protocol, openSession, withExamples } from "./session.ts";
 
-/** Adds the commands of every kind of resource, of events, and of the organization. */
+/** Adds the commands of every kind of resource, of events, of the organization, and of what it uses. */
 export function addResourceCommands(program: Command, session: Session): void {
   addCaches(program, session);
   addDatabases(program, session);
   addWebsockets(program, session);
   addEvents(program, session);
   addOrganization(program, session);
+  addUsage(program, session);
 }

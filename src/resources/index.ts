@@ -13,9 +13,13 @@ import { recordAllocation, unknownAllocations } from "./shared/allocations.ts";
 import { memberOperations } from "./members/index.ts";
 import { organizationOperation } from "./shared/organization.ts";
 import { tokenOperations } from "./tokens/index.ts";
+import type { ComputeUnits } from "./shared/usage/render.ts";
+import { usageOperation } from "./shared/usage/routes.ts";
 import { websockets } from "./websockets/index.ts";
 
 export const kinds: ResourceKind[] = [caches, databases, websockets];
+
+const computeUnits = Object.assign({}, ...kinds.map((kind) => kind.computeUnits)) as ComputeUnits;
 
 /** The operations of all kinds, and the operations that belong to no kind. */
 export function allOperations(context: KindContext): AnyOperation[] {
@@ -28,6 +32,7 @@ export function allOperations(context: KindContext): AnyOperation[] {
     ...accountOperations(context, signIn),
     ...memberOperations(context, signIn, kindNames),
     ...tokenOperations(context, kindNames),
+    usageOperation(context, computeUnits),
   ];
 }
 

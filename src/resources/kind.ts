@@ -92,6 +92,8 @@ export interface ResourceKind {
    * takes no part of the quotas.
    */
   allocationOf?(db: Queryable, id: string): Promise<Allocation | null>;
+  /** The memory of a compute unit in bytes, for each type that is ordered in compute units. */
+  computeUnits?: Readonly<Record<string, number>>;
   /** The Prometheus metrics of all resources of the kind; absent for a kind without metrics. */
   figures?: FigureSource<KindContext>;
 }

@@ -5,6 +5,7 @@ import { Databases } from "./databases.ts";
 import { Events } from "./events.ts";
 import { Organization } from "./organization.ts";
 import { Sessions } from "./sessions.ts";
+import { UsageClient } from "./usage.ts";
 import { Websockets } from "./websockets.ts";
 
 /**
@@ -20,6 +21,7 @@ export class PilviClient {
   readonly events: Events;
   readonly organization: Organization;
   readonly sessions: Sessions;
+  readonly usage: UsageClient;
 
   constructor(options: ConnectionOptions) {
     const connection = new Connection(options);
@@ -29,5 +31,6 @@ export class PilviClient {
     this.events = new Events(connection);
     this.organization = new Organization(connection);
     this.sessions = new Sessions(connection);
+    this.usage = new UsageClient(connection);
   }
 }

@@ -7,6 +7,7 @@ export type {
   DatabaseStatus,
 } from "../resources/databases/schema.ts";
 export type { EventResource, EventResourceType, EventType } from "../resources/shared/event-schema.ts";
+export type { UsageAmounts, UsageDayDocument, UsageResource } from "../resources/shared/usage-schema.ts";
 export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
 export type {
   ApplicationResource as WebsocketApplicationResource,
@@ -52,3 +53,4 @@ export type {
   WebSocketClusterFilter,
   WebSocketClusterPage,
 } from "./websockets.ts";
+export type { UsageFilter, UsagePage } from "./usage.ts";

@@ -33,6 +33,11 @@ describe.each(kinds.map((kind) => ({ kind, name: kind.name })))("the kind $name"
     expect(migrations).toContain(`call keep_counts('${name}', '${table}');`);
   });
 
+  test("has its usage counted exactly when a driver runs instances of it", () => {
+    const call = `call keep_usage('${name}', '${instanceKinds.get(name)?.table ?? name}');`;
+    expect(migrations.includes(call)).toBe(instanceKinds.has(name));
+  });
+
   test("is reconciled exactly when a driver runs instances of it", () => {
     expect(kind.reconcile !== undefined).toBe(instanceKinds.has(name));
   });

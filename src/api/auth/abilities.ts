@@ -17,6 +17,7 @@ export interface AbilityText {
 /** Abilities that belong to no kind of resource. */
 const SHARED: readonly AbilityText[] = [
   { name: "metrics:read", description: "Read the metrics of the organization." },
+  { name: "usage:read", description: "Read what the organization uses." },
   { name: "members:read", description: "List the members of the organization and the open invitations." },
   { name: "members:write", description: "Invite members, change their roles, and remove them." },
   { name: "tokens:read", description: "List the tokens of the organization." },
@@ -52,11 +53,12 @@ export function abilitiesOf(role: Role, kinds: readonly string[]): string[] {
       return [
         ...kinds.flatMap((kind) => [`${kind}:read`, `${kind}:write`, `${kind}:credentials`]),
         "metrics:read",
+        "usage:read",
         "members:read",
         "tokens:read",
         "tokens:write",
       ];
     case "viewer":
-      return [...kinds.map((kind) => `${kind}:read`), "members:read"];
+      return [...kinds.map((kind) => `${kind}:read`), "usage:read", "members:read"];
   }
 }

@@ -61,6 +61,7 @@ export function executorOf(operation: AnyOperation, shell: Shell) {
       requestId: context.get("requestId"),
       signal: request.signal,
       closing: shell.closing,
+      accept: context.req.header("accept") ?? "",
       lastEventId: context.req.header(LAST_EVENT_ID) ?? null,
       waiters: shell.waiters,
     };
@@ -138,7 +139,7 @@ function respond(context: Context, operation: AnyOperation, reply: Reply): Respo
   for (const [name, value] of Object.entries(reply.headers ?? {})) context.header(name, value);
   context.status(success.status);
   if (reply.stream !== undefined) {
-    context.header("Content-Type", EVENT_STREAM);
+    context.header("Content-Type", reply.streamType ?? EVENT_STREAM);
     return context.body(reply.stream);
   }
   if (reply.document === undefined) return context.body(null);

@@ -11,7 +11,7 @@ import { quoted } from "../jsonapi/errors.ts";
 import { documentedErrors, errorComponents } from "./openapi-errors.ts";
 import { schemaDescriber } from "./openapi-schemas.ts";
 import { IDEMPOTENCY_KEY, idempotencyKey } from "../operation/idempotency.ts";
-import { EVENT_STREAM, LAST_EVENT_ID, type AnyOperation } from "../operation/operation.ts";
+import { CSV, EVENT_STREAM, LAST_EVENT_ID, type AnyOperation } from "../operation/operation.ts";
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -141,6 +141,9 @@ function successOf({ success, isIdempotent, deprecated }: AnyOperation): ZodOpen
           [success.contentType ?? "application/json"]: { schema: success.schema },
           ...(success.stream !== undefined && {
             [EVENT_STREAM]: { schema: z.string().meta({ description: success.stream }) },
+          }),
+          ...(success.csv !== undefined && {
+            [CSV]: { schema: z.string().meta({ description: success.csv }) },
           }),
         },
       }),

@@ -8,7 +8,10 @@ import type { FieldErrors } from "../jsonapi/errors.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
 import type { StatusWaiters } from "./wait.ts";
 
-/** The content type of streams, and the header with which a client continues a stream. */
+/** The content type of tables. */
+export const CSV = "text/csv";
+
+/** The content type of streams of events, and the header with which a client continues a stream. */
 export const EVENT_STREAM = "text/event-stream";
 export const LAST_EVENT_ID = "Last-Event-ID";
 
@@ -35,6 +38,8 @@ export interface OperationRequest<Body = unknown, Query = unknown, Params = unkn
   closing: AbortSignal;
   /** The id of the last event of a stream that the client has, as it sent it. */
   lastEventId: string | null;
+  /** The content types that the client would like, as it sent them. */
+  accept: string;
   waiters: StatusWaiters;
 }
 
@@ -42,8 +47,10 @@ export interface OperationRequest<Body = unknown, Query = unknown, Params = unkn
 export interface Reply {
   /** Sent as JSON; left out for an answer without a body. */
   document?: unknown;
-  /** Sent as it comes, as Server-Sent Events, in place of a document. */
+  /** Sent as it comes, in place of a document. */
   stream?: ReadableStream<Uint8Array>;
+  /** The content type of the stream; Server-Sent Events when left out. */
+  streamType?: string;
   headers?: Record<string, string>;
 }
 
@@ -56,6 +63,8 @@ export interface Success {
   contentType?: "application/json" | "application/vnd.api+json";
   /** Describes the Server-Sent Events that the operation can answer instead. */
   stream?: string;
+  /** Describes the table in `text/csv` that the operation can answer instead. */
+  csv?: string;
   /** Headers of this answer alone, with a sentence about each. */
   headers?: Record<string, string>;
 }

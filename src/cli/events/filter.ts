@@ -1,7 +1,7 @@
 // The filter of a command about events, from its options.
 import { InvalidArgumentError } from "commander";
-import { PilviError, type EventFilter, type PilviClient } from "../../sdk/index.ts";
-import { CommandError } from "../failure.ts";
+import type { EventFilter, PilviClient } from "../../sdk/index.ts";
+import { resourceIdOf } from "../shared/resource-id.ts";
 
 /** The options as they were given. */
 export interface FilterOptions {
@@ -9,8 +9,6 @@ export interface FilterOptions {
   type?: string;
   since?: string;
 }
-
-const ID = /^[a-z]+-[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -33,27 +31,6 @@ export async function filterOf(
     // The server refuses an unknown type with a list of all types.
     ...(type !== undefined && { type: type.split(",") as NonNullable<EventFilter["type"]> }),
     ...(since !== undefined && { since }),
-    ...(resource !== undefined && { resource: [await idOf(client, resource)] }),
+    ...(resource !== undefined && { resource: [await resourceIdOf(client, resource)] }),
   };
-}
-
-async function idOf(client: PilviClient, nameOrId: string): Promise<string> {
-  if (ID.test(nameOrId)) return nameOrId;
-  const found: string[] = [];
-  for (const collection of [client.caches, client.databases, client.websockets]) {
-    try {
-      for await (const { id, attributes } of collection.all())
-        if (attributes.name === nameOrId) found.push(id);
-    } catch (error) {
-      // A token that may not read a kind does not see its events either.
-      if (!(error instanceof PilviError && error.status === 403)) throw error;
-    }
-  }
-  const [only, ...others] = found;
-  if (only === undefined) {
-    throw new CommandError(`Nothing is named ${nameOrId}. Use the id of what is deleted.`);
-  }
-  if (others.length === 0) return only;
-  const ids = found.map((id) => `  ${id}`).join("\n");
-  throw new CommandError(`${found.length} resources are named ${nameOrId}. Use the id of one:\n${ids}`);
 }

@@ -23,6 +23,7 @@ import { hostDirectory, servedHost } from "../../resources/shared/hosts.ts";
 import { WatchedStates } from "../../resources/shared/observed-states.ts";
 import { sleepGauges } from "../../resources/shared/sleep-gauges.ts";
 import { followStorage } from "../../resources/shared/storage.ts";
+import { keepUsage } from "../../resources/shared/usage/keep.ts";
 import { openDatabase } from "../../store/database.ts";
 import { migrate } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
@@ -143,6 +144,7 @@ async function startControl(
   void followStorage({ db, driver }, watching.signal, log);
   void followJournal({ db, host }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
+  const stopCounting = keepUsage(db, hosts, log);
   // The first answer of the API already knows which instances sleep.
   await Promise.race([watched, Bun.sleep(HOST_TIMEOUT_MS)]);
   const server = new ApiServer(config, startupSecrets.certificates, app);
@@ -150,6 +152,7 @@ async function startControl(
   return async () => {
     watching.abort();
     stopPruning();
+    stopCounting();
     unfollow();
     await Promise.all([app.close(), Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])]);
     await server.stop(true);

@@ -6,7 +6,7 @@ import { protocolOf, type DatabaseType } from "./types.ts";
 const GIBIBYTE = 1024 ** 3;
 
 /** The memory of a compute unit, which has one processor. */
-const MEMORY_BYTES_PER_CU = 4 * GIBIBYTE;
+export const MEMORY_BYTES_PER_CU = 4 * GIBIBYTE;
 
 /** The ratio of memory to connections in the public clouds. */
 const BYTES_PER_CONNECTION = { postgres: 9_531_392, mysql: 12_582_880 };

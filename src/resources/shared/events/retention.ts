@@ -1,6 +1,7 @@
-// Deletes events beyond their retention, in small batches.
+// Deletes events beyond their retention, in small batches, after the usage was made from them.
 import type { Log } from "../../../lib/log.ts";
-import type { Database } from "../../../store/database.ts";
+import type { Database, Transaction } from "../../../store/database.ts";
+import { rollUp } from "../usage/roll-up.ts";
 
 /** Only the process that has this advisory lock deletes. */
 const PRUNE_LOCK = 7_458_004;
@@ -10,13 +11,15 @@ const BATCH = 1_000;
 
 /** Deletes old events now and every ten minutes. @returns a function that stops it. */
 export function keepEventsFor(days: number, db: Database, log: Log): () => void {
-  const run = () => {
-    pruneEvents(db, days, BATCH).catch((error: unknown) =>
-      log.warn({ error }, "could not delete old events"),
-    );
+  const run = async () => {
+    await rollUp(db, { isDaily: true });
+    await pruneEvents(db, days, BATCH);
   };
-  const timer = setInterval(run, INTERVAL_MS);
-  run();
+  const start = () => {
+    run().catch((error: unknown) => log.warn({ error }, "could not delete old events"));
+  };
+  const timer = setInterval(start, INTERVAL_MS);
+  start();
   return () => clearInterval(timer);
 }
 
@@ -37,16 +40,32 @@ async function pruneBatch(db: Database, days: number, batch: number): Promise<nu
     const [lock] = await tx<{ isOurs: boolean }[]>`
       select pg_try_advisory_xact_lock(${PRUNE_LOCK}) as "isOurs"`;
     if (lock?.isOurs !== true) return 0;
+    const cutoff = await raiseHorizon(tx, days);
     // The oldest events of each organization by id, so that the primary key finds them.
     const rows = await tx`
       delete from events e using (
         select o.id as organization_id, oldest.id
         from organizations o cross join lateral (
           select id, at from events where organization_id = o.id order by id limit ${batch}) oldest
-        where oldest.at < now() - make_interval(days => ${days})
+        where oldest.at < ${cutoff}::timestamptz
         limit ${batch}) old
       where e.organization_id = old.organization_id and e.id = old.id
       returning e.id`;
     return rows.length;
   });
+}
+
+/**
+ * The time before which events may be deleted: a midnight in UTC, so that a day keeps all its events or none, and not
+ * after an event that is not counted in the usage yet.
+ */
+async function raiseHorizon(tx: Transaction, days: number): Promise<string> {
+  const [row] = await tx<{ cutoff: string }[]>`
+    update usage_horizon set events_since = greatest(events_since, least(
+      date_trunc('day', now() - make_interval(days => ${days}), 'UTC'),
+      (select date_trunc('day', min(m.at), 'UTC') from usage_marks m join usage_resources using (resource_id)),
+      (select date_trunc('day', min(counted_until), 'UTC') from usage_resources where deleted_at is null)))
+    returning events_since::text as cutoff`;
+  if (row === undefined) throw new Error("the horizon of the usage is missing");
+  return row.cutoff;
 }

@@ -19,40 +19,21 @@ import {
   eventTypes,
   type EventResourceType,
 } from "../event-schema.ts";
+import { resourceFilter, timeFilter } from "../resource-filter.ts";
 import { EventBells } from "./bells.ts";
 import { listEvents, type EventCursor, type EventFilter } from "./list.ts";
 import { renderEvent } from "./render.ts";
 import { openStream } from "./stream.ts";
 
-/** How many resources a list filter can name. */
-const MAX_RESOURCES = 20;
 const PAGE_SIZE = 100;
 
 const EVENT_ID = /^\d{1,18}$/;
 const CURSOR = /^(\d{1,16})-(\d{1,18})$/;
 
-const moment = (description: string) =>
-  z.iso
-    .datetime({ offset: true, error: "must be a time such as 2026-03-15T08:00:00Z" })
-    .optional()
-    .meta({ description, example: "2026-03-15T08:00:00Z", override: { pattern: undefined } });
-
 const query = z.object({
   ...filterQuery({ type: eventTypes, resource_type: eventResourceTypes }),
-  "filter[resource]": z
-    .string()
-    .regex(/^[\w-]{1,64}(,[\w-]{1,64})*$/, "must be ids with commas between them")
-    .transform((text) => text.split(","))
-    .refine((ids) => ids.length <= MAX_RESOURCES, `may have ${MAX_RESOURCES} ids at most`)
-    .optional()
-    .meta({
-      description: `Only the events of these resources, by their ids, ${MAX_RESOURCES} at most; also of resources that are deleted.`,
-      example: ["cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f"],
-      param: { style: "form", explode: false },
-      override: { type: "array", items: { type: "string" } },
-    }),
-  "filter[since]": moment("Only what happened at this time or later."),
-  "filter[until]": moment("Only what happened before this time."),
+  ...resourceFilter("events"),
+  ...timeFilter,
   "page[cursor]": z
     .string()
     .regex(CURSOR, "must be the cursor of an earlier answer")

@@ -1,0 +1,58 @@
+// Keeps the usage up to date: samples, roll-ups, and the deletion of what is too old.
+import type { Log } from "../../../lib/log.ts";
+import type { Database } from "../../../store/database.ts";
+import type { HostDirectory } from "../../kind.ts";
+import { rollUp } from "./roll-up.ts";
+import { rollUpHours, sampleClusters, sampleStorage } from "./sample.ts";
+
+const INTERVAL_MS = 60_000;
+/** Only the process that has this advisory lock samples, or a reading could come before an earlier one. */
+const USAGE_LOCK = 7_458_005;
+/** The usage of so many months is kept. */
+const MONTHS = 25;
+
+/** Samples and counts now and every minute. @returns a function that stops it. */
+export function keepUsage(db: Database, hosts: HostDirectory, log: Log): () => void {
+  let running: Promise<void> | null = null;
+  const run = () => {
+    running ??= updateUsage(db, hosts)
+      .catch((error: unknown) => log.warn({ error }, "the usage could not be counted"))
+      .finally(() => (running = null));
+  };
+  const timer = setInterval(run, INTERVAL_MS);
+  run();
+  return () => clearInterval(timer);
+}
+
+/** Does all of it once, unless another process is at it. */
+export async function updateUsage(db: Database, hosts: HostDirectory): Promise<void> {
+  const session = await db.reserve();
+  try {
+    const [lock] = await session<{ isOurs: boolean }[]>`
+      select pg_try_advisory_lock(${USAGE_LOCK}) as "isOurs"`;
+    if (lock?.isOurs !== true) return;
+    try {
+      const first = await sampleStorage(db);
+      for (const host of hosts.all) await sampleClusters(db, host);
+      await rollUpHours(db, first);
+      await rollUp(db, { isDaily: true });
+      await pruneUsage(db);
+    } finally {
+      await session`select pg_advisory_unlock(${USAGE_LOCK})`;
+    }
+  } finally {
+    session.release();
+  }
+}
+
+/** Hours are kept as long as events, so that days can be made again from both. */
+async function pruneUsage(db: Database): Promise<void> {
+  await db`delete from usage_hours where hour < (select events_since from usage_horizon)`;
+  await db`delete from usage_days where day < (now() - make_interval(months => ${MONTHS}))::date`;
+  await db`
+    with gone as (
+      delete from usage_resources where deleted_at < now() - make_interval(months => ${MONTHS}) returning resource_id)
+    delete from usage_sizes where resource_id in (select resource_id from gone)`;
+  await db`
+    delete from usage_marks m where not exists (select from usage_resources r where r.resource_id = m.resource_id)`;
+}
