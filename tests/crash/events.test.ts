@@ -2,57 +2,22 @@
 // moment.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Redis } from "ioredis";
-import { startedAt } from "../../src/host/os/process-times.ts";
 import type { CacheResource } from "../../src/resources/caches/schema.ts";
 import type { EventResource } from "../../src/resources/shared/event-schema.ts";
 import { awakeTime, type LifeEvent } from "../../src/resources/shared/events/awake-time.ts";
 import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
-import { isAlive, killIfThere } from "../support/pilvi/processes.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
+import { ProcessLives, TOLERANCE_MS } from "./process-lives.ts";
 import { randomOf } from "./random.ts";
 
 const ROUNDS = 14;
 const SEED = 20_260_315;
-/** The kernel counts starts in hundredths of a second, and both sides poll every few milliseconds on a busy machine. */
-const TOLERANCE_MS = 150;
 
 let pilvi: TestPilvi;
 beforeAll(async () => {
   pilvi = await startPilvi();
 });
 afterAll(() => pilvi.close());
-
-/** Observes from outside when engines of an instance begin and end. */
-class Lives {
-  readonly ended: { pid: number; ms: number }[] = [];
-  readonly #alive = new Map<number, number>();
-  readonly #timers: ReturnType<typeof setInterval>[];
-
-  constructor(id: string) {
-    this.#timers = [
-      setInterval(() => {
-        for (const pid of pilvi.enginePids(id).slice(0, 1)) {
-          const began = startedAt(pid)?.getTime();
-          if (began !== undefined && !this.#alive.has(pid)) this.#alive.set(pid, began);
-        }
-      }, 20),
-      setInterval(() => {
-        for (const [pid, began] of this.#alive) {
-          if (isAlive(pid)) continue;
-          this.#alive.delete(pid);
-          this.ended.push({ pid, ms: Date.now() - began });
-        }
-      }, 2),
-    ];
-  }
-
-  get isAnyAlive(): boolean {
-    return this.#alive.size > 0;
-  }
-
-  stop(): void {
-    for (const timer of this.#timers) clearInterval(timer);
-  }
-}
 
 async function use({ attributes: { connection } }: CacheResource): Promise<void> {
   const { hostname: host, port, username = "", password = "" } = connection;
@@ -90,7 +55,7 @@ test("seconds awake from events are the lifetimes of the engine's processes over
   const cache = await pilvi.createCache({ uses_hibernation: true });
   const { id } = cache;
   const random = randomOf(SEED);
-  const lives = new Lives(id);
+  const lives = new ProcessLives(pilvi, id);
   const killEngine = () => killIfThere(pilvi.enginePids(id)[0]);
   const steps: Record<string, () => void | Promise<void>> = {
     engine: killEngine,
