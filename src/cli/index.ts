@@ -3,8 +3,10 @@ import type { Command } from "commander";
 import { addCaches } from "./caches/index.ts";
 import { addDatabases } from "./databases/index.ts";
 import { addEvents } from "./events/index.ts";
+import { addMembers } from "./members/index.ts";
 import { addOrganization } from "./organization/index.ts";
 import type { Session } from "./session.ts";
+import { addTokens } from "./tokens/index.ts";
 import { addUsage } from "./usage/index.ts";
 import { addWebsockets } from "./websockets/index.ts";
 
@@ -13,12 +15,14 @@ export { processIo } from "./io.ts";
 export { printable } from "./printable.ts";
 export { type DatabaseProgram, type Protocol, openSession, withExamples } from "./session.ts";
 
-/** Adds the commands of every kind of resource, of events, of the organization, and of what it uses. */
+/** Adds the commands of every kind of resource, of events, and of the organization with its members, tokens and use. */
 export function addResourceCommands(program: Command, session: Session): void {
   addCaches(program, session);
   addDatabases(program, session);
   addWebsockets(program, session);
   addEvents(program, session);
   addOrganization(program, session);
+  addMembers(program, session);
+  addTokens(program, session);
   addUsage(program, session);
 }

@@ -3,8 +3,11 @@ import { Caches } from "./caches.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Databases } from "./databases.ts";
 import { Events } from "./events.ts";
+import { Invitations, Members, Organizations } from "./members.ts";
 import { Organization } from "./organization.ts";
+import { Passkeys } from "./passkeys.ts";
 import { Sessions } from "./sessions.ts";
+import { Tokens } from "./tokens.ts";
 import { UsageClient } from "./usage.ts";
 import { Websockets } from "./websockets.ts";
 
@@ -19,6 +22,11 @@ export class PilviClient {
   readonly databases: Databases;
   readonly websockets: Websockets;
   readonly events: Events;
+  readonly members: Members;
+  readonly invitations: Invitations;
+  readonly organizations: Organizations;
+  readonly tokens: Tokens;
+  readonly passkeys: Passkeys;
   readonly organization: Organization;
   readonly sessions: Sessions;
   readonly usage: UsageClient;
@@ -29,6 +37,11 @@ export class PilviClient {
     this.databases = new Databases(connection);
     this.websockets = new Websockets(connection);
     this.events = new Events(connection);
+    this.members = new Members(connection);
+    this.invitations = new Invitations(connection);
+    this.organizations = new Organizations(connection);
+    this.tokens = new Tokens(connection);
+    this.passkeys = new Passkeys(connection);
     this.organization = new Organization(connection);
     this.sessions = new Sessions(connection);
     this.usage = new UsageClient(connection);

@@ -24,6 +24,8 @@ export interface ApiRequest {
   query?: URLSearchParams;
   body?: unknown;
   headers?: Record<string, string>;
+  /** Whether the request is not sent again after a lost connection, since it could have its effect twice. */
+  isOnce?: true;
   /** How long one attempt may take. */
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
@@ -54,7 +56,8 @@ export class Connection {
   async send<Document>(request: ApiRequest): Promise<Document> {
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(request);
-      const retry = retryOf(outcome, attempt);
+      const isFinal = request.isOnce === true && "error" in outcome;
+      const retry = isFinal ? undefined : retryOf(outcome, attempt);
       if (retry === undefined) return this.#documentOf(request, outcome, attempt) as Document;
       await this.#pause(retry.afterMs, retry.reason, request.signal);
     }

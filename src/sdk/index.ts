@@ -7,6 +7,13 @@ export type {
   DatabaseStatus,
 } from "../resources/databases/schema.ts";
 export type { EventResource, EventResourceType, EventType } from "../resources/shared/event-schema.ts";
+export type {
+  InvitationResource,
+  MemberResource,
+  OwnOrganizationResource,
+} from "../resources/members/schema.ts";
+export type { PasskeyResource } from "../resources/accounts/schema.ts";
+export type { AbilityResource, TokenResource } from "../resources/tokens/schema.ts";
 export type { UsageAmounts, UsageDayDocument, UsageResource } from "../resources/shared/usage-schema.ts";
 export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
 export type {
@@ -38,6 +45,9 @@ export type {
 } from "./databases.ts";
 export type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 export type { EventFilter, EventPage } from "./events.ts";
+export type { InvitationDocument, MemberDocument, OwnOrganizationDocument, Role } from "./members.ts";
+export type { PasskeyOptions } from "./passkeys.ts";
+export type { NewToken, TokenDocument, TokenPage } from "./tokens.ts";
 export type { OrganizationDocument } from "./organization.ts";
 export { PilviError, PilviUnreachable } from "./errors.ts";
 export type {

@@ -1,5 +1,6 @@
-// Whether a request is sent again, and after how long. All requests of the client are safe to repeat: reads, changes,
-// deletes and suspends have the same result a second time, all others carry an Idempotency-Key.
+// Whether a request is sent again, and after how long. The requests that get here are safe to repeat: reads,
+// changes, deletes and suspends have the same result a second time, others carry an Idempotency-Key, and those that
+// have none are not sent again after a lost connection (`isOnce`).
 import { networkCodeOf } from "./errors.ts";
 
 /** The outcome of one attempt: an answer, or an error without an answer. */

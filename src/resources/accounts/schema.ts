@@ -3,6 +3,8 @@ import { z } from "zod";
 import { ROLES } from "../../api/auth/abilities.ts";
 import { createdAt } from "../shared/fields.ts";
 
+export type { PasskeyResource } from "./passkeys/schema.ts";
+
 const MAX_EMAIL = 254;
 const MIN_PASSWORD = 10;
 const MAX_PASSWORD = 200;

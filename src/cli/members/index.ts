@@ -1,0 +1,93 @@
+// `pilvi members`: the members of the organization, and invitations into it.
+import { type Command, Option } from "commander";
+import type { MemberResource, PilviClient, Role } from "../../sdk/index.ts";
+import { CommandError } from "../failure.ts";
+import { withJson } from "../options.ts";
+import { jsonText, type Session, withExamples } from "../session.ts";
+import { table } from "../table.ts";
+
+interface InviteOptions {
+  role: Role;
+  email?: string;
+  json?: true;
+}
+
+/** Adds the commands. */
+export function addMembers(program: Command, session: Session): void {
+  const group = program.command("members").description("list, invite and remove members of the organization");
+  const list = group.command("list").description("list the members, by name");
+  withJson(list).action(async ({ json }: { json?: true }) => {
+    const members = await allMembers(await session.client());
+    session.io.out(json === true ? jsonText({ data: members }) : listText(members));
+  });
+  withExamples(list, ["pilvi members list"]);
+  addInvite(group, session);
+  addRemove(group, session);
+  withExamples(group, ["pilvi members invite --role developer", "pilvi members remove ada@example.com"]);
+}
+
+function addInvite(group: Command, session: Session): void {
+  const invite = group
+    .command("invite")
+    .description("print a link that makes its reader a member, once and within seven days")
+    .addOption(
+      new Option("--role <role>", "what the member may do")
+        .choices(["admin", "developer", "viewer"])
+        .makeOptionMandatory(),
+    )
+    .option("--email <address>", "the only address that may accept");
+  withJson(invite).action(async ({ role, email, json }: InviteOptions) => {
+    const client = await session.client();
+    const document = await client.invitations.create({ role, ...(email !== undefined && { email }) });
+    session.io.out(json === true ? jsonText(document) : `${document.data.attributes.link ?? ""}\n`);
+  });
+  withExamples(invite, [
+    "pilvi members invite --role developer",
+    "pilvi members invite --role viewer --email ada@example.com",
+  ]);
+}
+
+function addRemove(group: Command, session: Session): void {
+  const remove = group
+    .command("remove")
+    .description("take a member out of the organization at once, and revoke the tokens that the member made")
+    .argument("<email-or-id>", "the e-mail address or the id of the member")
+    .option("--yes", "do not ask; required where nobody can answer")
+    .action(async (emailOrId: string, { yes }: { yes?: true }) => {
+      const { io } = session;
+      if (yes !== true && !io.isInputTerminal) {
+        remove.error("error: nobody can be asked here, so the option --yes is required", { exitCode: 2 });
+      }
+      const client = await session.client();
+      const { id, attributes } = await findMember(client, emailOrId);
+      const answer = yes === true ? "y" : await io.ask(`Remove ${attributes.email}? [y/N] `);
+      if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Nobody was removed.");
+      await client.members.delete(id);
+      io.out(`Removed ${attributes.email}.\n`);
+    });
+  withExamples(remove, ["pilvi members remove ada@example.com --yes"]);
+}
+
+async function allMembers(client: PilviClient): Promise<MemberResource[]> {
+  return await Array.fromAsync(client.members.all());
+}
+
+/** @throws CommandError when there is no such member. */
+async function findMember(client: PilviClient, emailOrId: string): Promise<MemberResource> {
+  const members = await allMembers(client);
+  const wanted = emailOrId.toLowerCase();
+  const found = members.find(({ id, attributes }) => id === emailOrId || attributes.email === wanted);
+  if (found === undefined) throw new CommandError(`There is no member ${emailOrId}.`);
+  return found;
+}
+
+function listText(members: MemberResource[]): string {
+  const rows = members.map(({ id, attributes }) => [
+    attributes.name,
+    attributes.email,
+    attributes.role,
+    attributes.created_at,
+    id,
+  ]);
+  return table([["NAME", "EMAIL", "ROLE", "SINCE", "ID"], ...rows]);
+}
