@@ -9,6 +9,7 @@ import { Passkeys } from "./passkeys.ts";
 import { Sessions } from "./sessions.ts";
 import { Tokens } from "./tokens.ts";
 import { UsageClient } from "./usage.ts";
+import { Users } from "./users.ts";
 import { Websockets } from "./websockets.ts";
 
 /**
@@ -30,6 +31,7 @@ export class PilviClient {
   readonly organization: Organization;
   readonly sessions: Sessions;
   readonly usage: UsageClient;
+  readonly users: Users;
 
   constructor(options: ConnectionOptions) {
     const connection = new Connection(options);
@@ -45,5 +47,6 @@ export class PilviClient {
     this.organization = new Organization(connection);
     this.sessions = new Sessions(connection);
     this.usage = new UsageClient(connection);
+    this.users = new Users(connection);
   }
 }

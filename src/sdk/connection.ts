@@ -19,7 +19,7 @@ export interface ConnectionOptions {
 
 /** One request; the path is below the API root. */
 export interface ApiRequest {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   query?: URLSearchParams;
   body?: unknown;

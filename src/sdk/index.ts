@@ -1,4 +1,5 @@
 // The public exports of the client.
+export type { SessionResource, UserResource } from "../resources/accounts/schema.ts";
 export type { CacheResource, CacheStatus } from "../resources/caches/schema.ts";
 export type {
   DatabaseClusterResource,
@@ -49,6 +50,8 @@ export type { InvitationDocument, MemberDocument, OwnOrganizationDocument, Role 
 export type { PasskeyOptions } from "./passkeys.ts";
 export type { NewToken, TokenDocument, TokenPage } from "./tokens.ts";
 export type { OrganizationDocument } from "./organization.ts";
+export type { Redemption, SessionDocument } from "./sessions.ts";
+export type { UserDocument } from "./users.ts";
 export { PilviError, PilviUnreachable } from "./errors.ts";
 export type {
   NewWebsocketApplication,

@@ -20,6 +20,7 @@ const MAY_NAME = new Map([
   ["src/gateway/redis/login.ts", "what versions of an engine answer, of which the gateway answers some"],
   ["src/processes/bootstrap/store-instance.ts", "the spec of the store"],
   ["src/resources/caches/engines.ts", "the engines of each type"],
+  ["src/resources/caches/console/snippets.ts", "client libraries of the protocol"],
   ["src/resources/caches/login.ts", "schemes of URLs"],
   ["src/resources/caches/render.ts", "schemes of URLs"],
   ["src/resources/caches/schema.ts", "schemes of URLs, and an example"],

@@ -13,4 +13,6 @@ export const publicPages: readonly ConsolePage[] = [
     parseSearch: (raw) => ({ next: textIn(raw, "next") }),
     load: () => import("./sign-in.tsx"),
   }),
+  definePage({ path: "/welcome", title: "Welcome", load: () => import("./welcome.tsx") }),
+  definePage({ path: "/recovery", title: "New password", load: () => import("./recovery.tsx") }),
 ];

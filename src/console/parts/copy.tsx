@@ -25,8 +25,8 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Code with a button that copies it. */
-export function Code({ text, label }: { text: string; label: string }) {
+/** Code with a button that copies it. @param shown what stands there in its place, without its secrets. */
+export function Code({ text, shown = text, label }: { text: string; shown?: string; label: string }) {
   return (
     <div className="flex items-start gap-1 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
       {/* It scrolls by itself, so the keyboard must reach it. */}
@@ -35,7 +35,7 @@ export function Code({ text, label }: { text: string; label: string }) {
         aria-label={label}
         className="m-0 grow overflow-x-auto py-1.5 font-mono text-xs leading-5 whitespace-pre"
       >
-        {text}
+        {shown}
       </pre>
       <CopyButton text={text} label={label} />
     </div>

@@ -1,28 +1,44 @@
-// The organization whose resources are shown, and the end of the session.
+// The organization whose resources are shown, the other organizations of the user, and the end of the session.
 import { Menu } from "@base-ui/react/menu";
-import { useQuery } from "@tanstack/react-query";
-import { ChevronsUpDown, LogOut } from "lucide-react";
-import { client } from "../parts/client.ts";
-import { useSignOut } from "../parts/session.ts";
+import { Check, ChevronsUpDown, LogOut } from "lucide-react";
+import { useMe, useSignOut, useSwitchOrganization } from "../parts/session.ts";
 
 const ITEM = "flex min-h-8 cursor-pointer items-center gap-2 rounded-md px-2 data-highlighted:bg-hover";
+const LABEL = "px-2 pt-1.5 pb-1 text-xs text-soft";
 
 export function AccountMenu() {
-  const organization = useQuery({ queryKey: ["organization"], queryFn: () => client.organization.get() });
+  const { data: me } = useMe();
   const signOut = useSignOut();
-  const name = organization.data?.data.attributes.name ?? "…";
+  const switchOrganization = useSwitchOrganization();
+  const organizations = me?.meta.organizations ?? [];
+  const name = organizations.find(({ id }) => id === me?.meta.organization_id)?.name ?? "…";
   return (
     <Menu.Root>
-      <Menu.Trigger
-        aria-label={`Organization ${name}`}
-        className="flex min-h-9 items-center gap-2 rounded-md border border-line bg-panel px-2.5 text-left font-medium hover:bg-hover"
-      >
-        <span className="min-w-0 grow truncate">{name}</span>
+      <Menu.Trigger className="flex min-h-9 items-center gap-2 rounded-md border border-line bg-panel px-2.5 py-1.5 text-left hover:bg-hover">
+        <span className="min-w-0 grow">
+          <span className="block truncate leading-5 font-medium">{name}</span>
+          <span className="block truncate text-xs text-soft">{me?.attributes.email ?? "…"}</span>
+        </span>
         <ChevronsUpDown size={14} aria-hidden className="text-soft" />
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner sideOffset={4} align="start" className="z-30">
           <Menu.Popup className="min-w-48 rounded-lg border border-line bg-panel p-1 shadow-pop">
+            <Menu.Group>
+              <Menu.GroupLabel className={LABEL}>Organizations</Menu.GroupLabel>
+              {organizations.map((organization) => (
+                <Menu.Item
+                  key={organization.id}
+                  className={ITEM}
+                  onClick={() => switchOrganization.mutate(organization.id)}
+                >
+                  <span className="grow">{organization.name}</span>
+                  <span className="text-xs text-soft">{organization.role}</span>
+                  {organization.id === me?.meta.organization_id && <Check size={14} aria-label="shown now" />}
+                </Menu.Item>
+              ))}
+            </Menu.Group>
+            <Menu.Separator className="my-1 border-t border-line" />
             <Menu.Item className={ITEM} onClick={() => signOut.mutate()}>
               <LogOut size={14} aria-hidden />
               Sign out

@@ -43,7 +43,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </header>
       <aside
         aria-label="Navigation"
-        className={`${isMenuOpen ? "block" : "hidden"} border-line bg-sunken lg:sticky lg:top-0 lg:block lg:h-dvh lg:border-r`}
+        className={`${isMenuOpen ? "block" : "hidden"} border-line bg-sunken lg:block lg:border-r`}
       >
         <Sidebar openPalette={openPalette} onNavigate={() => setMenuOpen(false)} />
       </aside>

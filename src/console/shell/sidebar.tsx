@@ -11,7 +11,7 @@ const ITEM =
 
 export function Sidebar({ openPalette, onNavigate }: { openPalette: () => void; onNavigate: () => void }) {
   return (
-    <div className="flex h-full flex-col gap-4 px-3 py-4">
+    <div className="flex flex-col gap-4 px-3 py-4 lg:sticky lg:top-0 lg:h-dvh">
       <Link
         to="/"
         onClick={onNavigate}

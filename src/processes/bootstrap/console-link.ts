@@ -10,7 +10,7 @@ const MAX_LISTED = 10;
 /** The link for the first account; null when there is an account. */
 export async function setUpLink(config: Config): Promise<string | null> {
   const secret = await withStore(config, createSetUpLink);
-  return secret === null ? null : linkOf(config, secret);
+  return secret === null ? null : linkOf(config, "welcome", secret);
 }
 
 /**
@@ -22,7 +22,7 @@ export async function consoleLink(config: Config, email: string | undefined): Pr
   const first = email === undefined ? await setUpLink(config) : null;
   if (first !== null) return first;
   return await withStore(config, async (db) =>
-    linkOf(config, await createRecoveryLink(db, await userIdOf(db, email))),
+    linkOf(config, "recovery", await createRecoveryLink(db, await userIdOf(db, email))),
   );
 }
 
@@ -38,6 +38,6 @@ async function userIdOf(db: Database, email: string | undefined): Promise<string
 }
 
 /** The secret stands after the `#`, which browsers send to no server and so no log has. */
-function linkOf(config: Config, secret: string): string {
-  return `${baseUrl(config)}/welcome#${secret}`;
+function linkOf(config: Config, page: "welcome" | "recovery", secret: string): string {
+  return `${baseUrl(config)}/${page}#${secret}`;
 }

@@ -6,6 +6,8 @@ import type { TestBrowser } from "../clients/chromium.ts";
 
 const AXE = resolve(import.meta.dir, "../../../node_modules/axe-core/axe.min.js");
 const WIDE = { width: 1280, height: 800 };
+/** Long for a page, and short for a reader of a test that fails. */
+const TIMEOUT_MS = 20_000;
 const PHONE = { width: 390, height: 844 };
 
 /** Where pictures are kept; without it none are made. */
@@ -47,6 +49,7 @@ export class ConsolePage {
     options: BrowserContextOptions = {},
   ): Promise<ConsolePage> {
     const context = await chromium.browser.newContext({ viewport: WIDE, colorScheme: "light", ...options });
+    context.setDefaultTimeout(TIMEOUT_MS);
     return new ConsolePage(context, await context.newPage(), origin);
   }
 

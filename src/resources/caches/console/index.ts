@@ -14,5 +14,7 @@ export const caches: ConsoleKind<CacheResource> = {
       parseSearch: parseListSearch,
       load: () => import("./list.tsx"),
     }),
+    definePage({ path: "/caches/new", title: "Create cache", load: () => import("./create.tsx") }),
+    definePage({ path: "/caches/$id", title: "Cache", load: () => import("./detail.tsx") }),
   ],
 };

@@ -12,5 +12,6 @@ export const cacheKind: KindIdentity<CacheResource> = {
   plural: "Caches",
   icon: Zap,
   collection: client.caches,
-  summaryOf: ({ attributes: { type, size, region } }) => `${type} · ${size} · ${region}`,
+  summaryOf: ({ attributes: { type, size, region }, meta: { engine } }) =>
+    `${engine === null ? type : `${engine.name} ${engine.version}`} · ${size} · ${region}`,
 };

@@ -1,0 +1,150 @@
+// The fields of a form, out of the schema of a request in the OpenAPI document.
+
+/** JSON Schema with the keywords that requests use. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  enum?: (string | number)[];
+  const?: unknown;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  allOf?: Schema[];
+}
+
+export type Value = string | number | boolean | undefined;
+
+/** The values of a form by the names of its fields, such as `config.cu_min`. */
+export type Values = Record<string, Value>;
+
+export interface Field {
+  /** As the API names it in errors. */
+  name: string;
+  label: string;
+  note: string | undefined;
+  control: "text" | "number" | "check" | "select";
+  options: (string | number)[];
+  preset: Value;
+  isRequired: boolean;
+  min?: number | undefined;
+  max?: number | undefined;
+}
+
+/** The document's part that forms read. */
+export interface ApiDocument {
+  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** The schema of a request's body. @throws Error when the document has no such request. */
+export function bodySchemaOf(document: ApiDocument, method: string, path: string): Schema {
+  const content = document.paths[path]?.[method]?.requestBody?.content ?? {};
+  const [body] = Object.values(content);
+  if (body === undefined) throw new Error(`The API has no ${method} ${path} with a body.`);
+  return resolved(document, body.schema);
+}
+
+/** The fields for a body of this type; members that the type cannot have are left out. */
+export function fieldsOf(document: ApiDocument, body: Schema, type: Value): Field[] {
+  const variant = (body.oneOf ?? [])
+    .map((each) => resolved(document, each))
+    .find(({ properties }) => properties?.type?.const === type);
+  const required = new Set(body.required);
+  return Object.entries(body.properties ?? {}).flatMap(([name, schema]) => {
+    const general = resolved(document, schema);
+    const special = variant?.properties?.[name];
+    const merged = special === undefined ? general : { ...general, ...resolved(document, special) };
+    return fieldsIn(document, name, merged, required.has(name));
+  });
+}
+
+/** The types that a body may have, with their names. */
+export function typesIn(document: ApiDocument, body: Schema): { value: string; label: string }[] {
+  return (body.oneOf ?? []).flatMap((each) => {
+    const { properties, title } = resolved(document, each);
+    const value = properties?.type?.const;
+    return typeof value === "string" ? [{ value, label: title ?? value }] : [];
+  });
+}
+
+function fieldsIn(document: ApiDocument, name: string, schema: Schema, isRequired: boolean): Field[] {
+  // A member with a fixed value is no choice.
+  if (name !== "type" && (schema.type === "null" || schema.anyOf?.some((each) => each.const !== undefined)))
+    return [];
+  if (schema.properties !== undefined) {
+    return Object.entries(schema.properties).flatMap(([member, inner]) =>
+      fieldsIn(document, `${name}.${member}`, resolved(document, inner), false),
+    );
+  }
+  const { anyOf, ...rest } = schema;
+  const plain = {
+    ...rest,
+    ...anyOf?.map((each) => resolved(document, each)).find((each) => each.type !== "null"),
+  };
+  const control = controlOf(plain);
+  if (control === undefined) return [];
+  return [
+    {
+      name,
+      label: labelOf(name),
+      note: schema.description ?? plain.description,
+      control,
+      // Null is the same as a value that is left out.
+      options: (plain.enum ?? []).filter((value) => value !== null),
+      preset: presetOf(plain, control, isRequired),
+      isRequired,
+      min: plain.minimum,
+      max: plain.maximum,
+    },
+  ];
+}
+
+function controlOf({ type: types, enum: values, const: fixed }: Schema): Field["control"] | undefined {
+  const type = Array.isArray(types) ? types.find((each) => each !== "null") : types;
+  if (values !== undefined || fixed !== undefined) return "select";
+  if (type === "boolean") return "check";
+  if (type === "integer" || type === "number") return "number";
+  return type === "string" ? "text" : undefined;
+}
+
+function presetOf({ default: preset, enum: values }: Schema, control: string, isRequired: boolean): Value {
+  if (typeof preset === "string" || typeof preset === "number" || typeof preset === "boolean") return preset;
+  if (control === "select" && isRequired) return values?.[0];
+  return control === "check" ? false : undefined;
+}
+
+/** `config.suspend_seconds` is `Suspend seconds`. */
+function labelOf(name: string): string {
+  const words = (name.split(".").at(-1) ?? name).replaceAll("_", " ").replace(/^(is|uses) | enabled$/g, "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function resolved(document: ApiDocument, schema: Schema): Schema {
+  const { $ref: ref, allOf, ...rest } = schema;
+  const parts = (allOf ?? []).map((each) => resolved(document, each));
+  if (ref !== undefined) {
+    const named = document.components.schemas[ref.split("/").at(-1) ?? ""];
+    if (named !== undefined) parts.unshift(resolved(document, named));
+  }
+  return Object.assign({}, ...parts, rest) as Schema;
+}
+
+/** The body of a request: required values, and those that differ from what the API takes by itself. */
+export function bodyOf(fields: readonly Field[], values: Values): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const { name, isRequired, preset } of fields) {
+    const value = values[name] ?? preset;
+    if (value === undefined || (!isRequired && value === preset)) continue;
+    const [first = name, member] = name.split(".");
+    if (member === undefined) body[first] = value;
+    else body[first] = { ...(body[first] as object | undefined), [member]: value };
+  }
+  return body;
+}

@@ -1,0 +1,104 @@
+// The fields of a request as controls, with the faults that the API named at each of them.
+import { useQuery } from "@tanstack/react-query";
+import { faultsOf } from "./faults.tsx";
+import { CheckField, SelectField, TextField } from "./field.tsx";
+import type { ApiDocument, Field, Value, Values } from "./form-fields.ts";
+
+/** Names of values for people, by field and value. */
+export type ValueLabels = Record<string, Record<string, string>>;
+
+/** The OpenAPI document; it stays the same as long as the server runs. */
+export function useApiDocument() {
+  return useQuery<ApiDocument>({
+    queryKey: ["openapi"],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const answer = await fetch("/openapi.json", { signal });
+      if (!answer.ok) throw new Error("The description of the API could not be read.");
+      return (await answer.json()) as ApiDocument;
+    },
+  });
+}
+
+export function SchemaFields(props: {
+  fields: readonly Field[];
+  values: Values;
+  onChange: (name: string, value: Value) => void;
+  error: unknown;
+  labels?: ValueLabels;
+}) {
+  const { fields, values, onChange, error, labels = {} } = props;
+  return fields.map((field) => (
+    <SchemaField
+      key={field.name}
+      field={field}
+      value={values[field.name] ?? field.preset}
+      faults={faultsOf(error, field.name)}
+      labels={labels[field.name] ?? {}}
+      onChange={(value) => onChange(field.name, value)}
+    />
+  ));
+}
+
+function SchemaField(props: {
+  field: Field;
+  value: Value;
+  faults: readonly string[] | undefined;
+  labels: Record<string, string>;
+  onChange: (value: Value) => void;
+}) {
+  const { field, value, faults, labels, onChange } = props;
+  // Options with names say enough; the description speaks of their values.
+  const isNamed = Object.keys(labels).length > 0;
+  const shared = { label: field.label, note: field.note && !isNamed && <Note text={field.note} />, faults };
+  if (field.control === "check")
+    return <CheckField {...shared} isChecked={value === true} onChange={onChange} />;
+  if (field.control === "select") {
+    const options = field.options.map((each) => ({
+      value: String(each),
+      label: labels[each] ?? String(each),
+    }));
+    const isOptional = field.preset === undefined && !field.isRequired;
+    return (
+      <SelectField
+        {...shared}
+        value={value === undefined ? "" : String(value)}
+        options={isOptional ? [{ value: "", label: "Default" }, ...options] : options}
+        onChange={(text) => onChange(field.options.find((each) => String(each) === text))}
+      />
+    );
+  }
+  const isNumber = field.control === "number";
+  return (
+    <TextField
+      {...shared}
+      type={isNumber ? "number" : "text"}
+      step="any"
+      min={field.min}
+      max={field.max}
+      autoComplete="off"
+      spellCheck={false}
+      value={value === undefined ? "" : String(value)}
+      onChange={(text) => onChange(valueOf(text, isNumber))}
+    />
+  );
+}
+
+function valueOf(text: string, isNumber: boolean): Value {
+  if (text === "") return undefined;
+  return isNumber ? Number(text) : text;
+}
+
+/** The API's descriptions mark code with backticks. */
+export function Note({ text }: { text: string }) {
+  const parts = text.split(/(`[^`]*`)/);
+  return parts.map((part) =>
+    part.startsWith("`") ? (
+      <code key={part} className="font-mono">
+        {part.replaceAll("`", "")}
+      </code>
+    ) : (
+      part
+    ),
+  );
+}

@@ -1,0 +1,173 @@
+// The story of a new user in a real browser: the first account, a cache that is made and used, changes of others that
+// appear by themselves, and the end of the session.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createClient } from "redis";
+import { startChromium, type TestBrowser } from "../support/clients/chromium.ts";
+import { ConsolePage } from "../support/console/console-page.ts";
+import { consoleLink, makeOwner, OWNER } from "../support/console/sign-in.ts";
+import { startPilvi, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+
+const START_MS = 240_000;
+
+let pilvi: TestPilvi;
+let chromium: TestBrowser;
+let window: ConsolePage;
+const faults: string[] = [];
+
+beforeAll(async () => {
+  [pilvi, chromium] = await Promise.all([startPilvi(), startChromium()]);
+  await until("the console is built", async () => (await fetch(pilvi.url)).status === 200);
+  window = await ConsolePage.open(chromium, pilvi.url, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+}, START_MS);
+
+afterAll(async () => {
+  await chromium.close();
+  await pilvi.close();
+});
+
+async function heading(name: string): Promise<void> {
+  await window.page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
+}
+
+test("a page without a session leads to the sign-in, and a wrong password is said there", async () => {
+  await window.goto("/caches?q=x");
+  await heading("Sign in");
+  await window.page.getByLabel("E-mail").fill("nobody@example.com");
+  await window.page.getByLabel("Password").fill("wrong password");
+  await window.page.getByRole("button", { name: "Sign in" }).click();
+  await window.page.getByText("The e-mail address or the password is wrong.").waitFor();
+  faults.push(...(await window.faultsInAllLooks("sign-in")));
+});
+
+test("the one-time link makes the first account; faults stand at their fields", async () => {
+  await window.goto(await consoleLink(pilvi));
+  await heading("Welcome to your cloud");
+  await window.page.getByLabel("Password").fill("short");
+  await window.page.getByRole("button", { name: "Make the account" }).click();
+  await until("the password's fault is shown", async () => {
+    return (await window.page.getByLabel("Password").getAttribute("aria-invalid")) === "true";
+  });
+  faults.push(...(await window.faultsInAllLooks("welcome")));
+  await makeOwner(window, pilvi);
+  await window.page.getByText("You have no caches yet.").waitFor();
+  faults.push(...(await window.faultsInAllLooks("overview-empty")));
+});
+
+test("a form says at the field what the API refuses", async () => {
+  await window.page.getByRole("link", { name: "Create cache" }).click();
+  await heading("Create cache");
+  await window.page.getByLabel("Name").fill("Bad Name");
+  await window.page.getByRole("button", { name: "Create cache" }).click();
+  await until("the name's fault is shown", async () => {
+    return (await window.page.getByLabel("Name").getAttribute("aria-invalid")) === "true";
+  });
+  faults.push(...(await window.faultsInAllLooks("cache-create")));
+});
+
+test("a cache is made and becomes available, and what is copied connects to it", async () => {
+  await window.page.getByLabel("Name").fill("sessions");
+  await window.page.getByLabel("Hibernation", { exact: true }).check();
+  await window.page.getByRole("button", { name: "Create cache" }).click();
+  await heading("sessions");
+  await window.page.locator('header [data-status="available"]').waitFor();
+  expect(await window.page.getByText("••••••••").count()).toBeGreaterThan(0);
+  await window.page.getByRole("button", { name: "Copy url", exact: true }).click();
+  const url = await window.page.evaluate("navigator.clipboard.readText()");
+  const client = await createClient({ url: String(url) }).connect();
+  expect(await client.ping()).toBe("PONG");
+  await client.close();
+  faults.push(...(await window.faultsInAllLooks("cache")));
+});
+
+test("a change that somebody else makes appears by itself", async () => {
+  await window.page.getByRole("link", { name: "Caches" }).first().click();
+  await heading("Caches");
+  await window.page.getByText("1 in all").waitFor();
+  const cache = await pilvi.createCache({ name: "queue" });
+  await window.page.locator("li", { hasText: "queue" }).locator('[data-status="available"]').waitFor();
+  faults.push(...(await window.faultsInAllLooks("caches")));
+  await window.page.getByLabel("Search by name or id").fill("que");
+  await window.page.getByText("1 of 2").waitFor();
+  expect(new URL(window.page.url()).searchParams.get("q")).toBe("que");
+  await pilvi.deleteCache(cache.id);
+  await window.page.getByText("Nothing fits the search and the filters.").waitFor();
+});
+
+test("a change of status is seen less than 200 ms after it is committed", async () => {
+  await window.goto("/caches");
+  await window.page.getByText("1 in all").waitFor();
+  const cache = await pilvi.createCache({ name: "quick" });
+  await window.page.getByText("quick").waitFor();
+  await window.page.evaluate(`
+    window.seen = [];
+    new MutationObserver(() => {
+      const row = [...document.querySelectorAll("li")].find((each) => each.textContent.includes("slower"));
+      if (row && window.seen.length === 0) window.seen.push(Date.now());
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });`);
+  await pilvi.api("PATCH", `/caches/${cache.id}`, { name: "slower" });
+  const changedAt = Date.now();
+  await until(
+    "the new name is seen",
+    async () => Number(await window.page.evaluate("window.seen.length")) > 0,
+  );
+  expect(Number(await window.page.evaluate("window.seen[0]")) - changedAt).toBeLessThan(200);
+});
+
+test("a cache is deleted once its name was typed, and its page says that it is gone", async () => {
+  await window.page.getByRole("link", { name: "slower" }).click();
+  await heading("slower");
+  await window.page.getByRole("button", { name: "Delete this cache" }).click();
+  const verb = window.page.getByRole("dialog").getByRole("button", { name: "Delete" });
+  expect(await verb.isDisabled()).toBe(true);
+  await window.page.getByLabel("Type slower to confirm").fill("slower");
+  faults.push(...(await window.faultsInAllLooks("cache-delete")));
+  await verb.click();
+  await heading("Caches");
+  await window.page.getByText("1 in all").waitFor();
+});
+
+test("the command palette opens pages and resources by the keyboard alone", async () => {
+  await window.page.keyboard.press("Control+k");
+  await window.page.getByRole("dialog").waitFor();
+  faults.push(...(await window.faultsInAllLooks("palette")));
+  await window.page.keyboard.type("activi");
+  await window.page.keyboard.press("Enter");
+  await heading("Activity");
+  await window.page.getByText("The cache sessions is available.").first().waitFor();
+  faults.push(...(await window.faultsInAllLooks("activity")));
+});
+
+test("the console says when Pilvi is away, and goes on by itself when it is back", async () => {
+  await pilvi.stop();
+  await window.page.getByText("Pilvi does not answer.").waitFor();
+  faults.push(...(await window.faultsInAllLooks("offline")));
+  await pilvi.start();
+  await window.page.getByText("Live", { exact: true }).waitFor();
+  // The browser itself writes the refused connections of that time into its console.
+  window.errors.splice(0);
+});
+
+test("a session ends when its user signs out, and begins again with the password", async () => {
+  await window.page.getByRole("button", { name: `default ${OWNER.email}` }).click();
+  await window.page.getByRole("menuitem", { name: "Sign out" }).click();
+  await heading("Sign in");
+  await window.goto("/caches?q=sess");
+  await heading("Sign in");
+  await window.page.getByLabel("E-mail").fill(OWNER.email);
+  await window.page.getByLabel("Password").fill(OWNER.password);
+  await window.page.getByRole("button", { name: "Sign in" }).click();
+  await heading("Caches");
+  expect(new URL(window.page.url()).search).toBe("?q=sess");
+});
+
+test("axe-core finds no fault in any page, theme and width", () => {
+  expect(faults).toEqual([]);
+});
+
+test("no page asks another host or writes an error", () => {
+  expect(window.foreign).toEqual([]);
+  // A browser writes every answer 401, 404 and 422 into its console.
+  expect(window.errors.filter((error) => !error.startsWith("Failed to load resource"))).toEqual([]);
+});
