@@ -62,7 +62,7 @@ export class InstanceAddress {
   admit(): void {
     const { id, addresses, runner } = this.#parts;
     const { engine, context } = runner.runnable ?? {};
-    addresses.admit(id, engine?.sharesPort === true ? (context?.account ?? ownAccount()) : null);
+    addresses.admit(id, context?.account ?? ownAccount(), engine?.sharesPort === true);
   }
 
   /** Refuses new listeners at the address from now on. */

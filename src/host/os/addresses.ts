@@ -11,6 +11,7 @@ import { sockets } from "../../lib/socket-calls.ts";
 import { SocketCourier, type Parcel } from "../../lib/socket-courier.ts";
 import type { Account } from "../../engines/engine.ts";
 import { canSwitchUsers, GATEWAY_ACCOUNT } from "./accounts.ts";
+import { guardBinding, type BindGuard } from "./bind-guard.ts";
 import type { KeeperLink } from "./keeper-link.ts";
 
 /** A gateway from before this host connects again within this time. */
@@ -39,6 +40,8 @@ export class Addresses {
   /** Null when only the gateway has copies. */
   readonly #keeper: KeeperLink | null;
   readonly #held = new Map<string, Holding>();
+  /** The guards of addresses that engines are about to take, by instance. */
+  readonly #guards = new Map<string, BindGuard>();
   /** Sockets that the keeper and the gateway kept for this host, by instance. */
   readonly #offered = new Map<string, Offer[]>();
   readonly #met = Promise.withResolvers<void>();
@@ -105,20 +108,34 @@ export class Addresses {
 
   /**
    * Lets an engine listen at its address, until `settle`.
-   * @param user the engine's own user, for an engine that shares its port; null for an engine that only reuses the
-   * address, which also lets in other programs that do so.
+   * @param user the engine's own user.
+   * @param sharesPort whether the engine shares its port. Another engine only reuses the address, as other programs may:
+   * the kernel refuses other users meanwhile, where this process has the rights to make it do so.
    */
-  admit(id: string, user: Account | null): void {
+  admit(id: string, user: Account, sharesPort: boolean): void {
     const held = this.#held.get(id);
     if (held?.side !== "engine") return;
-    if (user === null) held.socket.admit();
-    else held.socket.admitUser(user);
+    if (sharesPort) return held.socket.admitUser(user);
+    this.#guard(id, held.socket.place, user);
+    held.socket.admit();
   }
 
   /** Refuses new listeners at the address of an engine. Present listeners stay. */
   settle(id: string): void {
     const held = this.#held.get(id);
     if (held?.side === "engine") held.socket.reserve();
+    this.#unguard(id);
+  }
+
+  #guard(id: string, { port }: Place, { uid }: Account): void {
+    this.#unguard(id);
+    const guard = guardBinding(port, uid);
+    if (guard !== null) this.#guards.set(id, guard);
+  }
+
+  #unguard(id: string): void {
+    this.#guards.get(id)?.close();
+    this.#guards.delete(id);
   }
 
   /** Releases the address for other programs. */
@@ -127,6 +144,7 @@ export class Addresses {
     this.#keeper?.drop(id);
     this.#held.get(id)?.socket.giveUp();
     this.#held.delete(id);
+    this.#unguard(id);
     this.#refuseOffers(id);
   }
 
@@ -138,6 +156,7 @@ export class Addresses {
     this.#listener = null;
     for (const { socket } of this.#held.values()) socket.close();
     this.#held.clear();
+    for (const id of this.#guards.keys()) this.#unguard(id);
     for (const id of this.#offered.keys()) this.#refuseOffers(id);
   }
 

@@ -1,0 +1,113 @@
+// Has the kernel refuse a port to all users but one, while an engine that takes no open socket is about to listen there:
+// its reservation has to allow reuse of the address meanwhile, which any program can ask for. A small program of the
+// kernel's (bpf(2)) checks every bind on the machine for that time, and ends with the host's descriptor.
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { dlopen, FFIType } from "bun:ffi";
+import { memoryOf } from "../../lib/socket-calls.ts";
+
+const { symbols: libc } = dlopen("libc.so.6", {
+  syscall: { args: [FFIType.i64, FFIType.i64, FFIType.ptr, FFIType.i64], returns: FFIType.i64_fast },
+});
+const SYS_BPF = process.arch === "arm64" ? 280 : 321;
+const [PROG_LOAD, LINK_CREATE] = [5, 28];
+const CGROUP_SOCK_ADDR = 18;
+/** Where the program is attached: binds of IPv4 and of IPv6. */
+const BINDS = [8, 9];
+const ATTRIBUTE_BYTES = 128;
+const LICENSE = Buffer.from("GPL\0");
+
+/** The place of `user_port` in struct bpf_sock_addr, in the byte order of the network. */
+const USER_PORT = 24;
+const GET_CURRENT_UID_GID = 15;
+
+/** An instruction: operation, registers (source and destination), offset or how many to skip, number. */
+type Instruction = [code: number, registers: number, offset: number, value: number];
+
+/** Refuses all users but that one. */
+function instructionsFor(port: number, uid: number): Instruction[] {
+  const inNetworkOrder = ((port & 0xff) << 8) | (port >> 8);
+  return [
+    [0x61, 0x12, USER_PORT, 0], // r2 = user_port
+    [0x55, 0x02, 5, inNetworkOrder], // unless it is the port: allow
+    [0x85, 0x00, 0, GET_CURRENT_UID_GID],
+    [0xbc, 0x00, 0, 0], // r0 = its lower half, the uid
+    [0x15, 0x00, 2, uid], // if it is the user: allow
+    [0xb7, 0x00, 0, 0], // r0 = 0: refuse
+    [0x95, 0x00, 0, 0],
+    [0xb7, 0x00, 0, 1], // r0 = 1: allow
+    [0x95, 0x00, 0, 0],
+  ];
+}
+
+/** Refuses a port while it is open. */
+export interface BindGuard {
+  close(): void;
+}
+
+/** @returns null where the machine or the rights of this process do not allow it: then nothing is refused. */
+export function guardBinding(port: number, uid: number): BindGuard | null {
+  const root = openCgroupRoot();
+  if (root === null) return null;
+  const links: number[] = [];
+  const close = () => {
+    for (const link of links.splice(0)) closeSync(link);
+  };
+  for (const type of BINDS) {
+    const link = guardBinds(instructionsFor(port, uid), type, root);
+    if (link !== null) links.push(link);
+  }
+  closeSync(root);
+  if (links.length === BINDS.length) return { close };
+  close();
+  return null;
+}
+
+/** @returns a descriptor that keeps the program attached; null when it cannot be. */
+function guardBinds(instructions: Instruction[], attachType: number, cgroup: number): number | null {
+  const program = load(instructions, attachType);
+  if (program < 0) return null;
+  const link = attach(program, cgroup, attachType);
+  closeSync(program);
+  return link < 0 ? null : link;
+}
+
+/** The cgroup of version 2 that all processes are in; null without any. */
+function openCgroupRoot(): number | null {
+  const mounts = readFileSync("/proc/self/mounts", "utf8");
+  const mount = /^\S+ (\S+) cgroup2 /m.exec(mounts)?.[1];
+  if (mount === undefined) return null;
+  try {
+    return openSync(mount, "r");
+  } catch {
+    return null;
+  }
+}
+
+function load(instructions: Instruction[], attachType: number): number {
+  const code = new DataView(new ArrayBuffer(instructions.length * 8));
+  for (const [index, [operation, registers, offset, value]] of instructions.entries()) {
+    code.setUint8(index * 8, operation);
+    code.setUint8(index * 8 + 1, registers);
+    code.setInt16(index * 8 + 2, offset, true);
+    code.setInt32(index * 8 + 4, value, true);
+  }
+  const attribute = new DataView(new ArrayBuffer(ATTRIBUTE_BYTES));
+  attribute.setUint32(0, CGROUP_SOCK_ADDR, true);
+  attribute.setUint32(4, instructions.length, true);
+  attribute.setBigUint64(8, BigInt(memoryOf(code)), true);
+  attribute.setBigUint64(16, BigInt(memoryOf(LICENSE)), true);
+  attribute.setUint32(68, attachType, true);
+  return bpf(PROG_LOAD, attribute);
+}
+
+function attach(program: number, cgroup: number, attachType: number): number {
+  const attribute = new DataView(new ArrayBuffer(ATTRIBUTE_BYTES));
+  attribute.setUint32(0, program, true);
+  attribute.setUint32(4, cgroup, true);
+  attribute.setUint32(8, attachType, true);
+  return bpf(LINK_CREATE, attribute);
+}
+
+function bpf(command: number, attribute: DataView): number {
+  return Number(libc.syscall(SYS_BPF, command, memoryOf(attribute), attribute.byteLength));
+}
