@@ -19,9 +19,7 @@ const manifest: Manifest = {
   engine: { name: "valkey", major: "8" },
   uid: 50_000,
   adminPassword: "secret",
-  isReplaced: false,
   servedThrough: "engine",
-  isSettled: false,
   madeDatabases: null,
   sleep: neverAsleep(),
 };
@@ -38,7 +36,7 @@ describe("a manifest of today's format", () => {
 
   test("is refused with an unknown member, and without a required member", () => {
     expect(() => manifestFrom(withMembers({ colour: "blue" }))).toThrow("colour is unknown");
-    expect(() => manifestFrom(withMembers({ isSettled: undefined }))).toThrow("isSettled is missing");
+    expect(() => manifestFrom(withMembers({ servedThrough: undefined }))).toThrow("servedThrough is missing");
     const spec = { ...manifest.spec, memoryBytes: "much" };
     expect(() => manifestFrom(withMembers({ spec }))).toThrow("spec.memoryBytes must be of type number");
   });
@@ -74,15 +72,17 @@ describe("a manifest without a format", () => {
 
   test("has the state that its former members mean", () => {
     const { state: _, sleep, ...former } = manifest;
-    const states = [
-      ["present", false],
-      ["present", true],
-      ["removed", true],
-    ].map(([desiredState, isAsleep]) =>
-      manifestFrom(textInFormat1({ ...former, desiredState, sleep: { ...sleep, isAsleep } })),
-    );
-    expect(states.map(({ state }) => state)).toEqual(["awake", "asleep", "removing"]);
-    expect(states.map((each) => each.sleep)).toEqual([sleep, sleep, sleep]);
+    const states: [state: Manifest["state"], isAsleep: boolean, members: object][] = [
+      ["awake", false, { desiredState: "present" }],
+      ["changed", false, { desiredState: "present", isReplaced: true, isSettled: false }],
+      ["asleep", true, { desiredState: "present", isReplaced: false, isSettled: false }],
+      ["asleepApplied", true, { desiredState: "present", isReplaced: false, isSettled: true }],
+      ["removing", true, { desiredState: "removed", isSettled: true }],
+    ];
+    for (const [state, isAsleep, members] of states) {
+      const text = textInFormat1({ ...former, ...members, sleep: { ...sleep, isAsleep } });
+      expect(manifestFrom(text)).toMatchObject({ state, sleep });
+    }
   });
 
   test("is refused with an unknown member", () => {

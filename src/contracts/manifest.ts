@@ -9,11 +9,17 @@ import { sleepRecordSchema } from "./sleep.ts";
 /** The format that is written. */
 export const MANIFEST_FORMAT = 2;
 
-const persistedStateSchema = z.enum(["awake", "suspending", "asleep", "removing"]);
+const persistedStateSchema = z.enum(["awake", "changed", "asleep", "asleepApplied", "removing"]);
 
 /**
- * The state of an instance as the manifest keeps it. From `suspending` on, only a client or a change that needs the
- * engine starts it; an instance that is `awake` runs, or is to run.
+ * The state of an instance as the manifest keeps it.
+ * - `awake`: it runs, or is to run.
+ * - `changed`: as `awake`, and an engine that was started with an earlier spec may still run.
+ * - `asleep`: only a client or a change that needs the engine starts it; the engine may still be in the middle of its
+ *   stop.
+ * - `asleepApplied`: as `asleep`, and a clean stop left the data with the users and databases of the spec, so the next
+ *   start need not apply them.
+ * - `removing`: it is being deleted.
  */
 export type PersistedState = z.infer<typeof persistedStateSchema>;
 
@@ -29,15 +35,11 @@ export const manifestSchema = z.strictObject({
    * for instances of earlier releases, whose user derives from their port.
    */
   uid: z.nullable(z.int()),
-  /** The spec replaced another spec, and an engine that was started with the other may still run. */
-  isReplaced: z.boolean(),
-  /** The listener at the port since the latest start; a change in the spec takes effect at the next start. */
-  servedThrough: exposureSchema.shape.through,
   /**
-   * Whether a clean stop left the data with the users and databases of the spec, so that the next start need not apply
-   * them.
+   * The listener that has the port: the spec's own `exposure.through` as of the latest start or hand-over, whatever the
+   * state is since. A later host holds the address for that listener, with clients in line, before any start.
    */
-  isSettled: z.boolean(),
+  servedThrough: exposureSchema.shape.through,
   /** Names of the databases that the API made; null when an earlier Pilvi kept no record of them. */
   madeDatabases: z.nullable(z.array(z.string())),
   sleep: sleepRecordSchema,

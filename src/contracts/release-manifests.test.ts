@@ -30,10 +30,12 @@ describe.each(releases.map(({ name }) => name))("%s", (release) => {
   test.each(names)("%s is read whole, and again after it was written in today's format", async (name) => {
     const text = await Bun.file(join(FIXTURES, release, name)).text();
     const manifest = manifestFrom(text);
-    // That release kept the state in two former members.
-    const { sleep, ...rest } = JSON.parse(text.replace('"wish": "present",', ""));
-    const { isAsleep: _, ...record } = sleep;
-    expect(manifest.state).toBe(name.includes(".asleep") ? "asleep" : "awake");
+    // That release kept the state in four former members.
+    const { isReplaced, isSettled, sleep, ...rest } = JSON.parse(text.replace('"wish": "present",', ""));
+    const { isAsleep, ...record } = sleep;
+    expect(isAsleep).toBe(name.includes(".asleep"));
+    if (isAsleep) expect(manifest.state).toBe(isSettled ? "asleepApplied" : "asleep");
+    else expect(manifest.state).toBe(isReplaced ? "changed" : "awake");
     expect(manifestFrom(manifestText(manifest))).toEqual(manifest);
     expect(leavesOf(manifest)).toEqual(expect.arrayContaining(leavesOf({ ...rest, sleep: record })));
   });

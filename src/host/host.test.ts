@@ -90,13 +90,26 @@ test("a change that was recorded but not applied is applied", async () => {
   await (await startHost()).ensure(spec);
   const [pid] = pidsOf(spec.id);
   const changed = { ...spec, memoryBytes: 32 * 1024 ** 2 };
-  await change(spec.id, (manifest) => ({ ...manifest, spec: changed, isReplaced: true }));
+  await change(spec.id, (manifest) => ({ ...manifest, spec: changed, state: "changed" }));
   const host = await startHost();
   await until("it runs", () => host.observe(spec.id).state === "running");
   expect(pidsOf(spec.id)).not.toEqual([pid ?? 0]);
   const conf = readFileSync(join(instanceFolder(dataDir, spec.id).conf, "engine.conf"), "utf8");
   expect(conf).toContain(`maxmemory ${32 * 1024 ** 2}\n`);
-  expect(readManifest(instanceFolder(dataDir, spec.id).manifest)?.isReplaced).toBe(false);
+  expect(readManifest(instanceFolder(dataDir, spec.id).manifest)?.state).toBe("awake");
+});
+
+test("a change of an instance whose engine runs although its manifest says asleep reaches the engine", async () => {
+  const spec = cacheSpec(freePort(), "moi");
+  await (await startHost()).ensure(spec);
+  const [pid] = pidsOf(spec.id);
+  const changed = { ...spec, memoryBytes: 32 * 1024 ** 2 };
+  await change(spec.id, (manifest) => ({ ...manifest, spec: changed, state: "asleep" }));
+  await startHost();
+  const conf = join(instanceFolder(dataDir, spec.id).conf, "engine.conf");
+  const hasChanged = () => readFileSync(conf, "utf8").includes(`maxmemory ${32 * 1024 ** 2}\n`);
+  await until("its engine was started with the change", hasChanged);
+  await until("the former engine has ended", () => !pidsOf(spec.id).includes(pid ?? 0));
 });
 
 test("an interrupted removal is finished", async () => {
@@ -153,7 +166,7 @@ test("a manifest of an earlier Pilvi, without a record of restarts, is read", as
     adminPassword: "x",
   };
   writeFileSync(folder.manifest, textInFormat1(former));
-  expect(readManifest(folder.manifest)).toMatchObject({ spec, isReplaced: false });
+  expect(readManifest(folder.manifest)).toMatchObject({ spec, state: "awake" });
   expect(readManifest(`${folder.manifest}.none`)).toBeNull();
 });
 

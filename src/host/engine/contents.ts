@@ -38,12 +38,11 @@ export class Contents {
   }
 
   /**
-   * Brings users and databases to the spec, unless a clean stop has left them so.
+   * Brings users and databases to the spec.
    * @returns whether the data was new and this the first time, so that no client can have changed anything.
    * @throws when the engine refuses, or ended meanwhile.
    */
-  async apply(runnable: Runnable, process: EngineProcess, isSettled: boolean): Promise<boolean> {
-    if (isSettled) return false;
+  async apply(runnable: Runnable, process: EngineProcess): Promise<boolean> {
     const { log, file, condition, runner } = this.#parts;
     const { isDataNew, faults } = await runner.apply(runnable, process, madeDatabasesOf(file));
     this.#faults = faults;

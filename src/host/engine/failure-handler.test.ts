@@ -198,7 +198,7 @@ test("a running engine whose suspension was recorded is served again once its ma
   const { manifest: path } = instanceFolder(hosts.dataDir, spec.id);
   const manifest = readManifest(path);
   if (manifest === null) throw new Error("there is no manifest");
-  await writeManifest(path, { ...manifest, state: "suspending" });
+  await writeManifest(path, { ...manifest, state: "asleep" });
   const unblock = blockManifest(spec.id);
   gateway.close();
   host = await hosts.start();

@@ -42,7 +42,7 @@ export async function ensureRunning(deps: EnsureRunningDeps, askedAtMs: number |
     await failpoint("host.start.noted");
     const { runnable, process } = await runningEngine(deps, manifest, askedAtMs !== null);
     await failpoint("host.ensure.ready");
-    const isDataNew = await contents.apply(runnable, process, manifest.isSettled);
+    const isDataNew = manifest.state !== "asleepApplied" && (await contents.apply(runnable, process));
     await durable;
     runner.limit(runnable, process);
     failures.over();
@@ -59,9 +59,9 @@ async function runningEngine(
   manifest: Manifest,
   isUrgent: boolean,
 ): Promise<Running> {
-  const { lifecycle, runner, address } = deps;
+  const { lifecycle, file, runner, address } = deps;
   const runnable = await runner.choose(manifest);
-  if (manifest.isReplaced || runnable.engine.isOutdated?.(runnable.context))
+  if (file.manifest?.state === "changed" || runnable.engine.isOutdated?.(runnable.context))
     await stopPrevious(deps, runnable);
   const found = runner.process;
   if (found === null) return await start(deps, isUrgent);
@@ -83,7 +83,7 @@ async function stopPrevious(
 ): Promise<void> {
   if (!runner.isAsWritten(runnable) && (await runner.stopPrevious(runnable)))
     lifecycle.report({ type: "stopped" });
-  await file.change({ isReplaced: false });
+  await file.change({ state: "awake" });
 }
 
 async function start(deps: EnsureRunningDeps, isUrgent: boolean): Promise<Running> {

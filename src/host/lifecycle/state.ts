@@ -156,9 +156,10 @@ export function foundAs(
 ): "foundAsleep" | "foundAwake" | "foundRemoving" | "foundSuspended" {
   switch (state) {
     case "awake":
+    case "changed":
       return "foundAwake";
-    case "suspending":
     case "asleep":
+    case "asleepApplied":
       return hasEngine ? "foundSuspended" : "foundAsleep";
     case "removing":
       return "foundRemoving";

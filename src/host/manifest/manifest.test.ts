@@ -21,8 +21,8 @@ const manifest = manifestFor(sleepySpec("cache"), { name: "valkey", major: "8" }
 test("a manifest that a power cut left empty is read from its last durable copy", async () => {
   const path = join(folder, "emptied.json");
   await writeManifest(path, manifest);
-  noteManifest(path, { ...manifest, isSettled: !manifest.isSettled });
-  expect(readManifest(path)?.isSettled).toBe(!manifest.isSettled);
+  noteManifest(path, { ...manifest, state: "changed" });
+  expect(readManifest(path)?.state).toBe("changed");
   truncateSync(path);
   expect(readManifest(path)).toEqual(manifest);
 });

@@ -11,7 +11,7 @@ export { neverAsleep, type SleepRecord } from "../../contracts/sleep.ts";
 
 /** Whether the manifest records a sleep. The record precedes the end of the engine. */
 export function saysAsleep(manifest: Pick<Manifest, "state"> | null): boolean {
-  return manifest?.state === "asleep" || manifest?.state === "suspending";
+  return manifest?.state === "asleep" || manifest?.state === "asleepApplied";
 }
 
 /**

@@ -5,7 +5,7 @@ import type { InstanceUser } from "../../contracts/users.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import { withUsersOf } from "./known-users.ts";
 import { madeDatabasesAfter } from "./made-databases.ts";
-import { neverAsleep, saysAsleep, type Manifest, type SleepRecord } from "./manifest.ts";
+import { neverAsleep, saysAsleep, type Manifest, type PersistedState, type SleepRecord } from "./manifest.ts";
 
 /** The reason of a wake that the owner's change causes. */
 const OWN_REASON = { user: "pilvi", address: "" };
@@ -18,24 +18,26 @@ export function manifestFor(
   allot: (spec: InstanceSpec) => number | null,
 ): Manifest {
   const madeDatabases = madeDatabasesAfter(spec, former);
-  const wasAsleep = saysAsleep(former);
-  const isWoken = wasAsleep && former !== null && needsEngine(former.spec, spec, madeDatabases);
+  const state = stateWith(spec, former, madeDatabases);
   return {
     spec,
-    state: wasAsleep && !isWoken ? "asleep" : "awake",
+    state,
     engine,
     uid: former === null ? allot(spec) : former.uid,
     adminPassword: former?.adminPassword ?? newPassword(),
-    // An engine that runs with the former spec may need a restart. A later host must know that as well.
-    isReplaced: former !== null && !wasAsleep,
     servedThrough: former?.servedThrough ?? spec.exposure.through,
-    isSettled:
-      former !== null &&
-      former.isSettled &&
-      isDeepStrictEqual(contentsOf(former.spec, madeDatabases), contentsOf(spec, madeDatabases)),
     madeDatabases,
-    sleep: sleepWith(spec, former?.sleep ?? neverAsleep(), isWoken),
+    sleep: sleepWith(spec, former?.sleep ?? neverAsleep(), saysAsleep(former) && state === "changed"),
   };
+}
+
+/** The state with a new spec. */
+function stateWith(spec: InstanceSpec, former: Manifest | null, made: string[]): PersistedState {
+  if (former === null) return "awake";
+  // An engine that runs with the former spec may need a restart. A later host must know that as well.
+  if (!saysAsleep(former) || needsEngine(former.spec, spec, made)) return "changed";
+  const isSame = isDeepStrictEqual(contentsOf(former.spec, made), contentsOf(spec, made));
+  return isSame ? former.state : "asleep";
 }
 
 function sleepWith(spec: InstanceSpec, sleep: SleepRecord, isWoken: boolean): SleepRecord {

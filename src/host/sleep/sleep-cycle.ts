@@ -147,7 +147,7 @@ export class SleepCycle {
         lifecycle.report({ type: "suspended" });
         return false;
       }
-      await file.enter("awake", {});
+      await file.enter("changed", {});
       return true;
     } catch (error) {
       log.warn({ error: messageOf(error) }, "a sleep could not be taken up");
@@ -197,7 +197,9 @@ export class SleepCycle {
     this.#startedAtMs = askedAtMs ?? performance.now();
     if (!file.isAsleep || file.manifest === null) return Promise.resolve();
     // The engine may crash from here on. The start after a crash must apply users and databases again.
-    const durable = file.change({ state: "awake", isSettled: false, sleep: woken(file.manifest.sleep) });
+    // An engine runs when an end of the sleep could not be written before. It may have an earlier spec.
+    const state = runner.process === null ? "awake" : "changed";
+    const durable = file.change({ state, sleep: woken(file.manifest.sleep) });
     lifecycle.report({ type: "woken", isOwn: false });
     return runner.runnable?.engine.users === undefined ? Promise.resolve() : durable;
   }

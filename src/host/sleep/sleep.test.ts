@@ -111,7 +111,7 @@ describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
       lastWake: null,
       wakes: 3,
     };
-    await edit(spec.id, { state: "suspending", sleep });
+    await edit(spec.id, { state: "asleep", sleep });
     await nextHost();
     await gateway.until(spec.id, "asleep");
     expect(hosts.pidsOf(spec.id)).toEqual([]);

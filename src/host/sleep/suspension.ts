@@ -11,6 +11,7 @@ import type { InstanceLifecycle } from "../lifecycle/machine.ts";
 import { isApplied } from "../lifecycle/state.ts";
 import type { KnownUsers } from "../manifest/known-users.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
+import type { Manifest } from "../manifest/manifest.ts";
 import { lookAtUsers, restoredSentence, type UsersLook } from "../engine/published-users.ts";
 import type { EngineRunner, Runnable } from "../engine/runner.ts";
 
@@ -75,7 +76,7 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
     if (!isBehindGateway) sleeper.lifecycle.report({ type: "handOverBegun" });
     await end(sleeper);
   } catch (error) {
-    await stayAwake(sleeper, manifest.sleep.since);
+    await stayAwake(sleeper, manifest);
     throw error;
   }
   await failpoint("host.suspend.ended");
@@ -130,7 +131,7 @@ async function recordAndDetach(sleeper: Sleeper, timeouts: SuspendTimeouts): Pro
   const told = look?.users ?? { users: sleeper.runnable.context.spec.users, leftOut: 0 };
   const { users, leftOut: usersLeftOut } = sleeper.users.set(told);
   assertGoesOn(sleeper, timeouts);
-  await sleeper.file.enter("suspending", { since: new Date().toISOString(), users, usersLeftOut });
+  await sleeper.file.enter("asleep", { since: new Date().toISOString(), users, usersLeftOut });
   sleeper.lifecycle.report({ type: "sleepRecorded" });
   await failpoint("host.suspend.recorded");
   assertGoesOn(sleeper, timeouts);
@@ -154,22 +155,24 @@ function tellOwner(condition: Condition, error: PublicError): PublicError {
 }
 
 /** From here on new clients wait for the gateway, which learns of the instance in a moment. */
-async function handOver({ file, runnable, address }: Sleeper): Promise<void> {
+async function handOver({ file, lifecycle, runnable, address }: Sleeper): Promise<void> {
   const { manifest } = file;
   if (manifest === null) return;
   const { users } = runnable.context.spec;
   const sleep = { ...manifest.sleep, since: new Date().toISOString(), users };
-  await file.change({ state: "asleep", servedThrough: "gateway", isSettled: true, sleep });
+  const state = isApplied(lifecycle.state) ? "asleepApplied" : "asleep";
+  await file.change({ state, servedThrough: "gateway", sleep });
   await address.hold();
 }
 
 /**
- * Records the sleep as complete. The manifest already says "suspending", so a failure here is harmless: the next start
- * applies users and databases once more.
+ * Records that the engine ended cleanly with the spec applied. The manifest already says "asleep", so a failure here is
+ * harmless: the next start applies users and databases once more.
  */
 function noteAsleep({ file, log, lifecycle }: Sleeper): void {
+  if (!isApplied(lifecycle.state)) return;
   try {
-    file.note({ state: "asleep", ...(isApplied(lifecycle.state) && { isSettled: true }) });
+    file.note({ state: "asleepApplied" });
   } catch (error) {
     log.warn({ error }, "it could not be noted that all is in the data");
   }
@@ -186,9 +189,12 @@ export function tellOfRestored(
 }
 
 /** Returns to the awake state. The exit handler restarts an engine that ended meanwhile. */
-async function stayAwake({ file, runner, process, lifecycle, log }: Sleeper, since: string): Promise<void> {
+async function stayAwake(
+  { file, runner, process, lifecycle, log }: Sleeper,
+  { state, sleep: { since } }: Manifest,
+): Promise<void> {
   try {
-    if (file.isAsleep) await file.enter("awake", { since });
+    if (file.isAsleep) await file.enter(state, { since });
   } catch (error) {
     // The next host finds the engine running, and suspends it again if it may.
     log.error({ error }, "a sleep that did not come about could not be taken back");

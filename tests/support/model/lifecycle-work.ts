@@ -2,6 +2,7 @@
 import type { PersistedState } from "../../../src/contracts/manifest.ts";
 import type { LifecycleEvent, Ticket } from "../../../src/host/lifecycle/lifecycle.ts";
 import { isApplied, isSleeping, type State, type StateName } from "../../../src/host/lifecycle/state.ts";
+import { saysAsleep } from "../../../src/host/manifest/manifest.ts";
 import type { Random } from "./clock.ts";
 
 /** State that outlives a host. */
@@ -56,9 +57,10 @@ export class LifecycleWork {
     const spec = world.waiting.get(ticket)?.spec ?? world.fault("nobody asks");
     if (world.fails(5)) return world.end({ type: "recordEnded", error: new Failure() });
     if (world.manifest?.spec !== spec) {
-      const wasAsleep = world.manifest !== null && world.manifest.state !== "awake";
+      const wasAsleep = saysAsleep(world.manifest);
       const isAsleep = wasAsleep && world.random(2) === 0;
-      world.manifest = { spec, state: isAsleep ? "asleep" : "awake" };
+      const awake = world.manifest === null ? "awake" : "changed";
+      world.manifest = { spec, state: isAsleep ? "asleep" : awake };
       if (wasAsleep && !isAsleep) world.dispatch({ type: "woken", isOwn: true });
       world.dispatch({ type: "recorded" });
     }
@@ -83,7 +85,7 @@ export class LifecycleWork {
       this.#endCleanly();
       world.dispatch({ type: "suspended" });
     } else if (isFound && !world.fails(10) && world.manifest !== null) {
-      world.manifest.state = "awake";
+      world.manifest.state = "changed";
       isSuspendDue = true;
     }
     yield;
@@ -111,17 +113,20 @@ export class LifecycleWork {
     if (world.fails(10)) throw new Failure("displaced");
     if (isSleeping(world.state) && !isWake) return world.dispatch({ type: "addressRegained" });
     if (world.engine !== null && isApplied(world.state)) return;
-    if (world.manifest.state !== "awake") {
+    if (saysAsleep(world.manifest)) {
       if (world.fails(5)) throw new Failure();
-      world.manifest.state = "awake";
+      world.manifest.state = world.engine === null ? "awake" : "changed";
       world.dispatch({ type: "woken", isOwn: false });
     }
     yield;
-    if (world.engine !== null && world.engine.spec !== world.manifest.spec) {
-      if (world.fails(30)) throw new Failure("kept");
-      this.#endCleanly();
-      world.dispatch({ type: "stopped" });
+    if (world.manifest.state === "changed") {
+      if (world.engine !== null && world.engine.spec !== world.manifest.spec) {
+        if (world.fails(30)) throw new Failure("kept");
+        this.#endCleanly();
+        world.dispatch({ type: "stopped" });
+      }
       if (world.fails(5)) throw new Failure();
+      world.manifest.state = "awake";
     }
     yield* world.engine === null ? this.spawn() : this.await();
     const { engine } = world;
@@ -159,6 +164,7 @@ export class LifecycleWork {
   *suspend(isIdle: boolean): Work {
     const world = this.#world;
     const { engine } = world;
+    const former = world.manifest?.state;
     // A directly exposed engine is handed over to the gateway, which holds no clients yet.
     const isHandOver = world.random(10) === 0;
     world.isInterrupted = false;
@@ -178,7 +184,7 @@ export class LifecycleWork {
       this.#endCleanly();
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (world.manifest !== null && !world.fails(5)) world.manifest.state = "awake";
+      if (world.manifest !== null && !world.fails(5) && former !== undefined) world.manifest.state = former;
       const isUp = engine !== null && world.engine === engine;
       if (isUp) world.dispatch({ type: "suspendFailed" });
       return world.end({ type: "taskEnded", error });
@@ -189,7 +195,7 @@ export class LifecycleWork {
       return world.end({ type: "taskEnded", error: new Failure() });
     }
     // The disk may be full by now; a hand-over has learned that before.
-    if (world.manifest !== null && (isHandOver || !world.fails(10))) world.manifest.state = "asleep";
+    if (world.manifest !== null && (isHandOver || !world.fails(10))) world.manifest.state = "asleepApplied";
     world.dispatch({ type: "suspended" });
     world.end({ type: "taskEnded" });
   }
@@ -203,7 +209,7 @@ export class LifecycleWork {
       world.dispatch({ type: "drainEnded" });
       return yield* this.drain(assertGoesOn);
     }
-    if (world.manifest !== null) world.manifest.state = "suspending";
+    if (world.manifest !== null) world.manifest.state = "asleep";
   }
 
   *stop(): Work {
