@@ -1,4 +1,5 @@
 // The `pilvi` program: the processes of a Pilvi, its tools, and the commands that use a running Pilvi.
+import "./lib/reflection.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
