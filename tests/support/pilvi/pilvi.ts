@@ -66,6 +66,8 @@ export class TestPilvi {
   readonly #limits: string[];
   #process: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
   #log = "";
+  /** What the latest start printed on stdout, from its beginning to the ready text. */
+  printed = "";
 
   constructor(dataDir: string, port: number, env: Record<string, string>, openFiles?: number) {
     this.#limits =
@@ -100,13 +102,13 @@ export class TestPilvi {
     this.#process = child;
     const logged = this.#keepLog(child.stderr);
     const decoder = new TextDecoder();
-    let printed = "";
+    this.printed = "";
     for await (const chunk of child.stdout) {
-      printed += decoder.decode(chunk, { stream: true });
-      if (printed.includes("pilvi ready ")) return;
+      this.printed += decoder.decode(chunk, { stream: true });
+      if (this.printed.includes("pilvi ready ")) return;
     }
     await logged;
-    throw new Error(`Pilvi did not start: ${printed}${this.#log}`);
+    throw new Error(`Pilvi did not start: ${this.printed}${this.#log}`);
   }
 
   /** The latest part of the log of all starts of this Pilvi. */

@@ -1,5 +1,4 @@
 // The operations on the passkeys of the signed-in user: list, add, remove.
-import { generateRegistrationOptions, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { z } from "zod";
 import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { JSON_API, listDocument, singleDocument } from "../../../api/jsonapi/jsonapi.ts";
@@ -74,6 +73,7 @@ function optionsOperation(db: Db, challenges: Challenges): AnyOperation {
       const { userId } = sessionUserOf(principal);
       const party = relyingPartyOf(client);
       const [user, excludeCredentials] = await Promise.all([getUser(db, userId), credentialsOf(db, userId)]);
+      const { generateRegistrationOptions } = await import("./web-authn.ts");
       const data = await generateRegistrationOptions({
         rpName: "Pilvi",
         rpID: party.id,
@@ -136,6 +136,7 @@ async function verified(
 ): Promise<{ key: Omit<StoredKey, "id" | "userId">; challenge: string }> {
   let challenge = "";
   const { transports = [], ...response } = credential.response;
+  const { verifyRegistrationResponse } = await import("./web-authn.ts");
   const result = await verifyRegistrationResponse({
     response: { ...credential, response, clientExtensionResults: {} },
     expectedChallenge: (given) => {

@@ -1,5 +1,4 @@
 // Signing in with a passkey: the options for the browser, and the check of what the authenticator signed.
-import { generateAuthenticationOptions, verifyAuthenticationResponse } from "@simplewebauthn/server";
 import { z } from "zod";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import { openOperation, type AnyOperation } from "../../../api/operation/operation.ts";
@@ -31,6 +30,7 @@ function optionsOperation(challenges: Challenges): AnyOperation {
     canConflict: true,
     success: { status: 200, description: "The options.", schema: options },
     async handle({ client }) {
+      const { generateAuthenticationOptions } = await import("./web-authn.ts");
       const data = await generateAuthenticationOptions({
         rpID: relyingPartyOf(client).id,
         challenge: challenges.create(PURPOSE),
@@ -78,6 +78,7 @@ async function verified(
 ): Promise<{ challenge: string; newCounter: number }> {
   let challenge = "";
   const { userHandle, ...response } = credential.response;
+  const { verifyAuthenticationResponse } = await import("./web-authn.ts");
   const result = await verifyAuthenticationResponse({
     response: {
       ...credential,
