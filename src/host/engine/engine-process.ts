@@ -62,6 +62,8 @@ export function oomScoreOf(engine: Engine, { spec }: EngineContext<InstanceSpec>
 
 /** The engine that holds the instance's lock; null when the lock is free. */
 export function findEngine(folder: InstanceFolder, holders?: Map<string, number[]>): EngineProcess | null {
+  // A search through all processes is slow, and an instance that sleeps has none.
+  if (holders === undefined && !isLocked(folder.lock)) return null;
   const pid = engineAmong(holdersOf(folder.lock, holders));
   return pid === null ? null : { pid, exited: exitOf(pid), wasFound: true };
 }
