@@ -44,7 +44,7 @@ async function measureCreates(bench: Bench): Promise<number[]> {
     const bare = await request(bareUrl, body);
     const stored = await timed(() => insert(body));
     const created = await create();
-    // The next round begins on a quiet machine: the effects of a create are measured elsewhere.
+    // The next round begins on an idle machine: the effects of a create are measured elsewhere.
     await finish(pilvi, idOf(created.text));
     if (round < 0) continue;
     bareMs.push(bare.ms);

@@ -62,11 +62,11 @@ async function killEngine(pilvi: TestPilvi, cache: CacheResource): Promise<Death
   if (pid === undefined) throw new Error(`${cache.id} has no engine`);
   const startedAt = performance.now();
   process.kill(pid, "SIGKILL");
-  const [told, answeringAt] = await Promise.all([
+  const [shown, answeringAt] = await Promise.all([
     watchStatus(pilvi, cache.id, startedAt),
     untilDead(pid).then(() => firstPong(addressOf(cache))),
   ]);
-  return { ...told, answering: answeringAt - startedAt };
+  return { ...shown, answering: answeringAt - startedAt };
 }
 
 /**

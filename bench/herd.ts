@@ -59,7 +59,7 @@ async function measure(pilvi: TestPilvi, sleepy: Sleepy, bare: BareInstance): Pr
   for (let round = 0; round <= ROUNDS; round += 1) {
     await settle(pilvi);
     const ofBare = await herd(
-      () => attemptUntilHeard(sleepy, bare),
+      () => attemptUntilAnswered(sleepy, bare),
       () => bare.spawn(),
     );
     await bare.stop(POSTGRES_SLEEPER.stopSignal);
@@ -74,7 +74,7 @@ async function measure(pilvi: TestPilvi, sleepy: Sleepy, bare: BareInstance): Pr
 }
 
 /** A client of a bare engine comes back until it is let in, or refused because all connections are taken. */
-async function attemptUntilHeard(sleepy: Sleepy, { socket }: BareInstance): Promise<Wire> {
+async function attemptUntilAnswered(sleepy: Sleepy, { socket }: BareInstance): Promise<Wire> {
   const giveUpAt = performance.now() + GIVE_UP_MS;
   for (;;) {
     try {
@@ -115,7 +115,7 @@ function report(bare: Herd[], woken: Herd[]): void {
   const sides = { "bare engine, clients try again (baseline)": bare, "asleep, clients are held": woken };
   printColumns("first", "median", "last", "x last");
   for (const [label, herds] of Object.entries(sides))
-    printArrivals(label, herds.map(heard), herds === bare ? undefined : bare.map(heard));
+    printArrivals(label, herds.map(received), herds === bare ? undefined : bare.map(received));
   printColumns("let in", TOO_MANY, "failed");
   for (const [label, herds] of Object.entries(sides)) {
     const letIn = median(herds.map(({ answered }) => answered.length));
@@ -129,7 +129,7 @@ function report(bare: Herd[], woken: Herd[]): void {
 }
 
 /** When each client was let in or refused. */
-function heard({ answered, refused }: Herd): Arrivals {
+function received({ answered, refused }: Herd): Arrivals {
   return [...answered, ...refused];
 }
 

@@ -46,7 +46,7 @@ await runBench(`many-caches: ${CACHES} at once, ${ROUNDS} rounds`, async ({ pilv
   printArrivals("bare valkey-servers, spawn to PONG (baseline)", rounds.bare);
   printArrivals("creates sent to 201", rounds.answered, rounds.bare);
   printArrivals("creates sent to PONG", rounds.reached, rounds.bare);
-  printArrivals("creates sent to available, told by held GETs", rounds.available, rounds.bare);
+  printArrivals("creates sent to available, shown by held GETs", rounds.available, rounds.bare);
   console.log("");
   printTarget(`caches of ${2 * CACHES * (ROUNDS + 1)} that did not become available`, failures, 0, String);
 });

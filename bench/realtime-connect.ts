@@ -2,7 +2,7 @@
 // it is idle, beside a minimal C server.
 import { holdIdle, load, type LoadResult } from "./support/realtime-load.ts";
 import { runRealtimeBench, type RealtimeBench } from "./support/realtime-tools.ts";
-import { startBaseline, startRealtime, untilQuiet, type RealtimeServer } from "./support/realtime.ts";
+import { startBaseline, startRealtime, untilIdle, type RealtimeServer } from "./support/realtime.ts";
 import { countOption } from "./support/options.ts";
 import { growth, memoryOf, type Memory } from "./support/memory.ts";
 import { kilobytes, microseconds, printColumns, printRow, printTarget, times } from "./support/report.ts";
@@ -80,7 +80,7 @@ async function measureMemory(bench: RealtimeBench): Promise<number> {
 async function memoryOfIdle(bench: RealtimeBench, start: Start): Promise<Memory> {
   const server = await start(bench);
   await load(bench, server, "connect", { subscribers: WARM_UP_CONNECTIONS });
-  await untilQuiet(server);
+  await untilIdle(server);
   await Bun.sleep(SETTLE_MS);
   const before = memoryOf([server.pid]);
   const held = await holdIdle(bench, server, { subscribers: CONNECTIONS });

@@ -106,11 +106,11 @@ function report({ label }: Sleeper, { bare, woken, spans, suspended }: Samples, 
   printTimes("asleep: TCP connect to first answer", woken, bare);
   printTimes("suspend through the API to asleep (not counted above)", suspended);
   console.log(
-    `where the time of the second row goes, medians of ${spans.length} rounds as meta.sleep tells them:`,
+    `where the time of the second row goes, medians of ${spans.length} rounds as meta.sleep shows them:`,
   );
-  const told = Object.keys(spans[0] ?? {});
-  for (const name of told) printRow(`  ${name}`, milliseconds(medianOf(spans, name)));
-  const sums = spans.map((each) => told.reduce((sum, name) => sum + (each[name] ?? 0), 0));
+  const shown = Object.keys(spans[0] ?? {});
+  for (const name of shown) printRow(`  ${name}`, milliseconds(medianOf(spans, name)));
+  const sums = spans.map((each) => shown.reduce((sum, name) => sum + (each[name] ?? 0), 0));
   printRow(
     "  after that, to the client's first answer",
     milliseconds(median(woken.map((ms, round) => ms - (sums[round] ?? 0)))),

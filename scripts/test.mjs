@@ -47,7 +47,7 @@ async function main() {
   if (built.code !== 0) return report({ passed: 0, failed: 1 });
   const programs = await run(bun, ["tests/support/clients/install-programs.ts"], {
     stdio: ["ignore", "pipe", 2],
-    isQuiet: true,
+    isIdle: true,
   });
   if (programs.code !== 0) return report({ passed: 0, failed: 1 });
   if (programs.output !== "") process.env.PATH = `${process.env.PATH}:${programs.output}`;
@@ -118,7 +118,7 @@ async function runJob(bun, root, files, worker) {
   const { code, output } = await run(bun, ["test", "--timeout", String(TEST_TIMEOUT_MS), ...files], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...colors, PILVI_TEST_ROOT: root, PILVI_TEST_WORKER: String(worker) },
-    isQuiet: true,
+    isIdle: true,
   });
   const passed = lastCount(output, "pass");
   const failed = lastCount(output, "fail");
@@ -170,7 +170,7 @@ function run(program, args, options) {
     ]) {
       from?.on("data", (chunk) => {
         output += chunk;
-        if (!options.isQuiet) to.write(chunk);
+        if (!options.isIdle) to.write(chunk);
       });
     }
     child.on("error", reject);

@@ -80,7 +80,7 @@ function addTools(pilvi: Command): void {
   withExamples(engines, ["pilvi engines install"]);
   const doctor = pilvi
     .command("doctor")
-    .description("check what Pilvi relies on, and tell what to do about faults")
+    .description("check what Pilvi relies on, and print what to do about faults")
     .action(async () => {
       const { doctorCommand } = await import("./processes/commands/engines.ts");
       process.exitCode = await doctorCommand(await settings());

@@ -64,7 +64,7 @@ function lengths(seen: ClientTimes, starting: number, running: number): Record<s
     "create sent to 201": seen.answeredAt - seen.startedAt,
     "201 to the host's start (work taken, manifest written)": starting - seen.answeredAt,
     "host's start to engine ready (folders, files, spawn, log line)": running - starting,
-    "engine ready to available told (login, status, held GET)": seen.availableAt - running,
-    "available told to PONG": seen.firstAnswerAt - seen.availableAt,
+    "engine ready to available shown (login, status, held GET)": seen.availableAt - running,
+    "available sent to PONG": seen.firstAnswerAt - seen.availableAt,
   };
 }

@@ -81,7 +81,7 @@ function lengths(
     "first data (built, or taken from a slot; chown)": dataMs(files),
     "data there to engine up (config, spawn, engine's own start)": files.engineAt - files.dataAt,
     "engine up to running (line seen, roles applied, limits)": running - files.engineAt,
-    "running to available told (login, status, held GET)": client.availableAt - running,
-    "available told to first answer": client.firstAnswerAt - client.availableAt,
+    "running to available shown (login, status, held GET)": client.availableAt - running,
+    "available sent to first answer": client.firstAnswerAt - client.availableAt,
   };
 }

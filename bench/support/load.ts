@@ -108,6 +108,6 @@ async function run(program: Program, args: string[], env: Record<string, string>
 function numberIn(printed: string, pattern: RegExp): number {
   const [, figure] = pattern.exec(printed) ?? [];
   if (figure === undefined)
-    throw new CannotMeasure(`The load tool does not tell a rate: ${printed.slice(-1_000)}`);
+    throw new CannotMeasure(`The load tool does not report a rate: ${printed.slice(-1_000)}`);
   return Number(figure);
 }

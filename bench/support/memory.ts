@@ -37,6 +37,6 @@ export function childrenOf(pid: number): number[] {
 
 function figure(text: string, name: string): number {
   const [, kilobytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(text) ?? [];
-  if (kilobytes === undefined) throw new Error(`the kernel does not tell ${name}`);
+  if (kilobytes === undefined) throw new Error(`the kernel does not report ${name}`);
   return Number(kilobytes);
 }

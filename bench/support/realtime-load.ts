@@ -1,6 +1,6 @@
 // Runs the load against a server, on another core than the server's, and reads its output.
 import { CannotMeasure } from "./bench.ts";
-import { untilQuiet, type RealtimeServer } from "./realtime.ts";
+import { untilIdle, type RealtimeServer } from "./realtime.ts";
 import type { RealtimeBench } from "./realtime-tools.ts";
 
 const LOAD_CORE = "1";
@@ -45,7 +45,7 @@ export async function load(
   mode: Exclude<Mode, "idle">,
   options: LoadOptions,
 ): Promise<LoadResult> {
-  await untilQuiet(server);
+  await untilIdle(server);
   const child = start(bench, server, mode, options);
   const text = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new CannotMeasure(`The load of ${server.name} has failed.`);

@@ -15,9 +15,9 @@ const SERVER_CORE = "0";
 /** More than the connections of any measurement. */
 const MAX_CONNECTIONS = 20_000;
 const START_MS = 20_000;
-const QUIET_MS = 200;
+const IDLE_MS = 200;
 /** A share of a core; timers take as much. */
-const QUIET_SHARE = 0.02;
+const IDLE_SHARE = 0.02;
 
 /** A server that can be loaded. */
 export interface RealtimeServer {
@@ -84,12 +84,12 @@ export async function startBaseline(
 }
 
 /** Waits until the server has finished the work of the last load, and has collected its garbage. */
-export async function untilQuiet({ pid }: RealtimeServer): Promise<void> {
+export async function untilIdle({ pid }: RealtimeServer): Promise<void> {
   const giveUpAt = performance.now() + START_MS;
   for (let before = cpuNs(pid); performance.now() < giveUpAt;) {
-    await Bun.sleep(QUIET_MS);
+    await Bun.sleep(IDLE_MS);
     const now = cpuNs(pid);
-    if (now - before < QUIET_SHARE * QUIET_MS * 1e6) return;
+    if (now - before < IDLE_SHARE * IDLE_MS * 1e6) return;
     before = now;
   }
 }

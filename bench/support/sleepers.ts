@@ -126,7 +126,7 @@ export async function wakesOf(pilvi: TestPilvi, sleepy: Sleepy): Promise<number>
 /** The spans of the next wake after a number of wakes; Pilvi shows them a moment after the client has its answer. */
 export async function spansOfNext(pilvi: TestPilvi, sleepy: Sleepy, wakes: number): Promise<Spans> {
   let spans: Spans | undefined;
-  await until(`the wake of ${sleepy.id} is told`, async () => {
+  await until(`the wake of ${sleepy.id} is shown`, async () => {
     const sleep = await sleepOf(pilvi, sleepy);
     if (sleep.wakes > wakes) spans = sleep.last_wake?.spans_ms;
     return spans !== undefined;

@@ -84,7 +84,7 @@ test("a missing token is reported with the variable and the file", async () => {
   expect(exitCode).toBe(1);
 });
 
-test.skipIf(process.getuid?.() === 0)("a token that may not be read is told so", async () => {
+test.skipIf(process.getuid?.() === 0)("an unreadable token is an error that says so", async () => {
   const otherDir = mkdtempSync(join(tmpdir(), "pilvi-cli-"));
   writeFileSync(join(otherDir, "token"), "t");
   chmodSync(join(otherDir, "token"), 0);

@@ -99,7 +99,7 @@ export const gatewayMessageSchema = z.discriminatedUnion("type", [
   /**
    * No client has used the instance for `sleepAfterSeconds`. The gateway repeats this from time to time while it is so.
    */
-  z.strictObject({ type: z.literal("quiet"), id }),
+  z.strictObject({ type: z.literal("idle"), id }),
   /** The gateway's users may be out of date; the host answers with an `entry`. */
   z.strictObject({ type: z.literal("users"), id }),
 ]);

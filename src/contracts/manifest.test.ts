@@ -43,7 +43,7 @@ describe("a manifest of today's format", () => {
 });
 
 test("a manifest of a newer format is refused with a sentence that says what to do", () => {
-  const newer = withMembers({ format: MANIFEST_FORMAT + 1, spec: { unheardOf: true } });
+  const newer = withMembers({ format: MANIFEST_FORMAT + 1, spec: { unknown: true } });
   expect(() => manifestFrom(newer)).toThrow(NewerManifest);
   expect(() => manifestFrom(newer)).toThrow(
     "The manifest was written by a newer Pilvi (format 3; this one knows 2). " +

@@ -81,10 +81,10 @@ export function realtimePath<Path extends string>(path: Path): `${typeof REALTIM
  */
 export function refuseOtherVersions(server: string, complain: (message: string) => void): () => Response {
   const message = `${server} was asked in another version than its own: start both sides from the same Pilvi.`;
-  let isTold = false;
+  let isReported = false;
   return () => {
-    if (!isTold) complain(message);
-    isTold = true;
+    if (!isReported) complain(message);
+    isReported = true;
     return Response.json({ message }, { status: 404 });
   };
 }

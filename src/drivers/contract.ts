@@ -99,7 +99,7 @@ function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {
     await driver().remove(spec.id);
   });
 
-  test("tells no figures of an instance that has none, and says so when it does not run", async () => {
+  test("an instance without figures reports none, and an instance that does not run is refused", async () => {
     const spec = cacheSpec(freePort(), "moi");
     await expect(driver().figures(spec.id)).rejects.toThrow(`${spec.id} does not run.`);
     await expect(driver().metrics(spec.id, { periodSeconds: 60 })).rejects.toThrow(
@@ -111,7 +111,7 @@ function lifecycle({ driver, freePort, canLogIn }: ContractOptions): void {
     await driver().remove(spec.id);
   });
 
-  test("tells what an instance takes on the disk, and all of it for a cursor that it does not know", async () => {
+  test("reports the storage of an instance, and all storage for an unknown cursor", async () => {
     const spec = cacheSpec(freePort(), "moi");
     await driver().ensure(spec);
     const reading = await untilMeasured(driver(), spec.id);
@@ -214,22 +214,22 @@ function sleeping({ driver, freePort, canLogIn }: ContractOptions): void {
 }
 
 function watching({ driver, freePort, crash }: ContractOptions): void {
-  test("tells of everything there is, and then of every change", async () => {
+  test("reports every instance, and then every change", async () => {
     const spec = cacheSpec(freePort(), "moi");
     await driver().ensure(spec);
-    const told: Observation["state"][] = [];
+    const states: Observation["state"][] = [];
     const end = new AbortController();
     const synced = Promise.withResolvers<string[]>();
-    const changed = (seen: Observation) => void (seen.id === spec.id && told.push(seen.state));
+    const changed = (seen: Observation) => void (seen.id === spec.id && states.push(seen.state));
     driver().watch({ changed, synced: synced.resolve }, end.signal);
     expect(await synced.promise).toContain(spec.id);
-    expect(told).toEqual(["running"]);
+    expect(states).toEqual(["running"]);
     crash(spec.id);
-    while (told.length < 3) await Bun.sleep(5);
+    while (states.length < 3) await Bun.sleep(5);
     await driver().remove(spec.id);
-    while (told.at(-1) !== "absent") await Bun.sleep(5);
+    while (states.at(-1) !== "absent") await Bun.sleep(5);
     end.abort();
-    expect(told).toEqual(["running", "starting", "running", "removing", "absent"]);
+    expect(states).toEqual(["running", "starting", "running", "removing", "absent"]);
   });
 }
 

@@ -33,8 +33,8 @@ export interface MessageFramer {
   /** Whether the client's last message is whole, and the connection to the engine holds no state that would be lost. */
   readonly isBetweenMessages: boolean;
   /** Takes the next bytes of the engine, the first `length`, for a framer that learns open state from them. */
-  hear?(bytes: Uint8Array, length: number): void;
-  /** Whether the engine has answered every message; only a framer with `hear` knows. */
+  observe?(bytes: Uint8Array, length: number): void;
+  /** Whether the engine has answered every message; only a framer with `observe` knows. */
   readonly isAnswered?: boolean;
 }
 

@@ -33,7 +33,7 @@ export type WorkerMessage = { type: "ready" } | { type: "refused"; message: stri
 
 declare const self: { postMessage(message: WorkerMessage): void };
 
-function tellReady(): void {
+function reportReady(): void {
   self.postMessage({ type: "ready" });
 }
 
@@ -77,7 +77,7 @@ function main(settings: WorkerSettings): void {
   const reactor = new Reactor({ onFault: (error) => log.error({ error }, "something failed in the loop") });
   const session = tls === null ? null : (fd: number, alpn: readonly string[]) => tls.session(fd, alpn);
   const { linkSocket, addressSocket, isInsecureAllowed } = settings;
-  new Gateway(reactor, { linkSocket, addressSocket, isInsecureAllowed, session }, log, tellReady).start();
+  new Gateway(reactor, { linkSocket, addressSocket, isInsecureAllowed, session }, log, reportReady).start();
   if (tls !== null) followCertificates(reactor, tls, settings.published, log);
   giveWay();
   reactor.run();

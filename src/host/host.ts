@@ -220,7 +220,7 @@ export class Host {
       const { engine, context } = this.#running(id);
       await engine.dismiss?.(context);
     } catch (error) {
-      this.#log.debug({ error, instance: id }, "clients could not be told of a removal");
+      this.#log.debug({ error, instance: id }, "clients could not be notified of a removal");
     }
   }
 
@@ -260,7 +260,7 @@ export class Host {
     this.#gateway.listen(gatewaySocket(this.#settings.dataDir), {
       wake: (id) => of(id)?.wake(),
       woken: (id, wake) => of(id)?.sleep.woken(wake),
-      quiet: (id) => of(id)?.idle(),
+      idle: (id) => of(id)?.idle(),
       users: (id) => of(id)?.sleep.refreshUsers(),
       holding: () => this.#addresses.meet(),
     });
@@ -287,7 +287,7 @@ export class Host {
       try {
         listener(observation);
       } catch (error) {
-        this.#log.error({ error: messageOf(error) }, "a watcher could not be told");
+        this.#log.error({ error: messageOf(error) }, "a watcher could not be notified");
       }
     }
   }

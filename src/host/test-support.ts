@@ -23,7 +23,7 @@ export const REASON = { user: "app", database: "main", address: "127.0.0.1:50000
 /** A gateway whose answers the test sets. */
 export class TestGateway {
   readonly entries = new Map<string, Route>();
-  readonly heard: HostMessage[] = [];
+  readonly received: HostMessage[] = [];
   /** The answer to a drain; null gives no answer. */
   drainAnswer: "drained" | "busy" | null = "drained";
   /** Called before the gateway answers that all clients are disconnected. */
@@ -45,8 +45,8 @@ export class TestGateway {
     });
     gateway.sendBytes(Buffer.from(hello));
     await until(
-      "the host has told of its instances",
-      () => !gateway.isConnected || gateway.heard.some(({ type }) => type === "synced"),
+      "the host has sent its routes",
+      () => !gateway.isConnected || gateway.received.some(({ type }) => type === "synced"),
     );
     return gateway;
   }
@@ -70,7 +70,7 @@ export class TestGateway {
 
   /** The states of an instance that the host sent, in order. */
   statesOf(id: string): Route["state"][] {
-    const states = this.heard.flatMap((each) => (each.type === "entry" ? [each.entry] : []));
+    const states = this.received.flatMap((each) => (each.type === "entry" ? [each.entry] : []));
     return states
       .filter((entry) => entry.id === id)
       .map(({ state }) => state)
@@ -80,7 +80,7 @@ export class TestGateway {
   async until(id: string, state: Route["state"]): Promise<Route> {
     await until(`${id} is ${state}`, () => this.entries.get(id)?.state === state);
     const entry = this.entries.get(id);
-    if (entry === undefined) throw new Error(`the gateway was told nothing of ${id}`);
+    if (entry === undefined) throw new Error(`the gateway received no route of ${id}`);
     return entry;
   }
 
@@ -98,11 +98,11 @@ export class TestGateway {
   #take(text: string): void {
     const lines = (this.#unread + text).split("\n");
     this.#unread = lines.pop() ?? "";
-    for (const line of lines) if (!isHello(line)) this.#hear(JSON.parse(line) as HostMessage);
+    for (const line of lines) if (!isHello(line)) this.#receive(JSON.parse(line) as HostMessage);
   }
 
-  #hear(message: HostMessage): void {
-    this.heard.push(message);
+  #receive(message: HostMessage): void {
+    this.received.push(message);
     switch (message.type) {
       case "entries":
         for (const id of this.entries.keys()) if (!message.ids.includes(id)) this.entries.delete(id);

@@ -40,7 +40,7 @@ test("a passed descriptor arrives as a new descriptor of the same file", () => {
   expect(delivery.descriptors).not.toContain(file);
 });
 
-test("an empty socket, a full socket and an ended socket are told apart", () => {
+test("an empty socket, a full socket and an ended socket are distinguished", () => {
   const [from, to] = pair();
   expect(takeDescriptors(to)).toBe("nothing");
   let sent = 0;

@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 /**
- * A server that proves the client of every request but `/stranger`, as the owner in the query, and never answers
+ * A server that proves the client of every request but `/unproven`, as the owner in the query, and never answers
  * `/held`.
  */
 function serve(bounds: { all: number; unproved: number }) {
@@ -27,7 +27,7 @@ function serve(bounds: { all: number; unproved: number }) {
       asked.push(request.url);
       if (call?.isRefused === true) refused.push(request.url);
       const { pathname, searchParams } = new URL(request.url);
-      if (pathname !== "/stranger") call?.prove(searchParams.get("owner") ?? undefined);
+      if (pathname !== "/unproven") call?.prove(searchParams.get("owner") ?? undefined);
       if (pathname === "/held") await new Promise(() => undefined);
       call?.end();
       return new Response("here");
@@ -42,11 +42,11 @@ function serve(bounds: { all: number; unproved: number }) {
 interface Client {
   socket: Socket<Client>;
   isClosed: boolean;
-  heard: string;
+  received: string;
 }
 
 async function come(port: number, text: string): Promise<Client> {
-  const client: Partial<Client> = { isClosed: false, heard: "" };
+  const client: Partial<Client> = { isClosed: false, received: "" };
   const end = () => {
     client.isClosed = true;
   };
@@ -56,7 +56,7 @@ async function come(port: number, text: string): Promise<Client> {
     data: client as Client,
     socket: {
       data: (_, bytes) => {
-        client.heard += bytes.toString();
+        client.received += bytes.toString();
       },
       end,
       close: end,
@@ -97,7 +97,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 const open = (clients: Client[]) => clients.filter(({ isClosed }) => !isClosed).length;
-const answered = (clients: Client[]) => clients.every(({ heard }) => heard.endsWith("here"));
+const answered = (clients: Client[]) => clients.every(({ received }) => received.endsWith("here"));
 
 test("a connection is seen before its first request, with the address that a request has", async () => {
   const { port } = serve({ all: 10, unproved: 10 });
@@ -118,7 +118,7 @@ test("no connection is closed while there is room", async () => {
   expect(open(clients)).toBe(10);
 });
 
-test.each([HALF, asking("/stranger")])(
+test.each([HALF, asking("/unproven")])(
   "those go first that have proved nothing, and of them the first (%p)",
   async (text) => {
     const { port, connections } = serve({ all: 16, unproved: 16 });
@@ -127,11 +127,11 @@ test.each([HALF, asking("/stranger")])(
     await until(() => answered(known));
     // Only a check records the order in which connections came.
     const early = await crowd(port, 6, text);
-    if (text === asking("/stranger")) await until(() => answered(early));
+    if (text === asking("/unproven")) await until(() => answered(early));
     await until(() => acceptedSockets(port).length === 16);
     connections.look();
     const late = await crowd(port, 6, text);
-    if (text === asking("/stranger")) await until(() => answered(late));
+    if (text === asking("/unproven")) await until(() => answered(late));
     await until(() => acceptedSockets(port).length === 22 - early.length + open(early));
     connections.look();
     await until(() => open(early) === 0);
@@ -154,10 +154,10 @@ test("unproved connections have a bound of their own", async () => {
   const { port, connections } = serve({ all: 1_000, unproved: 8 });
   const known = await crowd(port, 20, asking("/known"));
   await until(() => answered(known));
-  const strangers = await crowd(port, 12, HALF);
+  const unproven = await crowd(port, 12, HALF);
   await until(() => acceptedSockets(port).length === 32);
   expect(connections.look()).toBe(27);
-  await until(() => open(strangers) === 7);
+  await until(() => open(unproven) === 7);
   expect(open(known)).toBe(20);
 });
 
@@ -206,14 +206,14 @@ test("an owner that floods from one address keeps its earlier connection from an
 test("requests of a network with more than its share of many unproved connections are refused", async () => {
   const { port, connections, asked, refused } = serve({ all: 1_000, unproved: 32 });
   // A quarter of the bound may be unproved before anyone is refused.
-  const flood = await crowd(port, 8, asking("/stranger"));
+  const flood = await crowd(port, 8, asking("/unproven"));
   await until(() => answered(flood));
   expect(refused).toEqual([]);
-  await crowd(port, 1, asking("/stranger?late"));
+  await crowd(port, 1, asking("/unproven?late"));
   await until(() => asked.length === 9);
   expect(refused.length).toBe(1);
   // The other network has no more than its share, and a client that has proved itself is not counted.
-  await comeFrom("127.0.0.2", port, asking("/stranger?other"));
+  await comeFrom("127.0.0.2", port, asking("/unproven?other"));
   flood[0]?.socket.write(asking("/known"));
   await until(() => asked.length === 11);
   flood[0]?.socket.write(asking("/known?again"));
@@ -222,7 +222,7 @@ test("requests of a network with more than its share of many unproved connection
   for (const { socket } of flood.slice(1)) socket.end();
   await until(() => acceptedSockets(port).length === 3);
   connections.look();
-  await crowd(port, 1, asking("/stranger?after"));
+  await crowd(port, 1, asking("/unproven?after"));
   await until(() => asked.length === 13);
   expect(refused.length).toBe(2);
 });

@@ -129,7 +129,7 @@ export class Application {
     const kind = channel?.kind ?? channelKindOf(channelName);
     if (kind?.isCache === true) this.lastEvents.set(channelName, name, data);
     if (channel === undefined) return;
-    channel.isMissTold = false;
+    channel.isMissReported = false;
     const frame = eventFrame(channelName, name, data);
     const sender = exceptSocketId === undefined ? undefined : this.connections.get(exceptSocketId);
     if (sender?.channels.has(channelName) !== true) return this.broadcast(channel, frame);
@@ -152,14 +152,14 @@ export class Application {
     if (channel.kind.isPresence || channel.countTimer !== null) return;
     const isLarge = channel.subscriptionCount > COUNT_THRESHOLD;
     const intervalMs = isLarge ? LARGE_COUNT_INTERVAL_MS : SMALL_COUNT_INTERVAL_MS;
-    const waitMs = channel.countToldAt + intervalMs - Date.now();
-    if (waitMs <= 0) return this.#tellCount(channel);
-    channel.countTimer = setTimeout(() => this.#tellCount(channel), waitMs);
+    const waitMs = channel.countSentAt + intervalMs - Date.now();
+    if (waitMs <= 0) return this.#sendCount(channel);
+    channel.countTimer = setTimeout(() => this.#sendCount(channel), waitMs);
   }
 
-  #tellCount(channel: Channel): void {
+  #sendCount(channel: Channel): void {
     channel.countTimer = null;
-    channel.countToldAt = Date.now();
+    channel.countSentAt = Date.now();
     const { name, subscriptionCount: count } = channel;
     if (this.#config.subscriptionCountEnabled) this.broadcast(channel, subscriptionCount(name, count));
     this.events.subscriptionCount(name, count);

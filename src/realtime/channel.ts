@@ -16,9 +16,9 @@ export class Channel {
   subscriptionCount = 0;
   readonly members = new Map<string, Member>();
   /** When the count was last sent, in milliseconds; it matters for large channels only. */
-  countToldAt = 0;
+  countSentAt = 0;
   /** Whether the application was notified, since its last event, of a cache miss. */
-  isMissTold = false;
+  isMissReported = false;
   /** The timer that sends a changed count. */
   countTimer: ReturnType<typeof setTimeout> | null = null;
 

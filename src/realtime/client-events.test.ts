@@ -89,13 +89,13 @@ describe("a client event", () => {
 
   test("needs a subscription of its sender, and the prefix of client events in its name", () => {
     const { network, sender, other } = pair("private-a");
-    const stranger = network.connected();
-    stranger.says("client-x", {}, "private-a");
+    const outsider = network.connected();
+    outsider.says("client-x", {}, "private-a");
     sender.says("typing", {}, "private-a");
     sender.says("pusher:typing", {}, "private-a");
     sender.says("pusher_internal:member_added", { user_id: "1" }, "private-a");
     sender.says(`client-${"x".repeat(194)}`, {}, "private-a");
-    expect([...stranger.take(), ...sender.take()]).toMatchObject(Array.from({ length: 5 }, () => REJECTED));
+    expect([...outsider.take(), ...sender.take()]).toMatchObject(Array.from({ length: 5 }, () => REJECTED));
     expect(other.take()).toEqual([]);
     sender.says("pusher:unsubscribe", { channel: "private-a" });
     sender.says("client-x", {}, "private-a");

@@ -51,7 +51,7 @@ describe("a handshake", () => {
     ["protocol=7&client=js", 0],
     ["protocol=8", 0],
     ["", 1],
-  ])("of %p is told of a refusal by the close frame and %i error events", (query, count) => {
+  ])("of %p receives a refusal as the close frame and %i error events", (query, count) => {
     const client = new TestCluster({ maxConnections: 0 }).connect({ query });
     const { code, reason: message } = client.closed ?? {};
     expect(code).toBeWithin(4004, 4009);

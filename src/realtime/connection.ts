@@ -36,7 +36,7 @@ export class Connection {
   /** These times are of the steady clock, since a change of the wall clock must not make a client look silent. */
   readonly openedAt = performance.now();
   /** When the client last sent anything, in milliseconds. */
-  heardAt = this.openedAt;
+  receivedAt = this.openedAt;
   /** When the server sent a ping, in milliseconds; null when no answer is due. */
   pingedAt: number | null = null;
   isClosed = false;
@@ -57,7 +57,7 @@ export class Connection {
 
   /** Acts on a text frame; never throws, whatever the frame holds. */
   receive(text: string): void {
-    this.heard();
+    this.received();
     this.application.counters.received += 1;
     const message = readMessage(text);
     switch (message.kind) {
@@ -79,8 +79,8 @@ export class Connection {
   }
 
   /** Records a sign of life. */
-  heard(): void {
-    this.heardAt = performance.now();
+  received(): void {
+    this.receivedAt = performance.now();
     this.pingedAt = null;
   }
 

@@ -24,10 +24,10 @@ class Beating {
   }
 
   /** The client gives a sign of life at the test's time. */
-  heard({ connection }: TestClient): void {
+  received({ connection }: TestClient): void {
     if (connection === null) throw new Error("not connected");
-    connection.heard();
-    connection.heardAt = this.#now;
+    connection.received();
+    connection.receivedAt = this.#now;
   }
 }
 
@@ -59,7 +59,7 @@ describe("a connection", () => {
     beating.pass(600, () => {
       const count = client.take().length;
       pings += count;
-      if (count > 0) beating.heard(client);
+      if (count > 0) beating.received(client);
     });
     expect(client.closed).toBeNull();
     expect(pings).toBeGreaterThan(40);
@@ -72,7 +72,7 @@ describe("a connection", () => {
     alive.take();
     let goneAfter = 0;
     beating.pass(PING_INTERVAL_S + 30, (second) => {
-      beating.heard(alive);
+      beating.received(alive);
       dead.connection?.application.publish("presence-room", "news", "1");
       if (dead.closed === null) goneAfter = second;
     });
@@ -93,10 +93,10 @@ describe("a connection", () => {
     ]) {
       if (client.connection === null) throw new Error("not connected");
       client.connection.pingedAt = 1;
-      client.connection.heardAt = 0;
+      client.connection.receivedAt = 0;
       client.saysText(text);
       expect(client.connection.pingedAt).toBeNull();
-      expect(client.connection.heardAt).toBeGreaterThan(0);
+      expect(client.connection.receivedAt).toBeGreaterThan(0);
     }
     expect(client.take().at(-1)).toEqual({ event: "pusher:pong", data: {} });
   });

@@ -20,7 +20,7 @@ export function beat(cluster: Cluster, now = performance.now()): void {
   for (const { config, connections } of cluster.applications()) {
     const silentAt = now - config.pingIntervalSeconds * 1_000;
     for (const connection of connections.values()) {
-      if (connection.heardAt > silentAt) continue;
+      if (connection.receivedAt > silentAt) continue;
       if (connection.pingedAt === null) {
         connection.pingedAt = now;
         connection.ping();

@@ -30,11 +30,11 @@ test("all channels can be deleted while they are listed", () => {
   const memberships = new Memberships();
   const names = Array.from({ length: 1_000 }, (_, index) => `c${index}`);
   for (const name of names) memberships.add(name, null);
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const name of memberships.newestFirst()) {
-    told.push(name);
+    reported.push(name);
     memberships.delete(name);
   }
-  expect(told).toEqual(names.toReversed());
+  expect(reported).toEqual(names.toReversed());
   expect(memberships.size).toBe(0);
 });

@@ -249,12 +249,12 @@ describe("a presence channel", () => {
 
   test("is another channel in each application that has the name", () => {
     const network = new TestCluster({}, { id: "other", appId: "4", key: "other", secrets: [] });
-    const [client, stranger] = [network.connected(), network.connect({ path: "/app/other" })];
-    stranger.take();
-    for (const each of [client, stranger]) each.says("pusher:subscribe", { channel: "news" });
+    const [client, outsider] = [network.connected(), network.connect({ path: "/app/other" })];
+    outsider.take();
+    for (const each of [client, outsider]) each.says("pusher:subscribe", { channel: "news" });
     client.connection?.application.publish("news", "hello", "1");
     expect(client.takeNames()).toEqual([SUCCEEDED, "hello"]);
-    expect(stranger.takeNames()).toEqual([SUCCEEDED]);
+    expect(outsider.takeNames()).toEqual([SUCCEEDED]);
   });
 });
 

@@ -103,8 +103,8 @@ function sendLastEvent(connection: Connection, channel: Channel): void {
   const last = application.lastEvents.get(name);
   if (last !== undefined) return connection.send(eventFrame(name, last.name, last.data));
   connection.send(cacheMiss(name));
-  if (channel.isMissTold) return;
-  channel.isMissTold = true;
+  if (channel.isMissReported) return;
+  channel.isMissReported = true;
   application.events.cacheMiss(name);
 }
 

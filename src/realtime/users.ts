@@ -50,8 +50,8 @@ export class Users {
     const isFirst = !this.#connections.has(user.id);
     addTo(this.#connections, user.id, connection);
     for (const watched of user.watchlist) addTo(this.#watchers, watched, connection);
-    this.#tellStates(connection, user.watchlist);
-    if (isFirst) this.#tellWatchers(user.id, "online");
+    this.#sendStates(connection, user.watchlist);
+    if (isFirst) this.#notifyWatchers(user.id, "online");
   }
 
   /** Forgets a connection, signed in or not. */
@@ -60,7 +60,7 @@ export class Users {
     if (user === null) return;
     for (const watched of user.watchlist) removeFrom(this.#watchers, watched, connection);
     removeFrom(this.#connections, user.id, connection);
-    if (!this.#connections.has(user.id)) this.#tellWatchers(user.id, "offline");
+    if (!this.#connections.has(user.id)) this.#notifyWatchers(user.id, "offline");
   }
 
   /** Closes all connections of a user. @returns how many there were. */
@@ -70,7 +70,7 @@ export class Users {
     return connections.length;
   }
 
-  #tellStates(connection: Connection, watchlist: string[]): void {
+  #sendStates(connection: Connection, watchlist: string[]): void {
     const { online = [], offline = [] } = Object.groupBy(watchlist, (id) =>
       this.#connections.has(id) ? "online" : "offline",
     );
@@ -81,7 +81,7 @@ export class Users {
     if (events.length > 0) connection.send(watchlistEvents(events));
   }
 
-  #tellWatchers(userId: string, name: "online" | "offline"): void {
+  #notifyWatchers(userId: string, name: "online" | "offline"): void {
     const frame = watchlistEvents([{ name, user_ids: [userId] }]);
     for (const watcher of this.#watchers.get(userId) ?? []) {
       if (watcher.user?.id !== userId) watcher.send(frame);

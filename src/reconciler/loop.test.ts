@@ -140,7 +140,7 @@ test("a lost session aborts its runs, and a new session begins when they have en
   await item(db, "thing-1");
   await until("a run is under way", () => runs.length === 1);
   await cutOwners(db);
-  await until("the run was told to end", () => runs[0]?.signal.aborted === true);
+  await until("the run is aborted", () => runs[0]?.signal.aborted === true);
   await item(db, "thing-1");
   // Only time can show that no further run begins.
   await Bun.sleep(200);

@@ -249,7 +249,7 @@ describe("an observed state", () => {
     ["as-desired", false],
     ["converging", true],
     ["broken", true],
-  ] as const)("%s of a settled resource has it looked at: %s", async (convergence, isDue) => {
+  ] as const)("%s requeues a settled resource: %s", async (convergence, isDue) => {
     await settle("thing-1");
     await requeue(db, [{ instanceId: "thing-1", convergence }]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(isDue);
@@ -259,7 +259,7 @@ describe("an observed state", () => {
     ["as-desired", true],
     ["converging", false],
     ["broken", false],
-  ] as const)("%s of one that waits for its next try has it looked at: %s", async (convergence, isDue) => {
+  ] as const)("%s requeues a waiting resource: %s", async (convergence, isDue) => {
     await item(db, "thing-1");
     await complete(db, 1, await takeOne(1), FAILED);
     await requeue(db, [{ instanceId: "thing-1", convergence }]);

@@ -26,9 +26,9 @@ export class PilviUnreachable extends Error {
 /** Makes the error for an answer with the given text, which is JSON unless another server than Pilvi answered. */
 export function errorOfAnswer(status: number, text: string, requestId: string | undefined): PilviError {
   const { message, errors } = membersOf(text);
-  const told =
+  const sentence =
     typeof message === "string" ? message : `The server answered with status ${status} and no message.`;
-  return new PilviError(told, status, isFieldErrors(errors) ? errors : undefined, requestId);
+  return new PilviError(sentence, status, isFieldErrors(errors) ? errors : undefined, requestId);
 }
 
 /** Makes the error for a request that got no answer from `url`. */

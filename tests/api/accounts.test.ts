@@ -214,7 +214,7 @@ describe("a page of another address", () => {
     expect((await browser.send("GET", "/users/me")).body.data.attributes.name).toBe("Ada");
   });
 
-  test("cannot be told from a program that has a cookie and names no page, which is refused too", async () => {
+  test("cannot be distinguished from a program that has a cookie and names no page, which is refused too", async () => {
     const browser = new Browser(api);
     await browser.signIn(EMAIL);
     const headers = { Cookie: browser.cookie ?? "" };
@@ -295,7 +295,7 @@ test("a flood of passwords is slowed down, answers for unknown addresses alike, 
   expect(outcomes.filter(([status]) => status === 401)).toHaveLength(5);
   expect(outcomes.filter(([status, , hasRetryAfter]) => status === 429 && hasRetryAfter)).toHaveLength(35);
   expect(await attack("nobody@example.com")).toEqual(outcomes);
-  // The right password has to wait as well, or the answer would tell that it is right.
+  // The right password has to wait as well, or the answer would reveal that it is right.
   expect((await new Browser(own).signIn(EMAIL)).status).toBe(429);
   expect(readsMs).toBeLessThan(30_000);
   await own.stop();

@@ -97,7 +97,7 @@ describe("a stream of events", () => {
     await add("before");
     const follower = await Follower.open();
     expect((await api.request("/api/caches", { json: validCache })).status).toBe(201);
-    await until("it is told", () => follower.events.length === 1);
+    await until("the report arrives", () => follower.events.length === 1);
     expect(follower.events[0]?.attributes.message).toBe("The cache sessions was created.");
     follower.close();
   });
@@ -105,13 +105,13 @@ describe("a stream of events", () => {
   test("goes on after the event that Last-Event-ID or `after` names", async () => {
     const first = await Follower.open();
     await add("one");
-    await until("it is told", () => first.names.includes("one"));
+    await until("the report arrives", () => first.names.includes("one"));
     first.close();
     await add("two");
     await add("three");
     const byHeader = await Follower.open("", { lastEventId: first.lastId });
     const byQuery = await Follower.open(`&after=${first.lastId}`);
-    await until("both are told", () => byHeader.names.length === 2 && byQuery.names.length === 2);
+    await until("both receive the event", () => byHeader.names.length === 2 && byQuery.names.length === 2);
     expect([byHeader.names, byQuery.names]).toEqual([
       ["two", "three"],
       ["two", "three"],
@@ -128,7 +128,7 @@ describe("a stream of events", () => {
     const reading = (async () => {
       for (let round = 0; seen.length < COUNT; round++) {
         const wanted = Math.min(1 + (round % 7), COUNT - seen.length);
-        await until("more is told", () => follower.events.length >= wanted);
+        await until("more events arrive", () => follower.events.length >= wanted);
         follower.close();
         seen.push(...follower.names);
         follower = await Follower.open("", { lastEventId: follower.lastId });
@@ -155,21 +155,21 @@ describe("a stream of events", () => {
     await add("other type", { resource: { type: "caches", id: "cache-7", name: "other type" } });
     await add("other resource", { type: "deleted" });
     await add("x", { type: "deleted", resource: { type: "caches", id: "cache-7", name: "fits" } });
-    await until("it is told", () => follower.names.length > 0);
+    await until("the report arrives", () => follower.names.length > 0);
     expect(follower.names).toEqual(["fits"]);
     follower.close();
   });
 
   test("sends a token the events that it may read, and never those of another organization", async () => {
     const reader = await Follower.open("", { token: await api.newToken(["databases:read"]) });
-    const stranger = await Follower.open("", { token: await api.newToken(["*"], "strangers") });
+    const otherToken = await Follower.open("", { token: await api.newToken(["*"], "others") });
     await add("a cache");
     await add("x", { resource: { type: "databases", id: "db-1", name: "a database" } });
-    await until("it is told", () => reader.names.length > 0);
+    await until("the report arrives", () => reader.names.length > 0);
     expect(reader.names).toEqual(["a database"]);
-    expect(stranger.events).toEqual([]);
+    expect(otherToken.events).toEqual([]);
     reader.close();
-    stranger.close();
+    otherToken.close();
   });
 
   test("ends when its token is revoked", async () => {
@@ -261,7 +261,7 @@ test("a client that does not read delays no other stream", async () => {
   const healthy = await Follower.open();
   const details = { text: "x".repeat(50_000) };
   for (let count = 0; count < 200; count++) await add(`large-${count}`, { details });
-  await until("the others are told all", () => healthy.names.length === 200);
+  await until("the others receive all", () => healthy.names.length === 200);
   healthy.close();
   socket.destroy();
 });

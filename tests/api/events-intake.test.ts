@@ -69,11 +69,11 @@ test("a journal record becomes one event, with the host's time and without its p
 });
 
 test("a journal record of a deleted resource belongs to its organization", async () => {
-  const stranger = await api.newToken(["*"], "strangers");
-  const id = await newCache(stranger);
+  const otherToken = await api.newToken(["*"], "others");
+  const id = await newCache(otherToken);
   await api.db.begin((tx) => eraseRow(tx, "caches", id));
   await takeRecords(api.db, "host-1", [record(id, "stopped")]);
-  expect((await eventsOf(id, stranger)).map(({ attributes }) => attributes.type)).toContain("stopped");
+  expect((await eventsOf(id, otherToken)).map(({ attributes }) => attributes.type)).toContain("stopped");
   expect(await eventsOf(id)).toEqual([]);
 });
 

@@ -197,9 +197,9 @@ describe("the events for a token", () => {
 
   test("are never those of another organization", async () => {
     const id = await create("/caches", validCache);
-    const stranger = await api.newToken(["*"], "strangers");
-    expect((await list("", stranger)).data).toEqual([]);
-    expect((await list(`?filter[resource]=${id}`, stranger)).data).toEqual([]);
+    const otherToken = await api.newToken(["*"], "others");
+    expect((await list("", otherToken)).data).toEqual([]);
+    expect((await list(`?filter[resource]=${id}`, otherToken)).data).toEqual([]);
   });
 });
 

@@ -45,7 +45,7 @@ describe.each([...SLEEPERS])("a rotation of $kind", ({ kind, path, body }) => {
     const { id } = await make(api, { path }, body);
     await api.request(`${path}/${id}`, { method: "DELETE" });
     expect((await rotate(id)).status).toBe(409);
-    const stranger = id.replace(/[0-9a-f]{12}$/, "000000000000");
-    expect((await rotate(stranger)).status).toBe(404);
+    const unknownId = id.replace(/[0-9a-f]{12}$/, "000000000000");
+    expect((await rotate(unknownId)).status).toBe(404);
   });
 });

@@ -168,7 +168,7 @@ describe.each([CACHES, DATABASES, { ...DATABASES, path: "/api/databases" } as co
       expect(response.headers.get("retry-after")).toBe("2");
     });
 
-    test.each(["creating", "updating", "unknown"])("refuses one that is %s", async (state) => {
+    test.each(["creating", "updating", "unknown"])("refuses a resource that is %s", async (state) => {
       const id = await available(sleeper);
       await becomes(api, kind, id, state);
       const { status, body } = await suspend(path, id);
@@ -232,10 +232,10 @@ test("metrics count sleeping instances and wakes, from memory", async () => {
   api.host.observedStates.note(observed(cache, "asleep", { state: "asleep" }));
   api.host.observedStates.note(observed(cluster, "running", { wakes: 3, lastWake: WAKE }));
   api.host.observedStates.note(observed("ws-1", "running", null));
-  const told = (await sleepGauges.read(api.context)).map(
+  const shown = (await sleepGauges.read(api.context)).map(
     ({ name, labels, value }) => `${name} ${Object.values(labels).join(" ")} ${value}`,
   );
-  expect(told.sort()).toEqual(
+  expect(shown.sort()).toEqual(
     [
       `pilvi_sleeping caches 1`,
       `pilvi_sleeping databases 0`,

@@ -55,8 +55,8 @@ describe("settings", () => {
 
   test.each(SETTING_FILES)("all stand in a table of %s with their defaults", (path) => {
     const rows = settingRows(path);
-    const told = Object.fromEntries([...rows].map(([name, [preset = ""]]) => [name, preset]));
-    expect(told).toEqual(DEFAULTS);
+    const shown = Object.fromEntries([...rows].map(([name, [preset = ""]]) => [name, preset]));
+    expect(shown).toEqual(DEFAULTS);
   });
 });
 
@@ -141,7 +141,7 @@ interface CommandHelp {
   options: string[];
 }
 
-/** The commands without further ones below them, as the program's own help tells them. */
+/** The commands without further ones below them, as the program's own help lists them. */
 async function commandsBelow(words: string[]): Promise<CommandHelp[]> {
   const help = await helpOf(words);
   const [, list = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];

@@ -1,4 +1,4 @@
-// Checks who imports whom, and the other rules of the source that ARCHITECTURE.md and CONTRIBUTING.md tell.
+// Checks who imports whom, and the other rules of the source that ARCHITECTURE.md and CONTRIBUTING.md state.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
@@ -205,7 +205,7 @@ describe("the reader of imports", () => {
     expect(read(`import { a } from "../lib/a.ts";`)[0]?.target).toBe("src/lib/a.ts");
   });
 
-  test("a forbidden import is told with the file, the import and the rule", () => {
+  test("a forbidden import is named with the file, the import and the rule", () => {
     expect(faultsIn("src/lib/here.ts", `import { app } from "../api/app.ts";`)).toEqual([
       "src/lib/here.ts imports ../api/app.ts, but lib may import: nothing of ours",
     ]);
@@ -221,7 +221,7 @@ describe("the reader of imports", () => {
     expect(faultsIn("src/resources/a/here.ts", `import { B } from "../b/store.ts";`)).toHaveLength(1);
   });
 
-  test("a room that imports back up is told, and one that imports down or itself is not", () => {
+  test("a room that imports back up is named, and a room that imports down or itself is not", () => {
     const up = `import { Instance } from "../instance/instance.ts";`;
     expect(faultsIn("src/host/engine/here.ts", up)).toHaveLength(1);
     expect(faultsIn("src/host/host.ts", up.replace("../", "./"))).toEqual([]);

@@ -29,7 +29,7 @@ test(
       // What was published comes out of the channels, in both ways.
       expect(stdout).toContain("moi from the channel\n");
       expect(stdout).toMatch(/ {2}hello {2}\{"text": "moi from the terminal"\}$/m);
-      // What was put to sleep answers, and tells who woke it.
+      // What was put to sleep answers, and names its waker.
       expect(stdout).toMatch(/^awake again, with \d+ sessions$/m);
       expect(stdout).toMatch(/^Last wake .* by app from 127\.0\.0\.1:\d+, database main, application tour$/m);
       expect(stdout).toContain("Deleted the cache sessions");

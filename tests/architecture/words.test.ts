@@ -11,10 +11,12 @@ interface Refused {
   instead: string;
 }
 
-const refused: Refused[] = tableRows("docs/glossary.md", HEADING).map(([cell = "", instead = ""]) => {
-  const word = cell.replaceAll("`", "");
-  return { word, instead, pattern: new RegExp(`\\b${word.replaceAll("*", "\\w*")}\\b`, "i") };
-});
+const refused: Refused[] = tableRows("docs/glossary.md", HEADING).flatMap(([cell = "", instead = ""]) =>
+  cell.split(", ").map((quoted) => {
+    const word = quoted.replaceAll("`", "");
+    return { word, instead, pattern: new RegExp(`\\b${word.replaceAll("*", "\\w*")}\\b`, "i") };
+  }),
+);
 
 const tests = /\b(?:test|describe)(?:\.\w+)*(?:\([^()]*\))?\(\s*(?:"([^"]*)"|`([^`]*)`)/g;
 
@@ -65,7 +67,7 @@ describe("words that the glossary refuses", () => {
     expect(faults).toEqual([]);
   });
 
-  test("a refused word is found in a comment, a name and a test's name, and told with the word to use", () => {
+  test("a refused word is found in a comment, a name and a test's name, and named with the word to use", () => {
     expect(faultsIn("here", "// The last Sighting of it.")).toEqual([
       "here says `sighting*`; docs/glossary.md says: observed state",
     ]);

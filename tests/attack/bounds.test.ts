@@ -89,8 +89,10 @@ async function read(cluster: DatabaseClusterResource): Promise<DatabaseClusterRe
   return (await pilvi.api<ClusterDocument>("GET", `/databases/clusters/${cluster.id}`)).body.data;
 }
 
-async function untilTold(cluster: DatabaseClusterResource, told = LEFT_OUT): Promise<void> {
-  await until("the owner is told", async () => told.test((await read(cluster)).meta.last_error ?? ""));
+async function untilReported(cluster: DatabaseClusterResource, reported = LEFT_OUT): Promise<void> {
+  await until("the owner sees the reason", async () =>
+    reported.test((await read(cluster)).meta.last_error ?? ""),
+  );
   expect((await read(cluster)).attributes.status).toBe("available");
 }
 
@@ -129,12 +131,12 @@ for (const major of POSTGRES_MAJORS) {
       await app.end().catch(() => undefined);
       await askForUsers(cluster);
     }
-    const told = major < 16 ? SET_AGAIN : LEFT_OUT;
-    await untilTold(cluster, told);
+    const reported = major < 16 ? SET_AGAIN : LEFT_OUT;
+    await untilReported(cluster, reported);
     const sleeper = new Sleeper(pilvi, cluster);
     // So many new rows are vacuumed at some time.
     await until("it sleeps", async () => (await sleeper.suspend()).status === 200);
-    await untilTold(cluster, told);
+    await untilReported(cluster, reported);
     await expectVictimUnharmed();
     expect(largestMegabytes()).toBeLessThan(600);
     await pilvi.api("DELETE", `/databases/clusters/${cluster.id}`);
@@ -161,7 +163,7 @@ test("a hundred thousand roles harm no other customer, and their cluster starts 
     from generate_series(1, 100000) n`);
   await admin.close();
   await askForUsers(cluster);
-  await untilTold(cluster);
+  await untilReported(cluster);
   expect((await read(cluster)).meta.last_error).toStartWith("98001 users are left out");
   await new Sleeper(pilvi, cluster).sleep();
   await expectVictimUnharmed();
@@ -211,8 +213,8 @@ test.each([
       .catch(() => "");
   const { body } = await new Sleeper(pilvi, cache).suspend();
   expect(JSON.stringify(body).length).toBeLessThan(5_000);
-  const told = await pilvi.api<{ data: CacheResource }>("GET", `/caches/${cache.id}`);
-  expect(JSON.stringify(told.body).length).toBeLessThan(5_000);
+  const reported = await pilvi.api<{ data: CacheResource }>("GET", `/caches/${cache.id}`);
+  expect(JSON.stringify(reported.body).length).toBeLessThan(5_000);
   await expectVictimUnharmed();
   expect(largestMegabytes()).toBeLessThan(600);
   for (const client of clients) client.close();
@@ -241,7 +243,7 @@ test("Pilvi starts although an earlier release left a manifest of 220 MB", async
   writeFileSync(path, JSON.stringify({ ...manifest, sleep: { ...before, users, lastWake, wakes } }));
   await pilvi.start();
   await pilvi.untilReady();
-  await untilTold(cluster);
+  await untilReported(cluster);
   await wake(cluster);
   await expectVictimUnharmed();
   expect(readFileSync(path).length).toBeLessThan(1024 ** 2);

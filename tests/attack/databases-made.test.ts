@@ -89,7 +89,7 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
   afterAll(() => deleteCluster(pilvi, cluster.id));
 
   const untilError = (part: string) =>
-    until(`the cluster tells "${part}"`, async () =>
+    until(`the cluster reports "${part}"`, async () =>
       ((await read(pilvi, cluster)).meta.last_error ?? "").includes(part),
     );
 
@@ -107,7 +107,7 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
     await run(cluster, "theirs", "select * from theirs");
     await deleteDatabase(pilvi, cluster.id, other);
     await until(
-      "nothing is told any more",
+      "no fault is shown any more",
       async () => (await read(pilvi, cluster)).meta.last_error === null,
     );
     await run(cluster, "main", "drop database theirs");
@@ -168,7 +168,7 @@ describe.each([POSTGRES, MYSQL])("in a %s", (type) => {
     expect((await read(pilvi, cluster)).attributes.status).toBe("available");
     await run(cluster, "main", "select 1");
     await until(
-      "nothing is told any more",
+      "no fault is shown any more",
       async () => (await read(pilvi, cluster)).meta.last_error === null,
     );
   });

@@ -24,7 +24,7 @@ let victims: Victims;
 /** The hog has not reached its limit, and neither cluster has ended. */
 async function expectHeldWithin(hog: TestServer): Promise<void> {
   expect(memoryOf(hog.id)).toBeLessThan(hog.server.meta.limits?.total_memory_bytes ?? 0);
-  expect(await publish(hog.server, hog.main, { channel: "other", name: "told", data: "{}" })).toBe(200);
+  expect(await publish(hog.server, hog.main, { channel: "other", name: "sent", data: "{}" })).toBe(200);
 }
 
 describe.skipIf(!IS_ROOT || findCgroups() === null)("a WebSocket cluster", () => {
@@ -76,7 +76,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a WebSocket cluster", () =>
     for (const reader of readers) reader.socket.write(more);
     await until("all are subscribed", () => readers.every((reader) => reader.frames.length >= 2));
     for (const { socket } of readers) socket.pause();
-    const event = { channel: "news", name: "told", data: "x".repeat(bytes) };
+    const event = { channel: "news", name: "sent", data: "x".repeat(bytes) };
     for (let count = 0; count < events; count++) {
       expect(await publish(hog.server, hog.main, event)).toBe(200);
     }

@@ -58,7 +58,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
         await until("its engine is another", () => isAnother(pilvi.enginePids(hog.id), pid), PATIENCE_MS);
       else expect(pilvi.enginePids(hog.id)).toEqual(pid === undefined ? [] : [pid]);
       await untilCacheServes(hog);
-      if (ends) await untilTold("caches", hog.id);
+      if (ends) await untilReported("caches", hog.id);
       await victims.expectUnharmed();
     });
 
@@ -75,7 +75,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
       expect(memoryOf(hog.id)).toBeLessThanOrEqual(hog.meta.limits?.total_memory_bytes ?? 0);
       for (const end of ends) end();
       // The engine disconnects the clients with most under way, and ends where they were faster.
-      if (isAnother(pilvi.enginePids(hog.id), pids[0])) await untilTold("caches", hog.id);
+      if (isAnother(pilvi.enginePids(hog.id), pids[0])) await untilReported("caches", hog.id);
       await victims.expectUnharmed();
     });
   });
@@ -89,7 +89,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
     };
     const ended = await Promise.allSettled(clients.map(run));
     expect(ended.some(({ status }) => status === "rejected")).toBe(true);
-    await untilTold("databases/clusters", hog.id);
+    await untilReported("databases/clusters", hog.id);
     await until("it serves", () => servesPg(hog), PATIENCE_MS);
     expect(processesOf(pilvi, hog.id)[0]).toBe(postmaster ?? 0);
     await victims.expectUnharmed();
@@ -106,7 +106,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
     };
     const ended = await Promise.allSettled(connections.map(run));
     expect(ended.some(({ status }) => status === "rejected")).toBe(true);
-    await untilTold("databases/clusters", hog.id);
+    await untilReported("databases/clusters", hog.id);
     await victims.expectUnharmed();
     await pilvi.api("DELETE", `/databases/clusters/${hog.id}`);
   });
@@ -176,14 +176,14 @@ async function servesPg(cluster: DatabaseClusterResource): Promise<boolean> {
 }
 
 /** Waits until the owner reads the reason, and that the instance is available again. */
-async function untilTold(kind: string, id: string): Promise<void> {
-  interface Told {
+async function untilReported(kind: string, id: string): Promise<void> {
+  interface Reported {
     data: { attributes: { status: string }; meta: { last_error: string | null } };
   }
   await until(
-    "its owner is told",
+    "the owner sees the reason",
     async () => {
-      const { body } = await pilvi.api<Told>("GET", `/${kind}/${id}`);
+      const { body } = await pilvi.api<Reported>("GET", `/${kind}/${id}`);
       const { attributes, meta } = body.data;
       return attributes.status === "available" && (meta.last_error?.startsWith("Out of memory at ") ?? false);
     },

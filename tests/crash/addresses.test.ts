@@ -30,7 +30,7 @@ import { createServer, publish, untilServer, type TestServer } from "../support/
 
 const ROUNDS = 5;
 /** An event that any application accepts. */
-const EVENT = { channel: "news", name: "told", data: "{}" };
+const EVENT = { channel: "news", name: "sent", data: "{}" };
 
 /** How a thief took an address that it asked to reuse. */
 const REUSED = /\[2(,15)?\]$/;

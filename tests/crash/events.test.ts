@@ -84,7 +84,7 @@ test("seconds awake from events are the lifetimes of the engine's processes over
   await until("its last process has ended", () => !lives.isAnyAlive);
   lives.stop();
   let events: EventResource[] = [];
-  await until("all ends are told", async () => {
+  await until("all ends are events", async () => {
     events = await eventsOf(id);
     const count = (types: string[]) =>
       events.filter(({ attributes }) => types.includes(attributes.type)).length;

@@ -78,7 +78,7 @@ test("a host that adopts running engines reports no change", async () => {
   await pilvi.untilReady();
   // A create passes through the same channel, so every earlier report has arrived before it.
   const other = await pilvi.createCache();
-  await until("the create was told of", () => changes.includes(other.id));
+  await until("the create is notified", () => changes.includes(other.id));
   expect(changes).not.toContain(before.id);
   await subscription.unlisten();
   await pilvi.deleteCache(other.id);

@@ -97,11 +97,11 @@ describe.each(sleepyKinds())("$name", (kind) => {
     expect(ms).toBeGreaterThan(HOLD_MS - 500);
     expect(failuresOf(resource)).toBeLessThan(FIRST_TRIES + ms / 1_000);
 
-    const told = await read(pilvi, resource);
-    expect(told.meta.last_error).toMatch(words);
-    expect(told.meta.last_error).not.toContain(pilvi.dataDir);
-    expect(told.attributes.status).not.toBe("available");
-    expect(told.attributes.connection).toEqual(resource.attributes.connection);
+    const shown = await read(pilvi, resource);
+    expect(shown.meta.last_error).toMatch(words);
+    expect(shown.meta.last_error).not.toContain(pilvi.dataDir);
+    expect(shown.attributes.status).not.toBe("available");
+    expect(shown.attributes.connection).toEqual(resource.attributes.connection);
 
     repair();
     await expectKept(resource);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { besideWellBehaved } from "../support/load/well-behaved.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { ASLEEP, HostileLoad, type Figures, type Place } from "../support/load/hostile-load.ts";
-import { Stranger, tryWrongPassword } from "../support/load/strangers.ts";
+import { RawClient, tryWrongPassword } from "../support/load/raw-client.ts";
 
 const FLOOD_MS = 10_000;
 /** Attackers that wait for their answers in parallel. */
@@ -93,7 +93,7 @@ test("10,000 connections that open and close delay no well-behaved client", asyn
     let count = 0;
     const attack = async (): Promise<void> => {
       for (; count < MANY_CONNECTIONS; count += 1)
-        (await Stranger.open(place("targets", count % 3).port)).close();
+        (await RawClient.open(place("targets", count % 3).port)).close();
     };
     await Promise.all(Array.from({ length: 50 }, attack));
   });
@@ -102,15 +102,15 @@ test("10,000 connections that open and close delay no well-behaved client", asyn
 test("5,000 connections that trickle bytes without end are closed in time", async () => {
   const letters = ["\0", "\u0010", "*"];
   await beside("trickle", async () => {
-    const strangers: Stranger[] = [];
+    const clients: RawClient[] = [];
     const beganAt = performance.now();
     for (let count = 0; count < HALF_OPEN; count += 1) {
-      strangers.push(await Stranger.open(place("targets", count % 3).port));
+      clients.push(await RawClient.open(place("targets", count % 3).port));
     }
     const trickle = setInterval(() => {
-      for (const [index, stranger] of strangers.entries()) stranger.write(letters[index % 3] ?? "");
+      for (const [index, client] of clients.entries()) client.write(letters[index % 3] ?? "");
     }, 2_000);
-    await Promise.all(strangers.map((stranger) => stranger.rest()));
+    await Promise.all(clients.map((client) => client.rest()));
     clearInterval(trickle);
     const tookMs = performance.now() - beganAt;
     console.log("all closed after", Math.round(tookMs), "ms");

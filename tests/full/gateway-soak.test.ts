@@ -14,7 +14,7 @@ import {
   pssKb,
   type Place,
 } from "../support/load/hostile-load.ts";
-import { randomNumbers } from "../support/load/strangers.ts";
+import { randomNumbers } from "../support/load/raw-client.ts";
 
 const SEED = 20_261_121;
 const ROUND_MS = 60_000;

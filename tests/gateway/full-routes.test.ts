@@ -7,7 +7,7 @@ import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
 import { TestPostgres } from "../support/engines/postgres-engine.ts";
 import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
 import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
-import { Stranger } from "../support/load/strangers.ts";
+import { RawClient } from "../support/load/raw-client.ts";
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -15,27 +15,27 @@ afterEach(async () => {
 });
 
 describe.each(ENGINES)("a full cache of %s", (name) => {
-  async function tell(text: string, state: "asleep" | "running"): Promise<string> {
+  async function answerTo(text: string, state: "asleep" | "running"): Promise<string> {
     const cache = await RedisGateway.create(name);
     cleanUps.push(() => cache.close());
     if (state === "running") {
-      const waker = await Stranger.open(cache.port);
+      const waker = await RawClient.open(cache.port);
       cleanUps.push(() => waker.close());
       waker.write(`AUTH app ${PASSWORD}\r\nSET key value\r\n`);
-      await waker.until((heard) => heard.toString().endsWith("+OK\r\n+OK\r\n"));
+      await waker.until((received) => received.toString().endsWith("+OK\r\n+OK\r\n"));
     }
     const wakes = cache.wakes.length;
     cache.isFull = true;
-    const stranger = await Stranger.open(cache.port);
-    stranger.write(text);
-    const heard = (await stranger.rest()).toString();
+    const client = await RawClient.open(cache.port);
+    client.write(text);
+    const received = (await client.rest()).toString();
     expect(cache.wakes.length).toBe(wakes);
     expect(cache.faults).toEqual([]);
-    return heard;
+    return received;
   }
 
   test.each(["asleep", "running"] as const)("that is %s", async (state) => {
-    expect(await tell(`AUTH app ${PASSWORD}\r\nGET key\r\n`, state)).toBe(
+    expect(await answerTo(`AUTH app ${PASSWORD}\r\nGET key\r\n`, state)).toBe(
       "-ERR max number of clients reached\r\n",
     );
   });

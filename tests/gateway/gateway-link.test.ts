@@ -206,8 +206,8 @@ test("an address is free when the host learns that it was released", async () =>
   const peer = Peer.connect(port);
   peer.send("PING\r\n");
   await loop.until(() => peer.text !== "");
-  host.say({ type: "gone", id: "one" }, { type: "gone", id: "never heard of" });
-  await loop.until(() => host.has("released", "one") && host.has("released", "never heard of"));
+  host.say({ type: "gone", id: "one" }, { type: "gone", id: "unknown" });
+  await loop.until(() => host.has("released", "one") && host.has("released", "unknown"));
   expect(await isFree(port)).toBe(true);
   await loop.until(() => peer.receiveAll().end !== null);
   peer.close();
@@ -246,7 +246,7 @@ test("a killed host gets its addresses back, and their clients are served meanwh
   await loop.rest();
   expect([await isServed(entry.port), await isFree(entry.port)]).toEqual([true, false]);
   host = new LinkHost(join(folder, "link"));
-  await loop.until(() => host.heard.length > 0);
+  await loop.until(() => host.received.length > 0);
   host.say(...greeting(entry));
   await loop.until(() => readies === 2);
   expect([await isServed(entry.port), await isFree(entry.port)]).toEqual([true, false]);
@@ -263,12 +263,12 @@ test("a host of another version gets no messages, is logged once, and is looked 
   host.stop();
   host = new LinkHost(join(folder, "link"), '{"type":"hello","version":99}\n{"type":"entries","ids":[]}\n');
   await loop.until(() => host.connections === 2);
-  expect(host.heard).toEqual([]);
+  expect(host.received).toEqual([]);
   expect(complaints).toEqual(["the host cannot be understood"]);
   expect(await isServed(entry.port)).toBe(true);
   host.stop();
   host = new LinkHost(join(folder, "link"));
-  await loop.until(() => host.heard.length > 0);
+  await loop.until(() => host.received.length > 0);
   host.say(...greeting(entry));
   await loop.until(() => readies === 2);
   expect(await isServed(entry.port)).toBe(true);
@@ -291,7 +291,7 @@ test("a host that passes sockets in another version is logged once and gets no s
     expect(passDescriptors(fd ?? -1, others)).toBe("sent");
     await loop.until(() => host.gateway === null);
     sockets.close(fd ?? -1);
-    host.heard.length = 0;
+    host.received.length = 0;
   }
   expect(complaints).toEqual(["the host cannot be understood"]);
   expect(await isServed(entry.port)).toBe(true);

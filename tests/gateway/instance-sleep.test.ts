@@ -16,41 +16,41 @@ test("an instance is reported idle after its idle time, and again until a client
   peer.send("x");
   await stage.loop.rest();
   await stage.pass(59_999);
-  expect(stage.told("quiet")).toBe(0);
+  expect(stage.count("idle")).toBe(0);
   await stage.pass(1);
-  expect(stage.told("quiet")).toBe(1);
+  expect(stage.count("idle")).toBe(1);
   for (const expected of [2, 3]) {
     await stage.pass(10_000);
-    expect(stage.told("quiet")).toBe(expected);
+    expect(stage.count("idle")).toBe(expected);
   }
   peer.send("x");
   await stage.loop.rest();
   await stage.pass(20_000);
-  expect(stage.told("quiet")).toBe(3);
+  expect(stage.count("idle")).toBe(3);
   stage.become("running", { sleepAfterSeconds: null });
   await stage.pass(1_000_000);
-  expect(stage.told("quiet")).toBe(3);
+  expect(stage.count("idle")).toBe(3);
 });
 
 test("a failed attempt to sleep does not count as use", async () => {
   stage.start();
   await stage.spliced();
   await stage.pass(60_000);
-  expect(stage.told("quiet")).toBe(1);
+  expect(stage.count("idle")).toBe(1);
   stage.become("draining");
   await stage.pass(10_000);
-  expect(stage.told("quiet")).toBe(1);
+  expect(stage.count("idle")).toBe(1);
   stage.become("running");
   await stage.pass(10_000);
-  expect(stage.told("quiet")).toBe(2);
+  expect(stage.count("idle")).toBe(2);
   stage.become("draining");
   stage.become("asleep");
   await stage.pass(60_000);
   stage.become("running");
   await stage.pass(59_999);
-  expect(stage.told("quiet")).toBe(2);
+  expect(stage.count("idle")).toBe(2);
   await stage.pass(1);
-  expect(stage.told("quiet")).toBe(3);
+  expect(stage.count("idle")).toBe(3);
 });
 
 test("a drain waits for a login under way, and for a client that pauses between two messages", async () => {
@@ -60,12 +60,12 @@ test("a drain waits for a login under way, and for a client that pauses between 
   stage.become("draining");
   stage.backend.drain(1_000);
   await stage.pass(100);
-  expect(stage.told("drained")).toBe(0);
+  expect(stage.count("drained")).toBe(0);
   stream.end();
   await stage.loop.until(() => {
     stage.engine?.accept();
     stage.nowMs += 5;
-    return stage.told("drained") === 1;
+    return stage.count("drained") === 1;
   });
 });
 
@@ -78,9 +78,9 @@ test("a drain that takes too long is reported as busy, and all clients go on whe
   stage.backend.drain(200);
   const late = await stage.waiting();
   await stage.pass(199);
-  expect([stage.told("drained"), stage.told("busy"), stage.told("wake")]).toEqual([0, 0, 1]);
+  expect([stage.count("drained"), stage.count("busy"), stage.count("wake")]).toEqual([0, 0, 1]);
   await stage.pass(5);
-  expect(stage.told("busy")).toBe(1);
+  expect(stage.count("busy")).toBe(1);
   stage.become("running");
   (await stage.loop.of(late.connecting)).end();
   await stage.loop.until(() => {
@@ -95,11 +95,11 @@ test("a yielding drain ends as soon as a client has something to say", async () 
   stage.become("draining");
   stage.backend.drain(60_000, true);
   await stage.pass(25);
-  expect(stage.told("drained")).toBe(1);
+  expect(stage.count("drained")).toBe(1);
   peer.send("\x03one");
   await stage.loop.rest();
   stage.backend.detach();
-  expect([stage.told("busy"), stage.told("detached")]).toEqual([1, 0]);
+  expect([stage.count("busy"), stage.count("detached")]).toEqual([1, 0]);
   stage.become("running");
   await stage.loop.until(() => {
     stage.engine?.goOn(() => true);
@@ -109,25 +109,25 @@ test("a yielding drain ends as soon as a client has something to say", async () 
   stage.backend.drain(60_000, true);
   peer.send("\x03two");
   await stage.pass(5);
-  expect(stage.told("busy")).toBe(2);
+  expect(stage.count("busy")).toBe(2);
 });
 
 test("clients are disconnected only from an engine that has answered everything", async () => {
   stage.start();
   const { peer, end, stream } = await stage.spliced();
   stage.backend.detach();
-  expect([stage.told("busy"), stage.told("detached")]).toEqual([1, 0]);
+  expect([stage.count("busy"), stage.count("detached")]).toEqual([1, 0]);
   stage.become("draining");
   stage.backend.drain(60_000);
   await stage.pass(25);
   stage.backend.detach();
   expect(await stage.loop.of(end)).toBe("detached");
-  expect(stage.told("detached")).toBe(0);
+  expect(stage.count("detached")).toBe(0);
   stream.end();
   await stage.loop.until(() => {
     stage.engine?.accept();
     stage.nowMs += 1;
-    return stage.told("detached") === 1;
+    return stage.count("detached") === 1;
   });
   expect([stage.engine?.sessions, peer.receiveAll().end]).toEqual([0, null]);
 });
@@ -141,10 +141,10 @@ test("a protocol handler that keeps its engine for too long does not keep it fro
   stage.backend.detach();
   await stage.loop.of(end);
   await stage.pass(1_999);
-  expect(stage.told("detached")).toBe(0);
+  expect(stage.count("detached")).toBe(0);
   await stage.pass(2);
   await stage.loop.rest();
-  expect(stage.told("detached")).toBe(1);
+  expect(stage.count("detached")).toBe(1);
 });
 
 test("a client before its login keeps no engine from being stopped", async () => {
@@ -154,7 +154,7 @@ test("a client before its login keeps no engine from being stopped", async () =>
   stage.backend.drain(60_000);
   await stage.pass(25);
   stage.backend.detach();
-  expect(stage.told("detached")).toBe(1);
+  expect(stage.count("detached")).toBe(1);
   const { client } = await stage.newClient();
   const connecting = stage.backend.connect(client, { user: "ann", address: "here" }, begun ?? undefined);
   stage.become("running");

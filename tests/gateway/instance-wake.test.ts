@@ -15,16 +15,16 @@ afterEach(() => stage.close());
 test("many waiting clients ask the host once, for the first of them", async () => {
   const all = [];
   for (let count = 0; count < 50; count++) all.push(await stage.waiting(`user-${count}`));
-  expect(stage.heard).toEqual([
+  expect(stage.received).toEqual([
     { type: "wake", id: "db-1", reason: { user: "user-0", address: "127.0.0.1:1" } },
   ]);
   stage.become("starting");
   await stage.pass(2_000);
   await stage.waiting("late");
-  expect(stage.told("wake")).toBe(1);
+  expect(stage.count("wake")).toBe(1);
   stage.start();
   for (const { connecting } of all) expect((await stage.loop.of(connecting)).end).toBeFunction();
-  expect(stage.told("wake")).toBe(1);
+  expect(stage.count("wake")).toBe(1);
 });
 
 test("a wake is reported with its spans when the client that caused it can use the engine", async () => {
@@ -40,9 +40,9 @@ test("a wake is reported with its spans when the client that caused it can use t
   for (const promise of [connecting, second.connecting]) await stage.loop.of(promise);
   stage.nowMs += 9;
   stage.backend.loggedIn(second.client);
-  expect(stage.told("woken")).toBe(0);
+  expect(stage.count("woken")).toBe(0);
   stage.backend.loggedIn(first.client);
-  expect(stage.heard.at(-1)).toMatchObject({
+  expect(stage.received.at(-1)).toMatchObject({
     type: "woken",
     wake: {
       reason: { user: "ann", database: "main", address: "here" },
@@ -50,7 +50,7 @@ test("a wake is reported with its spans when the client that caused it can use t
     },
   });
   stage.backend.loggedIn(first.client);
-  expect(stage.told("woken")).toBe(1);
+  expect(stage.count("woken")).toBe(1);
 });
 
 test("a wake whose first client has left is attributed to the next client that asks", async () => {
@@ -59,7 +59,7 @@ test("a wake whose first client has left is attributed to the next client that a
   expect(await stage.loop.rejectionOf(first.connecting)).toBeInstanceOf(StreamEnded);
   stage.nowMs += 1_000;
   await stage.waiting("bob");
-  expect(stage.heard.at(-1)).toMatchObject({ type: "wake", reason: { user: "bob" } });
+  expect(stage.received.at(-1)).toMatchObject({ type: "wake", reason: { user: "bob" } });
 });
 
 test("a wake whose client leaves before its login to the running engine is reported once", async () => {
@@ -142,7 +142,7 @@ test("a start that failed, or that the host has forgotten, is not reported as th
   stage.become("asleep");
   stage.backend.remind();
   for (const state of ["starting", "running"] as const) stage.become(state);
-  expect([stage.told("wake"), stage.wakers]).toEqual([2, []]);
+  expect([stage.count("wake"), stage.wakers]).toEqual([2, []]);
 });
 
 test.each(["draining", "starting", "asleep"] as const)(
@@ -175,16 +175,16 @@ test("a failing engine is started again for waiting clients, but at most once a 
   stage.become("failed", { lastError: "There is no room left." });
   await stage.waiting();
   await stage.waiting();
-  expect(stage.told("wake")).toBe(1);
+  expect(stage.count("wake")).toBe(1);
   await stage.pass(500);
-  expect(stage.told("wake")).toBe(1);
+  expect(stage.count("wake")).toBe(1);
   await stage.pass(500);
-  expect(stage.told("wake")).toBe(2);
+  expect(stage.count("wake")).toBe(2);
   await stage.waiting();
-  expect(stage.told("wake")).toBe(2);
+  expect(stage.count("wake")).toBe(2);
   await stage.pass(500);
   await stage.pass(500);
-  expect(stage.told("wake")).toBe(3);
+  expect(stage.count("wake")).toBe(3);
 });
 
 test("a client that leaves is not waited for", async () => {
@@ -198,16 +198,16 @@ test("a new host is asked once more, for the clients that still wait", async () 
   stage.become("asleep");
   stage.backend.remind();
   await stage.loop.rest();
-  expect(stage.told("wake")).toBe(2);
+  expect(stage.count("wake")).toBe(2);
   stage.become("asleep");
   await stage.loop.rest();
-  expect(stage.told("wake")).toBe(2);
+  expect(stage.count("wake")).toBe(2);
   stage.start();
   (await stage.loop.of(connecting)).end();
   stage.become("asleep");
   stage.backend.remind();
   await stage.loop.rest();
-  expect(stage.told("wake")).toBe(2);
+  expect(stage.count("wake")).toBe(2);
 });
 
 test("an engine with a full backlog is dialled again until it takes the connection", async () => {
@@ -223,7 +223,7 @@ test("an engine with a full backlog is dialled again until it takes the connecti
 });
 
 test("held clients have a limit, and clients beyond it get an error", async () => {
-  const { backend, heard } = stage.backendWith({ maxHeld: 2 });
+  const { backend, received } = stage.backendWith({ maxHeld: 2 });
   const come = async () => {
     const { client } = await stage.newClient();
     return { client, outcome: backend.connect(client, REASON).catch((error: unknown) => error) };
@@ -237,5 +237,5 @@ test("held clients have a limit, and clients beyond it get an error", async () =
   for (const { client } of [second, fourth]) client.end();
   for (const { outcome } of [first, second, fourth])
     expect(await stage.loop.of(outcome)).toBeInstanceOf(StreamEnded);
-  expect(heard.map(({ type }) => type)).toEqual(["wake"]);
+  expect(received.map(({ type }) => type)).toEqual(["wake"]);
 });

@@ -55,8 +55,8 @@ class Schedule {
     const socket = join(folder, `${seed}.sock`);
     const now = () => this.#nowMs;
     this.#host = new ModelHost(this.#random, now, socket, (): InstanceBackend => this.#backend);
-    this.#host.onQuiet = () => {
-      assert(this.#nowMs - this.#askedAtMs >= SLEEP_AFTER_MS, "quiet was told of an instance in use");
+    this.#host.onIdle = () => {
+      assert(this.#nowMs - this.#askedAtMs >= SLEEP_AFTER_MS, "an instance in use was reported as idle");
     };
     this.#host.onWake = () => {
       const isFirst = this.#host.wakes === 1;
@@ -68,8 +68,8 @@ class Schedule {
     this.#backend = new InstanceBackend(this.#reactor, this.#host.entry, (message) => {
       this.#note(message.type);
       if (message.type === "woken") this.#wokens += 1;
-      assert(this.#wokens <= this.#host.starts, "one wake was told of twice");
-      this.#host.hear(message);
+      assert(this.#wokens <= this.#host.starts, "one wake was reported twice");
+      this.#host.receive(message);
     });
   }
 
@@ -221,7 +221,7 @@ class Schedule {
     this.#turn(3);
     for (const client of this.#clients) {
       assert(client.fault === null, "a deletion was too much for a protocol handler");
-      assert(client.hasLeft || client.hasEnded, "a client was not told of the deletion");
+      assert(client.hasLeft || client.hasEnded, "a client was not notified of the deletion");
     }
     this.#end();
   }

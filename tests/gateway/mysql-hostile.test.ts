@@ -127,7 +127,7 @@ describe("a client that leaves or breaks the protocol wakes nothing", () => {
   test.each([
     ["before version 4.1", Buffer.from([5, 0, 255, 255, 255, ...Buffer.from("app\0abcdefgh\0")])],
     ["with passwords in the old form", Buffer.concat([fixedPart(0x0205), Buffer.from("app\0abcdefgh\0")])],
-  ])("a client from %s is told what the engine tells it", async (_, payload) => {
+  ])("a client from %s receives the answer of the engine", async (_, payload) => {
     const answers: string[] = [];
     for (const address of [gateway.port, server.socket]) {
       const { raw } = await greeted(address);

@@ -193,7 +193,7 @@ describe("the engine's own errors are passed on", () => {
 
 describe("the authentication plugin of the client", () => {
   test.each(["caching_sha2_password", "client_ed25519", "sha256_password"])(
-    "%s is switched to the one that there is",
+    "%s is switched to the plugin of the gateway",
     async (plugin) => {
       const raw = openRaw();
       const { payload: greeting } = await raw.expectPacket();

@@ -47,7 +47,7 @@ async function open(): Promise<Connection> {
 }
 
 /** Whether the gateway says that its clients can be disconnected. */
-async function isQuiet(withinMs: number): Promise<boolean> {
+async function isIdle(withinMs: number): Promise<boolean> {
   const end = await gateway.drain(withinMs);
   gateway.become("running");
   return end === "drained";
@@ -88,18 +88,18 @@ const SESSIONS: Record<string, () => Promise<Session>> = {
 
 describe.each(Object.entries(SESSIONS))("%s", (_, begin) => {
   test.each(["start transaction", "start transaction read only", "set autocommit = 0; select * from orders"])(
-    "after '%s' it is not quiet until the transaction ends",
+    "after '%s' it is not idle until the transaction ends",
     async (statements) => {
       const session = await begin();
       await session.run("select 1");
-      expect(await isQuiet(10_000)).toBe(true);
+      expect(await isIdle(10_000)).toBe(true);
       for (const statement of statements.split("; ")) await session.run(statement);
-      expect(await isQuiet(SHORT_MS)).toBe(false);
+      expect(await isIdle(SHORT_MS)).toBe(false);
       await session.run("select 1");
       await expect(session.run("select nothing")).rejects.toThrow();
-      expect(await isQuiet(SHORT_MS)).toBe(false);
+      expect(await isIdle(SHORT_MS)).toBe(false);
       await session.run("commit");
-      expect(await isQuiet(10_000)).toBe(true);
+      expect(await isIdle(10_000)).toBe(true);
       await session.close();
     },
   );
@@ -109,25 +109,25 @@ describe("a transaction ends", () => {
   test("when its session is reset", async () => {
     const connection = await open();
     await connection.query("start transaction");
-    expect(await isQuiet(SHORT_MS)).toBe(false);
+    expect(await isIdle(SHORT_MS)).toBe(false);
     await (connection as unknown as { reset(): Promise<void> }).reset();
-    expect(await isQuiet(10_000)).toBe(true);
+    expect(await isIdle(10_000)).toBe(true);
   });
 
   test("when its session changes its user", async () => {
     const connection = await open();
     await connection.query("start transaction");
-    expect(await isQuiet(SHORT_MS)).toBe(false);
+    expect(await isIdle(SHORT_MS)).toBe(false);
     await connection.changeUser({ user: "app", password: "app-secret" });
-    expect(await isQuiet(10_000)).toBe(true);
+    expect(await isIdle(10_000)).toBe(true);
   });
 
   test("when its session is closed", async () => {
     const connection = await open();
     await connection.query("start transaction");
-    expect(await isQuiet(SHORT_MS)).toBe(false);
+    expect(await isIdle(SHORT_MS)).toBe(false);
     connection.destroy();
-    expect(await isQuiet(10_000)).toBe(true);
+    expect(await isIdle(10_000)).toBe(true);
   });
 });
 
@@ -219,7 +219,7 @@ test.each([
       for (let at = 0; at < bytes.length;) {
         expect(answers.isComplete).toBe(false);
         const step = Math.min(bytes.length - at, 1 + Math.floor(Math.random() * longest));
-        answers.hear(bytes.subarray(at), step);
+        answers.observe(bytes.subarray(at), step);
         at += step;
       }
       const now = { index, isComplete: answers.isComplete, isInTransaction: answers.isInTransaction };

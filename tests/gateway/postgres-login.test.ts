@@ -177,9 +177,9 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
       [0x3_0000, 4],
       [0x3_0001, 4],
     ] as const) {
-      const heard = await (await openRaw({ user: "ann", database: "main" }, version)).prove("one");
-      expect(heard.map(({ type }) => type).join("")).toMatch(/^RRS+KZ$/);
-      const key = heard.find(({ type }) => type === "K")?.body;
+      const received = await (await openRaw({ user: "ann", database: "main" }, version)).prove("one");
+      expect(received.map(({ type }) => type).join("")).toMatch(/^RRS+KZ$/);
+      const key = received.find(({ type }) => type === "K")?.body;
       expect(key).toHaveLength(4 + length);
       expect(key?.readInt32BE()).toBeGreaterThan(0);
     }

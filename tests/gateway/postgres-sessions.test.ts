@@ -54,8 +54,8 @@ async function openRaw(version = 0x3_0000): Promise<{ client: RawPostgres; pid: 
   const client = await RawPostgres.open(gateway.port);
   raws.push(client);
   client.send(startup({ user: "ann", database: "postgres" }, version));
-  const heard = await client.prove("one");
-  const body = heard.find(({ type }) => type === "K")?.body ?? Buffer.alloc(4);
+  const received = await client.prove("one");
+  const body = received.find(({ type }) => type === "K")?.body ?? Buffer.alloc(4);
   return { client, pid: body.readInt32BE(), key: body.subarray(4) };
 }
 
@@ -84,8 +84,8 @@ describe("a cancel", () => {
     client.send(query("select pg_sleep(60)"));
     await until("the query is under way", isSleeping);
     await cancel(gateway.port, pid, key);
-    const heard = await client.until("Z");
-    expect(errorOf(heard.find(({ type }) => type === "E"))).toMatchObject({ C: "57014" });
+    const received = await client.until("Z");
+    expect(errorOf(received.find(({ type }) => type === "E"))).toMatchObject({ C: "57014" });
     client.send(query("select 1"));
     expect((await client.until("Z")).map(({ type }) => type)).toContain("C");
   });
@@ -139,8 +139,8 @@ describe("sleep", () => {
     await until("the query is under way", isSleeping);
     expect(gateway.wakes).toHaveLength(1);
     await cancel(gateway.port, pid, key);
-    const heard = await client.until("Z");
-    expect(heard.map(({ type }) => type)).toEqual(["T", "E", "Z"]);
+    const received = await client.until("Z");
+    expect(received.map(({ type }) => type)).toEqual(["T", "E", "Z"]);
     const lost = client.next();
     await gateway.sleep();
     expect(errorOf(await lost)).toMatchObject({ C: "57P01" });
@@ -234,8 +234,8 @@ describe("the bytes of a session", () => {
     const client = await RawPostgres.open(gateway.port);
     raws.push(client);
     client.send(startup({ user: "ann", database: "postgres" }));
-    const heard = await client.prove("one", query("select 42"));
-    expect(heard.at(-1)?.type).toBe("Z");
+    const received = await client.prove("one", query("select 42"));
+    expect(received.at(-1)?.type).toBe("Z");
     const answer = await client.until("Z");
     expect(answer.find(({ type }) => type === "D")?.body.toString()).toEndWith("42");
   });

@@ -80,12 +80,12 @@ describe.each(ENGINES)("%s", (name) => {
   test("a subscriber receives what other clients publish", async () => {
     const subscriber = new Redis(cache.url);
     const publisher = new Redis(cache.url);
-    const heard = new Promise((resolve) => {
+    const received = new Promise((resolve) => {
       subscriber.on("message", (channel, message) => resolve([channel, message]));
     });
     await subscriber.subscribe("news");
     expect(await publisher.publish("news", "hello")).toBe(1);
-    expect(await heard).toEqual(["news", "hello"]);
+    expect(await received).toEqual(["news", "hello"]);
     subscriber.disconnect();
     publisher.disconnect();
   });

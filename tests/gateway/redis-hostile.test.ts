@@ -21,18 +21,18 @@ describe("a cache that sleeps", () => {
 
   test("is not woken by wrong passwords, and limits them for each connection", async () => {
     const wrong = commandBytes("AUTH", "wrong");
-    const heard = await (await cache.dial()).askAll(wrong.repeat(10_000));
-    expect(heard.length).toBeLessThan(20_000);
-    expect(heard.replaceAll("-WRONGPASS invalid username-password pair or user is disabled.\r\n", "")).toBe(
-      "",
-    );
+    const received = await (await cache.dial()).askAll(wrong.repeat(10_000));
+    expect(received.length).toBeLessThan(20_000);
+    expect(
+      received.replaceAll("-WRONGPASS invalid username-password pair or user is disabled.\r\n", ""),
+    ).toBe("");
     expect(cache.count("users")).toBeGreaterThan(0);
   });
 
   test("answers a client before its login only up to a limit", async () => {
     const client = await cache.dial();
-    const heard = await client.askAll("PING\r\n".repeat(100_000));
-    expect(heard.length).toBeLessThan(20_000);
+    const received = await client.askAll("PING\r\n".repeat(100_000));
+    expect(received.length).toBeLessThan(20_000);
   });
 
   test("accepts a password that was changed after the gateway learned of it", async () => {
@@ -47,15 +47,15 @@ describe("a cache that sleeps", () => {
     cache.update({ users: [{ name: "default", verifier: "" }] });
     for (const password of ["", "0".repeat(64), PASSWORD]) {
       const client = await cache.dial();
-      const heard = await client.askAll(`${commandBytes("AUTH", password)}QUIT\r\n`);
-      expect(heard).toStartWith("-WRONGPASS ");
+      const received = await client.askAll(`${commandBytes("AUTH", password)}QUIT\r\n`);
+      expect(received).toStartWith("-WRONGPASS ");
     }
   });
 
-  test("tells a client in clear that TLS is required", async () => {
+  test("answers a client without TLS that TLS is required", async () => {
     cache.policy = { session: null, mustStartTls: true };
-    const heard = await (await cache.dial()).askAll(commandBytes("AUTH", PASSWORD));
-    expect(heard).toBe("-ERR This cache takes connections with TLS only.\r\n");
+    const received = await (await cache.dial()).askAll(commandBytes("AUTH", PASSWORD));
+    expect(received).toBe("-ERR This cache takes connections with TLS only.\r\n");
   });
 
   test("closes a TLS connection where the cache has no TLS", async () => {
@@ -128,8 +128,8 @@ test("a password that the engine no longer accepts ends the connection", async (
   const client = await cache.dial();
   await client.ask(commandBytes("AUTH", "old"), "disabled.\r\n");
   cache.update({ users: [{ name: "default", verifier: sha256Hex("old") }] });
-  const heard = await client.askAll(commandBytes("AUTH", "old") + commandBytes("DBSIZE"));
-  expect(heard).toBe("+OK\r\n-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+  const received = await client.askAll(commandBytes("AUTH", "old") + commandBytes("DBSIZE"));
+  expect(received).toBe("+OK\r\n-WRONGPASS invalid username-password pair or user is disabled.\r\n");
 });
 
 test("a large command goes to the engine before all of it has arrived", async () => {
@@ -138,6 +138,6 @@ test("a large command goes to the engine before all of it has arrived", async ()
   const text = commandBytes("AUTH", PASSWORD) + commandBytes("SET", "k", value) + commandBytes("STRLEN", "k");
   expect(await client.ask(text, ":5000000\r\n")).toBe("+OK\r\n+OK\r\n:5000000\r\n");
   const large = commandBytes("ECHO", value);
-  const heard = await client.ask(large, `${value.slice(-20)}\r\n`);
-  expect(heard.length).toBe(value.length + "$5000000\r\n\r\n".length);
+  const received = await client.ask(large, `${value.slice(-20)}\r\n`);
+  expect(received.length).toBe(value.length + "$5000000\r\n\r\n".length);
 });

@@ -143,25 +143,25 @@ describe.each(ENGINES)("%s", (name) => {
    * The commands of a client, with the engine's replies to it, or the engine's description of it where it gets no
    * reply.
    */
-  const states: [string[][], { hears: string } | { info: RegExp }][] = [
-    [[["SUBSCRIBE", "channel"]], { hears: ":1\r\n" }],
+  const states: [string[][], { receives: string } | { info: RegExp }][] = [
+    [[["SUBSCRIBE", "channel"]], { receives: ":1\r\n" }],
     [
       [
         ["HELLO", "3"],
         ["SSUBSCRIBE", "channel"],
       ],
-      { hears: "channel\r\n:1\r\n" },
+      { receives: "channel\r\n:1\r\n" },
     ],
-    [[["MULTI"]], { hears: "+OK\r\n" }],
+    [[["MULTI"]], { receives: "+OK\r\n" }],
     [
       [
         ["HELLO", "3"],
         ["CLIENT", "TRACKING", "ON"],
       ],
-      { hears: "*0\r\n+OK\r\n" },
+      { receives: "*0\r\n+OK\r\n" },
     ],
-    [[["AUTH", "app", PASSWORD]], { hears: "+OK\r\n" }],
-    [[["RESET"]], { hears: "+RESET\r\n" }],
+    [[["AUTH", "app", PASSWORD]], { receives: "+OK\r\n" }],
+    [[["RESET"]], { receives: "+RESET\r\n" }],
     [[["BLPOP", "list", "0"]], { info: /blocked_clients:1\r/ }],
     [[["CLIENT", "REPLY", "OFF"]], { info: /cmdstat_client\|reply:calls=1,/ }],
     [[["CLIENT", "REPLY", "SKIP"]], { info: /cmdstat_client\|reply:calls=1,/ }],
@@ -169,15 +169,15 @@ describe.each(ENGINES)("%s", (name) => {
     ...(name === "redis"
       ? []
       : [
-          [[["WATCH", "key"]], { hears: "+OK\r\n" }] as [string[][], { hears: string }],
-          [[["CLIENT", "NO-TOUCH", "ON"]], { hears: "+OK\r\n" }] as [string[][], { hears: string }],
+          [[["WATCH", "key"]], { receives: "+OK\r\n" }] as [string[][], { receives: string }],
+          [[["CLIENT", "NO-TOUCH", "ON"]], { receives: "+OK\r\n" }] as [string[][], { receives: string }],
         ]),
   ];
 
   test.each(states)("keeps no client whose state cannot be replayed: %j", async (commands, sign) => {
     const client = await attached();
     const text = commands.map((args) => commandBytes(...args)).join("");
-    if ("hears" in sign) await client.ask(text, sign.hears);
+    if ("receives" in sign) await client.ask(text, sign.receives);
     else client.write(text);
     if ("info" in sign) await until("the engine has read it", async () => sign.info.test(await engineInfo()));
     await cache.stop();
@@ -233,7 +233,7 @@ describe.each(ENGINES)("%s", (name) => {
       await other.ask(LOGIN + commandBytes("SELECT", "2"), "+OK\r\n+OK\r\n");
       expect(cache.sessions).toBeGreaterThanOrEqual(2);
       other.close();
-      return cache.count("quiet") > 0;
+      return cache.count("idle") > 0;
     });
     pool.close();
   });
@@ -244,7 +244,7 @@ describe.each(ENGINES)("%s", (name) => {
     const client = await attached();
     const endsAtMs = performance.now() + 900;
     while (performance.now() < endsAtMs) await client.ask(commandBytes("DBSIZE"), ":0\r\n");
-    expect(cache.count("quiet")).toBe(0);
+    expect(cache.count("idle")).toBe(0);
   });
 
   test("limits the seconds before a login, and no idle client after it", async () => {

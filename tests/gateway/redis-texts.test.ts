@@ -102,7 +102,7 @@ function withoutIds(text: string): string {
   return text.replaceAll(/(\$2\r\nid\r\n):\d+/g, "$1:N");
 }
 
-async function heard(dial: () => Promise<RawRedis>, text: string): Promise<string> {
+async function received(dial: () => Promise<RawRedis>, text: string): Promise<string> {
   return withoutIds(await (await dial()).askAll(text));
 }
 
@@ -115,13 +115,13 @@ describe.each(ENGINES)("%s", (name) => {
 
   async function expectSame(texts: string[]): Promise<void> {
     const asleep = [];
-    for (const text of texts) asleep.push(await heard(() => cache.dial(), text));
+    for (const text of texts) asleep.push(await received(() => cache.dial(), text));
     expect(cache.state).toBe("asleep");
     await cache.wake();
     for (const [index, text] of texts.entries()) {
-      const bare = await heard(() => cache.dialEngine(), text);
-      expect({ text, heard: asleep[index] ?? "" }).toEqual({ text, heard: bare });
-      expect({ text, heard: await heard(() => cache.dial(), text) }).toEqual({ text, heard: bare });
+      const bare = await received(() => cache.dialEngine(), text);
+      expect({ text, received: asleep[index] ?? "" }).toEqual({ text, received: bare });
+      expect({ text, received: await received(() => cache.dial(), text) }).toEqual({ text, received: bare });
     }
     await cache.sleep();
     expect(cache.faults).toEqual([]);
@@ -162,7 +162,7 @@ describe.each(ENGINES)("%s", (name) => {
       ["QUIT"],
     ];
     const text = commands.map((args) => commandBytes(...args)).join("");
-    const whole = await heard(() => cache.dial(), text);
+    const whole = await received(() => cache.dial(), text);
     for (let at = 1; at < text.length; at++) {
       const client = await cache.dial();
       client.write(text.slice(0, at));

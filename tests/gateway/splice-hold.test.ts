@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { TlsContext } from "../../src/gateway/tls/index.ts";
 import { noise } from "../support/gateway/loop.ts";
-import { KINDS, PrefixFramer, Sender, Stage, Told } from "../support/gateway/splices.ts";
+import { KINDS, PrefixFramer, Sender, Stage, SpliceLog } from "../support/gateway/splices.ts";
 import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
 
 const MEGABYTE = 1_048_576;
@@ -27,7 +27,7 @@ class BracketFramer extends PrefixFramer {
     return super.walk(bytes, length);
   }
 
-  hear(bytes: Uint8Array, length: number): void {
+  observe(bytes: Uint8Array, length: number): void {
     const text = Buffer.from(bytes.subarray(0, length)).toString();
     if (text.includes("(")) this.#isOpen = true;
     if (text.includes(")")) this.#isOpen = false;
@@ -49,13 +49,13 @@ describe.each(KINDS)("%s", (kind) => {
   afterEach(() => stage.close());
 
   test("a hold begins between two messages, and loses no byte", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    const splice = told.splice(client, engine, new PrefixFramer());
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    const splice = log.splice(client, engine, new PrefixFramer());
     peer.send("\x03one\x05tw");
     await loop.until(() => enginePeer.text.length === 7);
     splice.hold(true);
     await loop.rest();
-    expect([splice.isQuiet(1e9, 0), splice.isAsked]).toEqual([false, false]);
+    expect([splice.isIdle(1e9, 0), splice.isAsked]).toEqual([false, false]);
     peer.send("o..");
     await loop.until(() => enginePeer.text === "\x03one\x05two..");
     expect(splice.isAsked).toBe(false);
@@ -68,8 +68,8 @@ describe.each(KINDS)("%s", (kind) => {
   });
 
   test("a message that has begun to arrive is completed while clients are held", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    const splice = told.splice(client, engine, new PrefixFramer());
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    const splice = log.splice(client, engine, new PrefixFramer());
     const message = Buffer.concat(Array.from({ length: 4_000 }, () => Buffer.from("\x63".padEnd(100, "x"))));
     const sender = new Sender(
       peer,
@@ -85,67 +85,67 @@ describe.each(KINDS)("%s", (kind) => {
     await loop.until(() => enginePeer.text.length === message.length + 255);
     splice.hold(true);
     await loop.rest();
-    expect(splice.isQuiet(1e9, 0)).toBe(false);
+    expect(splice.isIdle(1e9, 0)).toBe(false);
   });
 
   test("the splice is idle when the engine has read everything and sent nothing for a while", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
+    const { client, peer, engine, enginePeer, log, loop } = stage;
     nowMs = 1_000;
-    const splice = told.splice(client, engine, new PrefixFramer());
+    const splice = log.splice(client, engine, new PrefixFramer());
     peer.send("\x03one");
     await loop.rest();
-    expect(splice.isQuiet(1e9, 20)).toBe(false);
+    expect(splice.isIdle(1e9, 20)).toBe(false);
     splice.hold(true);
-    expect(splice.isQuiet(1e9, 20)).toBe(false);
+    expect(splice.isIdle(1e9, 20)).toBe(false);
     enginePeer.receiveAll();
-    expect(splice.isQuiet(1e9, 20)).toBe(true);
+    expect(splice.isIdle(1e9, 20)).toBe(true);
     enginePeer.send("answer");
     await loop.until(() => peer.text === "answer");
-    expect([splice.isQuiet(1_019, 20), splice.isQuiet(1_020, 20)]).toEqual([false, true]);
+    expect([splice.isIdle(1_019, 20), splice.isIdle(1_020, 20)]).toEqual([false, true]);
     enginePeer.send(noise(30 * MEGABYTE, 1));
     await loop.rest();
     peer.send("\x03two");
     await loop.rest();
     splice.hold(false);
-    expect(splice.isQuiet(1e9, 20)).toBe(false);
+    expect(splice.isIdle(1e9, 20)).toBe(false);
   });
 
   test("a client with something open at the engine is not held, and the splice is not idle", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    const splice = told.splice(client, engine, new BracketFramer());
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    const splice = log.splice(client, engine, new BracketFramer());
     peer.send("\x05begin");
     await loop.until(() => enginePeer.text === "\x05begin");
     splice.hold(true);
     await loop.rest();
     // The engine has read it, and takes long to answer.
-    expect(splice.isQuiet(1e9, 0)).toBe(false);
+    expect(splice.isIdle(1e9, 0)).toBe(false);
     enginePeer.send("(");
     await loop.until(() => peer.text === "(");
     peer.send("\x03end");
     await loop.until(() => enginePeer.text === "\x05begin\x03end");
     enginePeer.send(")");
     await loop.until(() => peer.text === "()");
-    expect(splice.isQuiet(1e9, 0)).toBe(true);
+    expect(splice.isIdle(1e9, 0)).toBe(true);
     peer.send("\x04more");
     await loop.until(() => splice.isAsked);
     expect(enginePeer.text).toBe("\x05begin\x03end");
   });
 
   test("a client that is disconnected from its engine goes on with another, without a byte lost or doubled", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
+    const { client, peer, engine, enginePeer, log, loop } = stage;
     const sent = noise(MEGABYTE, 8);
     const sender = new Sender(peer, sent);
-    const heard: Buffer[] = [];
+    const received: Buffer[] = [];
     let answers = "";
     for (let round = 0; round < 6; round++) {
       const { engine: next, peer: nextPeer } = stage.newEngine();
-      const each = new Told();
+      const each = new SpliceLog();
       const splice = each.splice(client, next);
       const goal = ((round + 1) * sent.length) / 8;
       await loop.until(() => {
         sender.push();
         nextPeer.receiveAll();
-        return heard.reduce((sum, { length }) => sum + length, 0) + nextPeer.received.length >= goal;
+        return received.reduce((sum, { length }) => sum + length, 0) + nextPeer.received.length >= goal;
       });
       nextPeer.send(`answer ${round}`);
       answers += `answer ${round}`;
@@ -153,25 +153,25 @@ describe.each(KINDS)("%s", (kind) => {
       splice.hold(true);
       await loop.until(() => {
         nextPeer.receiveAll();
-        return splice.isQuiet(1e9, 20);
+        return splice.isIdle(1e9, 20);
       });
       splice.detach();
       await loop.until(() => each.end !== null);
       expect([each.end, each.ends]).toEqual(["detached", 0]);
       next.write(Buffer.from("who am I"));
       await loop.until(() => nextPeer.receiveAll().received.subarray(-8).toString() === "who am I");
-      heard.push(nextPeer.received.subarray(0, -8));
+      received.push(nextPeer.received.subarray(0, -8));
       nextPeer.send("the client");
       expect(Buffer.from(await loop.of(next.read(10))).toString()).toBe("the client");
       next.end();
     }
-    told.splice(client, engine);
+    log.splice(client, engine);
     await loop.until(() => {
       enginePeer.receiveAll();
       return sender.push();
     });
     peer.shutdown();
     await loop.until(() => enginePeer.receiveAll().end !== null);
-    expect(Buffer.concat([...heard, enginePeer.received]).equals(sent)).toBe(true);
+    expect(Buffer.concat([...received, enginePeer.received]).equals(sent)).toBe(true);
   });
 });

@@ -22,8 +22,8 @@ describe.each(KINDS)("%s", (kind) => {
   afterEach(() => stage.close());
 
   test("large transfers in both directions at once are complete, with slow readers", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    told.splice(client, engine);
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    log.splice(client, engine);
     const up = new Sender(peer, noise(6 * MEGABYTE, 1));
     const down = new Sender(enginePeer, noise(6 * MEGABYTE + 13, 2));
     let turns = 0;
@@ -42,12 +42,12 @@ describe.each(KINDS)("%s", (kind) => {
     });
     expect(enginePeer.received.equals(up.bytes)).toBe(true);
     expect(peer.received.equals(down.bytes)).toBe(true);
-    expect([told.end, told.uses > 2]).toEqual([null, true]);
+    expect([log.end, log.uses > 2]).toEqual([null, true]);
   });
 
   test("bytes that were sent in one go arrive without further bytes of the client", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    told.splice(client, engine);
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    log.splice(client, engine);
     const up = new Sender(peer, noise(3 * MEGABYTE, 4));
     for (let at = 0; at < 100 && !up.push(); at++) await loop.turn();
     await loop.until(() => {
@@ -59,10 +59,10 @@ describe.each(KINDS)("%s", (kind) => {
   });
 
   test.each(["client", "engine"] as const)(
-    "a %s that is not read from is not heard without end",
+    "a %s that is not read from is not received without end",
     async (who) => {
-      const { client, peer, engine, enginePeer, told, loop } = stage;
-      told.splice(client, engine);
+      const { client, peer, engine, enginePeer, log, loop } = stage;
+      log.splice(client, engine);
       const sender = new Sender(who === "client" ? peer : enginePeer, noise(64 * MEGABYTE, 3));
       let former = -1;
       for (let still = 0; still < 20; still = sender.sent === former ? still + 1 : 0) {
@@ -85,12 +85,12 @@ describe.each(KINDS)("%s", (kind) => {
   );
 
   test("a client that has ended its sending still gets the whole answer", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    told.splice(client, engine);
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    log.splice(client, engine);
     peer.send("question");
     peer.shutdown();
     await loop.until(() => enginePeer.receiveAll().end !== null);
-    expect([enginePeer.text, enginePeer.end, told.end]).toEqual(["question", "closed", null]);
+    expect([enginePeer.text, enginePeer.end, log.end]).toEqual(["question", "closed", null]);
     const answer = new Sender(enginePeer, noise(3 * MEGABYTE, 5));
     await loop.until(() => {
       peer.receive();
@@ -99,16 +99,16 @@ describe.each(KINDS)("%s", (kind) => {
     enginePeer.close();
     await loop.until(() => peer.receiveAll().end !== null);
     expect(peer.received.equals(answer.bytes)).toBe(true);
-    await loop.until(() => told.end !== null);
-    expect([peer.end, told.end, told.ends, engine.isEnded]).toEqual(["closed", "closed", 1, true]);
+    await loop.until(() => log.end !== null);
+    expect([peer.end, log.end, log.ends, engine.isEnded]).toEqual(["closed", "closed", 1, true]);
   });
 
   test("a client that ended its sending before the splice is served all the same", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
+    const { client, peer, engine, enginePeer, log, loop } = stage;
     peer.send("question");
     peer.shutdown();
     await loop.rest();
-    told.splice(client, engine);
+    log.splice(client, engine);
     await loop.until(() => enginePeer.receiveAll().end !== null);
     enginePeer.send("answer");
     enginePeer.close();
@@ -117,8 +117,8 @@ describe.each(KINDS)("%s", (kind) => {
   });
 
   test("the last bytes of an engine that died reach the client, and then the end", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    told.splice(client, engine);
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    log.splice(client, engine);
     peer.send("a question that the engine never reads");
     const answer = new Sender(enginePeer, noise(2 * MEGABYTE, 6));
     await loop.until(() => {
@@ -131,13 +131,13 @@ describe.each(KINDS)("%s", (kind) => {
       return peer.end !== null;
     });
     expect(peer.received.equals(answer.bytes)).toBe(true);
-    await loop.until(() => told.end !== null);
-    expect([peer.end, told.end, told.ends]).toEqual(["closed", "closed", 1]);
+    await loop.until(() => log.end !== null);
+    expect([peer.end, log.end, log.ends]).toEqual(["closed", "closed", 1]);
   });
 
   test("the bytes that an engine sent before it stopped reading reach the client", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    told.splice(client, engine);
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    log.splice(client, engine);
     enginePeer.send("go away");
     enginePeer.close();
     for (let count = 0; count < 5; count++) peer.send("more ");
@@ -146,40 +146,40 @@ describe.each(KINDS)("%s", (kind) => {
   });
 
   test("an engine is notified that its client was reset in the middle of a query", async () => {
-    const { client, peer, engine, enginePeer, told, loop } = stage;
-    told.splice(client, engine);
+    const { client, peer, engine, enginePeer, log, loop } = stage;
+    log.splice(client, engine);
     peer.send("question");
     await loop.until(() => enginePeer.text === "question");
     enginePeer.send(noise(MEGABYTE, 7));
     peer.reset();
-    await loop.until(() => told.end !== null && enginePeer.receiveAll().end !== null);
-    expect([told.end, told.ends, client.isEnded]).toEqual(["closed", 1, true]);
+    await loop.until(() => log.end !== null && enginePeer.receiveAll().end !== null);
+    expect([log.end, log.ends, client.isEnded]).toEqual(["closed", 1, true]);
   });
 
   test.each(["client", "engine"] as const)(
     "it is over when its %s was ended by somebody else",
     async (who) => {
-      const { client, peer, engine, enginePeer, told, loop } = stage;
-      told.splice(client, engine);
+      const { client, peer, engine, enginePeer, log, loop } = stage;
+      log.splice(client, engine);
       peer.send("x");
       await loop.until(() => enginePeer.text === "x");
       if (who === "client") client.end();
       else engine.close();
-      await loop.until(() => told.end !== null && enginePeer.receiveAll().end !== null);
-      expect([told.end, told.ends, client.isEnded, engine.isEnded]).toEqual(["closed", 1, true, true]);
+      await loop.until(() => log.end !== null && enginePeer.receiveAll().end !== null);
+      expect([log.end, log.ends, client.isEnded, engine.isEnded]).toEqual(["closed", 1, true, true]);
     },
   );
 
   test.each(["client", "engine"] as const)(
     "it is over at once with a %s that has gone before",
     async (who) => {
-      const { client, engine, enginePeer, told, loop } = stage;
+      const { client, engine, enginePeer, log, loop } = stage;
       if (who === "client") client.end();
       else enginePeer.close();
       await loop.rest();
-      told.splice(client, engine);
-      await loop.until(() => told.end !== null);
-      expect([told.end, told.ends]).toEqual(["closed", 1]);
+      log.splice(client, engine);
+      await loop.until(() => log.end !== null);
+      expect([log.end, log.ends]).toEqual(["closed", 1]);
     },
   );
 });

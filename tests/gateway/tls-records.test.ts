@@ -77,7 +77,7 @@ test("a client that closes and resets in the middle of an answer breaks its own 
 });
 
 test.each(["half", "halfAndEnd"] as const)(
-  "one that leaves a message of TLS unfinished (%s) is let go of",
+  "a client that leaves a message of TLS unfinished (%s) is disconnected",
   async (mode) => {
     const staged = await stage(mode, 100);
     await loop.until(staged.isBroken);
@@ -93,11 +93,11 @@ test("a client that renews its keys and reads nothing is waited for without poll
   void staged.peer.stdin.write("go on\n");
   await staged.peer.stdin.flush();
   await loop.until(() => staged.reads() > 1);
-  let [before, quietTurns] = [-1, 0];
+  let [before, idleTurns] = [-1, 0];
   await loop.until(() => {
-    quietTurns = before === staged.reads() ? quietTurns + 1 : 0;
+    idleTurns = before === staged.reads() ? idleTurns + 1 : 0;
     before = staged.reads();
-    return quietTurns > 200;
+    return idleTurns > 200;
   });
   await end(staged);
 });

@@ -44,19 +44,19 @@ describe.each(["reverb", "pusher"] as const)("with the broadcaster %s", (broadca
   }
 
   test("public, private and encrypted channels receive what Laravel broadcasts", async () => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     let count = 0;
     const echo = echoOf("ann");
     for (const channel of [echo.channel("news"), echo.private("orders"), echo.encryptedPrivate("secrets")])
-      channel.subscribed(() => (count += 1)).listen("OrderShipped", (data: unknown) => heard.push(data));
+      channel.subscribed(() => (count += 1)).listen("OrderShipped", (data: unknown) => received.push(data));
     await until("all are subscribed to", () => count === 3);
     const pusher = realtime.pusher({ encryptionMasterKeyBase64: MASTER_KEY });
     const event = "App\\Events\\OrderShipped";
     for (const [n, channel] of ["news", "private-orders", "private-encrypted-secrets"].entries()) {
       await pusher.trigger(channel, event, { n });
-      await until(`${channel} heard`, () => heard.length === n + 1);
+      await until(`${channel} received`, () => received.length === n + 1);
     }
-    expect(heard).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
+    expect(received).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
     const errors: unknown[] = [];
     echo.private("forbidden").error((error: unknown) => errors.push(error));
     await until("the other is refused", () => errors.length === 1);

@@ -4,7 +4,13 @@ import Server from "pusher";
 import type Pusher from "pusher-js";
 import { until } from "../support/pilvi/pilvi.ts";
 import { runProgram } from "../support/clients/programs.ts";
-import { AuthServer, heard, inState, pusherClient, subscribed } from "../support/clients/pusher-clients.ts";
+import {
+  AuthServer,
+  received,
+  inState,
+  pusherClient,
+  subscribed,
+} from "../support/clients/pusher-clients.ts";
 import { APP, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 
 const clients: Pusher[] = [];
@@ -30,7 +36,7 @@ describe("a client", () => {
   test("that is refused does not reconnect", async () => {
     const server = await start({ allowedOrigins: ["https://example.com"] });
     const refused = client(server.port);
-    const errors = heard(refused.connection, "error");
+    const errors = received(refused.connection, "error");
     await inState(refused, "disconnected");
     expect(errors).toMatchObject([{ error: { data: { code: 4009 } } }]);
   });
@@ -39,8 +45,8 @@ describe("a client", () => {
     const server = await start();
     const staying = client(server.port);
     const channel = await subscribed(staying.subscribe("news"));
-    const events = heard(channel, "hello");
-    const states = heard(staying.connection, "state_change");
+    const events = received(channel, "hello");
+    const states = received(staying.connection, "state_change");
     expect(await server.stop()).toBe(0);
     await until("it noticed", () => states.length > 0);
     await server.start();
@@ -51,7 +57,7 @@ describe("a client", () => {
       return ((await answer.json()) as { occupied: boolean }).occupied;
     });
     await server.pusher().trigger("news", "hello", 1);
-    await until("it hears again", () => events.length === 1);
+    await until("it receives events again", () => events.length === 1);
   });
 
   test("in Node connects, subscribes and receives events", async () => {
@@ -115,13 +121,13 @@ test("webhooks report events to a customer's server", async () => {
     const room = await subscribed(ann.subscribe("presence-cache-room"));
     await subscribed(ann.subscribe("news"));
     room.trigger("client-typing", { now: true });
-    await until("the event of the client is told", () =>
+    await until("the event of the client arrives", () =>
       receiver.events.some(({ name }) => name === "client_event"),
     );
     const socketId = ann.connection.socket_id;
     ann.disconnect();
     await until(
-      "all is told",
+      "all reports arrive",
       () => namesOf(receiver).filter((name) => name === "channel_vacated").length === 2,
     );
 

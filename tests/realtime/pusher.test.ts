@@ -5,7 +5,7 @@ import type { PresenceChannel } from "pusher-js";
 import { until } from "../support/pilvi/pilvi.ts";
 import {
   AuthServer,
-  heard,
+  received,
   inState,
   pusherClient,
   subscribed,
@@ -51,7 +51,7 @@ describe("a public channel", () => {
       await subscribed(sender.subscribe("news")),
       await subscribed(other.subscribe("news")),
     ];
-    const [atSender, atOther] = [heard(mine, "hello"), heard(theirs, "hello")];
+    const [atSender, atOther] = [received(mine, "hello"), received(theirs, "hello")];
     await realtime.pusher().trigger("news", "hello", { n: 1 }, { socket_id: sender.connection.socket_id });
     await realtime.pusher().trigger(["news", "other"], "hello", "text");
     await until("both came", () => atOther.length === 2 && atSender.length === 1);
@@ -62,7 +62,7 @@ describe("a public channel", () => {
   test("delivers batches in order, and nothing after the client has left", async () => {
     const client = await connected();
     const channel = await subscribed(client.subscribe("news"));
-    const events = heard(channel, "hello");
+    const events = received(channel, "hello");
     const batch = Array.from({ length: 10 }, (_, data) => ({ channel: "news", name: "hello", data }));
     await realtime.pusher().triggerBatch(batch);
     await until("all came", () => events.length === 10);
@@ -76,7 +76,7 @@ describe("a public channel", () => {
   test("reports its number of subscribers", async () => {
     const [one, two] = [await connected(), await connected()];
     const channel = await subscribed(one.subscribe("counted"));
-    const counts = heard(channel, "pusher:subscription_count");
+    const counts = received(channel, "pusher:subscription_count");
     await subscribed(two.subscribe("counted"));
     await until("they are two", () => channel.subscriptionCount === 2);
     two.disconnect();
@@ -90,21 +90,21 @@ describe("a private channel", () => {
     const client = await connected();
     await subscribed(client.subscribe("private-room"));
     const forbidden = client.subscribe("private-forbidden");
-    const errors = heard(forbidden, "pusher:subscription_error");
+    const errors = received(forbidden, "pusher:subscription_error");
     await until("the other is refused", () => errors.length === 1);
     expect(errors).toMatchObject([{ type: "AuthError", status: 403 }]);
   });
 
   test("refuses users whom another server signs for", async () => {
-    const stranger = new AuthServer(realtime.pusher({ secret: "another" }));
+    const forger = new AuthServer(realtime.pusher({ secret: "another" }));
     try {
-      const client = pusherClient(realtime.port, stranger.options());
+      const client = pusherClient(realtime.port, forger.options());
       clients.push(client);
-      const errors = heard(client.subscribe("private-room"), "pusher:subscription_error");
+      const errors = received(client.subscribe("private-room"), "pusher:subscription_error");
       await until("it is refused", () => errors.length === 1);
       expect(errors).toMatchObject([{ type: "AuthError", status: 401 }]);
     } finally {
-      await stranger.close();
+      await forger.close();
     }
   });
 
@@ -114,7 +114,7 @@ describe("a private channel", () => {
       await subscribed(one.subscribe("private-room")),
       await subscribed(two.subscribe("private-room")),
     ];
-    const [atOne, atTwo] = [heard(mine, "client-typing"), heard(theirs, "client-typing")];
+    const [atOne, atTwo] = [received(mine, "client-typing"), received(theirs, "client-typing")];
     mine.trigger("client-typing", { who: "ann" });
     await until("it came", () => atTwo.length === 1);
     theirs.trigger("client-typing", "back");
@@ -129,7 +129,7 @@ describe("a presence channel", () => {
     const room = (await subscribed(ann.subscribe("presence-room"))) as PresenceChannel;
     expect(room.members.count).toBe(1);
     expect(room.members.me).toEqual({ id: "ann", info: { name: "Ann" } });
-    const [added, removed] = [heard(room, "pusher:member_added"), heard(room, "pusher:member_removed")];
+    const [added, removed] = [received(room, "pusher:member_added"), received(room, "pusher:member_removed")];
 
     const bobs = [await connected({ id: "bob" }), await connected({ id: "bob" })] as const;
     const rooms = await Promise.all(bobs.map(async (bob) => subscribed(bob.subscribe("presence-room"))));
@@ -145,7 +145,7 @@ describe("a presence channel", () => {
       channels: { "presence-room": { user_count: 2 } },
     });
 
-    const typing = heard(room, "client-typing");
+    const typing = received(room, "client-typing");
     rooms[0]?.trigger("client-typing", {});
     await until("it came", () => typing.length === 1);
     expect(typing).toEqual([{ data: {}, userId: "bob" }]);
@@ -164,7 +164,7 @@ describe("an encrypted channel", () => {
     const pusher = realtime.pusher({ encryptionMasterKeyBase64: MASTER_KEY });
     const client = await connected();
     const channel = client.subscribe(name);
-    const events = heard(channel, "secret");
+    const events = received(channel, "secret");
     await subscribed(channel);
     await pusher.trigger(name, "secret", { deep: "ü😀" });
     await until("it came", () => events.length === 1);
@@ -175,12 +175,12 @@ describe("an encrypted channel", () => {
 describe("a cache channel", () => {
   test.each(["cache-a", "private-cache-a", "presence-cache-a"])("%s gives the last event", async (name) => {
     const [early, late] = [await connected(), await connected()];
-    const misses = heard(early.subscribe(name), "pusher:cache_miss");
+    const misses = received(early.subscribe(name), "pusher:cache_miss");
     await until("there is none", () => misses.length === 1);
     await realtime.pusher().trigger(name, "weather", "sun");
     await realtime.pusher().trigger(name, "weather", "rain");
     const channel = late.subscribe(name);
-    const [events, lateMisses] = [heard(channel, "weather"), heard(channel, "pusher:cache_miss")];
+    const [events, lateMisses] = [received(channel, "weather"), received(channel, "pusher:cache_miss")];
     await until("it came", () => events.length === 1);
     expect([events, lateMisses]).toEqual([["rain"], []]);
     const { cache } = (await get(`/channels/${name}`, { info: "cache" })) as {
@@ -195,8 +195,8 @@ describe("a user", () => {
   test("signs in, receives messages, is watched, and is terminated", async () => {
     const watcher = await connected({ id: "watcher", watchlist: ["ann", "nobody"] });
     const [online, offline] = [
-      heard(watcher.user.watchlist, "online"),
-      heard(watcher.user.watchlist, "offline"),
+      received(watcher.user.watchlist, "online"),
+      received(watcher.user.watchlist, "offline"),
     ];
     watcher.signin();
     await watcher.user.signinDonePromise;
@@ -204,7 +204,7 @@ describe("a user", () => {
     expect(offline).toEqual([{ name: "offline", user_ids: ["ann", "nobody"] }]);
 
     const ann = await connected({ id: "ann", user_info: { name: "Ann" } });
-    const mail = heard(ann.user, "mail");
+    const mail = received(ann.user, "mail");
     ann.signin();
     await ann.user.signinDonePromise;
     expect(ann.user.user_data).toEqual({ id: "ann", user_info: { name: "Ann" } });

@@ -34,13 +34,13 @@ test("the official libraries connect, publish and receive events over TLS", asyn
 });
 
 test("a client that does not speak TLS receives nothing", async () => {
-  const heard = await new Promise<string>((resolve) => {
+  const received = await new Promise<string>((resolve) => {
     let text = "";
     const socket = connect({ host: "127.0.0.1", port: realtime.port }, () => socket.write(handshakeOf()));
     socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
     socket.on("error", () => undefined);
     socket.on("close", () => resolve(text));
   });
-  expect(heard).not.toContain("HTTP/1.1 101");
+  expect(received).not.toContain("HTTP/1.1 101");
   expect((await realtime.stats()).connections).toBe(0);
 });

@@ -59,7 +59,7 @@ export class RuntimeBackend implements Backend<RuntimeClient, RuntimeStream> {
     engine.consume({
       received: (bytes) => {
         this.usedAtMs = performance.now();
-        framer?.hear?.(bytes, bytes.length);
+        framer?.observe?.(bytes, bytes.length);
         client.send(bytes);
         if (client.hasUnsent) engine.pause(true);
       },

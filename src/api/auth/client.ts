@@ -13,7 +13,7 @@ export interface Client {
   origin: string;
 }
 
-/** The relation of a page that sent a request to Pilvi; `unknown` for programs, which tell nothing. */
+/** The relation of a page that sent a request to Pilvi; `unknown` for programs, which report nothing. */
 export type Sender = "own" | "foreign" | "unknown";
 
 /** @param url the URL of the request, whose host was checked. */

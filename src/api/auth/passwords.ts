@@ -18,7 +18,7 @@ export class Passwords {
   }
 
   /**
-   * Whether the password has this hash. Without a hash the check costs the same, so that the time does not tell which
+   * Whether the password has this hash. Without a hash the check costs the same, so that the time does not reveal which
    * accounts exist.
    * @throws ApiError 429 while too many others wait.
    */

@@ -63,7 +63,7 @@ function renew(db: Database, log: Log, id: string): void {
 }
 
 /**
- * Begins a session with a new secret, in the given organization or else in the one that the user joined first. Ended
+ * Begins a session with a new secret, in the given organization or else in the first organization of the user. Ended
  * sessions of the user are deleted, and the least recently used ones beyond the bound.
  */
 export async function beginSession(
@@ -86,7 +86,7 @@ export async function beginSession(
 
 /**
  * Ends sessions of a user, with the streams of their events.
- * @param which the only session that ends, or the only one that stays; all end when left out.
+ * @param which the only session that ends, or the only session that stays; all end when left out.
  * @returns how many ended.
  */
 export async function endSessions(

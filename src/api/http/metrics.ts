@@ -111,8 +111,8 @@ export class Metrics {
     const figures = new Registry();
     await Promise.all(
       this.#sources.map(async ({ families, read }) => {
-        const told = await read(organizationId).catch(() => []);
-        for (const family of families) addFamily(figures, family, told, view === "without ids");
+        const found = await read(organizationId).catch(() => []);
+        for (const family of families) addFamily(figures, family, found, view === "without ids");
       }),
     );
     const ofProcess = organizationId === undefined ? await this.#registry.metrics() : "";
@@ -123,14 +123,14 @@ export class Metrics {
 function addFamily(
   registry: Registry,
   { name, help, type, labels, idLabels, isNeverSummed = false }: FigureFamily,
-  told: LabelledFigure[],
+  found: LabelledFigure[],
   isWithoutIds: boolean,
 ): void {
   if (isWithoutIds && isNeverSummed) return;
   const labelNames = isWithoutIds ? labels.filter((label) => !idLabels.includes(label)) : labels;
   const options = { name, help, labelNames, registers: [registry] };
   const metric: Gauge | Counter = type === "gauge" ? new Gauge(options) : new Counter(options);
-  const own = told.filter((figure) => figure.name === name);
+  const own = found.filter((figure) => figure.name === name);
   for (const figure of isWithoutIds ? own : own.slice(0, MAX_SERIES)) {
     const values = labelNames.map((label) => [label, figure.labels[label] ?? ""]);
     metric.inc(Object.fromEntries(values), figure.value);

@@ -25,7 +25,7 @@ export function addRotate<Document extends SingleDocument<Resource>>(
     session.io.out(
       json === true
         ? jsonText(document)
-        : `Gave ${nameOf(kind, data)} (${data.id}) a new password, which \`show\` tells.\n`,
+        : `Gave ${nameOf(kind, data)} (${data.id}) a new password, which \`show\` prints.\n`,
     );
   });
   withExamples(command, examples);

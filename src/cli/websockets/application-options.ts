@@ -29,16 +29,16 @@ export function withApplicationOptions(command: Command): Command {
     .option("--no-origins", "every page may connect");
   for (const option of settingOptions) command.addOption(option);
   return command
-    .option("--webhook <url>", "an address that is told of what happens; can be repeated", more)
+    .option("--webhook <url>", "an address that receives events; can be repeated", more)
     .addOption(
-      new Option("--webhook-events <types>", "what those are told of, with commas between")
+      new Option("--webhook-events <types>", "the events that webhooks receive, with commas between")
         .argParser(words)
         .default(USUAL_EVENTS, USUAL_EVENTS.join(",")),
     )
     .option("--webhook-batch", "several events may come in one request")
     .option("--webhook-prefix <text>", "only of channels whose names begin like this")
     .option("--webhook-suffix <text>", "only of channels whose names end like this")
-    .option("--no-webhooks", "nobody is told");
+    .option("--no-webhooks", "send events to no address");
 }
 
 /** Ends the program as wrongly used when an option describes webhooks without a URL. */

@@ -28,10 +28,10 @@ const SETTINGS: Setting[] = [
     text: yesOrNo,
   }),
   onOff("subscription_count_enabled", "subscription-count", {
-    on: "clients are told how many subscribers their channels have",
-    off: "clients are not told",
+    on: "clients receive the numbers of subscribers of their channels",
+    off: "clients receive no numbers of subscribers",
     label: "Counts",
-    text: (isOn) => (isOn ? "subscribers are told how many they are" : "no"),
+    text: (isOn) => (isOn ? "subscribers receive their number" : "no"),
   }),
   number("ping_interval", "--ping-interval <seconds>", "after so much silence the server asks a client", {
     label: "Server asks",

@@ -12,7 +12,7 @@ import {
   id,
   type Part,
   subscribing,
-  tell,
+  sendEvent,
 } from "./test-support.ts";
 
 afterEach(async () => {
@@ -44,8 +44,8 @@ describe("listen", () => {
   test("prints the channel's events until Ctrl-C, which is a success", async () => {
     const fake = new FakeCluster((socket, sent) => {
       subscribing("news", ["hello", '{"text":"moi"}'])(socket, sent);
-      tell(socket, "hello", "{}", "other");
-      tell(socket, "pusher_internal:subscription_count", { subscription_count: 1 }, "news");
+      sendEvent(socket, "hello", "{}", "other");
+      sendEvent(socket, "pusher_internal:subscription_count", { subscription_count: 1 }, "news");
     });
     const io = interruptedAfter(2);
     await listen(io, fake, "news");
@@ -75,16 +75,16 @@ describe("listen", () => {
 
   test("gets into private and presence channels, and receives events for its user", async () => {
     const fake = new FakeCluster((socket, { event, data }) => {
-      if (event === "pusher:signin") return tell(socket, "pusher:signin_success", {});
+      if (event === "pusher:signin") return sendEvent(socket, "pusher:signin_success", {});
       const channel = String(data.channel);
       const presence = { presence: { ids: ["1", "42"], hash: {}, count: 2 } };
-      tell(
+      sendEvent(
         socket,
         "pusher_internal:subscription_succeeded",
         channel.startsWith("presence-") ? presence : {},
         channel,
       );
-      tell(socket, "hello", "{}", channel);
+      sendEvent(socket, "hello", "{}", channel);
     });
     const io = fakeIo();
     await listen(io, fake, "private-foobar", "--count", "1");
@@ -118,7 +118,7 @@ describe("listen", () => {
   test("answers a ping of the cluster", async () => {
     const fake = new FakeCluster((socket, { event }) => {
       if (event === "pusher:pong") return subscribing("news", ["hello", "{}"])(socket, subscribe);
-      tell(socket, "pusher:ping", {});
+      sendEvent(socket, "pusher:ping", {});
     });
     const subscribe = { event: "pusher:subscribe", data: {} };
     await listen(fakeIo(), fake, "news", "--count", "1");
@@ -127,11 +127,11 @@ describe("listen", () => {
 
   test("pings a silent cluster", async () => {
     const fake = new FakeCluster((socket, { event }) => {
-      if (event === "pusher:ping") return tell(socket, "hello", "{}", "news");
-      tell(socket, "pusher_internal:subscription_succeeded", {}, "news");
+      if (event === "pusher:ping") return sendEvent(socket, "hello", "{}", "news");
+      sendEvent(socket, "pusher_internal:subscription_succeeded", {}, "news");
     });
     fake.welcome = (socket) =>
-      tell(socket, "pusher:connection_established", { socket_id: "1.1", activity_timeout: 0.05 });
+      sendEvent(socket, "pusher:connection_established", { socket_id: "1.1", activity_timeout: 0.05 });
     await listen(fakeIo(), fake, "news", "--count", "1");
     expect(fake.sent.map(({ event }) => event)).toEqual(["pusher:subscribe", "pusher:ping"]);
   });
@@ -188,7 +188,7 @@ describe("a connection that is closed", () => {
       "Unsupported protocol version",
       "refuses the connection: Unsupported protocol version (code 4007).",
     ],
-  ])("stays closed after a %d", async (code, reason, told) => {
+  ])("stays closed after a %d", async (code, reason, message) => {
     const fake = new FakeCluster();
     fake.welcome = (socket) => {
       socket.send(JSON.stringify({ event: "pusher:error", data: { code, message: reason } }));
@@ -196,7 +196,7 @@ describe("a connection that is closed", () => {
     };
     const failure = await failureOf(listen(fakeIo(), fake, "news"));
     expect(failure?.exitCode).toBe(1);
-    expect(failure?.text).toContain(told);
+    expect(failure?.text).toContain(message);
   });
 
   test("was never open where no server answers", async () => {
@@ -210,7 +210,7 @@ describe("a connection that is closed", () => {
 
   test("is not made again when the channel is refused", async () => {
     const fake = new FakeCluster((socket) => {
-      tell(socket, "pusher:subscription_error", { error: "Invalid channel name", status: 400 }, "n n");
+      sendEvent(socket, "pusher:subscription_error", { error: "Invalid channel name", status: 400 }, "n n");
     });
     expect(await failureOf(listen(fakeIo(), fake, "n n"))).toEqual({
       text: "The cluster refuses the channel n n: Invalid channel name",
@@ -220,11 +220,11 @@ describe("a connection that is closed", () => {
 
   test("is given up when the cluster is silent for too long, at its beginning or later", async () => {
     const dumb = new FakeCluster();
-    const listener = { subscribed() {}, heard() {}, complaint() {} };
+    const listener = { subscribed() {}, received() {}, complaint() {} };
     const url = `ws://127.0.0.1:${dumb.port}`;
     const subscription = { url, credentials, channel: "news", userId: "1", origin: undefined };
     dumb.welcome = (socket) =>
-      tell(socket, "pusher:connection_established", { socket_id: "1.1", activity_timeout: 0.01 });
+      sendEvent(socket, "pusher:connection_established", { socket_id: "1.1", activity_timeout: 0.01 });
     expect(await new Subscriber(subscription, listener, 10).ended).toMatchObject({ wasConnected: true });
     dumb.welcome = () => {};
     expect(await new Subscriber(subscription, listener, 10).ended).toMatchObject({ wasConnected: false });

@@ -52,7 +52,7 @@ async function listen(
   try {
     const target = await targetOf(await session.client(), cluster, options.app);
     requireAvailable(target);
-    await hear(session, target, { channel, options, end });
+    await listenUntilClosed(session, target, { channel, options, end });
   } catch (error) {
     if (!end.signal.aborted) throw error;
   } finally {
@@ -68,7 +68,7 @@ interface ListenRequest {
 }
 
 /** Connects again and again, until the cluster refuses further attempts. */
-async function hear(session: Session, first: Target, request: ListenRequest): Promise<void> {
+async function listenUntilClosed(session: Session, first: Target, request: ListenRequest): Promise<void> {
   const { signal } = request.end;
   const listener = listenerOf(session, first, request);
   let target = first;
@@ -115,7 +115,7 @@ function listenerOf(
       const present = members === undefined ? "" : ` There: ${members.join(", ")}.`;
       io.err(`Listening to ${channel} of the application ${name}.${present}${cipher} Ctrl-C ends it.\n`);
     },
-    heard(frame) {
+    received(frame) {
       if (left <= 0 || (options.event !== undefined && eventName(frame) !== options.event)) return;
       io.out((options.json === true ? jsonLineOf : lineOf)(frame, new Date()));
       left -= 1;

@@ -23,7 +23,7 @@ const TIMEOUT_MS = 30_000;
 export function addPublish(websockets: Command, session: Session): void {
   const command = websockets
     .command("publish")
-    .description("publish an event on a channel, and tell how many subscribers it has")
+    .description("publish an event on a channel, and print how many subscribers it has")
     .argument("<cluster>", CLUSTER)
     .argument("<channel>", "such as news, private-news or presence-room")
     .argument("<event>", "the event's name")

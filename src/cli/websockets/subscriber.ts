@@ -20,7 +20,7 @@ export interface Subscription {
 export interface SubscriptionListener {
   /** @param members the users on a presence channel; undefined on any other. */
   subscribed(members: string[] | undefined): void;
-  heard(frame: Frame): void;
+  received(frame: Frame): void;
   /** The cluster reported an error, and the connection stays. */
   complaint(text: string): void;
 }
@@ -103,7 +103,7 @@ export class Subscriber {
       case "pusher_internal:subscription_succeeded":
         return this.#listener.subscribed(membersIn(frame));
       default:
-        if (frame.channel === this.#subscription.channel) this.#listener.heard(frame);
+        if (frame.channel === this.#subscription.channel) this.#listener.received(frame);
     }
   }
 
@@ -144,8 +144,8 @@ export class Subscriber {
   #closed({ code, reason }: Omit<Closing, "wasConnected">): void {
     clearTimeout(this.#timer);
     const last = this.#lastError;
-    const told = last !== undefined && (last.code === code || code < 4000) ? last : { code, reason };
-    this.#end.resolve({ ...told, wasConnected: this.#wasConnected });
+    const closing = last !== undefined && (last.code === code || code < 4000) ? last : { code, reason };
+    this.#end.resolve({ ...closing, wasConnected: this.#wasConnected });
   }
 
   /** After silence the cluster gets a ping; without an answer the connection is given up. */

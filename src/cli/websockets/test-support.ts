@@ -127,7 +127,10 @@ export class FakeCluster {
           this.#connections += 1;
           if (part !== undefined) partOf.set(socket, part);
           if (this.welcome !== undefined) return this.welcome(socket);
-          tell(socket, "pusher:connection_established", { socket_id: "1234.1234", activity_timeout: 30 });
+          sendEvent(socket, "pusher:connection_established", {
+            socket_id: "1234.1234",
+            activity_timeout: 30,
+          });
         },
         message: (socket, text) => {
           const sent = JSON.parse(String(text)) as Sent;
@@ -147,7 +150,7 @@ export async function closeClusters(): Promise<void> {
 }
 
 /** Sends an event of the protocol, or an event of a channel; its data goes as text. */
-export function tell(socket: Socket, event: string, data: unknown, channel?: string): void {
+export function sendEvent(socket: Socket, event: string, data: unknown, channel?: string): void {
   socket.send(
     JSON.stringify({ event, channel, data: typeof data === "string" ? data : JSON.stringify(data) }),
   );
@@ -157,7 +160,7 @@ export function tell(socket: Socket, event: string, data: unknown, channel?: str
 export function subscribing(channel: string, ...events: [name: string, data: unknown][]): Part {
   return (socket, { event }) => {
     if (event !== "pusher:subscribe") return;
-    tell(socket, "pusher_internal:subscription_succeeded", {}, channel);
-    for (const [name, data] of events) tell(socket, name, data, channel);
+    sendEvent(socket, "pusher_internal:subscription_succeeded", {}, channel);
+    for (const [name, data] of events) sendEvent(socket, name, data, channel);
   };
 }

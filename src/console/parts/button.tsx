@@ -9,7 +9,7 @@ const LOOKS = {
   primary:
     "border-accent bg-accent text-on-accent hover:border-accent-hover hover:bg-accent-hover disabled:hover:bg-accent",
   plain: "border-line bg-panel text-ink hover:bg-hover",
-  quiet: "border-transparent bg-transparent text-soft hover:bg-hover hover:text-ink",
+  ghost: "border-transparent bg-transparent text-soft hover:bg-hover hover:text-ink",
   danger: "border-bad bg-panel text-bad hover:bg-bad-tint",
 } as const;
 

@@ -31,7 +31,7 @@ export function Connect({ rows, snippets, secret, actions }: ConnectProps) {
       actions={
         <>
           {secret !== undefined && (
-            <Button look="quiet" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+            <Button look="ghost" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
               <Icon size={15} aria-hidden />
               {isShown ? "Hide the secrets" : "Show the secrets"}
             </Button>

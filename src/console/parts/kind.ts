@@ -10,7 +10,7 @@ export interface ConsoleResource {
   meta?: { sleep?: SleepState; last_error?: string | null };
 }
 
-/** Whether an instance sleeps, as the API tells it. */
+/** Whether an instance sleeps, as the API reports it. */
 export interface SleepState {
   state: "awake" | "asleep" | "waking" | "draining";
   since: string | null;

@@ -111,7 +111,7 @@ async function follow(
       const response = await open();
       if (response.body === null) continue;
       for await (const line of readLines(response.body)) {
-        tell(events, readJsonAs(watchLineSchema, line, ANSWER));
+        dispatch(events, readJsonAs(watchLineSchema, line, ANSWER));
         complaint = "";
       }
     } catch (error) {
@@ -127,7 +127,7 @@ async function follow(
   }
 }
 
-function tell(events: WatchEvents, line: WatchLine): void {
+function dispatch(events: WatchEvents, line: WatchLine): void {
   switch (line.type) {
     case "observation":
       return events.changed(line.observation);

@@ -59,7 +59,7 @@ test("a prepared transaction whose session has ended forbids a stop", async () =
     "xa prepare 'transfer'",
   );
   await db.close();
-  await until("it is told", async () => {
+  await until("the reason is shown", async () => {
     return (await reason()) === "The prepared transaction 'transfer' waits for its end.";
   });
   await server.admin("xa rollback 'transfer'");
@@ -72,7 +72,10 @@ test("a running event forbids a stop, and a scheduled event does not", async () 
   );
   expect(await reason()).toBeNull();
   await server.admin("create definer = app event main.slow on schedule at now() do select sleep(100)");
-  await until("it is told", async () => (await reason())?.startsWith('The user "app" is busy') === true);
+  await until(
+    "the reason is shown",
+    async () => (await reason())?.startsWith('The user "app" is busy') === true,
+  );
   const [thread] = await server.admin<{ id: number }>(
     "select id from information_schema.processlist where state = 'User sleep'",
   );
@@ -85,7 +88,7 @@ test("the users are the accounts that can log in through the gateway, and no oth
   await server.admin("create user sealed identified by 'one' require ssl");
   await server.admin("create user unsealed identified by 'one' require none");
   await server.admin("create user locked identified by 'one' account lock");
-  const { users: told } = await users(context());
-  const names = told.map(({ name }) => name);
+  const { users: found } = await users(context());
+  const names = found.map(({ name }) => name);
   expect(names.toSorted()).toEqual(["app", "plain", "unsealed"]);
 });

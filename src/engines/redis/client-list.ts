@@ -133,6 +133,6 @@ export class ClientList {
 
 function tooLong(): BeyondBounds {
   return new BeyondBounds(
-    "The names that the cache's clients gave themselves are too long, so it cannot be told who uses it.",
+    "The names that the cache's clients gave themselves are too long, so its users cannot be named.",
   );
 }

@@ -57,9 +57,9 @@ describe("customers", () => {
 
   test("the fullest route loses the clients that are silent longest", () => {
     const customers = customersOf();
-    const quiet = come(
+    const idle = come(
       customers,
-      "quiet",
+      "idle",
       clientsOf(5, () => "1.1.1.1"),
     );
     const loud = come(
@@ -68,7 +68,7 @@ describe("customers", () => {
       clientsOf(100, () => "1.1.1.1"),
     );
     customers.shed(60);
-    expect(closed(quiet)).toBe(0);
+    expect(closed(idle)).toBe(0);
     expect(loud.map(({ isClosed }) => isClosed)).toEqual([...Array(60).fill(true), ...Array(40).fill(false)]);
   });
 

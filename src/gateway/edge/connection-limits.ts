@@ -3,10 +3,10 @@ import { Customers, type Customer } from "./customers.ts";
 import { PreAuthLimit } from "./pre-auth-limit.ts";
 
 /** The most sockets of clients before their login; above it, each new socket closes an older socket. */
-const MAX_STRANGERS = 8_192;
+const MAX_PRE_AUTH = 8_192;
 /** The share of all descriptors that clients before their login get at most, and keep when customers need the room. */
-const STRANGERS_SHARE = 1 / 2;
-const LEAST_STRANGERS_SHARE = 1 / 16;
+const PRE_AUTH_SHARE = 1 / 2;
+const LEAST_PRE_AUTH_SHARE = 1 / 16;
 /** Descriptors besides the sockets of clients and engines: files, the loop, the link with the host. */
 const OWN_DESCRIPTORS = 64;
 /** The share that is kept free for the next clients, engines and listeners. */
@@ -25,7 +25,7 @@ export class ConnectionLimits<Client extends Customer> {
    */
   constructor(openFiles: number, dismiss: (client: Client, route: string) => void) {
     this.#openFiles = openFiles;
-    this.#preAuth = new PreAuthLimit(Math.min(MAX_STRANGERS, Math.floor(openFiles * STRANGERS_SHARE)));
+    this.#preAuth = new PreAuthLimit(Math.min(MAX_PRE_AUTH, Math.floor(openFiles * PRE_AUTH_SHARE)));
     this.#customers = new Customers(dismiss);
   }
 
@@ -61,7 +61,7 @@ export class ConnectionLimits<Client extends Customer> {
     let excess = sockets - this.room(listeners);
     if (excess <= 0) return;
     excess += Math.ceil(this.#openFiles * RELIEF_SHARE);
-    const spare = Math.ceil(this.#openFiles * LEAST_STRANGERS_SHARE);
+    const spare = Math.ceil(this.#openFiles * LEAST_PRE_AUTH_SHARE);
     while (excess > 0 && this.#preAuth.size > spare) {
       this.#preAuth.dropOne();
       excess -= 1;

@@ -87,7 +87,7 @@ export class Gateway {
     this.#link = new HostLink(reactor, settings.linkSocket, {
       connected: () => this.#meet(),
       mismatched: (error) => this.#mismatched(error.message),
-      received: (message) => this.#hear(message),
+      received: (message) => this.#receive(message),
       skipped: () => log.error({}, "a line of the host's is too long and was left out"),
     });
   }
@@ -112,11 +112,11 @@ export class Gateway {
     }
     const isDone = this.#addresses.connect(held);
     for (const id of this.#early.keys()) this.#forget(id);
-    if (isDone) this.#tell({ type: "holding" });
+    if (isDone) this.#send({ type: "holding" });
     else this.#link.restart();
   }
 
-  #hear(message: HostMessage): void {
+  #receive(message: HostMessage): void {
     switch (message.type) {
       case "entries":
         return this.#releaseOthers(new Set(message.ids));
@@ -126,7 +126,7 @@ export class Gateway {
         return this.#take(message.entry, message.isAnswer === true);
       case "gone":
         this.#release(message.id);
-        return this.#tell({ type: "released", id: message.id });
+        return this.#send({ type: "released", id: message.id });
       case "drain":
         return this.#asked(message)?.drain(message.withinMs, message.isYielding);
       case "detach":
@@ -143,14 +143,14 @@ export class Gateway {
     return route?.backend;
   }
 
-  #tell(message: GatewayMessage): void {
+  #send(message: GatewayMessage): void {
     this.#link.send(message);
   }
 
-  #tellOf(message: GatewayMessage): void {
+  #sendFrom(message: GatewayMessage): void {
     const isAnswer = message.type === "drained" || message.type === "busy" || message.type === "detached";
     const question = isAnswer ? this.#routes.get(message.id)?.question : undefined;
-    this.#tell(isAnswer && question !== undefined ? { ...message, question } : message);
+    this.#send(isAnswer && question !== undefined ? { ...message, question } : message);
   }
 
   #releaseOthers(present: Set<string>): void {
@@ -172,7 +172,7 @@ export class Gateway {
   }
 
   #open(entry: Route): void {
-    const backend = new InstanceBackend(this.#reactor, entry, (message) => this.#tellOf(message));
+    const backend = new InstanceBackend(this.#reactor, entry, (message) => this.#sendFrom(message));
     const route: OpenRoute = {
       backend,
       listener: null,

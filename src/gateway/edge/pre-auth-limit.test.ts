@@ -17,10 +17,10 @@ function crowd(preAuth: PreAuthLimit<Client>, route: string, count: number): Cli
 
 test("at the limit each new client closes the oldest client of the fullest route", () => {
   const preAuth = new PreAuthLimit<Client>(10);
-  const quiet = crowd(preAuth, "quiet", 2);
+  const idle = crowd(preAuth, "idle", 2);
   const loud = crowd(preAuth, "loud", 100);
-  const late = crowd(preAuth, "quiet", 1);
-  expect([...quiet, ...late].some(({ isClosed }) => isClosed)).toBe(false);
+  const late = crowd(preAuth, "idle", 1);
+  expect([...idle, ...late].some(({ isClosed }) => isClosed)).toBe(false);
   expect(loud.map(({ isClosed }) => isClosed)).toEqual([...Array(93).fill(true), ...Array(7).fill(false)]);
   expect(preAuth.size).toBe(10);
 });

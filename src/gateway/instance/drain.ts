@@ -5,7 +5,7 @@ const LOOK_INTERVAL_MS = 5;
 
 interface DrainOptions {
   withinMs: number;
-  isQuiet(): boolean;
+  isIdle(): boolean;
   /** Whether to give up at once, because a client needs the engine. */
   isWanted(): boolean;
   drained(): void;
@@ -32,7 +32,7 @@ export class Drain {
 
   #look(): void {
     if (this.#options.isWanted()) return this.#options.busy();
-    if (this.#options.isQuiet()) return this.#options.drained();
+    if (this.#options.isIdle()) return this.#options.drained();
     if (this.#timers.now() >= this.#giveUpAtMs) return this.#options.busy();
     this.#timer = this.#timers.after(LOOK_INTERVAL_MS, () => this.#look());
   }

@@ -7,15 +7,15 @@ const LONGEST_REPEAT_MS = 10_000;
 
 export class IdleTimer {
   readonly #timers: Timers;
-  readonly #tellQuiet: () => void;
+  readonly #onIdle: () => void;
   #latestMs: number;
   #sleepAfterMs: number | null = null;
   #isDraining = false;
   #timer: Timer | null = null;
 
-  constructor(timers: Timers, tellQuiet: () => void) {
+  constructor(timers: Timers, onIdle: () => void) {
     this.#timers = timers;
-    this.#tellQuiet = tellQuiet;
+    this.#onIdle = onIdle;
     this.#latestMs = timers.now();
   }
 
@@ -49,7 +49,7 @@ export class IdleTimer {
     const remainingMs = this.#latestMs + this.#sleepAfterMs - this.#timers.now();
     if (remainingMs > 0) return this.#lookIn(remainingMs);
     // During a drain the host knows already, and a held client may be about to need the engine.
-    if (!this.#isDraining) this.#tellQuiet();
+    if (!this.#isDraining) this.#onIdle();
     this.#lookIn(Math.min(this.#sleepAfterMs, LONGEST_REPEAT_MS));
   }
 }

@@ -33,7 +33,7 @@ const SILENT_MS = 20;
 
 export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   readonly #reactor: Reactor;
-  readonly #tell: (message: GatewayMessage) => void;
+  readonly #send: (message: GatewayMessage) => void;
   readonly #splices = new Set<Splice>();
   /** All connections to the engine. */
   readonly #engines = new Set<SocketStream>();
@@ -56,17 +56,17 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   constructor(
     reactor: Reactor,
     entry: Route,
-    tell: (message: GatewayMessage) => void,
+    send: (message: GatewayMessage) => void,
     { maxHeld = MAX_HELD } = {},
   ) {
     this.#maxHeld = maxHeld;
     this.#reactor = reactor;
-    this.#tell = tell;
+    this.#send = send;
     this.#entry = entry;
     this.#waiters = new Waiters(reactor.timers);
-    this.#waking = new Waking(reactor.timers, entry, tell);
-    this.#users = new UsersRefresh(reactor.timers, () => tell({ type: "users", id: entry.id }));
-    this.#idleTimer = new IdleTimer(reactor.timers, () => tell({ type: "quiet", id: entry.id }));
+    this.#waking = new Waking(reactor.timers, entry, send);
+    this.#users = new UsersRefresh(reactor.timers, () => send({ type: "users", id: entry.id }));
+    this.#idleTimer = new IdleTimer(reactor.timers, () => send({ type: "idle", id: entry.id }));
     this.#idleTimer.watch(entry);
   }
 
@@ -115,16 +115,16 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     for (const splice of this.#splices) splice.hold(true);
     this.#drain = new Drain(this.#reactor.timers, {
       withinMs,
-      isQuiet: () => this.#isQuiet(),
+      isIdle: () => this.#isIdle(),
       isWanted: () => this.#isWanted,
-      drained: () => this.#tell({ type: "drained", id: this.#entry.id }),
+      drained: () => this.#send({ type: "drained", id: this.#entry.id }),
       busy: () => this.#goOnBusy(),
     });
   }
 
   /** Disconnects all clients, unless something is under way: the host may go by the answer to an earlier drain. */
   detach(): void {
-    if (this.#drain === null || this.#isWanted || !this.#isQuiet()) this.#goOnBusy();
+    if (this.#drain === null || this.#isWanted || !this.#isIdle()) this.#goOnBusy();
     else this.part();
   }
 
@@ -135,7 +135,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#splices.clear();
     this.#disconnection?.cancel();
     this.#disconnection = new Disconnection(this.#reactor.timers, this.#engines, () =>
-      this.#tell({ type: "detached", id: this.#entry.id }),
+      this.#send({ type: "detached", id: this.#entry.id }),
     );
     this.#disconnection.begin();
   }
@@ -229,7 +229,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
 
   #goOnBusy(): void {
     this.#endDrain();
-    this.#tell({ type: "busy", id: this.#entry.id });
+    this.#send({ type: "busy", id: this.#entry.id });
     this.#waiters.wakeAll();
   }
 
@@ -240,12 +240,10 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     for (const splice of this.#splices) splice.hold(false);
   }
 
-  #isQuiet(): boolean {
+  #isIdle(): boolean {
     const nowMs = this.#nowMs;
     for (const engine of this.#entering) if (engine.isEnded) this.#entering.delete(engine);
-    return (
-      this.#entering.size === 0 && [...this.#splices].every((splice) => splice.isQuiet(nowMs, SILENT_MS))
-    );
+    return this.#entering.size === 0 && [...this.#splices].every((splice) => splice.isIdle(nowMs, SILENT_MS));
   }
 
   /** Holds a client until the route changes, at most `longestMs`. @throws EngineUnavailable after `giveUpAtMs`. */

@@ -8,12 +8,12 @@ function stage() {
   let questions = 0;
   const timers = new Timers(() => nowMs);
   const users = new UsersRefresh(timers, () => questions++);
-  const heard: string[] = [];
-  const ask = (name: string) => void users.ask().then(() => heard.push(name));
+  const received: string[] = [];
+  const ask = (name: string) => void users.ask().then(() => received.push(name));
   return {
     users,
     ask,
-    heard,
+    received,
     questions: () => questions,
     /** Advances the time and settles the promises that are due. */
     async pass(ms: number): Promise<void> {
@@ -25,21 +25,21 @@ function stage() {
 }
 
 test("a question asked while another is with the host gets the answer to the next one", async () => {
-  const { users, ask, heard, questions, pass } = stage();
+  const { users, ask, received, questions, pass } = stage();
   ask("first");
   ask("second");
   ask("third");
   expect(questions()).toBe(1);
   users.answered();
   await pass(0);
-  expect([heard, questions()]).toEqual([["first"], 2]);
+  expect([received, questions()]).toEqual([["first"], 2]);
   users.answered();
   await pass(0);
-  expect([heard, questions()]).toEqual([["first", "second", "third"], 2]);
+  expect([received, questions()]).toEqual([["first", "second", "third"], 2]);
 });
 
 test("a question asked while another waits for its turn shares that one", async () => {
-  const { users, ask, heard, questions, pass } = stage();
+  const { users, ask, received, questions, pass } = stage();
   for (let count = 0; count < 10; count++) {
     ask("early");
     users.answered();
@@ -52,14 +52,14 @@ test("a question asked while another waits for its turn shares that one", async 
   expect(questions()).toBe(11);
   users.answered();
   await pass(0);
-  expect(heard.slice(10)).toEqual(["one", "other"]);
+  expect(received.slice(10)).toEqual(["one", "other"]);
 });
 
 test("a question that the host does not answer ends after two seconds", async () => {
-  const { ask, heard, pass } = stage();
+  const { ask, received, pass } = stage();
   ask("one");
   await pass(1_999);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   await pass(1);
-  expect(heard).toEqual(["one"]);
+  expect(received).toEqual(["one"]);
 });

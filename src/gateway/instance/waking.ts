@@ -24,7 +24,7 @@ interface Cause {
 export class Waking {
   readonly #timers: Timers;
   readonly #id: string;
-  readonly #tell: (message: GatewayMessage) => void;
+  readonly #send: (message: GatewayMessage) => void;
   /** Clients that have had the engine before. */
   readonly #served = new WeakSet<ClientSocket>();
   #cause: Cause | null = null;
@@ -33,10 +33,10 @@ export class Waking {
   #state: Route["state"];
   #latestStart: Route["latestStart"];
 
-  constructor(timers: Timers, { id, state, latestStart }: Route, tell: (message: GatewayMessage) => void) {
+  constructor(timers: Timers, { id, state, latestStart }: Route, send: (message: GatewayMessage) => void) {
     this.#timers = timers;
     this.#id = id;
-    this.#tell = tell;
+    this.#send = send;
     this.#state = state;
     this.#latestStart = latestStart;
   }
@@ -47,7 +47,7 @@ export class Waking {
     if (nowMs - this.#askedAtMs < ASK_INTERVAL_MS) return;
     this.#askedAtMs = nowMs;
     this.#cause = this.#goingOn ?? this.#causeOf(client, reason, nowMs);
-    this.#tell({ type: "wake", id: this.#id, reason: this.#cause.reason });
+    this.#send({ type: "wake", id: this.#id, reason: this.#cause.reason });
   }
 
   /** The host may have lost the request: the next client asks again at once. */
@@ -121,7 +121,7 @@ export class Waking {
     const nowMs = this.#timers.now();
     const { at, reason } = cause;
     const spansMs = spansOf(cause, cause.readyAtMs ?? nowMs, nowMs, this.#latestStart);
-    this.#tell({ type: "woken", id: this.#id, wake: { at, reason, spansMs } });
+    this.#send({ type: "woken", id: this.#id, wake: { at, reason, spansMs } });
   }
 
   /** A later start does not count for a client that has left. */
@@ -142,11 +142,11 @@ function spansOf(
   loggedInAtMs: number,
   latestStart: Route["latestStart"],
 ): WakeSpans {
-  const heardAtMs = Math.max(client.heardAtMs ?? 0, beganAtMs);
+  const receivedAtMs = Math.max(client.receivedAtMs ?? 0, beganAtMs);
   const start = Math.min(latestStart?.startMs ?? 0, readyAtMs - askedAtMs);
   return {
-    accept: rounded(heardAtMs - beganAtMs),
-    auth: rounded(askedAtMs - heardAtMs),
+    accept: rounded(receivedAtMs - beganAtMs),
+    auth: rounded(askedAtMs - receivedAtMs),
     start: rounded(start),
     ready: rounded(readyAtMs - askedAtMs - start),
     login: rounded(loggedInAtMs - readyAtMs),

@@ -50,16 +50,16 @@ function framed(payloads: number[][]): Uint8Array {
   );
 }
 
-function hear(answers: Answers, ...payloads: number[][]): void {
+function observe(answers: Answers, ...payloads: number[][]): void {
   const bytes = framed(payloads);
-  answers.hear(bytes, bytes.length);
+  answers.observe(bytes, bytes.length);
 }
 
 /** Answers after an OK whose status has a transaction. */
 function inTransaction(deprecatesEof = true): Answers {
   const answers = new Answers(deprecatesEof);
   answers.ask(QUERY);
-  hear(answers, ok(AUTOCOMMIT | TRANSACTION));
+  observe(answers, ok(AUTOCOMMIT | TRANSACTION));
   expect([answers.isComplete, answers.isInTransaction]).toEqual([true, true]);
   return answers;
 }
@@ -132,7 +132,7 @@ describe.each(KINDS)("following a conversation $name", ({ deprecatesEof, exchang
       answers.ask(command);
       for (const payload of payloads) {
         expect([name, answers.isComplete]).toEqual([name, false]);
-        hear(answers, payload);
+        observe(answers, payload);
       }
       expect([name, answers.isComplete, answers.isInTransaction]).toEqual([name, true, isInTransaction]);
     }
@@ -153,7 +153,7 @@ describe.each(KINDS)("following a conversation $name", ({ deprecatesEof, exchang
       for (let at = 0; at < bytes.length;) {
         const end = Math.min(bytes.length, at + 1 + Math.floor(Math.random() * longest));
         // The bytes behind the given length are not part of the answer.
-        answers.hear(Buffer.concat([bytes.subarray(at, end), Buffer.alloc(40, 0xff)]), end - at);
+        answers.observe(Buffer.concat([bytes.subarray(at, end), Buffer.alloc(40, 0xff)]), end - at);
         const expected = ends.get(end);
         if (expected !== undefined) expect([end, answers.isInTransaction]).toEqual([end, expected]);
         expect(answers.isComplete).toBe(end === bytes.length);
@@ -167,11 +167,11 @@ test("a command that the engine never answers is not awaited", () => {
   const answers = inTransaction();
   for (const command of [LONG_DATA, CLOSE, 0x01]) answers.ask(command);
   expect(answers.isComplete).toBe(true);
-  hear(answers, ERROR);
+  observe(answers, ERROR);
   expect([answers.isComplete, answers.isInTransaction]).toEqual([true, true]);
   answers.ask(QUERY);
   expect(answers.isComplete).toBe(false);
-  hear(answers, ok(AUTOCOMMIT));
+  observe(answers, ok(AUTOCOMMIT));
   expect([answers.isComplete, answers.isInTransaction]).toEqual([true, false]);
 });
 
@@ -180,11 +180,11 @@ test("thousands of pipelined commands keep their order", () => {
   for (let count = 0; count < 5_000; count++) answers.ask(count % 2 === 0 ? PREPARE : QUERY);
   for (let count = 0; count < 5_000; count++) {
     expect(answers.isComplete).toBe(false);
-    hear(answers, count % 2 === 0 ? prepared(0, 0) : ok(count % 4 === 1 ? TRANSACTION : 0));
+    observe(answers, count % 2 === 0 ? prepared(0, 0) : ok(count % 4 === 1 ? TRANSACTION : 0));
     expect(answers.isInTransaction).toBe(count % 4 === 1 || (count % 4 === 2 && count > 0));
     answers.ask(PING);
   }
-  for (let count = 0; count < 5_000; count++) hear(answers, ok(TRANSACTION));
+  for (let count = 0; count < 5_000; count++) observe(answers, ok(TRANSACTION));
   expect([answers.isComplete, answers.isInTransaction]).toEqual([true, true]);
 });
 
@@ -192,7 +192,7 @@ describe.each(["at once", "in pieces"])("a value of 16 MB that comes %s", (way) 
   test.each([0, 5, FULL])("and %d bytes is followed to the end of its row", (rest) => {
     const answers = inTransaction();
     answers.ask(QUERY);
-    hear(answers, [1], COLUMN);
+    observe(answers, [1], COLUMN);
     const row = Buffer.alloc(4 + FULL + 4 + rest, 0xfe);
     row.set([0xff, 0xff, 0xff, 3], 0);
     row.set([rest & 255, (rest >> 8) & 255, rest >> 16, 4], 4 + FULL);
@@ -201,7 +201,7 @@ describe.each(["at once", "in pieces"])("a value of 16 MB that comes %s", (way) 
     const step = way === "at once" ? bytes.length : 131_071;
     for (let at = 0; at < bytes.length; at += step) {
       expect(answers.isComplete).toBe(false);
-      answers.hear(bytes.subarray(at), Math.min(step, bytes.length - at));
+      answers.observe(bytes.subarray(at), Math.min(step, bytes.length - at));
     }
     expect([answers.isComplete, answers.isInTransaction]).toEqual([true, false]);
   });

@@ -83,7 +83,7 @@ export class Answers {
   }
 
   /** Takes the next bytes of the engine, the first `length` of `bytes`. */
-  hear(bytes: Uint8Array, length: number): void {
+  observe(bytes: Uint8Array, length: number): void {
     let at = 0;
     while (at < length) {
       if (this.#payloadLeft > 0) {
@@ -198,7 +198,7 @@ export class Answers {
 
 /**
  * Skips rows, since nearly all packets are rows.
- * @returns the start of the first packet that is no row, or too incomplete to tell; or the end of an incomplete row,
+ * @returns the start of the first packet that is no row, or too incomplete to be known; or the end of an incomplete row,
  *   which is beyond `length`.
  */
 function skipRows(bytes: Uint8Array, start: number, length: number): number {

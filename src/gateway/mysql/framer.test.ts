@@ -135,12 +135,13 @@ describe("a command to change the user", () => {
 
 test("the framer is not between messages until the engine reports the end of the transaction", () => {
   const { framer } = framerThatAllows();
-  const tell = (status: number) => framer.hear(Uint8Array.from(packet(1, [0, 0, 0, status, 0, 0, 0])), 11);
+  const observe = (status: number) =>
+    framer.observe(Uint8Array.from(packet(1, [0, 0, 0, status, 0, 0, 0])), 11);
   walk(framer, packet(0, [QUERY, 1]));
   expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([true, false]);
-  tell(3);
+  observe(3);
   expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([false, true]);
   walk(framer, packet(0, [QUERY, 1]));
-  tell(2);
+  observe(2);
   expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([true, true]);
 });

@@ -46,8 +46,8 @@ export class MysqlFramer implements MessageFramer {
     return this.#answers.isComplete;
   }
 
-  hear(bytes: Uint8Array, length: number): void {
-    this.#answers.hear(bytes, length);
+  observe(bytes: Uint8Array, length: number): void {
+    this.#answers.observe(bytes, length);
   }
 
   walk(bytes: Uint8Array, length: number): boolean {

@@ -79,16 +79,16 @@ describe("the gateway's response to the engine", () => {
 
   test("is the client's response with another token and without TLS and compression", () => {
     const client = handshakeResponse({ ...whole, flags: SSL | COMPRESS | PLUGIN_AUTH_LENENC });
-    const told = engineResponse(parseHandshakeResponse(client), token);
-    expect(told).toEqual(handshakeResponse({ ...whole, proof: token, flags: PLUGIN_AUTH_LENENC }));
+    const response = engineResponse(parseHandshakeResponse(client), token);
+    expect(response).toEqual(handshakeResponse({ ...whole, proof: token, flags: PLUGIN_AUTH_LENENC }));
   });
 
   test("has no flags for fields that the client left out", () => {
     const client = handshakeResponse({ user: "app", proof, flags: CONNECT_WITH_DB | CONNECT_ATTRS });
     const cut = client.subarray(0, 32 + 4 + 21);
-    const told = parseHandshakeResponse(engineResponse(parseHandshakeResponse(cut), token));
-    expect(told).toMatchObject({ user: "app", database: null, attributes: null });
-    expect(told.capabilities & (CONNECT_WITH_DB | CONNECT_ATTRS)).toBe(0);
+    const response = parseHandshakeResponse(engineResponse(parseHandshakeResponse(cut), token));
+    expect(response).toMatchObject({ user: "app", database: null, attributes: null });
+    expect(response.capabilities & (CONNECT_WITH_DB | CONNECT_ATTRS)).toBe(0);
   });
 
   test("keeps attributes of any length", () => {
@@ -99,7 +99,7 @@ describe("the gateway's response to the engine", () => {
         pair.map((word) => Buffer.from([word.length, ...Buffer.from(word)])),
       ),
     );
-    const told = engineResponse({ ...long, attributes: bytes }, token);
-    expect(parseHandshakeResponse(told).attributes).toEqual(bytes);
+    const response = engineResponse({ ...long, attributes: bytes }, token);
+    expect(parseHandshakeResponse(response).attributes).toEqual(bytes);
   });
 });

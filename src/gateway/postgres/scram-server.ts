@@ -79,7 +79,7 @@ function checkFlag(flag: string, isPlus: boolean, endPoint: Uint8Array | null): 
     throw new ProtocolError(
       SQLSTATE.invalidAuthorization,
       "SCRAM channel binding negotiation error",
-      "The client supports channel binding and was offered it, but was told otherwise.",
+      "The client supports channel binding and was offered it, but saw no offer.",
     );
   }
   if (!flag.startsWith("p=")) throw malformed("The flag for the channel binding is none of n, y, p.");

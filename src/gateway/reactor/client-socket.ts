@@ -48,7 +48,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
   }
 
   /** When the TLS handshake ended, in clear the first read; null before. By the loop's clock, in milliseconds. */
-  get heardAtMs(): number | null {
+  get receivedAtMs(): number | null {
     return this.#tlsAtMs ?? this.readAtMs;
   }
 

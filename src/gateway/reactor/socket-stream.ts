@@ -117,7 +117,7 @@ export class SocketStream implements Stream, Watcher {
   /** Calls `action` once when the peer has gone or the stream has ended; the returned function cancels that. */
   onGone(action: () => void): () => void {
     const forget = this.#waits.onGone(action);
-    if (this.isEnded || this.#isPeerDone) this.#waits.tellGone();
+    if (this.isEnded || this.#isPeerDone) this.#waits.notifyGone();
     return forget;
   }
 
@@ -225,7 +225,7 @@ export class SocketStream implements Stream, Watcher {
     if ((events & EPOLLRDHUP) === 0) return;
     this.#isPeerDone = true;
     this.#updateInterest();
-    this.#waits.tellGone();
+    this.#waits.notifyGone();
   }
 
   #flush(): void {

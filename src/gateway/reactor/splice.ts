@@ -79,7 +79,7 @@ export class Splice {
    * @param nowMs by the loop's clock.
    * @param silentMs the least silence.
    */
-  isQuiet(nowMs: number, silentMs: number): boolean {
+  isIdle(nowMs: number, silentMs: number): boolean {
     if (this.#isOver || this.#isClientDone) return this.#isOver;
     if (!this.#isHeld || this.#engine.hasUnsent || this.#client.hasUnsent) return false;
     if (this.#framer?.isAnswered === false) return false;
@@ -125,7 +125,7 @@ export class Splice {
       if (length === FAILED || length === ENDED) return this.#engineEnded();
       if (length < 0) return;
       this.#note(this.#engine.nowMs);
-      this.#framer?.hear?.(chunk, length);
+      this.#framer?.observe?.(chunk, length);
       this.#client.send(chunkAddress, length, chunk);
       // The engine's bytes may have changed whether the client can be held.
       if (this.#isHolding) this.#regulateClient();

@@ -35,7 +35,7 @@ export class Waits {
   }
 
   /** Calls each `onGone` callback once. */
-  tellGone(): void {
+  notifyGone(): void {
     const actions = [...this.#onGone];
     this.#onGone.clear();
     for (const action of actions) action();
@@ -46,6 +46,6 @@ export class Waits {
     const { step } = this;
     this.step = null;
     step?.reject(new StreamEnded());
-    this.tellGone();
+    this.notifyGone();
   }
 }

@@ -13,7 +13,7 @@ import { CommandFramer } from "./framer.ts";
 /** How long a client may stay without a login, in milliseconds. */
 export const LOGIN_MS = 10_000;
 /** The most bytes of answers to a client before its login: it could send commands and never read. */
-const STRANGERS_REPLY_BYTES = 16 * 1024;
+const PRE_AUTH_REPLY_BYTES = 16 * 1024;
 /** How often a connection's wrong passwords refresh the users; the first refresh finds a changed password. */
 const MAX_LOOKUPS = 3;
 
@@ -35,7 +35,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
   #session: Session;
   /** Answers that are written together. */
   #replies = "";
-  #strangersBytes = 0;
+  #preAuthBytes = 0;
   #lookups = 0;
 
   constructor(client: C, backend: Backend<C, E>, session: Session) {
@@ -73,7 +73,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
       const result = parsed.args.length === 0 ? "goes on" : await this.#answer(parsed.args);
       if (result !== "goes on") return result;
       this.#input.drop(parsed.end);
-      if (this.#strangersBytes > STRANGERS_REPLY_BYTES) return null;
+      if (this.#preAuthBytes > PRE_AUTH_REPLY_BYTES) return null;
     }
     return "goes on";
   }
@@ -88,7 +88,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     }
     this.#replies += answer.reply;
     this.#change(answer.session);
-    if (login === null) this.#strangersBytes += answer.reply.length;
+    if (login === null) this.#preAuthBytes += answer.reply.length;
     return answer.isLast === true ? null : "goes on";
   }
 
@@ -101,10 +101,10 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
   }
 
   #change(next: Session): void {
-    const wasStranger = this.#session.login === null;
-    if (wasStranger && next.login !== null) this.#client.identified();
+    const wasPreAuth = this.#session.login === null;
+    if (wasPreAuth && next.login !== null) this.#client.identified();
     this.#session = next;
-    if (wasStranger !== (next.login === null)) this.#client.setDeadline(wasStranger ? null : LOGIN_MS);
+    if (wasPreAuth !== (next.login === null)) this.#client.setDeadline(wasPreAuth ? null : LOGIN_MS);
   }
 
   /** Connects the client to the engine, for commands that only the engine can answer; never before a login. */

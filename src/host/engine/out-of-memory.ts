@@ -1,4 +1,4 @@
-// Notices that the kernel killed a process of an instance for lack of memory, and tells the owner.
+// Notices that the kernel killed a process of an instance for lack of memory, and notifies the owner.
 import { readFileSync } from "node:fs";
 import type { Condition } from "../manifest/instance-state.ts";
 import type { EngineRunner } from "./runner.ts";

@@ -6,7 +6,7 @@ import type { Host } from "../host.ts";
 import { customerDatabase, sleepySpec, TestHosts, type TestGateway } from "../test-support.ts";
 
 /** Named as a MariaDB names its temporary tables, in the folder where it keeps them by default. */
-const STRANGERS_TABLE = `/tmp/#sql-temptable-${crypto.randomUUID()}.MAD`;
+const OTHERS_TABLE = `/tmp/#sql-temptable-${crypto.randomUUID()}.MAD`;
 const NOBODY = 65_534;
 
 const hosts = new TestHosts();
@@ -20,16 +20,16 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await hosts.close();
-  rmSync(STRANGERS_TABLE, { force: true });
+  rmSync(OTHERS_TABLE, { force: true });
 });
 
 test("a MariaDB that is built and started leaves the temporary tables of others alone", async () => {
-  writeFileSync(STRANGERS_TABLE, "");
+  writeFileSync(OTHERS_TABLE, "");
   // This user builds the data directories.
-  if (process.getuid?.() === 0) chownSync(STRANGERS_TABLE, NOBODY, NOBODY);
+  if (process.getuid?.() === 0) chownSync(OTHERS_TABLE, NOBODY, NOBODY);
   const [spec, neighbour] = [sleepySpec("mysql"), sleepySpec("mysql")];
   await host.ensure(spec);
-  expect(existsSync(STRANGERS_TABLE)).toBe(true);
+  expect(existsSync(OTHERS_TABLE)).toBe(true);
 
   const db = customerDatabase("mysql", await gateway.until(spec.id, "running"));
   await db`create temporary table kept (word text) engine = Aria`;

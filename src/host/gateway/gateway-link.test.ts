@@ -11,22 +11,22 @@ import { REASON, TestGateway } from "../test-support.ts";
 
 let dataDir: string;
 let link: GatewayLink;
-let told: string[];
+let events: string[];
 const log = createLog("host", "silent");
 
 beforeEach(() => {
   dataDir = freshDataDir();
-  told = [];
+  events = [];
   link = new GatewayLink(log);
   link.listen(gatewaySocket(dataDir), {
-    wake: (id, { user }) => told.push(`wake ${id} ${user}`),
-    woken: (id) => told.push(`woken ${id}`),
-    quiet: (id) => {
+    wake: (id, { user }) => events.push(`wake ${id} ${user}`),
+    woken: (id) => events.push(`woken ${id}`),
+    idle: (id) => {
       if (id === "faulty") throw new Error("there is a fault in this");
-      told.push(`quiet ${id}`);
+      events.push(`idle ${id}`);
     },
-    users: (id) => told.push(`users ${id}`),
-    holding: () => told.push("holding"),
+    users: (id) => events.push(`users ${id}`),
+    holding: () => events.push("holding"),
   });
 });
 
@@ -53,21 +53,21 @@ function entry(id: string, state: Route["state"] = "running"): Route {
 }
 
 test("a new gateway gets all entries first, and then each change once", async () => {
-  link.tell(entry("a"));
-  link.tell(entry("b"));
+  link.publish(entry("a"));
+  link.publish(entry("b"));
   const gateway = await TestGateway.connect(dataDir);
-  expect(gateway.heard).toEqual([
+  expect(gateway.received).toEqual([
     { type: "entries", ids: ["a", "b"] },
     { type: "entry", entry: entry("a") },
     { type: "entry", entry: entry("b") },
     { type: "synced" },
   ]);
-  link.tell(entry("a"));
-  link.tell(entry("a", "asleep"));
-  link.tell(entry("a", "asleep"), true);
-  await until("it was told", () => gateway.heard.length >= 6);
+  link.publish(entry("a"));
+  link.publish(entry("a", "asleep"));
+  link.publish(entry("a", "asleep"), true);
+  await until("the route is sent", () => gateway.received.length >= 6);
   const asleep = { type: "entry", entry: entry("a", "asleep") } as const;
-  expect(gateway.heard.slice(4)).toEqual([asleep, { ...asleep, isAnswer: true }]);
+  expect(gateway.received.slice(4)).toEqual([asleep, { ...asleep, isAnswer: true }]);
   gateway.close();
 });
 
@@ -76,15 +76,15 @@ test("the link reads lines that come in pieces, and several lines at once", asyn
   const messages = [
     { type: "users", id: "a" },
     { type: "wake", id: "å", reason: REASON },
-    { type: "quiet", id: "b" },
+    { type: "idle", id: "b" },
   ];
   const bytes = Buffer.from(messages.map((each) => `${JSON.stringify(each)}\n`).join(""));
   const cut = bytes.indexOf(0xc3) + 1;
   gateway.sendBytes(bytes.subarray(0, cut));
-  await until("the first piece was read", () => told.length === 1);
+  await until("the first piece was read", () => events.length === 1);
   gateway.sendBytes(bytes.subarray(cut));
-  await until("both were heard", () => told.length === 3);
-  expect(told).toEqual(["users a", `wake å ${REASON.user}`, "quiet b"]);
+  await until("both messages are received", () => events.length === 3);
+  expect(events).toEqual(["users a", `wake å ${REASON.user}`, "idle b"]);
   gateway.close();
 });
 
@@ -97,40 +97,40 @@ test.each([
   const gateway = await TestGateway.connect(dataDir);
   gateway.sendBytes(Buffer.from(text));
   await until("it was parted", () => !gateway.isConnected);
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
 });
 
 test("gateways of other versions are disconnected and logged once, and a gateway of this version is served", async () => {
   const complaints = spyOn(log, "error").mockClear();
   const firstLines = ['{"type":"hello","version":99,"more":1}\n', '{"type":"holding"}\n'];
   for (const line of [...firstLines, ...firstLines.slice(1)]) {
-    const stranger = await TestGateway.connect(dataDir, line);
-    await until("it was sent away", () => !stranger.isConnected);
-    expect(stranger.heard).toEqual([]);
+    const other = await TestGateway.connect(dataDir, line);
+    await until("it was sent away", () => !other.isConnected);
+    expect(other.received).toEqual([]);
   }
   expect(complaints.mock.calls.map(([said]) => (said as { error: Error }).error.message)).toEqual([
     "The gateway speaks version 99 of the link and this process version 1: start both from the same Pilvi.",
     "The gateway speaks no version of the link and this process version 1: start both from the same Pilvi.",
   ]);
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
   // The refused gateway has clients of its own, which no suspension may cut off.
   expect([await link.drain("a", 60_000), await link.detach("a")]).toEqual([false, false]);
   const gateway = await TestGateway.connect(dataDir);
-  expect(gateway.heard.map(({ type }) => type)).toEqual(["entries", "synced"]);
+  expect(gateway.received.map(({ type }) => type)).toEqual(["entries", "synced"]);
   gateway.close();
 });
 
 test("a message whose callback fails does not cost the messages after it", async () => {
   const gateway = await TestGateway.connect(dataDir);
   const complaints = spyOn(log, "error").mockClear();
-  const messages = ["a", "faulty", "b"].map((id) => JSON.stringify({ type: "quiet", id }));
+  const messages = ["a", "faulty", "b"].map((id) => JSON.stringify({ type: "idle", id }));
   gateway.sendBytes(Buffer.from(messages.map((line) => `${line}\n`).join("")));
-  await until("those before and after it were heard", () => told.length === 2);
-  expect(told).toEqual(["quiet a", "quiet b"]);
+  await until("the messages before and after it are received", () => events.length === 2);
+  expect(events).toEqual(["idle a", "idle b"]);
   expect(complaints.mock.calls).toEqual([
     [
-      { error: new Error("there is a fault in this"), instance: "faulty", type: "quiet" },
-      "what the gateway told could not be taken in",
+      { error: new Error("there is a fault in this"), instance: "faulty", type: "idle" },
+      "a message of the gateway could not be processed",
     ],
   ] as never);
   expect(gateway.isConnected).toBe(true);
@@ -143,7 +143,7 @@ test("each wake is logged with its reason and the duration of its parts", async 
   const spansMs = { accept: 1, auth: 2, start: 3, ready: 4, login: 5 };
   const wake: Wake = { at: "2026-01-02T03:04:05.678Z", reason: REASON, spansMs };
   gateway.send({ type: "woken", id: "a", wake });
-  await until("it was heard", () => told.length === 1);
+  await until("the message is received", () => events.length === 1);
   expect(lines.mock.calls).toEqual([[{ instance: "a", ...wake }, "an instance was woken"]] as never);
   gateway.close();
 });
@@ -157,7 +157,7 @@ test("a gateway with a broken link counts as holding its clients until its time 
   const early = [link.drain("a", 1), link.detach("b")];
   const gateway = await TestGateway.connect(dataDir);
   expect(await Promise.all(early)).toEqual([false, false]);
-  expect(gateway.heard.map(({ type }) => type)).toEqual(["entries", "synced"]);
+  expect(gateway.received.map(({ type }) => type)).toEqual(["entries", "synced"]);
   expect([await link.drain("a", 60_000), await link.detach("a")]).toEqual([true, true]);
   gateway.close();
   await until("the link was lost again", lost(2));
@@ -168,7 +168,7 @@ test("a later gateway replaces the former, whose answers no longer count", async
   const former = await TestGateway.connect(dataDir);
   former.drainAnswer = null;
   const drained = link.drain("a", 60_000);
-  await until("it was asked", () => former.heard.some(({ type }) => type === "drain"));
+  await until("the former gateway is asked", () => former.received.some(({ type }) => type === "drain"));
   const gateway = await TestGateway.connect(dataDir);
   expect(await drained).toBe(false);
   await until("the former was parted", () => !former.isConnected);
@@ -178,7 +178,7 @@ test("a later gateway replaces the former, whose answers no longer count", async
 });
 
 test("without a gateway a drain and a detachment succeed at once, and addresses are released", async () => {
-  link.tell(entry("a"));
+  link.publish(entry("a"));
   expect(await link.drain("a", 60_000)).toBe(true);
   expect(await link.detach("a")).toBe(true);
   await link.withdraw("a");
@@ -199,9 +199,9 @@ test("a gateway that does not answer in time has not drained", async () => {
 test("an entry that is too long is left out, and the link goes on", async () => {
   const complaints = spyOn(log, "error").mockClear();
   const gateway = await TestGateway.connect(dataDir);
-  link.tell({ ...entry("a"), users: [{ name: "app", verifier: "x".repeat(MAX_ENTRY_BYTES) }] });
-  link.tell(entry("b"));
-  await until("the other was told", () => gateway.entries.has("b"));
+  link.publish({ ...entry("a"), users: [{ name: "app", verifier: "x".repeat(MAX_ENTRY_BYTES) }] });
+  link.publish(entry("b"));
+  await until("the other route is sent", () => gateway.entries.has("b"));
   expect(gateway.entries.has("a")).toBe(false);
   expect(gateway.isConnected).toBe(true);
   expect(complaints.mock.calls).toEqual([
@@ -216,9 +216,9 @@ test("a gateway that reads late gets only the latest entry of each instance", as
   const gateway = await TestGateway.connect(dataDir);
   // All entries are written before the gateway can read any.
   for (const state of ["starting", "running", "draining", "asleep"] as const)
-    for (const id of ids) link.tell({ ...entry(id, state), users });
-  await until("all was told", () => ids.every((id) => gateway.entries.get(id)?.state === "asleep"));
-  const heardMore = ids.filter((id) => gateway.statesOf(id).length > 1);
-  expect(heardMore.length).toBeLessThan(10);
+    for (const id of ids) link.publish({ ...entry(id, state), users });
+  await until("all routes are sent", () => ids.every((id) => gateway.entries.get(id)?.state === "asleep"));
+  const receivedMore = ids.filter((id) => gateway.statesOf(id).length > 1);
+  expect(receivedMore.length).toBeLessThan(10);
   gateway.close();
 });

@@ -27,7 +27,7 @@ export const MAX_ENTRY_BYTES = 1024 ** 2;
 export interface GatewayEvents {
   wake(id: string, reason: WakeReason): void;
   woken(id: string, wake: Wake): void;
-  quiet(id: string): void;
+  idle(id: string): void;
   users(id: string): void;
   /** The gateway has handed over its sockets, and waits for the addresses to listen at. */
   holding(): void;
@@ -38,7 +38,7 @@ type Question = Extract<HostMessage, { id: string }>;
 type Answer = Extract<GatewayMessage["type"], "released" | "drained" | "busy" | "detached"> | "none";
 
 /** The gateway link as instances use it. */
-export type InstanceGateway = Pick<GatewayLink, "contact" | "tell" | "withdraw" | "drain" | "detach">;
+export type InstanceGateway = Pick<GatewayLink, "contact" | "publish" | "withdraw" | "drain" | "detach">;
 
 export class GatewayLink {
   readonly #log: Log;
@@ -70,7 +70,7 @@ export class GatewayLink {
         open: (socket) => {
           const connection: GatewayConnection = new GatewayConnection(socket, {
             greeted: () => this.#greet(connection),
-            said: (line) => this.#heard(readGatewayMessage(line), events),
+            said: (line) => this.#receive(readGatewayMessage(line), events),
           });
           socket.data = connection;
           this.#ungreeted.add(connection);
@@ -108,7 +108,7 @@ export class GatewayLink {
    * Sends the route of an instance, unless it has not changed.
    * @param isAnswer whether the gateway waits for it, and gets it even if it has not changed.
    */
-  tell(entry: Route, isAnswer = false): void {
+  publish(entry: Route, isAnswer = false): void {
     const text = JSON.stringify(entry);
     if (Buffer.byteLength(text) > MAX_ENTRY_BYTES) {
       this.#log.error({ instance: entry.id }, "an entry is too long for the gateway and was left out");
@@ -216,13 +216,13 @@ export class GatewayLink {
   }
 
   /** A failure with one message must not cost the messages after it. */
-  #heard(message: GatewayMessage, events: GatewayEvents): void {
+  #receive(message: GatewayMessage, events: GatewayEvents): void {
     try {
       this.#take(message, events);
     } catch (error) {
       this.#log.error(
         { error, ...("id" in message && { instance: message.id }), type: message.type },
-        "what the gateway told could not be taken in",
+        "a message of the gateway could not be processed",
       );
     }
   }
@@ -236,7 +236,7 @@ export class GatewayLink {
         return events.woken(message.id, message.wake);
       case "holding":
         return events.holding();
-      case "quiet":
+      case "idle":
       case "users":
         return events[message.type](message.id);
       default:

@@ -59,7 +59,7 @@ export class Instance {
     }));
     this.lifecycle = lifecycle;
     const condition = (this.#condition = new Condition(lifecycle, () => {
-      this.sleep.tell();
+      this.sleep.publish();
       deps.onChange(this.observe());
     }));
     const { settings, slots, gateway, addresses, starts } = deps;

@@ -79,7 +79,7 @@ class Schedule {
     const choice = this.#random(100);
     if (choice < 12) this.#do("come", () => this.#gateway.come());
     else if (choice < 14) this.#do("herd", () => this.#herd());
-    else if (choice < 24) this.#do("quiet", () => this.#gateway.tellQuiet());
+    else if (choice < 24) this.#do("idle", () => this.#gateway.reportIdle());
     else if (choice < 30) this.#do("suspend", () => this.#suspend());
     else if (choice < 34) this.#do("ensure", () => this.#ensure());
     else if (choice < 38) this.#do("change", () => this.#change());
@@ -188,7 +188,7 @@ class Schedule {
       if (life.isOver) return;
       this.#pending -= 1;
       const isPublic = error === undefined || error instanceof PublicError;
-      this.#assert(isPublic, `somebody heard: ${messageOf(error)}`);
+      this.#assert(isPublic, `a client received: ${messageOf(error)}`);
     };
     promise.then(() => settled(), settled);
   }
@@ -219,7 +219,7 @@ class Schedule {
       return this.#isContent && this.#runs;
     });
     await this.#until("it does not fall asleep", () => {
-      this.#gateway.tellQuiet();
+      this.#gateway.reportIdle();
       return this.#isAsleep;
     });
     const { starts } = this.#machine;
@@ -230,7 +230,7 @@ class Schedule {
     await this.#until("a herd waits in vain", () => this.#runs);
     this.#assert(this.#machine.starts === starts + 1, "a herd took more than one start");
     this.#suspend();
-    await this.#until("it does not sleep when it is told to", () => this.#isAsleep && this.#isContent);
+    await this.#until("it does not sleep when asked to", () => this.#isAsleep && this.#isContent);
   }
 
   get #runs(): boolean {

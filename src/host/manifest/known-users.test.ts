@@ -45,16 +45,16 @@ test("an engine that does not answer leaves the known users as they are, and the
 });
 
 test("the users that an engine reports are bounded, and the number left out is reported", async () => {
-  const told: number[] = [];
+  const reported: number[] = [];
   const own = [{ name: "app", verifier: "of the spec" }];
   const large = { name: "large", verifier: "x".repeat(70_000_000) };
   const users = new KnownUsers({
     ask: () => Promise.resolve({ users: [...own, large], leftOut: 4 }),
     own: () => own,
     onAnswer: () => undefined,
-    onLeftOut: (leftOut) => told.push(leftOut),
+    onLeftOut: (leftOut) => reported.push(leftOut),
   });
   await users.refresh();
   expect(users.list).toEqual(own);
-  expect(told).toEqual([5]);
+  expect(reported).toEqual([5]);
 });

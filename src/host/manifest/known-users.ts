@@ -50,8 +50,8 @@ export class KnownUsers {
     // A later caller may know of a change that this read misses, so it gets a read of its own.
     this.#asking = null;
     this.#askedAt = performance.now();
-    const told = await this.#parts.ask();
-    if (told !== null) this.set(told);
+    const answer = await this.#parts.ask();
+    if (answer !== null) this.set(answer);
     this.#parts.onAnswer();
   }
 }

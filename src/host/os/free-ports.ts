@@ -3,7 +3,7 @@
 const LOOPBACK = "127.0.0.1";
 
 /**
- * The ports on which no program listens, at loopback and at the address of public instances. Only a trial can tell, and
+ * The ports on which no program listens, at loopback and at the address of public instances. Only a trial can show it, and
  * a program may take a port right after it.
  */
 export function freePorts(ports: readonly number[], bind: string): number[] {

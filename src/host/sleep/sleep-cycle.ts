@@ -19,7 +19,7 @@ import { saysAsleep, type Manifest } from "../manifest/manifest.ts";
 import type { EngineRunner } from "../engine/runner.ts";
 import { lookAtUsers } from "../engine/published-users.ts";
 import { reasonOf } from "../engine/failure-handler.ts";
-import { suspend, tellOfRestored, WHEN_ASKED, WHEN_QUIET } from "./suspension.ts";
+import { suspend, reportRestored, WHEN_ASKED, WHEN_IDLE } from "./suspension.ts";
 import { ownWake, woken } from "../manifest/spec-change.ts";
 
 /** The parts that a sleep cycle works with. */
@@ -56,7 +56,7 @@ export class SleepCycle {
     this.#users = new KnownUsers({
       ask: () => this.#askUsers(),
       own: () => parts.file.manifest?.spec.users ?? [],
-      onAnswer: () => this.tell(true),
+      onAnswer: () => this.publish(true),
       onLeftOut: (leftOut) => parts.condition.notice("left-out", leftOutSentence(leftOut)),
     });
   }
@@ -77,7 +77,7 @@ export class SleepCycle {
    * Sends the route to the gateway.
    * @param isAnswer whether the gateway waits for an answer, and gets the route even if it has not changed.
    */
-  tell(isAnswer = false): void {
+  publish(isAnswer = false): void {
     const { settings, folder, file, runner, condition, gateway } = this.#parts;
     const { manifest } = file;
     const { runnable } = runner;
@@ -85,7 +85,7 @@ export class SleepCycle {
     // A cache has only the users of its spec.
     const users = manifest?.spec.kind === "cache" ? manifest.spec.users : this.#users.list;
     const entry = routeOf({ settings, folder, manifest, runnable, condition, users, latestStart });
-    if (entry !== null) gateway.tell(entry, isAnswer);
+    if (entry !== null) gateway.publish(entry, isAnswer);
   }
 
   /** Aborts a suspension that is under way. The instance stays awake. */
@@ -115,7 +115,7 @@ export class SleepCycle {
     const { signal } = this.#suspension;
     try {
       const sleeper = { ...this.#parts, users: this.#users, runnable, process, signal };
-      await suspend(sleeper, isIdle ? WHEN_QUIET : WHEN_ASKED);
+      await suspend(sleeper, isIdle ? WHEN_IDLE : WHEN_ASKED);
     } catch (error) {
       if (runner.process === null) onFailed(error);
       if (error instanceof PublicError) throw error;
@@ -169,7 +169,7 @@ export class SleepCycle {
     if (manifest === null) return;
     const { users, usersLeftOut } = manifest.sleep;
     this.#users.set({ users: users ?? manifest.spec.users, leftOut: usersLeftOut });
-    this.tell();
+    this.publish();
   }
 
   /** The manifest has a new spec. */
@@ -183,7 +183,7 @@ export class SleepCycle {
     if (!isDeepStrictEqual(former?.spec.users, manifest.spec.users)) condition.notice("users", null);
     const users = withUsersOf(manifest.spec, former === null ? null : this.#users.list);
     this.#users.set({ users, leftOut: manifest.sleep.usersLeftOut });
-    this.tell();
+    this.publish();
   }
 
   /**
@@ -220,7 +220,7 @@ export class SleepCycle {
   spawned(): void {
     this.#latestStart = { startMs: performance.now() - this.#startedAtMs, readyMs: 0 };
     this.#parts.lifecycle.report({ type: "spawned" });
-    this.tell();
+    this.publish();
   }
 
   /** The engine takes connections. */
@@ -268,7 +268,7 @@ export class SleepCycle {
       const unusedSeconds = await (this.#idleProbe ??= new IdleProbe()).seconds(runner.runnable);
       if (unusedSeconds >= seconds) onIdle();
     } catch (error) {
-      log.debug({ error }, "the engine did not tell how it is used");
+      log.debug({ error }, "the engine did not report how it is used");
     }
   }
 
@@ -289,10 +289,10 @@ export class SleepCycle {
     if (!isAsked || runner.runnable === null) return null;
     try {
       const look = await lookAtUsers(runner.runnable);
-      if (look !== null) tellOfRestored(this.#parts, look);
+      if (look !== null) reportRestored(this.#parts, look);
       return look && look.users;
     } catch (error) {
-      log.warn({ error }, "the engine did not tell who may log in");
+      log.warn({ error }, "the engine did not report its users");
       return null;
     }
   }

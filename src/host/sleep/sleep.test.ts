@@ -65,7 +65,7 @@ describe.each(["cache", "postgres", "mysql"] as const)("of a %s", (kind) => {
     expect(entry).toMatchObject({ port: spec.exposure.port, address: "127.0.0.1", sleepAfterSeconds: 60 });
     expect(entry.users).toEqual(spec.users);
     expect(engineListens(id, spec.exposure.port)).toBe(false);
-    gateway.send({ type: "quiet", id });
+    gateway.send({ type: "idle", id });
     await gateway.until(id, "asleep");
     expect(hosts.pidsOf(id)).toEqual([]);
     expect(host.observe(id)).toMatchObject({ state: "asleep", sleep: { state: "asleep", lastWake: null } });
@@ -158,7 +158,7 @@ describe("a new spec for a sleeping Postgres", () => {
     expect(gateway.entries.get(spec.id)).toMatchObject({ state: "asleep", users });
     await gateway.wake(spec.id);
     gateway.send({ type: "users", id: spec.id });
-    await until("the engine's own have been told", () => gateway.heard.at(-1)?.type === "entry");
+    await until("the engine's own users are sent", () => gateway.received.at(-1)?.type === "entry");
     expect(gateway.entries.get(spec.id)?.users).toEqual(users);
   });
 
@@ -186,7 +186,7 @@ test("roles that customers make stay known during the sleep, and when the gatewa
   await db.unsafe("create role reporter login password 'moi'");
   gateway.send({ type: "users", id: spec.id });
   const namesOf = () => gateway.entries.get(spec.id)?.users.map(({ name }) => name);
-  await until("the role is told", () => namesOf()?.includes("reporter") === true);
+  await until("the role is sent", () => namesOf()?.includes("reporter") === true);
   await db.unsafe("create role writer login password 'moi'");
   await db.close();
   await host.suspend(spec.id);
@@ -217,7 +217,7 @@ test("a cache changes between direct and proxied exposure at a stop only", async
   // A sleeping cache that is to listen by itself starts at once.
   expect(await host.ensure(own)).toMatchObject({ state: "running", sleep: null });
   expect(engineListens(spec.id, port)).toBe(true);
-  expect(gateway.heard.some((each) => each.type === "gone" && each.id === spec.id)).toBe(true);
+  expect(gateway.received.some((each) => each.type === "gone" && each.id === spec.id)).toBe(true);
 });
 
 test("an idle cache that listens by itself is handed over to the gateway", async () => {

@@ -37,7 +37,7 @@ test("activity in the gateway keeps an instance awake", async () => {
   const spec = sleepySpec("cache");
   await host.ensure(spec);
   gateway.drainAnswer = "busy";
-  gateway.send({ type: "quiet", id: spec.id });
+  gateway.send({ type: "idle", id: spec.id });
   const pids = hosts.pidsOf(spec.id);
   const states = () => gateway.statesOf(spec.id).slice(-3).join(" ");
   await until("it goes on", () => states() === "running draining running");
@@ -72,7 +72,7 @@ test("a client that asks at its disconnection ends the suspension of an idle ins
   await host.ensure(spec);
   const pids = hosts.pidsOf(spec.id);
   gateway.onDetach = () => gateway.send({ type: "wake", id: spec.id, reason: REASON });
-  gateway.send({ type: "quiet", id: spec.id });
+  gateway.send({ type: "idle", id: spec.id });
   const states = () => gateway.statesOf(spec.id).slice(-3).join(" ");
   await until("it goes on", () => states() === "running draining running");
   expect(hosts.pidsOf(spec.id)).toEqual(pids);
@@ -92,7 +92,7 @@ test("a cache stays awake for clients that its stop would cost a subscription, a
     // A blocking command gets no answer.
     tie(client).catch(() => undefined);
     const reasons: string[] = [];
-    await until(`one that ${what} is told of`, async () => {
+    await until(`the reason is shown: ${what}`, async () => {
       reasons.push(await reasonOf(host.suspend(spec.id)));
       return reasons.at(-1)?.includes(what) === true;
     });

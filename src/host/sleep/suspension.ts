@@ -28,7 +28,7 @@ export interface SuspendTimeouts {
 }
 
 /** For an idle instance: no client may notice. */
-export const WHEN_QUIET: SuspendTimeouts = { guardMs: 0, drainMs: 2_000, totalMs: 0, isYielding: true };
+export const WHEN_IDLE: SuspendTimeouts = { guardMs: 0, drainMs: 2_000, totalMs: 0, isYielding: true };
 /** For a suspension that a caller requested and waits for. */
 export const WHEN_ASKED: SuspendTimeouts = {
   guardMs: 5_000,
@@ -127,9 +127,9 @@ async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
  */
 async function recordAndDetach(sleeper: Sleeper, timeouts: SuspendTimeouts): Promise<void> {
   const look = await lookAtUsers(sleeper.runnable);
-  if (look !== null) tellOfRestored(sleeper, look);
-  const told = look?.users ?? { users: sleeper.runnable.context.spec.users, leftOut: 0 };
-  const { users, leftOut: usersLeftOut } = sleeper.users.set(told);
+  if (look !== null) reportRestored(sleeper, look);
+  const found = look?.users ?? { users: sleeper.runnable.context.spec.users, leftOut: 0 };
+  const { users, leftOut: usersLeftOut } = sleeper.users.set(found);
   assertGoesOn(sleeper, timeouts);
   await sleeper.file.enter("asleep", { since: new Date().toISOString(), users, usersLeftOut });
   sleeper.lifecycle.report({ type: "sleepRecorded" });
@@ -141,14 +141,14 @@ async function recordAndDetach(sleeper: Sleeper, timeouts: SuspendTimeouts): Pro
 
 async function end({ runner, runnable, process, condition }: Sleeper): Promise<void> {
   if (await runner.end(runnable, process)) return;
-  throw tellOwner(
+  throw reportToOwner(
     condition,
     new PublicError("The data could not be saved, so the instance was not stopped."),
   );
 }
 
 /** Shows the owner, in the observation as well, what keeps the instance awake. */
-function tellOwner(condition: Condition, error: PublicError): PublicError {
+function reportToOwner(condition: Condition, error: PublicError): PublicError {
   condition.lastError = error.message;
   condition.changed();
   return error;
@@ -179,7 +179,7 @@ function noteAsleep({ file, log, lifecycle }: Sleeper): void {
 }
 
 /** Notifies the owner of users that differed from the spec. Before the spec is applied, a difference is no fault. */
-export function tellOfRestored(
+export function reportRestored(
   { lifecycle, condition, log }: Pick<Sleeper, "lifecycle" | "condition" | "log">,
   { restored }: UsersLook,
 ): void {
@@ -209,8 +209,9 @@ async function blockingActivity({
   try {
     return (await engine.blockingActivity?.(context)) ?? null;
   } catch (error) {
-    if (error instanceof PersistenceError || error instanceof BeyondBounds) throw tellOwner(condition, error);
-    throw new PublicError("The engine did not tell whether it is in use.", error);
+    if (error instanceof PersistenceError || error instanceof BeyondBounds)
+      throw reportToOwner(condition, error);
+    throw new PublicError("The engine did not report whether it is in use.", error);
   }
 }
 

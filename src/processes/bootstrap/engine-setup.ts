@@ -40,7 +40,10 @@ export async function ensureEngines(
 }
 
 /** Prints a notice about engines in use that lack security fixes. */
-export async function tellOfUnsafe({ enginesDir }: Config, notice: (text: string) => void): Promise<void> {
+export async function warnOfUnsafeEngines(
+  { enginesDir }: Config,
+  notice: (text: string) => void,
+): Promise<void> {
   const engines = newestOfEachMajor(await usableEngines(enginesDir));
   const unsafe = engines.filter((engine) => verdictOn(engine).isUnsafe);
   if (unsafe.length === 0) return;

@@ -13,7 +13,7 @@ export async function ensureKeyFits(db: Database, vault: Vault, keyFile: string)
   }
   if (known.some(({ id }) => id === vault.keyId)) return;
   throw new Refusal(
-    `The key in ${keyFile} is not the one that the store was sealed with. Put the right one back from your backup.`,
+    `The store was sealed with another key than the key in ${keyFile}. Put the right one back from your backup.`,
   );
 }
 

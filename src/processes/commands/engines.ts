@@ -24,10 +24,10 @@ export async function installCommand(config: Config): Promise<number> {
 
 async function install({ enginesDir }: Config): Promise<number> {
   const startedMs = performance.now();
-  let isQuiet = true;
+  let isSilent = true;
   const progress = (line: string) => {
-    if (isQuiet) console.log(`installing engines in ${enginesDir}`);
-    isQuiet = false;
+    if (isSilent) console.log(`installing engines in ${enginesDir}`);
+    isSilent = false;
     console.log(`  ${line}`);
   };
   const report = await installEngines({ enginesDir, checkoutDir: CHECKOUT_DIR, progress });
@@ -35,7 +35,7 @@ async function install({ enginesDir }: Config): Promise<number> {
   for (const { name, reason, hint } of failures) {
     progress(`${name} could not be installed: ${reason}${hint === undefined ? "" : ` Try: ${hint}`}`);
   }
-  if (!isQuiet) {
+  if (!isSilent) {
     const without = failures.length === 0 ? "" : `, without ${failures.map(({ name }) => name).join(", ")}`;
     console.log(`engines installed in ${((performance.now() - startedMs) / 1000).toFixed(1)} s${without}`);
   }

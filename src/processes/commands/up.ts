@@ -11,7 +11,7 @@ import { readCertificate } from "../tls/certificate.ts";
 import { Child } from "../program/child.ts";
 import { setUpLink } from "../bootstrap/console-link.ts";
 import { ensureDataDir, lockDataDir } from "../bootstrap/data-dir.ts";
-import { ensureEngines, tellOfUnsafe } from "../bootstrap/engine-setup.ts";
+import { ensureEngines, warnOfUnsafeEngines } from "../bootstrap/engine-setup.ts";
 import { refuseTakenPort } from "../bootstrap/port-refusal.ts";
 import { publishConsole } from "../console/publish.ts";
 import { ensureProgram } from "../program/program.ts";
@@ -46,7 +46,7 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
     // Ctrl-C during the start counts as well.
     await Promise.race([startAll(children, stop), stopped]);
     if (!stop.aborted) say(readyText(config, await firstLink(config)));
-    if (!stop.aborted) await tellOfUnsafe(config, complain);
+    if (!stop.aborted) await warnOfUnsafeEngines(config, complain);
     await stopped;
     say("stopping Pilvi");
     return 0;

@@ -72,7 +72,7 @@ export class CertificateWatch {
       const [shown, ...others] = pairs.map((pair) => this.#take(pair));
       this.#forgetOthers(pairs);
       if (shown !== null && shown !== undefined)
-        this.#tell([shown, ...others.filter((each) => each !== null)]);
+        this.#publishChanged([shown, ...others.filter((each) => each !== null)]);
       this.#latestFault = "";
     } catch (error) {
       this.#complain(messageOf(error));
@@ -117,7 +117,7 @@ export class CertificateWatch {
     for (const certFile of this.#known.keys()) if (!present.has(certFile)) this.#known.delete(certFile);
   }
 
-  #tell(certificates: NamedCertificate[]): void {
+  #publishChanged(certificates: NamedCertificate[]): void {
     const text = JSON.stringify(certificates);
     if (text === this.#published) return;
     this.#publish(certificates);

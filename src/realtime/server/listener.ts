@@ -128,8 +128,8 @@ export function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): So
       socket.data.connection = cluster.accept(new SocketTransport(socket, backlog), socket.data.handshake);
     }),
     message: guarded(receive),
-    ping: (socket) => socket.data.connection?.heard(),
-    pong: (socket) => socket.data.connection?.heard(),
+    ping: (socket) => socket.data.connection?.received(),
+    pong: (socket) => socket.data.connection?.received(),
     close: guarded((socket) => socket.data.connection?.closed()),
   };
 }
@@ -138,7 +138,7 @@ function receive({ data: { connection } }: ClientSocket, message: string | Buffe
   // Messages after a refusal are not read any more.
   if (connection === null || connection.isClosed) return;
   if (typeof message !== "string") {
-    connection.heard();
+    connection.received();
     return connection.complain("Invalid message: expected text");
   }
   const { maxMessageBytes } = connection.application.config;

@@ -13,22 +13,22 @@ interface Held<Event> {
 export class Departures<Event> {
   readonly #clock: Clock;
   readonly #holdMs: number;
-  readonly #tell: (event: Event) => void;
+  readonly #emit: (event: Event) => void;
   readonly #held = new Map<string, Held<Event>>();
   #cancelTimer: (() => void) | null = null;
 
-  constructor(options: { clock: Clock; holdMs: number; tell: (event: Event) => void }) {
+  constructor(options: { clock: Clock; holdMs: number; emit: (event: Event) => void }) {
     this.#clock = options.clock;
     this.#holdMs = options.holdMs;
-    this.#tell = options.tell;
+    this.#emit = options.emit;
   }
 
   /** Reports the event after the time, unless `cameBack` is called with the key before. */
   leave(key: string, event: Event): void {
     this.#held.delete(key);
     this.#held.set(key, { event, dueMs: this.#clock.steadyMs() + this.#holdMs });
-    if (this.#held.size > MAX_HELD) this.#tellOldest();
-    this.#cancelTimer ??= this.#clock.after(this.#holdMs, () => this.#tellDue());
+    if (this.#held.size > MAX_HELD) this.#emitOldest();
+    this.#cancelTimer ??= this.#clock.after(this.#holdMs, () => this.#emitDue());
   }
 
   /** @returns whether it had left within the time: then neither the departure nor the return is reported. */
@@ -40,25 +40,25 @@ export class Departures<Event> {
   flush(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
-    while (this.#held.size > 0) this.#tellOldest();
+    while (this.#held.size > 0) this.#emitOldest();
   }
 
-  #tellDue(): void {
+  #emitDue(): void {
     this.#cancelTimer = null;
     const nowMs = this.#clock.steadyMs();
     for (const { dueMs } of this.#held.values()) {
       if (dueMs > nowMs) {
-        this.#cancelTimer = this.#clock.after(dueMs - nowMs, () => this.#tellDue());
+        this.#cancelTimer = this.#clock.after(dueMs - nowMs, () => this.#emitDue());
         return;
       }
-      this.#tellOldest();
+      this.#emitOldest();
     }
   }
 
-  #tellOldest(): void {
+  #emitOldest(): void {
     for (const [key, { event }] of this.#held) {
       this.#held.delete(key);
-      this.#tell(event);
+      this.#emit(event);
       return;
     }
   }

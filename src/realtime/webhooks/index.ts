@@ -83,7 +83,7 @@ export class Webhooks implements ApplicationEvents {
       clock,
       log,
     };
-    this.#departures = new Departures({ clock, holdMs: DEPARTURE_MS, tell: (event) => this.#tell(event) });
+    this.#departures = new Departures({ clock, holdMs: DEPARTURE_MS, emit: (event) => this.#emit(event) });
   }
 
   /**
@@ -137,7 +137,7 @@ export class Webhooks implements ApplicationEvents {
 
   channelOccupied(channel: string): void {
     if (!this.#wantsAny("channel_occupied", "channel_vacated") || this.#departures.cameBack(channel)) return;
-    this.#tell({ name: "channel_occupied", channel });
+    this.#emit({ name: "channel_occupied", channel });
   }
 
   channelVacated(channel: string): void {
@@ -148,7 +148,7 @@ export class Webhooks implements ApplicationEvents {
   memberAdded(channel: string, userId: string): void {
     if (!this.#wantsAny("member_added", "member_removed")) return;
     if (this.#departures.cameBack(memberKey(channel, userId))) return;
-    this.#tell({ name: "member_added", channel, user_id: userId });
+    this.#emit({ name: "member_added", channel, user_id: userId });
   }
 
   memberRemoved(channel: string, userId: string): void {
@@ -158,17 +158,17 @@ export class Webhooks implements ApplicationEvents {
 
   clientEvent({ channel, event, data, socketId, userId }: ClientEvent): void {
     if (!this.#wanted.has("client_event")) return;
-    this.#tell({ name: "client_event", channel, event, data, socket_id: socketId, user_id: userId });
+    this.#emit({ name: "client_event", channel, event, data, socket_id: socketId, user_id: userId });
   }
 
   cacheMiss(channel: string): void {
     if (!this.#wanted.has("cache_miss")) return;
-    this.#tell({ name: "cache_miss", channel });
+    this.#emit({ name: "cache_miss", channel });
   }
 
   subscriptionCount(channel: string, count: number): void {
     if (!this.#wanted.has("subscription_count")) return;
-    this.#tell({ name: "subscription_count", channel, subscription_count: count });
+    this.#emit({ name: "subscription_count", channel, subscription_count: count });
   }
 
   /** Departures are held back also for webhooks that want arrivals alone: a reconnect is no arrival. */
@@ -176,7 +176,7 @@ export class Webhooks implements ApplicationEvents {
     return this.#wanted.has(arrival) || this.#wanted.has(departure);
   }
 
-  #tell(event: WebhookEvent): void {
+  #emit(event: WebhookEvent): void {
     let text: string | null = null;
     for (const webhook of this.#webhooks.values()) {
       if (!webhook.wants(event.name, event.channel)) continue;

@@ -109,7 +109,7 @@ function passwordOperation({ db }: KindContext, signIn: SignIn): AnyOperation {
   });
 }
 
-/** A 401 would tell the page that its session has ended. */
+/** A 401 would mean to the page that its session has ended. */
 function isWrong(error: unknown): boolean {
   return error instanceof Error && "status" in error && error.status === 401;
 }

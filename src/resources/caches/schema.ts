@@ -44,7 +44,7 @@ const TYPES_COMMAND = "pilvi caches types";
 
 const type = z.enum(cacheTypes).meta({
   id: "CacheType",
-  description: "What is ordered. Which engine runs is told by `meta.engine`.",
+  description: "What is ordered. `meta.engine` names the engine that runs.",
   example: "platform_valkey",
 });
 

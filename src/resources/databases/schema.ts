@@ -46,7 +46,7 @@ export type DatabaseClusterStatus = (typeof databaseClusterStatuses)[number];
 
 const type = z.enum(databaseTypes).meta({
   id: "DatabaseType",
-  description: "What is ordered. Which engine runs is told by `meta.engine`.",
+  description: "What is ordered. `meta.engine` names the engine that runs.",
   example: "hosted_serverless_postgres",
 });
 

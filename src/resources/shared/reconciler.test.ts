@@ -67,7 +67,7 @@ test.each([
   ["asleep", { state: "asleep" }],
   ["draining", { state: "draining" }],
   ["waking", waking],
-] as const)("one that is %s is available without a login", async (_state, part) => {
+] as const)("an instance that is %s is available without a login", async (_state, part) => {
   for (const status of ["available", "updating", "restarting"]) {
     const { calls, written, isSettled } = await run(status, part);
     expect({ calls, written, isSettled }).toEqual({

@@ -39,16 +39,19 @@ export const sleepGauges: FigureSource<KindContext> = {
   async read({ hosts, db }, organizationId) {
     const all = hosts.all.flatMap(({ observedStates }) => [...observedStates.all()]);
     const observed = organizationId === undefined ? all : await ofOrganization(db, organizationId, all);
-    const told: LabelledFigure[] = [];
+    const reported: LabelledFigure[] = [];
     const sleeping: Record<string, number> = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
     for (const seen of observed.sort(byLastWake)) {
       const kind = kindOfId(seen.id);
       if (kind === undefined || !KINDS.includes(kind)) continue;
       if (seen.state === "asleep") sleeping[kind] = (sleeping[kind] ?? 0) + 1;
-      told.push(...figuresOf(kind, seen));
+      reported.push(...figuresOf(kind, seen));
     }
     const counts = Object.entries(sleeping);
-    return [...told, ...counts.map(([kind, value]) => ({ name: SLEEPING.name, labels: { kind }, value }))];
+    return [
+      ...reported,
+      ...counts.map(([kind, value]) => ({ name: SLEEPING.name, labels: { kind }, value })),
+    ];
   },
 };
 

@@ -9,11 +9,11 @@ const moment = (description: string) =>
     .datetime()
     .meta({ description, example: "2026-03-15T08:18:53.204Z", override: { pattern: undefined } });
 
-const told = (description: string, example: string) =>
+const optional = (description: string, example: string) =>
   z
     .string()
     .nullable()
-    .meta({ description: `${description}; null where the client did not tell.`, example });
+    .meta({ description: `${description}; null when the client did not send it.`, example });
 
 const span = (description: string, example: number) => z.number().min(0).meta({ description, example });
 
@@ -23,8 +23,8 @@ const wake = z
     reason: z
       .object({
         user: z.string().meta({ example: "app" }),
-        database: told("The database that it asked for", "main"),
-        application: told("What it called itself", "psql"),
+        database: optional("The database that it asked for", "main"),
+        application: optional("What it called itself", "psql"),
         address: z.string().nullable().meta({
           description:
             "Address and port of the client; null where Pilvi itself, the user `pilvi`, needed it for a change.",

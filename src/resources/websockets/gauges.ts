@@ -68,7 +68,7 @@ export const clusterGauges: FigureSource<KindContext> = {
 
 async function read({ db, hosts }: KindContext, organizationId?: string): Promise<LabelledFigure[]> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  const told: LabelledFigure[] = [];
+  const reported: LabelledFigure[] = [];
   await forEachLimited(
     await runningWebSocketClusters(db, organizationId),
     AT_ONCE,
@@ -76,10 +76,10 @@ async function read({ db, hosts }: KindContext, organizationId?: string): Promis
       if (signal.aborted) return;
       try {
         const { whole, parts } = await hosts.of(hostId).driver.figures(server, signal);
-        add(told, SERVER_CONNECTIONS, { server }, whole["connections"]);
+        add(reported, SERVER_CONNECTIONS, { server }, whole["connections"]);
         for (const { id, figures } of parts) {
           for (const [figure, family] of Object.entries(OF_APPLICATIONS)) {
-            add(told, family, { server, application: id }, figures[figure]);
+            add(reported, family, { server, application: id }, figures[figure]);
           }
         }
       } catch {
@@ -87,14 +87,14 @@ async function read({ db, hosts }: KindContext, organizationId?: string): Promis
       }
     },
   );
-  return told;
+  return reported;
 }
 
 function add(
-  told: LabelledFigure[],
+  reported: LabelledFigure[],
   { name }: FigureFamily,
   labels: LabelledFigure["labels"],
   value: number | undefined,
 ): void {
-  if (value !== undefined) told.push({ name, labels, value });
+  if (value !== undefined) reported.push({ name, labels, value });
 }

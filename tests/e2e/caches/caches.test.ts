@@ -187,7 +187,7 @@ test("a cache whose engine cannot start again soon stops being available", async
     const { body } = await pilvi.api<CacheDocument>("GET", `/caches/${cache.id}`);
     return body.data.attributes.status === "updating";
   });
-  await until("the reason is told", async () => {
+  await until("the owner sees the reason", async () => {
     const { body } = await pilvi.api<CacheDocument>("GET", `/caches/${cache.id}`);
     return body.data.meta.last_error === `Port ${port} is in use by another program on this machine.`;
   });

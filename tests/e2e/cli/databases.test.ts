@@ -158,7 +158,7 @@ describe("a session", () => {
     ["psql", "orders", "-c", "select pg_sleep(600)"],
     ["mysql", "shop", "-e", "select sleep(600)"],
   ])(
-    "with %s shows its password in no process's arguments, and ends when it is told to",
+    "with %s shows its password in no process's arguments, and ends when it is sent to",
     async (...words) => {
       const [command, name, option, sql] = words;
       const child = Bun.spawn([process.execPath, MAIN, "databases", command, name, "--", option, sql], {

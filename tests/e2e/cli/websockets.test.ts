@@ -251,8 +251,8 @@ describe("an impossible request gives an error", () => {
       ["publish", "chat", "no channel", "hello"],
       'The cluster refuses the event: Invalid channel name: "no channel"\n',
     ],
-  ])("%p", async (args, told) => {
-    expect(await pilvi.run("websockets", ...args)).toEqual({ code: 1, stdout: "", stderr: told });
+  ])("%p", async (args, shown) => {
+    expect(await pilvi.run("websockets", ...args)).toEqual({ code: 1, stdout: "", stderr: shown });
   });
 
   test("a token without the ability", async () => {

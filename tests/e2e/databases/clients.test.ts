@@ -66,12 +66,12 @@ describe.each([POSTGRES, "provider_managed_postgres"] as const)("%s with", (type
 
   test("pg: notifications and the cancelling of an own query", async () => {
     const [listener, other] = await Promise.all([connectPg(clusterOf(type)), connectPg(clusterOf(type))]);
-    const heard = new Promise((resolve) => {
+    const received = new Promise((resolve) => {
       listener.once("notification", ({ payload }) => resolve(payload));
     });
     await listener.query("listen news");
     await other.query("notify news, 'moi'");
-    expect(await heard).toBe("moi");
+    expect(await received).toBe("moi");
     const pid = await firstOf(listener, "select pg_backend_pid()");
     const slow = listener.query("select pg_sleep(100)");
     // It may fail before the test awaits it.
@@ -90,10 +90,10 @@ describe.each([POSTGRES, "provider_managed_postgres"] as const)("%s with", (type
       await tx`insert into by_postgres_js ${tx([{ id: 1, t: UNICODE }])}`;
     });
     expect([...(await sql`select t from by_postgres_js where id = ${1}`)]).toEqual([{ t: UNICODE }]);
-    const heard = new Promise(
+    const received = new Promise(
       (resolve) => void sql.listen("news", resolve, () => void sql.notify("news", "moi")),
     );
-    expect(await heard).toBe("moi");
+    expect(await received).toBe("moi");
     await sql.end();
   });
 });

@@ -200,8 +200,8 @@ describe("MySQL", () => {
   });
 
   async function mysqlStructureOf(place: Place): Promise<string[]> {
-    const quiet = ["--skip-comments", "--no-data", place.database];
-    const command = ["mariadb-dump", ...loginOptions(place), ...options, ...quiet];
+    const brief = ["--skip-comments", "--no-data", place.database];
+    const command = ["mariadb-dump", ...loginOptions(place), ...options, ...brief];
     return (await runProgram(command, mysqlEnv(place))).split("\n");
   }
 });

@@ -66,7 +66,7 @@ describe.each([POSTGRES, MYSQL])("a %s", (type) => {
     const end = await run(cluster, "main", statements);
     const path = `/databases/clusters/${cluster.id}`;
     await pilvi.api("DELETE", `${path}/databases/${id}`);
-    await until("it is told", async () => {
+    await until("the report arrives", async () => {
       const { meta } = (await pilvi.api<ClusterDocument>("GET", path)).body.data;
       return meta.last_error?.includes("open transaction") === true;
     });

@@ -120,7 +120,7 @@ test("a client that asks for no name, or an unknown name, gets the default", asy
 test("a broken file changes nothing, and is logged", async () => {
   writeFileSync(folder.file("shown.crt"), "nothing");
   const file = join(pilvi.dataDir, "log", "host.log");
-  await until("the host tells of it", () =>
+  await until("the host logs the fault", () =>
     readFileSync(file, "utf8").includes("a certificate cannot be shown"),
   );
   expect(await apiShows()).toBe(DEFAULT);

@@ -9,10 +9,10 @@ import {
   beginLogin,
   NONSENSE,
   randomNumbers,
-  Stranger,
+  RawClient,
   tryWrongPassword,
   type Protocol,
-} from "../../support/load/strangers.ts";
+} from "../../support/load/raw-client.ts";
 
 const SEED = 20_261_121;
 const PROTOCOLS = ["postgres", "mysql", "redis"] as const;
@@ -60,9 +60,9 @@ async function answers(place: Place, options: object = {}): Promise<boolean> {
 
 describe.each(PROTOCOLS)("a sleeping %s", (protocol) => {
   test.each(Object.keys(NONSENSE[protocol]))("leaves %s behind", async (name) => {
-    const stranger = await Stranger.open(target(protocol).port);
-    stranger.write(NONSENSE[protocol][name] ?? "");
-    await stranger.finish();
+    const client = await RawClient.open(target(protocol).port);
+    client.write(NONSENSE[protocol][name] ?? "");
+    await client.finish();
     expect(await hostileLoad.awake()).toEqual(ASLEEP);
   });
 
@@ -70,19 +70,19 @@ describe.each(PROTOCOLS)("a sleeping %s", (protocol) => {
     const random = randomNumbers(SEED);
     const beginnings = Object.values(NONSENSE[protocol]);
     for (let round = 0; round < 200; round += 1) {
-      const stranger = await Stranger.open(target(protocol).port);
+      const client = await RawClient.open(target(protocol).port);
       const bytes = Buffer.from(beginnings[random(beginnings.length)] ?? []).subarray(0, random(400));
       for (let changes = random(8); changes > 0; changes -= 1) bytes[random(bytes.length || 1)] = random(256);
-      stranger.write(bytes);
-      stranger.write(Buffer.from(Array.from({ length: random(100) }, () => random(256))));
-      if (random(2) === 0) await stranger.finish();
-      stranger.close();
+      client.write(bytes);
+      client.write(Buffer.from(Array.from({ length: random(100) }, () => random(256))));
+      if (random(2) === 0) await client.finish();
+      client.close();
     }
     expect(await hostileLoad.awake()).toEqual(ASLEEP);
   }, 60_000);
 
   test.each(["app", "nobody", "pilvi_admin", "root", ""])(
-    "tells a stranger who claims to be %p no more than others",
+    "an unauthenticated client that claims to be %p learns no more than others",
     async (user) => {
       const said = await Promise.all(
         Array.from({ length: 20 }, () => tryWrongPassword(protocol, target(protocol).port, user)),
@@ -96,8 +96,8 @@ describe.each(PROTOCOLS)("a sleeping %s", (protocol) => {
   test("survives a thousand connections that send nothing", async () => {
     const { port } = target(protocol);
     for (let round = 0; round < 20; round += 1) {
-      const strangers = await Promise.all(Array.from({ length: 50 }, () => Stranger.open(port)));
-      for (const stranger of strangers) stranger.close();
+      const clients = await Promise.all(Array.from({ length: 50 }, () => RawClient.open(port)));
+      for (const client of clients) client.close();
     }
     expect(await hostileLoad.awake()).toEqual(ASLEEP);
   });
@@ -105,12 +105,12 @@ describe.each(PROTOCOLS)("a sleeping %s", (protocol) => {
 
 test("an answer to one challenge of SCRAM is invalid for the next", async () => {
   const { port } = target("postgres");
-  const [first, second] = [await Stranger.open(port), await Stranger.open(port)];
-  const overheard = await beginLogin(first, "app");
+  const [first, second] = [await RawClient.open(port), await RawClient.open(port)];
+  const recorded = await beginLogin(first, "app");
   const current = await beginLogin(second, "app");
-  expect(current.nonce).not.toBe(overheard.nonce);
+  expect(current.nonce).not.toBe(recorded.nonce);
   const proof = Buffer.alloc(32, 7).toString("base64");
-  second.write(saslResponse(`c=biws,r=${overheard.nonce},p=${proof}`));
+  second.write(saslResponse(`c=biws,r=${recorded.nonce},p=${proof}`));
   expect((await second.rest()).toString()).toContain("invalid SCRAM response");
   first.close();
   expect(await hostileLoad.awake()).toEqual(ASLEEP);
@@ -118,14 +118,17 @@ test("an answer to one challenge of SCRAM is invalid for the next", async () => 
 
 test("clients that know a user name but no password keep no customer out of a running database", async () => {
   const place = neighbour();
-  const strangers = await Promise.all(Array.from({ length: HALF_LOGINS }, () => Stranger.open(place.port)));
-  await Promise.all(strangers.map((stranger) => beginLogin(stranger, "app")));
+  const clients = await Promise.all(Array.from({ length: HALF_LOGINS }, () => RawClient.open(place.port)));
+  await Promise.all(clients.map((client) => beginLogin(client, "app")));
   expect(await answers(place)).toBe(true);
-  for (const stranger of strangers) stranger.close();
+  for (const client of clients) client.close();
 });
 
 test("the gateway has the same process and memory as before, and is idle", async () => {
-  await until("all strangers are gone", () => hostileLoad.gateway().descriptors <= before.descriptors + 4);
+  await until(
+    "all unauthenticated clients are gone",
+    () => hostileLoad.gateway().descriptors <= before.descriptors + 4,
+  );
   expect(hostileLoad.gateway().pid).toBe(before.pid);
   expect(pssKb(before.pid) - before.pssKb).toBeLessThan(PSS_SLACK_KB);
   expect(await hostileLoad.idleShare()).toBeLessThan(0.05);
@@ -143,7 +146,7 @@ test("a customer wakes the instance after the hostile clients, under any applica
   type Sleep = { wakes: number; last_wake: { reason: object } | null };
   let sleep: Sleep = { wakes: 0, last_wake: null };
   // The client has its answer a moment before the API learns the reason of the wake.
-  await until("the reason is told", async () => {
+  await until("the owner sees the reason", async () => {
     const { body } = await hostileLoad.pilvi.api<{ data: { meta: { sleep: Sleep } } }>("GET", place.path);
     sleep = body.data.meta.sleep;
     return sleep.last_wake !== null;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Client } from "pg";
 import { until } from "../../support/pilvi/pilvi.ts";
 import { HostileLoad, type Place } from "../../support/load/hostile-load.ts";
-import { Stranger } from "../../support/load/strangers.ts";
+import { RawClient } from "../../support/load/raw-client.ts";
 
 const OPEN_FILES = 256;
-const STRANGERS = 1_000;
+const CLIENTS = 1_000;
 /** Half of the time that a client may take to log in. */
 const SOON_MS = 5_000;
 
@@ -40,8 +40,8 @@ test("more clients before their login than descriptors keep no customer out", as
   const served = clientOf(neighbour);
   await served.connect();
   const { pid } = hostileLoad.gateway();
-  const strangers = [];
-  for (let count = 0; count < STRANGERS; count += 1) strangers.push(await Stranger.open(target.port));
+  const clients = [];
+  for (let count = 0; count < CLIENTS; count += 1) clients.push(await RawClient.open(target.port));
   const beganAt = performance.now();
   expect(await answers(neighbour)).toBe(true);
   // At the same route a customer may be rejected with the crowd while it connects.
@@ -49,6 +49,6 @@ test("more clients before their login than descriptors keep no customer out", as
   expect(performance.now() - beganAt).toBeLessThan(SOON_MS);
   expect((await served.query("select 1")).rowCount).toBe(1);
   await served.end();
-  for (const stranger of strangers) stranger.close();
+  for (const client of clients) client.close();
   expect(hostileLoad.gateway().pid).toBe(pid);
 });

@@ -27,13 +27,13 @@ interface Way {
 const folder = new CertificateFolder();
 let certificate: string;
 /** A certificate of the same name that is not the configured one. */
-let stranger: string;
+let other: string;
 let elsewhere: OwnAddress;
 let pilvi: TestPilvi;
 
 beforeAll(async () => {
   certificate = (await folder.newPair("configured")).cert;
-  stranger = (await folder.newPair("stranger")).cert;
+  other = (await folder.newPair("other")).cert;
   elsewhere = await ownAddress();
   pilvi = await startPilvi({
     env: {
@@ -146,9 +146,7 @@ describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, refusal }) => 
     for (const host of [resource.attributes.connection.hostname, elsewhere.address]) {
       if (canSleep) await sleeper.sleep();
       expect(await ask({ host, ca: certificate })).toBe("42");
-      const error: unknown = await errorOf(() =>
-        ask({ host, ca: stranger }).catch((caught: unknown) => caught),
-      );
+      const error: unknown = await errorOf(() => ask({ host, ca: other }).catch((caught: unknown) => caught));
       expect(error).toMatchObject({ message: expect.stringMatching(/certificate/i) as string });
     }
   });

@@ -16,7 +16,7 @@ import {
 
 const PASSWORD = "a password of the test";
 /** A user that owns nothing of Pilvi. */
-const STRANGER = 54_321;
+const OTHER_UID = 54_321;
 
 /** Tries without a pause to listen at a port, as most servers do, and reports success. */
 const GRAB = `
@@ -54,7 +54,7 @@ async function grab(port: number): Promise<() => string> {
   for (let count = 0; count < 2; count++) {
     const grabber = Bun.spawn([pilvi.builtProgram()[0], "-e", GRAB, "--", String(port)], {
       stdio: ["ignore", "pipe", "ignore"],
-      ...(process.getuid?.() === 0 ? { uid: STRANGER, gid: STRANGER } : {}),
+      ...(process.getuid?.() === 0 ? { uid: OTHER_UID, gid: OTHER_UID } : {}),
     });
     grabbers.push(grabber);
     void (async () => {
@@ -156,10 +156,10 @@ test("a port that another program had before Pilvi started is reported, and take
   const squatter = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
   await pilvi.start();
   const read = async () => (await pilvi.api<CacheDocument>("GET", `/caches/${cache.id}`)).body.data;
-  await until("the reason is told", async () => {
+  await until("the owner sees the reason", async () => {
     const { attributes, meta } = await read();
-    const isTold = meta.last_error === `Port ${port} is in use by another program on this machine.`;
-    return isTold && attributes.status === "updating";
+    const isReported = meta.last_error === `Port ${port} is in use by another program on this machine.`;
+    return isReported && attributes.status === "updating";
   });
   const { status } = await pilvi.api("POST", `/caches/${cache.id}/suspend`);
   expect(status).not.toBe(200);

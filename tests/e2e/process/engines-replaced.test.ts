@@ -76,7 +76,7 @@ test("a cache keeps its running engine, and moves to a better engine at its next
   const again = clientOf(cache);
   expect(await again.get("greeting")).toBe("moi");
   again.disconnect();
-  await until("the other one is told", async () => (await engineOf(id))?.version === valkey?.version);
+  await until("the other version is shown", async () => (await engineOf(id))?.version === valkey?.version);
   expect(await engineOf(id)).toEqual({ name: "valkey", version: valkey?.version ?? "", warning: null });
   expect(commandLine(pilvi.enginePids(id)[0] ?? 0).join(" ")).toContain(join(enginesDir, "valkey-better"));
 });

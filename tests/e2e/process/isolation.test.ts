@@ -112,7 +112,7 @@ test("an instance's user reads its own files and no others", async () => {
 test.each([
   ["control", 30_000],
   ["gateway", 30_001],
-] as const)("the %s process, which strangers talk to, owns nothing", async (name, expected) => {
+] as const)("the %s process, which unauthenticated clients talk to, owns nothing", async (name, expected) => {
   const pid = pilvi.pidOf(name) ?? 0;
   const uid = uidOf(pid);
   if (IS_ROOT) {

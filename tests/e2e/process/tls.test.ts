@@ -119,18 +119,18 @@ test("a WebSocket cluster speaks wss and https, and no plain text", async () => 
   await socket.subscribe("news");
   const event = { channel: "news", name: "said", data: "hello" };
   expect(await publish(document.data, main, event, { tls })).toBe(200);
-  expect(await socket.told("said")).toBe("hello");
+  expect(await socket.next("said")).toBe("hello");
   socket.close();
-  const stranger = publish(document.data, main, event);
-  await expect(stranger).rejects.toThrow(/certificate/i);
+  const untrusting = publish(document.data, main, event);
+  await expect(untrusting).rejects.toThrow(/certificate/i);
   await expect(fetch(document.data.meta.http_url.replace("https:", "http:"))).rejects.toThrow();
 });
 
 test("the command line names the missing authority of an unknown certificate", async () => {
   const env = { ...pilvi.env, PILVI_TOKEN: TOKEN };
-  const stranger = await runPilvi(["caches", "list"], env);
-  expect(stranger.code).toBe(1);
-  expect(stranger.stderr).toContain("NODE_EXTRA_CA_CERTS");
+  const untrusting = await runPilvi(["caches", "list"], env);
+  expect(untrusting.code).toBe(1);
+  expect(untrusting.stderr).toContain("NODE_EXTRA_CA_CERTS");
   const friend = await runPilvi(["caches", "list"], { ...env, NODE_EXTRA_CA_CERTS: certFile });
   expect(friend.stderr).toBe("");
   expect(friend.code).toBe(0);

@@ -197,19 +197,19 @@ test("a blocking command at a sleeping cache wakes it, and keeps it awake until 
 });
 
 test("a published message reaches all subscribers, and their connections outlast a sleep once they unsubscribe", async () => {
-  const heard: string[] = [];
+  const received: string[] = [];
   const second = createClient({ ...userOf(login), RESP: 3 });
   await second.connect();
   await sleeper.wokenBy({ user: "app", database: null, application: "node-redis" }, () =>
-    second.subscribe("news", (message, channel) => void heard.push(`second ${channel} ${message}`)),
+    second.subscribe("news", (message, channel) => void received.push(`second ${channel} ${message}`)),
   );
   const first = new Redis(login);
-  first.on("message", (channel, message) => heard.push(`first ${channel} ${message}`));
+  first.on("message", (channel, message) => received.push(`first ${channel} ${message}`));
   await first.subscribe("news");
   const other = await openIoredis(login);
   expect(await other.send("PUBLISH", "news", "moi")).toBe(2);
-  await until("both hear", () => heard.length === 2);
-  expect(heard.toSorted()).toEqual(["first news moi", "second news moi"]);
+  await until("both receive the message", () => received.length === 2);
+  expect(received.toSorted()).toEqual(["first news moi", "second news moi"]);
   await Promise.all([first.unsubscribe("news"), second.unsubscribe("news")]);
   await sleeper.sleep();
   expect(await second.ping()).toBe("PONG");

@@ -117,28 +117,28 @@ test("pg: a listening client gets the sleep's error, listens again, and receives
   await sleeper.sleep();
   expect(await lost).toMatchObject({ code: "57P01" });
   const [again, other] = await Promise.all([connectPg(cluster), connectPg(cluster)]);
-  const heard = new Promise((resolve) => again.once("notification", ({ payload }) => resolve(payload)));
+  const received = new Promise((resolve) => again.once("notification", ({ payload }) => resolve(payload)));
   await again.query("listen news");
   await other.query("notify news, 'moi'");
-  expect(await heard).toBe("moi");
+  expect(await received).toBe("moi");
   await Promise.all([again.end(), other.end()]);
 });
 
 test("postgres.js: listens again by itself, and cancels", async () => {
   const { user: username, ...login } = loginOf(cluster);
   const sql = postgres({ ...login, username, max: 2, onnotice: () => undefined });
-  const heard: string[] = [];
+  const received: string[] = [];
   let listens = 0;
   await sql.listen(
     "news",
-    (payload) => heard.push(payload),
+    (payload) => received.push(payload),
     () => listens++,
   );
   // The client reconnects as soon as it is disconnected, so polling the processes may miss the sleep.
   expect((await sleeper.suspend()).status).toBe(200);
   await until("it listens again", () => listens === 2);
   await sql.notify("news", "moi");
-  await until("it hears", () => heard.length === 1);
+  await until("it receives the notification", () => received.length === 1);
   const slow = sql`select pg_sleep(100)`;
   const ended = slow.execute().catch((error: unknown) => error);
   const isSlow = "select 1 from pg_stat_activity where wait_event = 'PgSleep'";

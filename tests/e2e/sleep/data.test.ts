@@ -102,9 +102,9 @@ test("a cache that cannot save stays awake with its data, reports it, and sleeps
   expect(pilvi.enginePids(cache.id)).toEqual(pids);
   // Connected clients noticed nothing.
   expect(await client.get("kept")).toBe("yes");
-  const told = await pilvi.untilStatus(cache.id, "available");
-  expect(told.meta.sleep.state).toBe("awake");
-  await until("it is told", async () => {
+  const shown = await pilvi.untilStatus(cache.id, "available");
+  expect(shown.meta.sleep.state).toBe("awake");
+  await until("the report arrives", async () => {
     const { meta } = await pilvi.untilStatus(cache.id, "available");
     return meta.last_error?.includes("could not be saved") === true;
   });

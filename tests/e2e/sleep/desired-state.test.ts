@@ -197,7 +197,7 @@ describe.each(sleepyKinds().slice(0, 2))("$name", (kind) => {
     await putToSleep(pilvi, cluster);
     await createDatabase(pilvi, cluster.id, "more");
     await until(
-      "it tells who woke it",
+      "the wake shows its cause",
       async () => (await read(pilvi, cluster)).meta.sleep.last_wake !== null,
     );
     expect((await read(pilvi, cluster)).meta.sleep.last_wake?.reason.user).toBe("pilvi");

@@ -31,7 +31,7 @@ function clientOf({ attributes }: CacheResource): Redis {
 }
 
 // Only root may mount.
-test.skipIf(process.getuid?.() !== 0)("keeps what was acknowledged, and tells its owner", async () => {
+test.skipIf(process.getuid?.() !== 0)("keeps what was acknowledged, and notifies its owner", async () => {
   const cache = await pilvi.createCache({ uses_hibernation: true, eviction_policy: "noeviction" });
   expect(await suspend(cache)).toMatchObject({ status: 200 });
   const folder = join(pilvi.dataDir, "instances", cache.id, "data", "appendonlydir");
@@ -46,7 +46,7 @@ test.skipIf(process.getuid?.() !== 0)("keeps what was acknowledged, and tells it
     const message = "The cache cannot write its keys to the disk.";
     expect(await suspend(cache)).toEqual({ status: 409, message: expect.stringContaining(message) });
     expect(pilvi.enginePids(cache.id)).toEqual(pids);
-    await until("its owner is told", async () => {
+    await until("the owner sees the reason", async () => {
       return (await pilvi.untilStatus(cache.id, "available")).meta.last_error === message;
     });
 

@@ -141,7 +141,7 @@ describe.each(SAMPLES)("$name", ({ path, make, open, busy, change }) => {
     const session = await open(resource);
     expect(await session.use()).toBe(42);
     await session.end();
-    await until("the wake is told", async () => (await read()).meta.sleep.last_wake !== null);
+    await until("the wake is shown", async () => (await read()).meta.sleep.last_wake !== null);
     const { sleep } = (await read()).meta;
     expect(sleep).toMatchObject({ state: "awake", wakes: 1, pending: false });
     expect(sleep.last_wake?.reason).toMatchObject({ user: "app" });

@@ -49,7 +49,7 @@ test("a published event reaches its subscribers", async () => {
   const socket = await connect();
   await socket.subscribe("news");
   expect(await publish(made.server, made.main, event("hello"))).toBe(200);
-  expect(await socket.told("said")).toBe("hello");
+  expect(await socket.next("said")).toBe("hello");
   expect(await publish(made.server, made.main, event("hello"), { secret: "wrong" })).toBe(401);
 });
 
@@ -84,7 +84,7 @@ test("changes act on the running server, and disconnect no other client", async 
   expect(await lets(made.server, made.main, { Origin: "https://example.com" })).toBe(true);
   expect(await foreign.closed()).toBe(4009);
   await publish(made.server, made.main, event("still here"));
-  expect(await allowed.told("said")).toBe("still here");
+  expect(await allowed.next("said")).toBe("still here");
   await changeApplication(pilvi, made.main, { allowed_origins: [] });
   expect(allowed.isOpen).toBe(true);
   expect(enginePid()).toBe(pid);
@@ -174,7 +174,7 @@ test("clients stay connected while Pilvi's own processes are killed", async () =
   await until("Pilvi's processes are others", () => pilvi.pidOf("control") !== undefined);
   await pilvi.untilReady();
   await publish(made.server, made.main, event("all along"));
-  expect(await socket.told("said")).toBe("all along");
+  expect(await socket.next("said")).toBe("all along");
   expect(enginePid()).toBe(pid);
   // The next host has adopted it and sends it messages.
   await changeApplication(pilvi, made.main, { subscription_count_enabled: true });

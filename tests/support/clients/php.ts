@@ -11,11 +11,11 @@ const WORKER = String.raw`
 set_error_handler(function ($level, $message) { throw new ErrorException($message); });
 while (($line = fgets(STDIN)) !== false) {
   try {
-    $told = ["value" => eval(json_decode($line))];
+    $shown = ["value" => eval(json_decode($line))];
   } catch (Throwable $error) {
-    $told = ["error" => $error->getMessage(), "code" => $error->getCode()];
+    $shown = ["error" => $error->getMessage(), "code" => $error->getCode()];
   }
-  echo json_encode($told), "\n";
+  echo json_encode($shown), "\n";
 }`;
 
 /** An exception that PHP threw. */
@@ -43,9 +43,9 @@ export class PhpWorker {
     this.#asked.push(resolve);
     this.#process.stdin.write(`${JSON.stringify(source)}\n`);
     this.#process.stdin.flush();
-    const told = JSON.parse(await promise) as { value?: unknown; error?: string; code?: string | number };
-    if (told.error !== undefined) throw new PhpError(told.error, told.code ?? 0);
-    return told.value;
+    const shown = JSON.parse(await promise) as { value?: unknown; error?: string; code?: string | number };
+    if (shown.error !== undefined) throw new PhpError(shown.error, shown.code ?? 0);
+    return shown.value;
   }
 
   async close(): Promise<void> {

@@ -79,7 +79,7 @@ export function pusherClient(port: number, options: Partial<Options> = {}): Push
 }
 
 /** The data of an event on a channel or a client, oldest first, from now on. */
-export function heard(
+export function received(
   emitter: { bind(event: string, callback: (data: unknown, metadata?: unknown) => void): unknown },
   event: string,
 ): unknown[] {

@@ -13,12 +13,12 @@ export class BackendStage {
   nowMs = 1_000;
   readonly loop = new Loop({ now: () => this.nowMs });
   /** The messages that the host received. */
-  readonly heard: GatewayMessage[] = [];
+  readonly received: GatewayMessage[] = [];
   engine: ModelEngine | null = null;
   readonly #folder = mkdtempSync(join(tmpdir(), "pilvi-backend-"));
   readonly #closers: (() => void)[] = [];
   readonly backend = new InstanceBackend(this.loop.reactor, this.#firstEntry(), (message) =>
-    this.heard.push(message),
+    this.received.push(message),
   );
 
   /** Sends another state, as the host does. */
@@ -62,22 +62,22 @@ export class BackendStage {
   }
 
   /** How often the host received this message. */
-  told(type: GatewayMessage["type"]): number {
-    return this.heard.filter((message) => message.type === type).length;
+  count(type: GatewayMessage["type"]): number {
+    return this.received.filter((message) => message.type === type).length;
   }
 
   /** The client and the duration of the login of each wake, as the host received them. */
   get wakers(): [user: string, loginMs: number][] {
-    return this.heard.flatMap((message): [string, number][] =>
+    return this.received.flatMap((message): [string, number][] =>
       message.type === "woken" ? [[message.wake.reason.user, message.wake.spansMs.login]] : [],
     );
   }
 
   /** Another backend of the same instance, with limits of its own. */
   backendWith(limits: { maxHeld: number }) {
-    const heard: GatewayMessage[] = [];
-    const tell = (message: GatewayMessage) => heard.push(message);
-    return { heard, backend: new InstanceBackend(this.loop.reactor, this.#firstEntry(), tell, limits) };
+    const received: GatewayMessage[] = [];
+    const send = (message: GatewayMessage) => received.push(message);
+    return { received, backend: new InstanceBackend(this.loop.reactor, this.#firstEntry(), send, limits) };
   }
 
   /** Lets time pass after everything that happens before. */

@@ -44,7 +44,7 @@ export abstract class HandlerGateway {
   /** Clients whose peers have not closed their connections yet. */
   readonly #open = new Set<WatchedSocket>();
   readonly #interval: ReturnType<typeof setInterval>;
-  readonly #heard = new Map<GatewayMessage["type"], number>();
+  readonly #received = new Map<GatewayMessage["type"], number>();
   #turns = 0;
 
   constructor(handler: ProtocolHandler, entry: OwnEntry, policy: Partial<TlsPolicy> = {}) {
@@ -63,8 +63,8 @@ export abstract class HandlerGateway {
         ...entry,
       },
       (message) => {
-        this.#heard.set(message.type, this.count(message.type) + 1);
-        this.hear(message);
+        this.#received.set(message.type, this.count(message.type) + 1);
+        this.receive(message);
       },
     );
     this.#listener = new Listener(this.#reactor, HeldSocket.bind(where).fd, (fd, address) =>
@@ -84,7 +84,7 @@ export abstract class HandlerGateway {
 
   /** How often the gateway has sent this message. */
   count(type: GatewayMessage["type"]): number {
-    return this.#heard.get(type) ?? 0;
+    return this.#received.get(type) ?? 0;
   }
 
   /** Lets the gateway process the messages that have arrived. */
@@ -141,7 +141,7 @@ export abstract class HandlerGateway {
   }
 
   /** Answers as the host does. */
-  protected abstract hear(message: GatewayMessage): void;
+  protected abstract receive(message: GatewayMessage): void;
 
   #accept(fd: number, address: string): void {
     const client = new WatchedSocket(this.#reactor, fd, address, this.policy);

@@ -7,7 +7,7 @@ import { createLog } from "../../../src/lib/log.ts";
 
 /** A host that sends the test's messages, and hands over the addresses in them. */
 export class LinkHost {
-  readonly heard: GatewayMessage[] = [];
+  readonly received: GatewayMessage[] = [];
   gateway: Socket<null> | null = null;
   connections = 0;
   readonly addresses = new Addresses(createLog("host", "silent"));
@@ -27,7 +27,7 @@ export class LinkHost {
           socket.write(hello);
         },
         data: (_, bytes) => {
-          for (const line of bytes.toString().trimEnd().split("\n")) this.#hear(line);
+          for (const line of bytes.toString().trimEnd().split("\n")) this.#receive(line);
         },
         drain: () => this.#flush(),
         close: () => {
@@ -50,13 +50,13 @@ export class LinkHost {
 
   /** The gateway's answers; a request for addresses is no answer. */
   get answers(): GatewayMessage[] {
-    return this.heard.filter(({ type }) => type !== "holding");
+    return this.received.filter(({ type }) => type !== "holding");
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     if (isHello(line)) return;
     const message = JSON.parse(line) as GatewayMessage;
-    this.heard.push(message);
+    this.received.push(message);
     if (message.type === "holding") this.addresses.meet();
     if (message.type === "released") this.addresses.drop(message.id);
   }
@@ -72,7 +72,7 @@ export class LinkHost {
   }
 
   has(type: GatewayMessage["type"], id: string): boolean {
-    return this.heard.some((message) => "id" in message && message.type === type && message.id === id);
+    return this.received.some((message) => "id" in message && message.type === type && message.id === id);
   }
 
   /** Ends the link with the gateway, which connects again. */

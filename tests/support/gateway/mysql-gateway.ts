@@ -39,7 +39,7 @@ export class MysqlGateway extends HandlerGateway {
     await this.untilAllGone();
   }
 
-  protected hear(message: GatewayMessage): void {
+  protected receive(message: GatewayMessage): void {
     // A full engine does not answer, and the known users stay.
     if (message.type === "users") void this.learnUsers().catch(() => this.update({}));
     if (message.type !== "wake") return;

@@ -61,10 +61,10 @@ export class PostgresGateway extends HandlerGateway {
     await this.#changes;
   }
 
-  protected hear(message: GatewayMessage): void {
+  protected receive(message: GatewayMessage): void {
     if (message.type === "users") {
       this.questions += 1;
-      queueMicrotask(() => void this.#tellUsers());
+      queueMicrotask(() => void this.#sendUsers());
     }
     if (message.type !== "wake") return;
     this.wakes.push(message.reason);
@@ -73,7 +73,7 @@ export class PostgresGateway extends HandlerGateway {
   }
 
   /** A sleeping engine has the users that it had. */
-  async #tellUsers(): Promise<void> {
+  async #sendUsers(): Promise<void> {
     if (this.#server.isRunning) await this.learnUsers();
     else this.update({});
   }

@@ -112,7 +112,7 @@ export class RedisGateway extends HandlerGateway {
     rmSync(this.#folder, { recursive: true });
   }
 
-  protected hear(message: GatewayMessage): void {
+  protected receive(message: GatewayMessage): void {
     if (message.type === "users") queueMicrotask(() => this.onUsers());
     if (message.type !== "wake" || this.state === "failed") return;
     this.wakes.push(message.reason);

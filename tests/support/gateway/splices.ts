@@ -29,7 +29,7 @@ export class PrefixFramer implements MessageFramer {
 }
 
 /** The reports of a splice to its owner, and its end. */
-export class Told {
+export class SpliceLog {
   uses = 0;
   ends = 0;
   end: string | null = null;
@@ -67,7 +67,7 @@ export class Sender {
 /** A client and an engine that can be spliced, and their other ends. */
 export class Stage {
   readonly loop: Loop;
-  readonly told = new Told();
+  readonly log = new SpliceLog();
   readonly client: ClientSocket;
   readonly peer: Peer;
   readonly engine: SocketStream;

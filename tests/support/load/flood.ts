@@ -49,7 +49,7 @@ function start(order: FloodOrder) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const begun = Promise.withResolvers<void>();
-  const hear = async (): Promise<string> => {
+  const receive = async (): Promise<string> => {
     let said = "";
     for await (const bytes of child.stdout) {
       said += new TextDecoder().decode(bytes);
@@ -58,5 +58,5 @@ function start(order: FloodOrder) {
     begun.resolve();
     return said;
   };
-  return { child, begun: begun.promise, said: hear() };
+  return { child, begun: begun.promise, said: receive() };
 }

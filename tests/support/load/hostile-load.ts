@@ -6,7 +6,7 @@ import type { CacheResource } from "../../../src/resources/caches/schema.ts";
 import type { DatabaseClusterResource } from "../../../src/resources/databases/schema.ts";
 import { createCluster, MYSQL, POSTGRES, processesOf } from "../pilvi/databases.ts";
 import { startPilvi, type StartOptions, type TestPilvi } from "../pilvi/pilvi.ts";
-import type { Protocol } from "./strangers.ts";
+import type { Protocol } from "./raw-client.ts";
 
 type Resource = CacheResource | DatabaseClusterResource;
 

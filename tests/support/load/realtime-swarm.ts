@@ -3,13 +3,13 @@ import { channelText, hmacHex } from "../../../src/realtime/protocol/signatures.
 import { APP } from "../engines/realtime.ts";
 
 /** The orders of the parent; each is answered with a `SwarmState` when it is carried out. */
-export type SwarmOrder = { kind: "open" | "close"; count: number } | { kind: "tell" };
+export type SwarmOrder = { kind: "open" | "close"; count: number } | { kind: "report" };
 
 export interface SwarmState {
   /** Connections that have all of their subscriptions. */
   open: number;
   /** Events on the channel that all connections have. */
-  heard: number;
+  received: number;
   /** Unexpected events, in words. */
   faults: string[];
 }
@@ -26,7 +26,7 @@ export const USERS = 80;
 /** How many connect at the same time. */
 const AT_ONCE = 200;
 
-const state: SwarmState = { open: 0, heard: 0, faults: [] };
+const state: SwarmState = { open: 0, received: 0, faults: [] };
 const sockets: WebSocket[] = [];
 let made = 0;
 
@@ -44,7 +44,7 @@ function openOne(url: string): Promise<void> {
   return new Promise((resolve) => {
     socket.addEventListener("message", ({ data }) => {
       const frame = JSON.parse(String(data)) as { event: string; channel?: string; data: string };
-      if (frame.event === "hello" && frame.channel === EVERYONE) state.heard += 1;
+      if (frame.event === "hello" && frame.channel === EVERYONE) state.received += 1;
       else if (frame.event === "pusher:connection_established")
         for (const channel of wanted) subscribe(socket, channel, frame.data, number);
       else if (frame.event === "pusher_internal:subscription_succeeded" && --missing === 0) {

@@ -6,7 +6,7 @@ import { until } from "../pilvi/pilvi.ts";
 
 const SOURCE = resolve(import.meta.dir, "thief.ts");
 /** A user that owns nothing of Pilvi. */
-const STRANGER = 54_321;
+const OTHER_UID = 54_321;
 
 export interface Thief {
   /** Every address that was bound, and how: `port at address with [socket options]`. */
@@ -28,7 +28,7 @@ export async function startThief(bun: string, ports: number[]): Promise<Thief> {
   const child = Bun.spawn([bun, outputs[0]?.path ?? "", ...ports.map(String)], {
     cwd: "/",
     stdio: ["ignore", "pipe", "inherit"],
-    ...(process.getuid?.() === 0 ? { uid: STRANGER, gid: STRANGER } : {}),
+    ...(process.getuid?.() === 0 ? { uid: OTHER_UID, gid: OTHER_UID } : {}),
   });
   const loot = new Set<string>();
   let rounds = 0;

@@ -100,7 +100,7 @@ export class Victims {
     expect(socket.isOpen).toBe(true);
     const word = crypto.randomUUID();
     await publish(websockets.server, websockets.main, { channel: "news", name: word, data: "{}" });
-    await socket.told(word);
+    await socket.next(word);
   }
 
   /** The processes that must live on, by name. */

@@ -48,7 +48,7 @@ class HonestClient {
       env: { PATH: process.env.PATH ?? "" },
       stdio: ["ignore", "pipe", "inherit"],
     });
-    this.said = this.#hear();
+    this.said = this.#receive();
   }
 
   /** How often it was served. */
@@ -63,7 +63,7 @@ class HonestClient {
     this.#child.kill("SIGTERM");
   }
 
-  async #hear(): Promise<string> {
+  async #receive(): Promise<string> {
     let said = "";
     for await (const bytes of this.#child.stdout) {
       const text = new TextDecoder().decode(bytes);

@@ -75,12 +75,12 @@ export class ModelClient {
   }
 
   get isReady(): boolean {
-    return this.#heard.startsWith(READY);
+    return this.#received.startsWith(READY);
   }
 
   /** The last message it received: the reason why it is not served any more, or nothing. */
   get farewell(): string {
-    const last = this.#heard.at(-1);
+    const last = this.#received.at(-1);
     return this.hasEnded && (last === UNAVAILABLE || last === ASLEEP) ? last : "";
   }
 
@@ -96,7 +96,7 @@ export class ModelClient {
     return received.subarray(Math.min(1, end), end);
   }
 
-  get #heard(): string {
+  get #received(): string {
     return this.hasLeft ? "" : this.#peer.text;
   }
 

@@ -45,9 +45,9 @@ export class ModelGateway {
     if (this.#entry !== null) this.#send({ type: "wake", id: this.#entry.id, reason: REASON });
   }
 
-  tellQuiet(): void {
-    const isQuiet = this.state === "running" && this.#worksUntilMs <= performance.now();
-    if (isQuiet && this.#entry !== null) this.#send({ type: "quiet", id: this.#entry.id });
+  reportIdle(): void {
+    const isIdle = this.state === "running" && this.#worksUntilMs <= performance.now();
+    if (isIdle && this.#entry !== null) this.#send({ type: "idle", id: this.#entry.id });
   }
 
   /** It is killed, and all its clients are disconnected. */
@@ -96,7 +96,7 @@ export class ModelGateway {
   }
 
   /** A message of the host arrives. */
-  hear(message: HostMessage): void {
+  receive(message: HostMessage): void {
     switch (message.type) {
       case "entries":
         if (message.ids.length === 0) this.#close();

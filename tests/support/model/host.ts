@@ -33,7 +33,7 @@ export class ModelHost {
   failures = 0;
   /** Called when the gateway asks for the engine, and reports it idle. */
   onWake = () => {};
-  onQuiet = () => {};
+  onIdle = () => {};
   /** Sessions that the engine lost in the middle of a message. */
   cuts = 0;
 
@@ -62,21 +62,21 @@ export class ModelHost {
   }
 
   /** Called with each message of the gateway. */
-  hear(message: GatewayMessage): void {
+  receive(message: GatewayMessage): void {
     if (!this.isLinked) return;
     if (message.type === "wake") {
       this.wakes += 1;
       this.onWake();
     }
-    if (message.type === "quiet") this.onQuiet();
+    if (message.type === "idle") this.onIdle();
     this.#toHost.push(message);
   }
 
   /** Carries out a step that is due, if any. @returns whether there was any. */
   goOn(): boolean {
-    const canTell = this.#toGateway.length > 0;
-    const canHear = this.#toHost.length > 0;
-    if (canTell && (!canHear || this.#random(2) === 0)) {
+    const canSend = this.#toGateway.length > 0;
+    const canReceive = this.#toHost.length > 0;
+    if (canSend && (!canReceive || this.#random(2) === 0)) {
       this.#toGateway.shift()?.();
       return true;
     }
@@ -100,7 +100,7 @@ export class ModelHost {
     this.#become("draining");
     this.#step = "drained";
     const withinMs = 10 + this.#random(3_000);
-    this.#tell(() => {
+    this.#send(() => {
       this.isYielding = isYielding;
       this.#backend().drain(withinMs, isYielding);
     });
@@ -137,8 +137,8 @@ export class ModelHost {
   findLink(): void {
     if (this.isLinked) return;
     this.isLinked = true;
-    this.#tellState();
-    this.#tell(() => {
+    this.#sendState();
+    this.#send(() => {
       this.wakes = 0;
       this.#backend().remind();
     });
@@ -151,13 +151,13 @@ export class ModelHost {
 
   #take(message: GatewayMessage): void {
     if (message.type === "wake") return this.#wake();
-    if (message.type === "quiet") return this.suspend(true);
+    if (message.type === "idle") return this.suspend(true);
     if (message.type === "busy" && this.#step !== null) return this.#stayAwake();
     if (message.type !== this.#step) return;
     if (this.#isWanted || this.engine === null || this.engine.isBusy) return this.#stayAwake();
     if (message.type === "drained") {
       this.#step = "detached";
-      return this.#tell(() => this.#backend().detach());
+      return this.#send(() => this.#backend().detach());
     }
     this.#step = null;
     if (this.engine.sessions > 0) throw new Error("the engine was stopped under a client");
@@ -206,18 +206,18 @@ export class ModelHost {
 
   #become(state: RouteState): void {
     this.state = state;
-    this.#tellState();
+    this.#sendState();
   }
 
-  #tellState(): void {
+  #sendState(): void {
     const { entry } = this;
-    this.#tell(() => {
+    this.#send(() => {
       if (this.#backend().entry.state !== entry.state) this.wakes = 0;
       this.#backend().update(entry);
     });
   }
 
-  #tell(message: () => void): void {
+  #send(message: () => void): void {
     if (this.isLinked) this.#toGateway.push(message);
   }
 }

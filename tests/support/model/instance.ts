@@ -32,7 +32,7 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
       deps.onWake();
       instance.wake();
     },
-    quiet: () => instance.idle(),
+    idle: () => instance.idle(),
     users: () => instance.sleep.refreshUsers(),
     woken: () => undefined,
     holding: () => undefined,

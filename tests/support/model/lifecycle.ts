@@ -227,12 +227,12 @@ export class LifecycleWorld implements WorkWorld {
     const { manifest, engine } = this;
     const isAsleep = engine === null && saysAsleep(manifest);
     if (demand === "suspend" && !(isAsleep && this.isSaved))
-      this.fault("a sleep was told that lost something");
+      this.fault("a sleep that lost something was reported");
     if (demand === "close" && engine !== null) this.fault("a stop did not end the engine");
     if (demand === "remove" && (engine !== null || manifest !== null)) this.fault("something was left of it");
     if (demand === "ensure" && manifest?.spec !== spec) this.fault("an ensure was lost");
     if (demand === "ensure" && isApplied(this.#lifecycle.state) && engine !== null && engine.spec !== spec)
-      this.fault("it runs with another spec than it was told");
+      this.fault("it runs with another spec than the desired one");
   }
 
   /** It crashes, or is killed. */

@@ -66,7 +66,7 @@ export class ModelConnection {
     for (const line of bytes.toString().trim().split("\n")) {
       if (isHello(line)) continue;
       const message = JSON.parse(line) as HostMessage;
-      this.#pipes.toGateway.send(this.#gateway.delayMs, () => this.#gateway.hear(message));
+      this.#pipes.toGateway.send(this.#gateway.delayMs, () => this.#gateway.receive(message));
     }
     return bytes.length;
   }
@@ -97,8 +97,8 @@ export class ModelLink implements InstanceGateway {
     return this.#life.of(this.#link.contact);
   }
 
-  tell(entry: Route, isAnswer?: boolean): void {
-    this.#link.tell(entry, isAnswer);
+  publish(entry: Route, isAnswer?: boolean): void {
+    this.#link.publish(entry, isAnswer);
   }
 
   withdraw(id: string): Promise<void> {

@@ -25,7 +25,7 @@ export interface Waker {
 }
 
 /** The host's reason for leaving an engine awake that did not answer in time. */
-const SILENT_ENGINE = "The engine did not tell whether it is in use.";
+const SILENT_ENGINE = "The engine did not report whether it is in use.";
 
 /** An instance that is asleep when clients connect. */
 export class Sleeper {
@@ -65,7 +65,7 @@ export class Sleeper {
     const before = await this.state();
     const result = await use();
     let now = before;
-    await until("the wake is told", async () => {
+    await until("the wake is shown", async () => {
       now = await this.state();
       return now.state === "awake" && !Bun.deepEquals(now.last_wake, before.last_wake);
     });

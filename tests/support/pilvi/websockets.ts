@@ -104,7 +104,7 @@ interface Frame {
   data?: unknown;
 }
 
-function tellsOfEntry({ event }: Frame): boolean {
+function reportsEntry({ event }: Frame): boolean {
   return event === "pusher_internal:subscription_succeeded";
 }
 
@@ -134,14 +134,14 @@ export class RawSocket {
   }
 
   /** Waits for an event and gives its data. */
-  async told(event: string): Promise<unknown> {
+  async next(event: string): Promise<unknown> {
     await until(`${event} has come`, () => this.frames.some((frame) => frame.event === event));
     return this.frames.find((frame) => frame.event === event)?.data;
   }
 
   /** Waits until the server has let it in. */
   async connected(): Promise<this> {
-    await this.told("pusher:connection_established");
+    await this.next("pusher:connection_established");
     return this;
   }
 
@@ -165,7 +165,7 @@ export class RawSocket {
 
   /** Becomes a member of many presence channels at once. */
   async enterAll({ attributes }: ApplicationResource, channels: string[], member: object): Promise<void> {
-    const data = JSON.parse(String(await this.told("pusher:connection_established"))) as {
+    const data = JSON.parse(String(await this.next("pusher:connection_established"))) as {
       socket_id: string;
     };
     const channel_data = JSON.stringify(member);
@@ -176,7 +176,7 @@ export class RawSocket {
       const auth = `${attributes.key}:${signature}`;
       this.#socket.send(JSON.stringify({ event: "pusher:subscribe", data: { channel, auth, channel_data } }));
     }
-    await until("it is a member of each", () => this.frames.filter(tellsOfEntry).length === channels.length);
+    await until("it is a member of each", () => this.frames.filter(reportsEntry).length === channels.length);
   }
 
   async closed(): Promise<number> {

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { saslInitialResponse, saslResponse, startupMessage } from "../../../src/gateway/postgres/messages.ts";
 
 /** A message of a server. */
-export interface Heard {
+export interface BackendMessage {
   type: string;
   body: Buffer;
 }
@@ -63,18 +63,18 @@ export class RawPostgres {
     return bytes;
   }
 
-  async next(): Promise<Heard> {
+  async next(): Promise<BackendMessage> {
     const header = await this.read(5);
     const body = await this.read(header.readInt32BE(1) - 4);
     return { type: header.toString("latin1", 0, 1), body };
   }
 
   /** All messages up to one of this type. */
-  async until(type: string): Promise<Heard[]> {
-    const heard: Heard[] = [];
-    do heard.push(await this.next());
-    while (heard.at(-1)?.type !== type);
-    return heard;
+  async until(type: string): Promise<BackendMessage[]> {
+    const received: BackendMessage[] = [];
+    do received.push(await this.next());
+    while (received.at(-1)?.type !== type);
+    return received;
   }
 
   /**
@@ -82,7 +82,7 @@ export class RawPostgres {
    * @param then is sent directly behind the proof.
    * @returns the messages from the end of the authentication on.
    */
-  async prove(password: string, then: Uint8Array = Buffer.alloc(0)): Promise<Heard[]> {
+  async prove(password: string, then: Uint8Array = Buffer.alloc(0)): Promise<BackendMessage[]> {
     const offer = await this.until("R");
     const nonce = randomBytes(12).toString("base64");
     this.send(saslInitialResponse("SCRAM-SHA-256", `n,,n=,r=${nonce}`));
@@ -90,10 +90,10 @@ export class RawPostgres {
     if (challenge.type === "E") return [...offer, challenge];
     const answer = saslResponse(answerTo(challenge.body.toString("latin1", 4), nonce, password));
     this.send(Buffer.concat([answer, then]));
-    const heard: Heard[] = [];
-    do heard.push(await this.next());
-    while (!"EZ".includes(heard.at(-1)?.type ?? ""));
-    return heard;
+    const received: BackendMessage[] = [];
+    do received.push(await this.next());
+    while (!"EZ".includes(received.at(-1)?.type ?? ""));
+    return received;
   }
 
   close(): void {
@@ -120,7 +120,7 @@ export function startup(parameters: Record<string, string>, version = 0x3_0000):
 }
 
 /** The fields of an ErrorResponse by their types. */
-export function errorOf({ type, body }: Heard | undefined = { type: "", body: Buffer.alloc(0) }) {
+export function errorOf({ type, body }: BackendMessage | undefined = { type: "", body: Buffer.alloc(0) }) {
   if (type !== "E") throw new Error(`it is a message of type ${JSON.stringify(type)}, not an error`);
   const fields = body
     .toString()

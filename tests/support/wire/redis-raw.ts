@@ -5,7 +5,7 @@ const PATIENCE_MS = 60_000;
 
 export class RawRedis {
   #socket: Socket<RawRedis> | null = null;
-  #heard = "";
+  #received = "";
   #unsent: Buffer = Buffer.alloc(0);
   #isEnded = false;
   #wake: () => void = () => {};
@@ -15,7 +15,7 @@ export class RawRedis {
     const raw = new RawRedis();
     const socket = {
       binaryType: "buffer" as const,
-      data: (_: Socket<RawRedis>, bytes: Buffer) => raw.#hear(bytes),
+      data: (_: Socket<RawRedis>, bytes: Buffer) => raw.#receive(bytes),
       drain: () => raw.#flush(),
       end: () => raw.#end(),
       close: () => raw.#end(),
@@ -42,8 +42,8 @@ export class RawRedis {
   /** Sends bytes and returns the answer up to an ending text. @throws when the other side closes before. */
   async ask(text: string, end: string): Promise<string> {
     this.write(text);
-    await this.#until(() => this.#heard.endsWith(end));
-    if (!this.#heard.endsWith(end)) throw new Error(`closed after ${JSON.stringify(this.#heard)}`);
+    await this.#until(() => this.#received.endsWith(end));
+    if (!this.#received.endsWith(end)) throw new Error(`closed after ${JSON.stringify(this.#received)}`);
     return this.#take();
   }
 
@@ -60,13 +60,13 @@ export class RawRedis {
   }
 
   #take(): string {
-    const heard = this.#heard;
-    this.#heard = "";
-    return heard;
+    const received = this.#received;
+    this.#received = "";
+    return received;
   }
 
-  #hear(bytes: Buffer): void {
-    this.#heard += bytes.toString("latin1");
+  #receive(bytes: Buffer): void {
+    this.#received += bytes.toString("latin1");
     this.#wake();
   }
 
@@ -82,7 +82,7 @@ export class RawRedis {
 
   async #until(holds: () => boolean): Promise<void> {
     const giveUp = setTimeout(() => {
-      this.#heard += " (timed out)";
+      this.#received += " (timed out)";
       this.close();
     }, PATIENCE_MS);
     while (!holds() && !this.#isEnded) {

@@ -11,7 +11,7 @@ const schema = z.object({
   storage: z.int().min(20).max(65_536).meta({ description: "Gigabytes on disk.", example: 20 }),
   is_public: isPublic,
   uses_pitr: z.boolean().meta({
-    description: "Whether any point in time shall be restorable; whether it is, `supports_pitr` tells.",
+    description: "Whether any point in time shall be restorable; `supports_pitr` says whether it is.",
     example: false,
   }),
   retention_days: retentionDays,

@@ -43,7 +43,7 @@ export const databaseResource = z
         status: z.enum(databaseStatuses).meta({
           id: "DatabaseSchemaStatus",
           description:
-            "`available` means that the database is there; why one takes long, its cluster's `meta` tells.",
+            "`available` means that the database is there; its cluster's `meta` says why a database takes long.",
           example: "available",
         }),
         created_at: createdAt,

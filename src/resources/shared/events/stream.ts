@@ -100,7 +100,7 @@ async function* chunksOf(
 ): AsyncGenerator<string, void, undefined> {
   let cursor = first;
   yield `retry: ${RETRY_MS}\n${bookmark(cursor)}`;
-  for (let toldId = cursor, dueAtMs = performance.now() + heartbeatMs; !ended.aborted;) {
+  for (let sentId = cursor, dueAtMs = performance.now() + heartbeatMs; !ended.aborted;) {
     // Subscribes before it reads, so that a commit during the read notifies again.
     const rung = bell.next();
     const { isValid, rows } = await readAfter(db, principal, cursor);
@@ -113,8 +113,8 @@ async function* chunksOf(
     const isDue = performance.now() >= dueAtMs;
     if (text !== "" || isDue) {
       // A client whose filters hide every event still learns its position from a bookmark.
-      yield text !== "" ? text : cursor === toldId ? ":\n\n" : bookmark(cursor);
-      toldId = cursor;
+      yield text !== "" ? text : cursor === sentId ? ":\n\n" : bookmark(cursor);
+      sentId = cursor;
       dueAtMs = performance.now() + heartbeatMs;
     }
     if (rows.length < BATCH) await rung.within(dueAtMs - performance.now(), ended);

@@ -1,4 +1,4 @@
-// Samples what no event tells: the storage of all resources, and the connections and messages of WebSocket clusters.
+// Samples what no event reports: the storage of all resources, and the connections and messages of WebSocket clusters.
 import { forEachLimited } from "../../../lib/for-each-limited.ts";
 import type { Figures } from "../../../contracts/host-answers.ts";
 import type { Database } from "../../../store/database.ts";

@@ -76,14 +76,14 @@ export const newFields = {
   subscription_count_enabled: z
     .boolean()
     .meta({
-      description: "Whether clients are told how many subscribers their channels have.",
+      description: "Whether clients receive the numbers of subscribers of their channels.",
       example: false,
     })
     .default(DEFAULTS.subscriptionCountEnabled),
   webhooks: z
     .array(webhook)
     .max(MAX_WEBHOOKS)
-    .meta({ description: "Addresses that are told of what happens, in signed requests.", example: [] })
+    .meta({ description: "Addresses that receive events, in signed requests.", example: [] })
     .default([]),
 };
 

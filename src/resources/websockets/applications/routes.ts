@@ -59,7 +59,7 @@ export function applicationOperations(context: KindContext): Operation[] {
       },
     }),
     routes.show({
-      description: "One application. Whether its latest change is in force, its cluster's status tells.",
+      description: "One application. Its cluster's status shows whether its latest change is in force.",
     }),
     routes.change({
       description:

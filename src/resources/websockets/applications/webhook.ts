@@ -21,7 +21,10 @@ export const webhook = z
       .array(z.enum(webhookEventTypes))
       .min(1)
       .max(webhookEventTypes.length)
-      .meta({ description: "What it is told of.", example: ["channel_occupied", "channel_vacated"] }),
+      .meta({
+        description: "The types of events that it receives.",
+        example: ["channel_occupied", "channel_vacated"],
+      }),
     batch_enabled: z.boolean().optional().meta({
       description: "Whether a request may have several events; each has one when left out.",
       example: true,

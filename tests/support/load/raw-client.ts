@@ -7,34 +7,34 @@ import { startup } from "../wire/postgres-raw.ts";
 
 export type Protocol = "postgres" | "mysql" | "redis";
 
-export class Stranger {
-  #socket: Socket<Stranger> | null = null;
-  #heard: Buffer = Buffer.alloc(0);
+export class RawClient {
+  #socket: Socket<RawClient> | null = null;
+  #received: Buffer = Buffer.alloc(0);
   #isEnded = false;
   #wake: () => void = () => {};
 
-  static async open(port: number, hostname = "127.0.0.1"): Promise<Stranger> {
-    const stranger = new Stranger();
+  static async open(port: number, hostname = "127.0.0.1"): Promise<RawClient> {
+    const client = new RawClient();
     const socket = {
       binaryType: "buffer" as const,
-      data: (_: Socket<Stranger>, bytes: Buffer) => stranger.#hear(bytes),
-      end: (ended: Socket<Stranger>) => {
+      data: (_: Socket<RawClient>, bytes: Buffer) => client.#receive(bytes),
+      end: (ended: Socket<RawClient>) => {
         ended.end();
-        stranger.#end();
+        client.#end();
       },
-      close: () => stranger.#end(),
-      error: () => stranger.#end(),
+      close: () => client.#end(),
+      error: () => client.#end(),
     };
-    stranger.#socket = await Bun.connect<Stranger>({ hostname, port, socket, data: stranger });
-    return stranger;
+    client.#socket = await Bun.connect<RawClient>({ hostname, port, socket, data: client });
+    return client;
   }
 
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  get heard(): Buffer {
-    return this.#heard;
+  get received(): Buffer {
+    return this.#received;
   }
 
   /** Bytes that the kernel does not take at once are lost. */
@@ -43,8 +43,8 @@ export class Stranger {
   }
 
   /** Waits until bytes have arrived. @returns false when the other side closes before. */
-  async until(holds: (heard: Buffer) => boolean): Promise<boolean> {
-    while (!holds(this.#heard)) {
+  async until(holds: (received: Buffer) => boolean): Promise<boolean> {
+    while (!holds(this.#received)) {
       if (this.#isEnded) return false;
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
@@ -54,7 +54,7 @@ export class Stranger {
   /** All bytes that arrive until the other side closes. */
   async rest(): Promise<Buffer> {
     await this.until(() => false);
-    return this.#heard;
+    return this.#received;
   }
 
   /** Ends its sending, and reads the other side to its end. */
@@ -68,8 +68,8 @@ export class Stranger {
     this.#end();
   }
 
-  #hear(bytes: Buffer): void {
-    this.#heard = Buffer.concat([this.#heard, bytes]);
+  #receive(bytes: Buffer): void {
+    this.#received = Buffer.concat([this.#received, bytes]);
     this.#wake();
   }
 
@@ -81,39 +81,39 @@ export class Stranger {
 
 /** Tries a wrong password, with no more work than an attacker has. @returns the server's last message. */
 export async function tryWrongPassword(protocol: Protocol, port: number, user: string): Promise<string> {
-  const stranger = await Stranger.open(port);
+  const client = await RawClient.open(port);
   try {
-    await ATTEMPTS[protocol](stranger, user);
-    return stranger.heard.toString("latin1");
+    await ATTEMPTS[protocol](client, user);
+    return client.received.toString("latin1");
   } finally {
-    stranger.close();
+    client.close();
   }
 }
 
-const ATTEMPTS: Record<Protocol, (stranger: Stranger, user: string) => Promise<unknown>> = {
-  async postgres(stranger, user) {
-    const proof = await beginLogin(stranger, user);
-    stranger.write(saslResponse(`c=biws,r=${proof.nonce},p=${randomBytes(32).toString("base64")}`));
-    return await stranger.rest();
+const ATTEMPTS: Record<Protocol, (client: RawClient, user: string) => Promise<unknown>> = {
+  async postgres(client, user) {
+    const proof = await beginLogin(client, user);
+    client.write(saslResponse(`c=biws,r=${proof.nonce},p=${randomBytes(32).toString("base64")}`));
+    return await client.rest();
   },
-  async mysql(stranger, user) {
-    await stranger.until((heard) => heard.length > 4 && heard.length >= 4 + heard.readUIntLE(0, 3));
-    stranger.write(framed(1, handshakeResponse({ user, proof: randomBytes(20) })));
-    return await stranger.rest();
+  async mysql(client, user) {
+    await client.until((received) => received.length > 4 && received.length >= 4 + received.readUIntLE(0, 3));
+    client.write(framed(1, handshakeResponse({ user, proof: randomBytes(20) })));
+    return await client.rest();
   },
-  async redis(stranger, user) {
-    stranger.write(`AUTH ${user} ${randomBytes(16).toString("hex")}\r\n`);
-    return await stranger.until((heard) => heard.includes("\r\n"));
+  async redis(client, user) {
+    client.write(`AUTH ${user} ${randomBytes(16).toString("hex")}\r\n`);
+    return await client.until((received) => received.includes("\r\n"));
   },
 };
 
 /** Takes a login to Postgres as far as is possible without a password. @returns the nonce of both sides. */
-export async function beginLogin(stranger: Stranger, user: string): Promise<{ nonce: string }> {
-  stranger.write(startup({ user, database: "main" }));
-  await stranger.until((heard) => heard.includes("SCRAM-SHA-256\0"));
-  stranger.write(saslInitialResponse("SCRAM-SHA-256", "n,,n=,r=strangersnonce"));
-  await stranger.until((heard) => heard.includes("i=4096"));
-  return { nonce: /r=([^,]*)/.exec(stranger.heard.toString("latin1"))?.[1] ?? "" };
+export async function beginLogin(client: RawClient, user: string): Promise<{ nonce: string }> {
+  client.write(startup({ user, database: "main" }));
+  await client.until((received) => received.includes("SCRAM-SHA-256\0"));
+  client.write(saslInitialResponse("SCRAM-SHA-256", "n,,n=,r=hostilenonce"));
+  await client.until((received) => received.includes("i=4096"));
+  return { nonce: /r=([^,]*)/.exec(client.received.toString("latin1"))?.[1] ?? "" };
 }
 
 /** The same numbers in each run (xorshift32). */
