@@ -46,6 +46,8 @@ export interface Config {
   isInsecure: boolean;
   /** How long events are kept. */
   eventsDays: number;
+  /** How long activity is kept. */
+  auditDays: number;
   logLevel: string;
   /** How many data directories of each database engine are kept ready for new clusters; 0 turns that off. */
   warmSlots: number;
@@ -81,6 +83,8 @@ const clientUrl = z
   .refine(isClientUrl, "must be a URL such as https://pilvi.example.com, with nothing after the path")
   .transform((text) => text.replace(/\/+$/, "").replace(/\/api$/, ""));
 
+const days = wholeNumber.refine((value) => value >= 1 && value <= 3_650, "must be from 1 to 3650");
+
 const environment = z.object({
   PILVI_HOST: address.default("127.0.0.1"),
   PILVI_PORT: port.default(7458),
@@ -110,9 +114,8 @@ const environment = z.object({
   PILVI_QUOTA_MEMORY: byteSize.default(2048 * 1024 ** 4),
   PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
   PILVI_QUOTA_CONNECTIONS: wholeNumber.default(50_000_000),
-  PILVI_EVENTS_DAYS: wholeNumber
-    .refine((days) => days >= 1 && days <= 3_650, "must be from 1 to 3650")
-    .default(90),
+  PILVI_EVENTS_DAYS: days.default(90),
+  PILVI_AUDIT_DAYS: days.default(400),
   PILVI_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error")
     .default("info"),
@@ -233,6 +236,7 @@ function configOf(env: Environment): Config {
     tlsDir: env.PILVI_TLS_DIR === undefined ? undefined : absolute(env.PILVI_TLS_DIR),
     isInsecure: env.PILVI_INSECURE,
     eventsDays: env.PILVI_EVENTS_DAYS,
+    auditDays: env.PILVI_AUDIT_DAYS,
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,

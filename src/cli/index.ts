@@ -1,5 +1,6 @@
 // The commands about resources, and the interfaces that the program needs to run them.
 import type { Command } from "commander";
+import { addActivity } from "./activity/index.ts";
 import { addCaches } from "./caches/index.ts";
 import { addDatabases } from "./databases/index.ts";
 import { addEvents } from "./events/index.ts";
@@ -25,4 +26,5 @@ export function addResourceCommands(program: Command, session: Session): void {
   addMembers(program, session);
   addTokens(program, session);
   addUsage(program, session);
+  addActivity(program, session);
 }

@@ -3,6 +3,7 @@ import type { AnyOperation } from "../api/operation/operation.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database } from "../store/database.ts";
 import { accountOperations, SignIn } from "./accounts/index.ts";
+import { activityOperation } from "./activity/index.ts";
 import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";
 import type { KindContext, ResourceKind } from "./kind.ts";
@@ -33,6 +34,7 @@ export function allOperations(context: KindContext): AnyOperation[] {
     ...memberOperations(context, signIn, kindNames),
     ...tokenOperations(context, kindNames),
     usageOperation(context, computeUnits),
+    activityOperation(context),
   ];
 }
 

@@ -1,4 +1,5 @@
 // The typed client of Pilvi's HTTP API: one member for each kind of resource.
+import { Activity } from "./activity.ts";
 import { Caches } from "./caches.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Databases } from "./databases.ts";
@@ -32,6 +33,7 @@ export class PilviClient {
   readonly sessions: Sessions;
   readonly usage: UsageClient;
   readonly users: Users;
+  readonly activity: Activity;
 
   constructor(options: ConnectionOptions) {
     const connection = new Connection(options);
@@ -48,5 +50,6 @@ export class PilviClient {
     this.sessions = new Sessions(connection);
     this.usage = new UsageClient(connection);
     this.users = new Users(connection);
+    this.activity = new Activity(connection);
   }
 }

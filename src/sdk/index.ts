@@ -1,5 +1,6 @@
 // The public exports of the client.
 export type { SessionResource, UserResource } from "../resources/accounts/schema.ts";
+export type { ActivityResource } from "../resources/activity/schema.ts";
 export type { CacheResource, CacheStatus } from "../resources/caches/schema.ts";
 export type {
   DatabaseClusterResource,
@@ -67,3 +68,4 @@ export type {
   WebSocketClusterPage,
 } from "./websockets.ts";
 export type { UsageFilter, UsagePage } from "./usage.ts";
+export type { ActivityFilter, ActivityPage } from "./activity.ts";

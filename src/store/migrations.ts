@@ -11,6 +11,7 @@ import journals from "../../migrations/0009_journals.sql" with { type: "text" };
 import accounts from "../../migrations/0010_accounts.sql" with { type: "text" };
 import pages from "../../migrations/0011_pages.sql" with { type: "text" };
 import usage from "../../migrations/0012_usage.sql" with { type: "text" };
+import activity from "../../migrations/0013_activity.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: Migration[] = [
   { name: "0010_accounts", sql: accounts },
   { name: "0011_pages", sql: pages },
   { name: "0012_usage", sql: usage },
+  { name: "0013_activity", sql: activity },
 ];

@@ -41,6 +41,7 @@ const DEFAULTS: Record<string, string> = {
   PILVI_QUOTA_STORAGE: `\`${byteSizeText(config.quotas.storageBytes)}\``,
   PILVI_QUOTA_CONNECTIONS: `\`${config.quotas.connections}\``,
   PILVI_EVENTS_DAYS: `\`${config.eventsDays}\``,
+  PILVI_AUDIT_DAYS: `\`${config.auditDays}\``,
   PILVI_LOG_LEVEL: `\`${config.logLevel}\``,
   PILVI_URL: `\`${loadClientConfig({}).url}\``,
   PILVI_TOKEN: "`token` in the data directory",

@@ -18,6 +18,7 @@ export interface AbilityText {
 const SHARED: readonly AbilityText[] = [
   { name: "metrics:read", description: "Read the metrics of the organization." },
   { name: "usage:read", description: "Read what the organization uses." },
+  { name: "activity:read", description: "Read who changed what in the organization, from where and when." },
   { name: "members:read", description: "List the members of the organization and the open invitations." },
   { name: "members:write", description: "Invite members, change their roles, and remove them." },
   { name: "tokens:read", description: "List the tokens of the organization." },

@@ -4,8 +4,8 @@ import type { SessionPrincipal, TokenPrincipal } from "./auth.ts";
 
 /** The token or the user that made a request; every principal is one. */
 export type Actor =
-  | Pick<TokenPrincipal, "kind" | "tokenId" | "organizationId">
-  | Pick<SessionPrincipal, "kind" | "userId" | "organizationId">;
+  | Pick<TokenPrincipal, "kind" | "tokenId" | "organizationId" | "address">
+  | Pick<SessionPrincipal, "kind" | "userId" | "organizationId" | "address">;
 
 export interface AuditEntry {
   principal: Actor;
@@ -24,7 +24,8 @@ export async function recordAudit(tx: Transaction, entry: AuditEntry): Promise<v
   const tokenId = principal.kind === "token" ? principal.tokenId : null;
   const userId = principal.kind === "session" ? principal.userId : null;
   await tx`
-    insert into audit (organization_id, token_id, user_id, request_id, action, resource_kind, resource_id, details)
-    values (${principal.organizationId}, ${tokenId}, ${userId}, ${entry.requestId},
+    insert into audit (
+      organization_id, token_id, user_id, address, request_id, action, resource_kind, resource_id, details)
+    values (${principal.organizationId}, ${tokenId}, ${userId}, ${principal.address ?? ""}, ${entry.requestId},
             ${entry.action}, ${entry.kind}, ${entry.id}, ${entry.details})`;
 }

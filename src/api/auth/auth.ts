@@ -13,6 +13,8 @@ interface Authority {
   organizationId: string;
   /** `*` stands for all abilities. */
   abilities: readonly string[];
+  /** The IP address of the request; empty or left out where it is not known. */
+  address?: string | undefined;
 }
 
 /** The token of a request. */

@@ -50,12 +50,14 @@ export function executorOf(operation: AnyOperation, shell: Shell) {
     addDeprecation(context, operation, params);
     const request = context.req.raw;
     const url = urlOf(request);
-    const principal = await principalOf(operation, context, shell, url);
+    const client = clientOf(request, url, context.env.address ?? "");
+    const proven = await principalOf(operation, context, shell, url);
+    const principal = proven && { ...proven, address: client.address };
     const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
     const input = await readInput(operation, request, { url, address, params, principal });
     const asked = {
       ...input,
-      client: clientOf(request, url, context.env.address ?? ""),
+      client,
       url,
       address,
       requestId: context.get("requestId"),

@@ -15,6 +15,7 @@ import type { Vault } from "../../lib/secrets.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
 import { Loop } from "../../reconciler/loop.ts";
 import { allOperations, allReconcilers, kinds, recordUnknownAllocations } from "../../resources/index.ts";
+import { keepActivityFor } from "../../resources/activity/index.ts";
 import type { KindContext } from "../../resources/kind.ts";
 import { followJournal } from "../../resources/shared/events/intake.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
@@ -144,6 +145,7 @@ async function startControl(
   void followStorage({ db, driver }, watching.signal, log);
   void followJournal({ db, host }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
+  const stopForgetting = keepActivityFor(config.auditDays, db, log);
   const stopCounting = keepUsage(db, hosts, log);
   // The first answer of the API already knows which instances sleep.
   await Promise.race([watched, Bun.sleep(HOST_TIMEOUT_MS)]);
@@ -152,6 +154,7 @@ async function startControl(
   return async () => {
     watching.abort();
     stopPruning();
+    stopForgetting();
     stopCounting();
     unfollow();
     await Promise.all([app.close(), Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])]);

@@ -60,7 +60,7 @@ export function acceptOperation(db: Database, signIn: SignIn): AnyOperation {
         if (!(await takeInvitation(tx, invitation.id))) throw unusable();
         const userId = await join(tx);
         if (!(await insertMember(tx, { organizationId, userId, role }))) throw alreadyMember();
-        const actor = { kind: "session", userId, organizationId } as const;
+        const actor = { kind: "session", userId, organizationId, address: client.address } as const;
         const details = { role };
         const entry = { requestId, action: "accept", kind: "invitations", id: invitation.id, details };
         await recordAudit(tx, { principal: actor, ...entry });

@@ -82,7 +82,7 @@ function createOperation(db: Database): AnyOperation {
 
 async function createOrganization(
   db: Database,
-  { userId }: SessionPrincipal,
+  { userId, address }: SessionPrincipal,
   name: string,
   requestId: string,
 ): Promise<OwnOrganizationResource> {
@@ -100,7 +100,7 @@ async function createOrganization(
       insert into organizations (id, name) values (${id}, ${name}) on conflict (name) do nothing returning id`;
     if (rows.length === 0) throw takenName();
     await insertMember(tx, { organizationId: id, userId, role: "owner" });
-    const actor = { kind: "session", userId, organizationId: id } as const;
+    const actor = { kind: "session", userId, organizationId: id, address } as const;
     await recordAudit(tx, {
       principal: actor,
       requestId,
@@ -129,13 +129,13 @@ function renameOperation(db: Database): AnyOperation {
     body,
     success: single("The organization.", 200),
     async handle({ principal, params: { id }, body: { name }, requestId }) {
-      const { userId } = sessionUserOf(principal);
+      const { userId, address } = sessionUserOf(principal);
       const organization = (await organizationsOf(db, userId)).find((each) => each.id === id);
       if (organization === undefined) throw notFound("organization");
       if (organization.role !== "owner") {
         throw forbidden("Only an owner of the organization may rename it.");
       }
-      await rename(db, { userId, id, name, requestId });
+      await rename(db, { userId, address, id, name, requestId });
       return { document: { data: render({ ...organization, name }) } };
     },
   });
@@ -143,9 +143,14 @@ function renameOperation(db: Database): AnyOperation {
 
 async function rename(
   db: Database,
-  { userId, id, name, requestId }: { userId: string; id: string; name: string; requestId: string },
+  {
+    id,
+    name,
+    requestId,
+    ...user
+  }: { id: string; name: string; requestId: string } & Pick<SessionPrincipal, "userId" | "address">,
 ): Promise<void> {
-  const actor = { kind: "session", userId, organizationId: id } as const;
+  const actor = { kind: "session", ...user, organizationId: id } as const;
   const entry = { principal: actor, requestId, action: "update", kind: KIND, id, details: { name } };
   try {
     await db.begin(async (tx) => {

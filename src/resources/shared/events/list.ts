@@ -1,5 +1,6 @@
 // Reads events by page; every page costs the same, however many events exist.
 import type { SQL } from "bun";
+import type { Cursor } from "../../../api/jsonapi/cursor.ts";
 import type { Database } from "../../../store/database.ts";
 import { eventResourceTypes, eventTypes, type EventResourceType, type EventType } from "../event-schema.ts";
 
@@ -25,16 +26,10 @@ export interface EventFilter {
   resourceIds: readonly string[] | null;
 }
 
-/** The position of the next page: an event's time in microseconds since 1970, and its id. */
-export interface EventCursor {
-  atMicros: string;
-  id: string;
-}
-
 /** A page of events. */
 export interface EventPage {
   rows: EventRow[];
-  next: EventCursor | null;
+  next: Cursor | null;
 }
 
 /** The columns of events for a statement, as SQL. */
@@ -49,7 +44,7 @@ const MICROS = `(extract(epoch from at) * 1000000)::bigint::text`;
 export async function listEvents(
   db: Database,
   filter: EventFilter,
-  page: { since: string | null; until: string | null; cursor: EventCursor | null; size: number },
+  page: { since: string | null; until: string | null; cursor: Cursor | null; size: number },
 ): Promise<EventPage> {
   const { since, until, cursor, size } = page;
   const before =

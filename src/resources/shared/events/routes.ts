@@ -1,6 +1,7 @@
 // `GET /events`: what happened to the resources of the organization.
 import { z } from "zod";
 import { can, type Principal } from "../../../api/auth/auth.ts";
+import { cursorDocument, cursorOf, cursorPage, cursorQuery } from "../../../api/jsonapi/cursor.ts";
 import { filterQuery } from "../../../api/jsonapi/filters.ts";
 import { JSON_API } from "../../../api/jsonapi/jsonapi.ts";
 import { invalid, type FieldErrors } from "../../../api/jsonapi/errors.ts";
@@ -21,28 +22,19 @@ import {
 } from "../event-schema.ts";
 import { resourceFilter, timeFilter } from "../resource-filter.ts";
 import { EventBells } from "./bells.ts";
-import { listEvents, type EventCursor, type EventFilter } from "./list.ts";
+import { listEvents, type EventFilter } from "./list.ts";
 import { renderEvent } from "./render.ts";
 import { openStream } from "./stream.ts";
 
 const PAGE_SIZE = 100;
 
 const EVENT_ID = /^\d{1,18}$/;
-const CURSOR = /^(\d{1,16})-(\d{1,18})$/;
 
 const query = z.object({
   ...filterQuery({ type: eventTypes, resource_type: eventResourceTypes }),
   ...resourceFilter("events"),
   ...timeFilter,
-  "page[cursor]": z
-    .string()
-    .regex(CURSOR, "must be the cursor of an earlier answer")
-    .optional()
-    .meta({
-      description: "Where the page begins: `meta.next_cursor` of the page before.",
-      example: "1773562733204112-184",
-      override: { pattern: undefined },
-    }),
+  ...cursorQuery,
   ...pageSizeQuery,
   follow: z.enum(["", "1", "true"]).optional().meta({
     description:
@@ -64,17 +56,6 @@ type Query = z.output<typeof query>;
 
 /** The members that only the list has, not the stream. */
 const OF_LISTS = ["filter[since]", "filter[until]", "page[cursor]", "page[size]", "per_page"] as const;
-
-const page = z.object({
-  data: z.array(eventResource),
-  links: z
-    .object({ first: z.string(), next: z.string().optional() })
-    .meta({ id: "CursorLinks", description: "Absolute; `next` is absent on the last page." }),
-  meta: z.object({
-    per_page: z.int().min(1).max(100),
-    next_cursor: z.string().nullable().meta({ description: "Null on the last page.", example: null }),
-  }),
-});
 
 /** The operation. */
 export function listEventsOperation({ db }: KindContext): Operation {
@@ -102,7 +83,7 @@ export function listEventsOperation({ db }: KindContext): Operation {
     success: {
       status: 200,
       description: "A page of events, or a stream of them.",
-      schema: page,
+      schema: cursorDocument(eventResource),
       contentType: JSON_API,
       stream:
         "Messages with the `id` of an event and the event as `data`; `event: bookmark` has no event, but an id to go on after.",
@@ -123,17 +104,7 @@ export function listEventsOperation({ db }: KindContext): Operation {
         cursor: cursorOf(asked["page[cursor]"]),
         size,
       });
-      const nextCursor = next && `${next.atMicros}-${next.id}`;
-      return {
-        document: {
-          data: rows.map(renderEvent),
-          links: {
-            first: linkTo(url, null),
-            ...(nextCursor !== null && { next: linkTo(url, nextCursor) }),
-          },
-          meta: { per_page: size, next_cursor: nextCursor },
-        },
-      };
+      return { document: cursorPage(url, { size, next, data: rows.map(renderEvent) }) };
     },
   });
 }
@@ -161,16 +132,4 @@ function readable(principal: Principal, asked: EventResourceType[] | null): Even
   const visible = eventResourceTypes.filter((type) => can(principal, eventAbilities[type]));
   if (asked === null) return visible.length === eventResourceTypes.length ? null : visible;
   return asked.filter((type) => visible.includes(type));
-}
-
-function cursorOf(text: string | undefined): EventCursor | null {
-  const [, atMicros, id] = CURSOR.exec(text ?? "") ?? [];
-  return atMicros === undefined || id === undefined ? null : { atMicros, id };
-}
-
-function linkTo(url: URL, cursor: string | null): string {
-  const copy = new URL(url);
-  if (cursor === null) copy.searchParams.delete("page[cursor]");
-  else copy.searchParams.set("page[cursor]", cursor);
-  return copy.href;
 }

@@ -1,0 +1,33 @@
+// Deletes activity beyond its retention, in small batches.
+import type { Log } from "../../lib/log.ts";
+import type { Database } from "../../store/database.ts";
+
+const INTERVAL_MS = 3_600_000;
+/** Small enough that other statements do not notice. */
+const BATCH = 1_000;
+
+/** Deletes old activity now and every hour. @returns a function that stops it. */
+export function keepActivityFor(days: number, db: Database, log: Log): () => void {
+  const run = () => {
+    pruneActivity(db, days, BATCH).catch((error: unknown) =>
+      log.warn({ error }, "could not delete old activity"),
+    );
+  };
+  const timer = setInterval(run, INTERVAL_MS);
+  run();
+  return () => clearInterval(timer);
+}
+
+/** Deletes batch after batch until nothing old is left; several processes may do it. @returns how many were deleted. */
+export async function pruneActivity(db: Database, days: number, batch: number): Promise<number> {
+  for (let sum = 0; ;) {
+    // Ids follow the times closely enough that the oldest stand at the beginning of the primary key.
+    const rows = await db`
+      delete from audit where id in (
+        select id from (select id, at from audit order by id limit ${batch} for update skip locked) oldest
+        where at < now() - make_interval(days => ${days}))
+      returning id`;
+    sum += rows.length;
+    if (rows.length < batch) return sum;
+  }
+}
