@@ -33,6 +33,9 @@ beforeAll(async () => {
   const { server, main } = await createServer(pilvi);
   const websocket = { port: Number(new URL(server.meta.url).port), password: main.attributes.key ?? "" };
   const api = { port: pilvi.port, password: TOKEN };
+  // The flood with a valid token is another organization's.
+  const made = await pilvi.run("token", "create", "--name", "neighbour", "--organization", "neighbours");
+  const otherToken = made.stdout.trim();
   const target = (protocol: Place["protocol"]): Place => {
     const found = hostileLoad.targets.find((place) => place.protocol === protocol);
     if (found === undefined) throw new Error(`there is no target that speaks ${protocol}`);
@@ -41,7 +44,7 @@ beforeAll(async () => {
   places = { postgres: target("postgres"), mysql: target("mysql"), cache: target("redis"), api, websocket };
   wellBehaved = [
     ...hostileLoad.neighbours,
-    { protocol: "api", ...api },
+    { protocol: "api", port: pilvi.port, password: otherToken },
     { protocol: "websocket", ...websocket },
   ];
   usual = await besideWellBehaved(wellBehaved, untilUsedAgain);
