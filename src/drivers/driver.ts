@@ -3,6 +3,7 @@ import type { Figures, Offer, Series, StorageReading } from "../contracts/host-a
 import type { JournalRecord } from "../contracts/journal.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
+import type { ReadingsAnswer } from "../contracts/readings.ts";
 
 /** Selects metrics of an instance. */
 export interface MetricsQuery {
@@ -49,6 +50,13 @@ export interface Driver {
    * @throws PublicError when the driver cannot be reached.
    */
   storage(cursor?: string): Promise<StorageReading>;
+  /**
+   * What was measured of instances in each minute, the oldest minute first, at most some dozens of minutes at a time.
+   * @param cursor of an earlier answer, all of whose batches were taken; everything that waits when left out or no
+   *   longer known, so a batch may come again.
+   * @throws PublicError when the driver cannot be reached.
+   */
+  readings(cursor?: string): Promise<ReadingsAnswer>;
   /**
    * The free ports of these, at the address where the driver's instances would listen.
    * @throws PublicError when the driver cannot be reached.

@@ -5,6 +5,7 @@ import type { Exposure, InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Limits } from "../contracts/observation.ts";
 import type { MetricsQuery } from "../drivers/driver.ts";
 import { PublicError } from "../lib/errors.ts";
+import type { CounterName, GaugeName } from "../contracts/readings.ts";
 import type { Protocol } from "../contracts/gateway-link.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
 import type { InstalledEngine } from "./installed-engine.ts";
@@ -76,8 +77,16 @@ export interface Usage {
   idleSeconds: number | null;
   /** How many connections the engine has had since its start, the host's own included. */
   connections: number;
-  /** How many connections the host made to learn these figures. */
+  /** How many connections the host itself has made since it asked last, for these and for other figures. */
   ownConnections: number;
+}
+
+/** Figures of an engine at a moment, without those of Pilvi's own sessions where the engine tells them apart. */
+export interface EngineReading {
+  /** Whether the counters begin with each process; else they go on over clean restarts. */
+  isPerProcess: boolean;
+  counters: Partial<Record<CounterName, number>>;
+  gauges: Partial<Record<GaugeName, number>>;
 }
 
 /** The engine cannot save what it holds, so a stop would lose it. The owner must learn of that. */
@@ -202,6 +211,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    * How clients that connect directly use it; left out by an engine whose sleeping instances never had such clients.
    */
   usage?(context: EngineContext<S>): Promise<Usage>;
+  /**
+   * Reads the counters and gauges of the engine, as no use of it; left out by an engine without any.
+   * @throws when the engine does not answer.
+   */
+  reading?(context: EngineContext<S>): Promise<EngineReading>;
   /**
    * The log line that says that the engine will not end because it cannot save; left out by an engine that always ends.
    */

@@ -1,7 +1,7 @@
 // All instances of this machine: takes them up at the start, makes, removes and watches them.
 import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
-import type { Figures, Offer, Series, StorageReading } from "../contracts/host-answers.ts";
+import type { Figures, Offer, Series } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
 import type { MetricsQuery } from "../drivers/driver.ts";
@@ -12,28 +12,20 @@ import type { Log } from "../lib/log.ts";
 import { allotUid, canSwitchUsers } from "./os/accounts.ts";
 import { Addresses } from "./os/addresses.ts";
 import { newestOfEachMajor, offered, type HostSettings } from "./engine/context.ts";
-import { diskUseOf } from "./os/disk-use.ts";
 import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
 import { Instance } from "./instance/instance.ts";
 import { measuredInstances, presentIds, restlessIds, withEngine } from "./instance/selections.ts";
 import { HostJournal } from "./journal/host-journal.ts";
-import {
-  addressSocket,
-  gatewaySocket,
-  instanceFolder,
-  instanceIds,
-  instancesDir,
-  journalFile,
-} from "./os/layout.ts";
+import { addressSocket, gatewaySocket, instanceIds, instancesDir, journalFile } from "./os/layout.ts";
 import { trimLogs } from "./os/engine-logs.ts";
 import { lockHolders } from "./os/locks.ts";
 import { OomCounter } from "./engine/out-of-memory.ts";
 import { Runner } from "./engine/runner.ts";
 import { slotKindsOf, WarmPool } from "./provisioning/warm-pool.ts";
 import { StartLimiter } from "./engine/start-limiter.ts";
-import { StorageMeter } from "./os/storage-meter.ts";
+import { Measurements } from "./metrics/measurements.ts";
 import type { InstanceDependencies } from "./instance/dependencies.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
@@ -50,9 +42,6 @@ const ADOPTION_TIMEOUT_MS = 3_000;
 /** A late request is late by seconds; far fewer instances can be removed in that time. */
 const REMEMBERED_REMOVALS = 10_000;
 
-/** Far more than a usual database has. Further files are not measured. */
-const MAX_MEASURED_FILES = 200_000;
-
 /** Gets every change of every instance. */
 export type Listener = (observation: Observation) => void;
 
@@ -63,11 +52,11 @@ export class Host {
   readonly #gateway: GatewayLink;
   readonly #addresses: Addresses;
   readonly #deps: InstanceDependencies;
-  readonly #storage: StorageMeter;
   #timers: ReturnType<typeof setInterval>[] = [];
   readonly #oomKills = new OomCounter();
   readonly #instances = new Map<string, Instance>();
   readonly journal: HostJournal;
+  readonly measurements: Measurements;
   readonly #listeners = new Set<Listener>();
   /** Ids are never reused, so a request for a removed id is a late request. */
   readonly #removed = new Set<string>();
@@ -91,10 +80,11 @@ export class Host {
       runner: (parts) => new Runner(parts, this.journal.of(parts.id)),
       onChange: (observation) => this.#changed(observation),
     };
-    this.#storage = new StorageMeter(
-      () => measuredInstances(this.#instances.values()),
-      (id) => diskUseOf(instanceFolder(settings.dataDir, id).path, MAX_MEASURED_FILES),
-    );
+    this.measurements = new Measurements(settings.dataDir, log, {
+      stored: () => measuredInstances(this.#instances.values()),
+      instances: () => [...this.#instances.values()].flatMap(({ metered }) => metered.now ?? []),
+      find: (id) => this.#instances.get(id)?.metered.now ?? undefined,
+    });
   }
 
   /**
@@ -119,7 +109,7 @@ export class Host {
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     const started = forEachLimited(others, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     void Promise.all([adopted, started]).then(() => this.#warmUp());
-    void this.#storage.run();
+    this.measurements.start();
     await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
   }
 
@@ -166,11 +156,6 @@ export class Host {
   async figures(id: string): Promise<Figures> {
     const { engine, context } = this.#running(id);
     return (await engine.figures?.(context)) ?? { whole: {}, parts: [] };
-  }
-
-  /** The latest measurement of the instances' disk use. */
-  storage(cursor: string | undefined): StorageReading {
-    return this.#storage.readingAfter(cursor);
   }
 
   /** The ports that no program listens on, at any address of instances. */
@@ -250,7 +235,7 @@ export class Host {
 
   #stopTimers(): void {
     for (const timer of this.#timers) clearInterval(timer);
-    this.#storage.stop();
+    this.measurements.stop();
   }
 
   /** An unknown instance in a gateway's message is being removed, so the message is ignored. */
@@ -283,6 +268,7 @@ export class Host {
   #changed(observation: Observation): void {
     this.#log.info({ instance: observation.id, state: observation.state }, "instance changed");
     this.journal.observed(observation);
+    this.measurements.changed(observation.id, observation.state);
     for (const listener of this.#listeners) {
       try {
         listener(observation);

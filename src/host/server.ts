@@ -40,10 +40,10 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
     routes: {
       [hostPath("/offer")]: { GET: async () => Response.json(await host.offer()) },
       [hostPath("/storage")]: {
-        GET: (request) => {
-          const cursor = new URL(request.url).searchParams.get("cursor") ?? undefined;
-          return Response.json(host.storage(cursor));
-        },
+        GET: (request) => Response.json(host.measurements.storage(cursorOf(request))),
+      },
+      [hostPath("/readings")]: {
+        GET: (request) => Response.json(host.measurements.readings(cursorOf(request))),
       },
       [hostPath("/free-ports")]: {
         GET: (request) => freePortsResponse(host, new URL(request.url)),
@@ -89,6 +89,10 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
   chmodSync(socketPath, 0o600);
   if (canSwitchUsers()) chownSync(socketPath, CONTROL_ACCOUNT.uid, CONTROL_ACCOUNT.gid);
   return () => server.stop(true);
+}
+
+function cursorOf(request: Request): string | undefined {
+  return new URL(request.url).searchParams.get("cursor") ?? undefined;
 }
 
 function freePortsResponse(host: Host, { searchParams }: URL): Response {

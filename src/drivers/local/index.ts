@@ -12,6 +12,7 @@ import {
 } from "../../contracts/host-answers.ts";
 import { journalAnswerSchema } from "../../contracts/journal.ts";
 import { observationSchema } from "../../contracts/observation.ts";
+import { readingsAnswerSchema } from "../../contracts/readings.ts";
 import { ContractError, readAs, readJsonAs } from "../../contracts/read.ts";
 import { checkPath, hostPath, MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
 import { PublicError } from "../../lib/errors.ts";
@@ -64,6 +65,11 @@ export function localDriver(
     const response = await ask(method, path, init);
     return readAs(schema, await response.json(), ANSWER);
   };
+  /** Asks for what is new since an answer with this cursor. */
+  const askAfter = <T>(schema: z.core.$ZodType<T>, path: string, cursor?: string): Promise<T> => {
+    const query = new URLSearchParams(cursor === undefined ? {} : { cursor });
+    return askFor(schema, "GET", `${path}?${query}`, { signal: AbortSignal.timeout(metricsTimeoutMs) });
+  };
   return {
     offer: () => askFor(offerSchema, "GET", "/offer"),
     ensure: (spec, signal) => {
@@ -84,15 +90,10 @@ export function localDriver(
     },
     figures: (id, signal) =>
       askFor(figuresSchema, "GET", `/instances/${id}/figures`, { signal: signal ?? null }),
-    storage: (cursor) => {
-      const query = new URLSearchParams(cursor === undefined ? {} : { cursor });
-      const signal = AbortSignal.timeout(metricsTimeoutMs);
-      return askFor(storageReadingSchema, "GET", `/storage?${query}`, { signal });
-    },
-    freePorts: (ports, signal) => {
-      const query = new URLSearchParams({ ports: ports.join(",") });
-      return askFor(freePortsSchema, "GET", `/free-ports?${query}`, { signal: signal ?? null });
-    },
+    storage: (cursor) => askAfter(storageReadingSchema, "/storage", cursor),
+    readings: (cursor) => askAfter(readingsAnswerSchema, "/readings", cursor),
+    freePorts: (ports, signal) =>
+      askFor(freePortsSchema, "GET", `/free-ports?ports=${ports.join(",")}`, { signal: signal ?? null }),
     journal: async (after, signal) =>
       (await askFor(journalAnswerSchema, "GET", `/journal?after=${after}`, { signal })).records,
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal, log),

@@ -12,6 +12,7 @@ import { isReady } from "./admin.ts";
 import { applySpec, restoreUsers } from "./apply.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
 import { firstData } from "./install-db.ts";
+import { reading } from "./reading.ts";
 import { blockingActivity, users } from "./sessions.ts";
 
 /** The longest error from the log, which may quote a customer's text. */
@@ -37,6 +38,7 @@ export const mariadb: Engine<MysqlSpec> & { program: ForeignProgram } = {
   isReady,
   blockingActivity,
   users,
+  reading,
   stopSignal: "SIGTERM",
   stopTimeoutMs: 60_000,
   explain,

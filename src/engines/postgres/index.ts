@@ -14,6 +14,7 @@ import { applySpec, restoreUsers } from "./apply.ts";
 import { configFiles, socketName } from "./config.ts";
 import { creatableExtensions } from "./extensions.ts";
 import { firstData } from "./initdb.ts";
+import { reading } from "./reading.ts";
 import { blockingActivity, users } from "./sessions.ts";
 
 /** The longest error from the log, which may quote a customer's text. */
@@ -46,6 +47,7 @@ export const postgres: Engine<PostgresSpec> & { program: ForeignProgram } = {
   isReady,
   blockingActivity,
   users,
+  reading,
   extensions: creatableExtensions,
   env: ({ spec }) => (isStore(spec) ? {} : SESSIONS_FIRST),
   fitsProcessLimit: true,

@@ -3,7 +3,7 @@
 import type { CacheSpec } from "../../contracts/instance-spec.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
-import { PersistenceError, type EngineContext, type Usage } from "../engine.ts";
+import { PersistenceError, type EngineContext, type EngineReading, type Usage } from "../engine.ts";
 import { eachClient, fieldsOf, type Client } from "./client-list.ts";
 import { ADMIN_NAME, customerRules, hasRules } from "./config.ts";
 
@@ -33,6 +33,12 @@ const WRITES: [field: string, reason: string][] = [
   ["aof_rewrite_in_progress", "The cache rewrites its append-only file."],
   ["aof_rewrite_scheduled", "The cache is about to rewrite its append-only file."],
 ];
+
+/** The connections of the host to an engine since the last question for its usage. */
+const ownConnections = new WeakMap<object, number>();
+
+/** The sections of `INFO` for a reading. Other sections have texts that customers can make as long as they like. */
+const READ_SECTIONS = ["clients", "memory", "stats", "keyspace"];
 
 /** Whether the administrator can log in and gets an answer. */
 export async function isReady(context: EngineContext<CacheSpec>): Promise<boolean> {
@@ -65,6 +71,7 @@ export async function blockingActivity(context: EngineContext<CacheSpec>): Promi
   if (info.aof_last_write_status === "err")
     throw new PersistenceError("The cache cannot write its keys to the disk.");
   let reason: string | null = null;
+  noteConnection(context);
   await eachClient(context, (client) => {
     const tie = TIES.find(([, isSo]) => isSo(client));
     if (tie !== undefined) reason = `${nameOf(client)} ${tie[0]}.`;
@@ -76,18 +83,60 @@ export async function blockingActivity(context: EngineContext<CacheSpec>): Promi
 /** See `Engine.usage`. @throws when the engine does not answer. */
 export async function usage(context: EngineContext<CacheSpec>): Promise<Usage> {
   let idleSeconds: number | null = null;
+  noteConnection(context);
   await eachClient(context, ({ idle }) => {
     idleSeconds = Math.min(idleSeconds ?? Infinity, Number(idle));
     return false;
   });
   const info = await infoOf(context, "stats");
-  return { idleSeconds, connections: Number(info.total_connections_received), ownConnections: 2 };
+  const own = ownConnections.get(context) ?? 0;
+  ownConnections.delete(context);
+  return { idleSeconds, connections: Number(info.total_connections_received), ownConnections: own };
 }
 
-async function infoOf(context: EngineContext<CacheSpec>, section: string): Promise<Record<string, string>> {
-  return await asAdmin(context, async (client) =>
-    fieldsOf(String(await client.send("INFO", [section])), "\r\n", ":"),
-  );
+/** See `Engine.reading`. @throws when the engine does not answer. */
+export async function reading(context: EngineContext<CacheSpec>): Promise<EngineReading> {
+  const info = await infoOf(context, ...READ_SECTIONS);
+  const number = (field: string) => Number(info[field] ?? 0);
+  return {
+    isPerProcess: true,
+    counters: {
+      hits: number("keyspace_hits"),
+      misses: number("keyspace_misses"),
+      evictedKeys: number("evicted_keys"),
+      expiredKeys: number("expired_keys"),
+      commands: number("total_commands_processed"),
+      networkInBytes: number("total_net_input_bytes"),
+      networkOutBytes: number("total_net_output_bytes"),
+    },
+    gauges: {
+      connections: Math.max(0, number("connected_clients") - 1),
+      blockedConnections: number("blocked_clients"),
+      dataBytes: number("used_memory"),
+      keys: keysIn(info),
+    },
+  };
+}
+
+/** The keys of all databases, of lines such as `db0:keys=3,expires=1,avg_ttl=0`. */
+function keysIn(info: Record<string, string>): number {
+  const lines = Object.entries(info).filter(([field]) => /^db\d+$/.test(field));
+  return lines.reduce((sum, [, line]) => sum + Number(/keys=(\d+)/.exec(line)?.[1] ?? 0), 0);
+}
+
+function noteConnection(context: EngineContext<CacheSpec>): void {
+  ownConnections.set(context, (ownConnections.get(context) ?? 0) + 1);
+}
+
+async function infoOf(
+  context: EngineContext<CacheSpec>,
+  ...sections: string[]
+): Promise<Record<string, string>> {
+  return await asAdmin(context, async (client) => {
+    // Engines before version 7 take one section at a time.
+    const texts = await Promise.all(sections.map((section) => client.send("INFO", [section])));
+    return fieldsOf(texts.join("\r\n"), "\r\n", ":");
+  });
 }
 
 /** A client at the unix socket has no address of its own. */
@@ -102,9 +151,11 @@ function isPositive(field: string | undefined): boolean {
 }
 
 async function asAdmin<T>(
-  { paths, adminPassword }: EngineContext<CacheSpec>,
+  context: EngineContext<CacheSpec>,
   work: (client: Bun.RedisClient) => Promise<T>,
 ): Promise<T> {
+  const { paths, adminPassword } = context;
+  noteConnection(context);
   // Bun's client takes no long path and no path with characters that a URL escapes; this address has neither.
   return await withSocket(paths.socket, async (address) => {
     const client = new Bun.RedisClient(`redis+unix://${ADMIN_NAME}:${adminPassword}@localhost${address}`, {

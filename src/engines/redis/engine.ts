@@ -6,7 +6,7 @@ import type { ForeignProgram } from "../foreign-program.ts";
 import type { Engine } from "../engine.ts";
 import { firstNumbers } from "../versions.ts";
 import { grantedMemory } from "../memory.ts";
-import { blockingActivity, isReady, renewRules, usage } from "./admin.ts";
+import { blockingActivity, isReady, reading, renewRules, usage } from "./admin.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
 import { totalMemory } from "./memory.ts";
 import { adoptSnapshot } from "./persistence.ts";
@@ -40,6 +40,7 @@ export function redisLike(
     isReady,
     blockingActivity,
     usage,
+    reading,
     shutdownRefusedPattern: /can't exit|Errors trying to shut down/i,
     stopSignal: "SIGTERM",
     // The engine may first have to write all keys. `pilvi up` waits some longer than this for a host that ends.

@@ -5,7 +5,6 @@ import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import type { Log } from "../../lib/log.ts";
 import { Condition } from "../manifest/instance-state.ts";
 import { Contents } from "../engine/contents.ts";
 import { chooseEngine } from "../engine/context.ts";
@@ -18,6 +17,7 @@ import { foundAs, isApplied } from "../lifecycle/state.ts";
 import { uidOf } from "../os/accounts.ts";
 import { ownerOf } from "../os/shared-memory.ts";
 import { deleteFolder, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "../os/layout.ts";
+import { MeteredEngine } from "./metered-engine.ts";
 import { ManifestFile } from "../manifest/manifest-file.ts";
 import { readPersistedState } from "./persisted-state.ts";
 import type { EngineRunner, Runnable, RunnerParts } from "../engine/runner.ts";
@@ -29,10 +29,11 @@ import { manifestFor } from "../manifest/spec-change.ts";
 export class Instance {
   readonly id: string;
   readonly sleep: SleepCycle;
+  readonly metered: MeteredEngine;
   readonly failures: FailureHandler;
   readonly lifecycle: Pick<Machine, "state" | "since">;
   readonly #deps: InstanceDependencies;
-  readonly #log: Log;
+  readonly #log: InstanceDependencies["log"];
   readonly #folder: InstanceFolder;
   readonly #file: ManifestFile;
   readonly #machine: Machine;
@@ -51,28 +52,30 @@ export class Instance {
     const log = (this.#log = deps.log.child({ instance: id }));
     const folder = (this.#folder = instanceFolder(deps.settings.dataDir, id));
     const file = (this.#file = new ManifestFile(folder.manifest));
-    const lifecycle = (this.#machine = new Machine({
-      log,
-      perform: (effect) => this.#perform(effect),
-      onTransition: (transition) => deps.onTransition?.(id, transition),
-      onSeen: () => this.#condition.changed(),
-    }));
-    this.lifecycle = lifecycle;
+    const lifecycle =
+      (this.lifecycle =
+      this.#machine =
+        new Machine({
+          log,
+          perform: (effect) => this.#perform(effect),
+          onTransition: (transition) => deps.onTransition?.(id, transition),
+          onSeen: () => this.#condition.changed(),
+        }));
     const condition = (this.#condition = new Condition(lifecycle, () => {
       this.sleep.publish();
       deps.onChange(this.observe());
     }));
     const { settings, slots, gateway, addresses, starts } = deps;
-    const leaving = this.#leaving.signal;
-    const shared = { id, settings, folder, file, log, lifecycle, condition, gateway, leaving };
+    const [leaving, onIdle] = [this.#leaving.signal, () => this.idle()];
+    const shared = { id, settings, folder, file, log, lifecycle, condition, gateway, leaving, onIdle };
     const onEnded: RunnerParts["onEnded"] = (ended) => this.failures.ended(ended);
     const runner = (this.#runner = deps.runner({ ...shared, slots, onEnded }));
     const address = (this.#address = new InstanceAddress({ ...shared, runner, addresses }));
     const failures = (this.failures = new FailureHandler({ ...shared, runner, address }));
     const contents = (this.#contents = new Contents({ ...shared, runner }));
-    const onIdle = () => this.idle();
     const onFailed = (error: unknown) => failures.stoppedWithoutSleep(error);
-    const sleep = (this.sleep = new SleepCycle({ ...shared, runner, address, onIdle, onFailed }));
+    const sleep = (this.sleep = new SleepCycle({ ...shared, runner, address, onFailed }));
+    this.metered = new MeteredEngine({ ...shared, runner });
     this.#engine = { lifecycle, file, runner, address, contents, sleep, failures, starts };
   }
 

@@ -1,6 +1,7 @@
 // Finds the cgroups of this machine, and knows how limits are written there in version 1 and 2.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../../lib/errors.ts";
 
 const MOUNT = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
@@ -21,6 +22,8 @@ export interface CgroupBackend {
   settings(name: string, limits: GroupLimits): FileValue[];
   /** The memory files of a group. */
   memory(name: string): MemoryFiles;
+  /** The processor time of a group since it was made; null where the kernel does not count it for the group. */
+  cpuMs(name: string): number | null;
   /** The file and value to write for a weight, a multiple of the kernel's default. */
   weight(name: string, times: number): FileValue;
 }
@@ -34,6 +37,8 @@ export interface MemoryFiles {
   usage: string;
   /** Has a line `oom_kill N`: the number of processes that the kernel killed for lack of memory. */
   events: string;
+  /** The file and the name in it for file contents that the kernel may drop at any time, which `usage` includes. */
+  droppable: { path: string; name: string };
 }
 
 type FileValue = [path: string, value: string];
@@ -71,7 +76,12 @@ function version2(mount: string): CgroupBackend | null {
       swap: { path: join(mount, name, "memory.swap.max"), counts: "swapped" },
       usage: join(mount, name, "memory.current"),
       events: join(mount, name, "memory.events"),
+      droppable: { path: join(mount, name, "memory.stat"), name: "inactive_file" },
     }),
+    cpuMs: (name) => {
+      const usedUs = /^usage_usec (\d+)$/m.exec(textOf(join(mount, name, "cpu.stat")) ?? "")?.[1];
+      return usedUs === undefined ? null : Number(usedUs) / 1_000;
+    },
     weight: (name, times) => [join(mount, name, "cpu.weight"), String(Math.min(100 * times, 10_000))],
   };
 }
@@ -92,7 +102,13 @@ function version1(mount: string): CgroupBackend {
       swap: { path: join(mount, "memory", name, "memory.memsw.limit_in_bytes"), counts: "all" },
       usage: join(mount, "memory", name, "memory.usage_in_bytes"),
       events: join(mount, "memory", name, "memory.oom_control"),
+      droppable: { path: join(mount, "memory", name, "memory.stat"), name: "total_inactive_file" },
     }),
+    // Most machines mount both controllers together; elsewhere Pilvi's groups have no count.
+    cpuMs: (name) => {
+      const usedNs = textOf(join(mount, "cpu", name, "cpuacct.usage"));
+      return usedNs === null ? null : Number(usedNs) / 1_000_000;
+    },
     weight: (name, times) => [
       join(mount, "cpu", name, "cpu.shares"),
       String(Math.min(1024 * times, 262_144)),
@@ -114,5 +130,15 @@ function canWrite(path: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** The content of a file; null when there is none. */
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
   }
 }

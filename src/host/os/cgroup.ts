@@ -55,6 +55,29 @@ export function oomKills(backend: CgroupBackend | null, id: string): number {
   }
 }
 
+/**
+ * The usage of the instance's group; a member is null where there is no group or the kernel does not count it. Memory
+ * is without file contents that the kernel may drop at any time.
+ */
+export function usageOfGroup(
+  backend: CgroupBackend | null,
+  id: string,
+  limits: Limits,
+): { cpuMs: number | null; memoryBytes: number | null } {
+  if (backend === null || !isGrouped(limits)) return { cpuMs: null, memoryBytes: null };
+  return { cpuMs: backend.cpuMs(nameOf(id)), memoryBytes: memoryIn(backend.memory(nameOf(id))) };
+}
+
+function memoryIn({ usage, droppable }: MemoryFiles): number | null {
+  try {
+    const line = new RegExp(`^${droppable.name} (\\d+)$`, "m").exec(readFileSync(droppable.path, "utf8"));
+    return Math.max(0, numberIn(usage) - Number(line?.[1] ?? 0));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
 /** Deletes the instance's group. Its processes must have ended. */
 export async function dissolve(backend: CgroupBackend | null, id: string): Promise<void> {
   if (backend === null) return;

@@ -50,6 +50,11 @@ export function journalFile(dataDir: string): string {
   return join(dataDir, "host-journal.jsonl");
 }
 
+/** The readings of instances that the control plane has not taken yet. */
+export function readingsFile(dataDir: string): string {
+  return join(dataDir, "host-readings.jsonl");
+}
+
 /** Whether a name can be an instance's id. Other names could lead out of the folder, or are not the host's. */
 function isInstanceId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);

@@ -66,6 +66,11 @@ export class StorageMeter {
     }
   }
 
+  /** The latest measurement of an instance; undefined before the first. */
+  bytesOf(id: string): number | undefined {
+    return this.#measured.get(id)?.bytes;
+  }
+
   /** The sizes that have changed since the reading with this cursor; all sizes for an unknown cursor. */
   readingAfter(cursor: string | undefined): StorageReading {
     const [process, sequence] = cursor?.split(" ") ?? [];

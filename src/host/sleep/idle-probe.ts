@@ -11,7 +11,7 @@ export class IdleProbe {
     const usage = await engine.usage?.(context);
     const nowMs = performance.now();
     if (usage === undefined) return 0;
-    // Some connections are the poll's own; other clients may have come and gone between two polls.
+    // Some connections are the host's own; other clients may have come and gone between two polls.
     const { connections, ownConnections } = usage;
     const hasCome = this.#connections === null || connections !== this.#connections + ownConnections;
     this.#connections = connections;

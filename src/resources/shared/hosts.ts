@@ -43,6 +43,7 @@ function unserved(id: string, like: ServedHost): ServedHost {
     metrics: refuse,
     figures: refuse,
     storage: refuse,
+    readings: refuse,
     freePorts: refuse,
     journal: refuse,
     watch: () => {},

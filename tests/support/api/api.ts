@@ -153,6 +153,7 @@ function offeringDriver(offer: Offer): Driver {
     metrics: notUsed,
     figures: notUsed,
     storage: notUsed,
+    readings: notUsed,
     freePorts: async (ports) => ports,
     journal: notUsed,
     watch: notUsed,

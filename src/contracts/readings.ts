@@ -1,0 +1,85 @@
+// The readings of instances: what a host measured of each instance in a minute, until the control plane has taken it.
+import * as z from "zod/mini";
+
+/** What an engine counts; a reading has the increase in its minute. */
+export const counterNames = [
+  "commits",
+  "rollbacks",
+  "rowsWritten",
+  "blocksHit",
+  "blocksRead",
+  "deadlocks",
+  "walBytes",
+  "hits",
+  "misses",
+  "evictedKeys",
+  "expiredKeys",
+  "commands",
+  "networkInBytes",
+  "networkOutBytes",
+] as const;
+
+/** What an engine has at a moment; a reading has the value at the end of its minute. */
+export const gaugeNames = [
+  "connections",
+  "activeConnections",
+  "idleConnections",
+  "idleInTransactionConnections",
+  "blockedConnections",
+  "keys",
+  "dataBytes",
+] as const;
+
+export type CounterName = (typeof counterNames)[number];
+export type GaugeName = (typeof gaugeNames)[number];
+
+/** The most batches of an answer. A control plane that was away takes them in several answers. */
+export const MAX_BATCHES = 60;
+
+const amount = z.exactOptional(z.number().check(z.nonnegative()));
+const each = <Name extends string>(names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, amount])) as Record<Name, typeof amount>;
+
+export const readingSchema = z.strictObject({
+  /** The id of the instance. */
+  id: z.string().check(z.maxLength(64)),
+  /** How long the engine had a process, in milliseconds. */
+  awakeMs: z.number().check(z.nonnegative()),
+  /** The time awake multiplied by the processors of the instance's size. */
+  computeMs: z.number().check(z.nonnegative()),
+  /** Processor time of all processes of the instance, in milliseconds. */
+  cpuMs: z.number().check(z.nonnegative()),
+  /** The mean over the minute. Zero while the engine has no process, without file contents that the kernel may drop. */
+  memoryBytes: z.number().check(z.nonnegative()),
+  /** The disk use as it was measured last; absent before the first measurement. */
+  storageBytes: amount,
+  /** How often the instance was woken. */
+  wakes: z.number().check(z.nonnegative()),
+  /** Figures of the engine; absent where the engine has no such figure or did not answer. */
+  ...each(counterNames),
+  ...each(gaugeNames),
+});
+
+/** What was measured of an instance in a minute. */
+export type Reading = z.infer<typeof readingSchema>;
+
+export const readingBatchSchema = z.strictObject({
+  /** The beginning of the minute, by the clock of the host. */
+  at: z.iso.datetime(),
+  /** The instances that had a process in this minute; other instances took no processor and no memory. */
+  readings: z.array(readingSchema),
+});
+
+/** The readings of a minute. A minute without a batch was not measured. */
+export type ReadingBatch = z.infer<typeof readingBatchSchema>;
+
+export const readingsAnswerSchema = z.strictObject({
+  version: z.literal(1),
+  /** Names the last batch of this answer; a question with it says that all batches up to it were taken. */
+  cursor: z.string(),
+  /** The oldest first. */
+  batches: z.array(readingBatchSchema),
+});
+
+/** The batches after a cursor. */
+export type ReadingsAnswer = z.infer<typeof readingsAnswerSchema>;

@@ -1,0 +1,118 @@
+// Samples all instances four times a minute, asks their engines once, and publishes a batch for each minute.
+import type { Reading, ReadingBatch } from "../../contracts/readings.ts";
+import { forEachLimited } from "../../lib/for-each-limited.ts";
+import { InstanceMeter, type MeteredInstance } from "./instance-meter.ts";
+
+const MINUTE_MS = 60_000;
+const SAMPLE_INTERVAL_MS = 15_000;
+
+/** Asking is spread out, so that it does not take the processor from clients. */
+const ASKED_AT_ONCE = 4;
+/** A busy engine is left out of its minute; its counters then come with the next. */
+const ANSWER_TIMEOUT_MS = 5_000;
+
+/** The parts that a sampler works with. */
+export interface SamplerParts {
+  /** All instances of the host that may have customers. */
+  instances(): MeteredInstance[];
+  find(id: string): MeteredInstance | undefined;
+  storageBytesOf(id: string): number | undefined;
+  onBatch(batch: ReadingBatch): void;
+}
+
+export class Sampler {
+  readonly #parts: SamplerParts;
+  readonly #meters = new Map<string, InstanceMeter>();
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #minute = minuteOf(Date.now());
+  #samples = 0;
+
+  constructor(parts: SamplerParts) {
+    this.#parts = parts;
+  }
+
+  /** Samples on each quarter of a minute of the clock, until `stop`. */
+  start(): void {
+    this.#sampleAll();
+    const run = () => {
+      this.#timer = setTimeout(run, untilNextSampleMs());
+      this.#timer.unref();
+      if (minuteOf(Date.now()) === this.#minute) this.#sampleAll();
+      else void this.endMinute();
+    };
+    this.#timer = setTimeout(run, untilNextSampleMs());
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** Notes another state of an instance, so that the time awake is exact. */
+  changed(id: string, state: string): void {
+    const instance = this.#parts.find(id);
+    if (instance === undefined || (instance.process === null && !this.#meters.has(id))) return;
+    const meter = this.#meterOf(id);
+    if (state === "draining") {
+      // The last answer before a sleep; without it all since the last minute would be lost.
+      meter.sample(instance);
+      void meter.ask(instance);
+    }
+    meter.see(instance, performance.now());
+  }
+
+  /** Ends the minute that began last, whatever the clock says, and publishes its batch. */
+  async endMinute(): Promise<void> {
+    this.#sampleAll();
+    const at = new Date(this.#minute).toISOString();
+    const samples = this.#samples;
+    this.#minute = minuteOf(Date.now());
+    this.#samples = 0;
+    const taken = this.#parts.instances().flatMap((instance) => {
+      const meter = this.#meters.get(instance.id);
+      return meter === undefined ? [] : [{ instance, meter, figures: meter.endMinute(samples) }];
+    });
+    await forEachLimited(taken, ASKED_AT_ONCE, ({ instance, meter }) =>
+      Promise.race([meter.ask(instance), Bun.sleep(ANSWER_TIMEOUT_MS)]),
+    );
+    const readings = taken
+      .filter(({ figures }) => figures.awakeMs > 0)
+      .map(({ instance: { id }, meter, figures }) => this.#readingOf(id, meter, figures));
+    this.#parts.onBatch({ at, readings });
+  }
+
+  #readingOf(id: string, meter: InstanceMeter, figures: ReturnType<InstanceMeter["endMinute"]>): Reading {
+    const storageBytes = this.#parts.storageBytesOf(id);
+    return { id, ...figures, ...(storageBytes !== undefined && { storageBytes }), ...meter.takeAnswers() };
+  }
+
+  #sampleAll(): void {
+    const instances = this.#parts.instances();
+    const present = new Set(instances.map(({ id }) => id));
+    for (const id of this.#meters.keys()) if (!present.has(id)) this.#meters.delete(id);
+    for (const instance of instances) {
+      // A host may be full of instances that have slept since its start.
+      if (instance.process === null && !this.#meters.has(instance.id)) continue;
+      const meter = this.#meterOf(instance.id);
+      meter.see(instance, performance.now());
+      meter.sample(instance);
+    }
+    this.#samples += 1;
+  }
+
+  #meterOf(id: string): InstanceMeter {
+    const known = this.#meters.get(id);
+    if (known !== undefined) return known;
+    const meter = new InstanceMeter();
+    this.#meters.set(id, meter);
+    return meter;
+  }
+}
+
+function untilNextSampleMs(): number {
+  return SAMPLE_INTERVAL_MS - (Date.now() % SAMPLE_INTERVAL_MS);
+}
+
+function minuteOf(ms: number): number {
+  return ms - (ms % MINUTE_MS);
+}
