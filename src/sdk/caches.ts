@@ -2,11 +2,13 @@
 import type { z } from "zod";
 import type {
   cacheChange,
+  CacheMetrics,
   CacheResource,
   CacheStatus,
   cacheTypeList,
   newCache,
 } from "../resources/caches/schema.ts";
+import type { InstanceMetricPeriod } from "../resources/shared/metrics-schema.ts";
 import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
@@ -54,6 +56,16 @@ export class Caches extends Collection<CacheKind> {
    */
   async rotateCredentials(id: string, options: { idempotencyKey?: string } = {}): Promise<CacheDocument> {
     return await this.rotate<CacheDocument>(id, options);
+  }
+
+  /** Reads the metrics, of the last six hours by default; nothing is woken. */
+  async metrics(id: string, period?: InstanceMetricPeriod): Promise<CacheMetrics> {
+    const query = new URLSearchParams(period && { period });
+    return await this.connection.send<CacheMetrics>({
+      method: "GET",
+      path: `${this.pathOf(id)}/metrics`,
+      query,
+    });
   }
 
   /** Reads the available types, with their sizes and regions. */

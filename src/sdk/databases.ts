@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type {
   databaseClusterChange,
+  DatabaseMetrics,
   DatabaseClusterResource,
   DatabaseClusterStatus,
   databaseTypeList,
@@ -10,6 +11,7 @@ import type {
   DatabaseResource,
   DatabaseStatus,
 } from "../resources/databases/schema.ts";
+import type { InstanceMetricPeriod } from "../resources/shared/metrics-schema.ts";
 import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
@@ -81,6 +83,16 @@ export class Databases extends Collection<DatabaseKind> {
     options: { idempotencyKey?: string } = {},
   ): Promise<DatabaseClusterDocument> {
     return await this.rotate<DatabaseClusterDocument>(id, options);
+  }
+
+  /** Reads the metrics, of the last six hours by default; nothing is woken. */
+  async metrics(id: string, period?: InstanceMetricPeriod): Promise<DatabaseMetrics> {
+    const query = new URLSearchParams(period && { period });
+    return await this.connection.send<DatabaseMetrics>({
+      method: "GET",
+      path: `${this.pathOf(id)}/metrics`,
+      query,
+    });
   }
 
   /** Reads the available types, with their versions, regions and the members of their config. */

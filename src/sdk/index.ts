@@ -1,10 +1,11 @@
 // The public exports of the client.
 export type { SessionResource, UserResource } from "../resources/accounts/schema.ts";
 export type { ActivityResource } from "../resources/activity/schema.ts";
-export type { CacheResource, CacheStatus } from "../resources/caches/schema.ts";
+export type { CacheMetrics, CacheResource, CacheStatus } from "../resources/caches/schema.ts";
 export type {
   DatabaseClusterResource,
   DatabaseClusterStatus,
+  DatabaseMetrics,
   DatabaseResource,
   DatabaseStatus,
 } from "../resources/databases/schema.ts";
@@ -17,6 +18,7 @@ export type {
 export type { PasskeyResource } from "../resources/accounts/schema.ts";
 export type { AbilityResource, TokenResource } from "../resources/tokens/schema.ts";
 export type { UsageAmounts, UsageDayDocument, UsageResource } from "../resources/shared/usage-schema.ts";
+export type { InstanceMetricPeriod } from "../resources/shared/metrics-schema.ts";
 export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
 export type {
   ApplicationResource as WebsocketApplicationResource,

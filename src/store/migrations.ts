@@ -12,6 +12,7 @@ import accounts from "../../migrations/0010_accounts.sql" with { type: "text" };
 import pages from "../../migrations/0011_pages.sql" with { type: "text" };
 import usage from "../../migrations/0012_usage.sql" with { type: "text" };
 import activity from "../../migrations/0013_activity.sql" with { type: "text" };
+import metrics from "../../migrations/0014_metrics.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: Migration[] = [
   { name: "0011_pages", sql: pages },
   { name: "0012_usage", sql: usage },
   { name: "0013_activity", sql: activity },
+  { name: "0014_metrics", sql: metrics },
 ];

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
+import { addMetrics } from "../shared/metrics.ts";
 import { addRotate } from "../shared/rotate.ts";
 import { addShow } from "../shared/show.ts";
 import { addSuspend } from "../shared/suspend.ts";
@@ -32,6 +33,10 @@ export function addCaches(program: Command, session: Session): void {
   addSuspend(caches, session, cacheKind, (client, id) => client.caches.suspend(id), [
     "pilvi caches suspend sessions",
     "pilvi caches suspend sessions --json | jq .data.meta.sleep",
+  ]);
+  addMetrics(caches, session, cacheKind, (client, id, period) => client.caches.metrics(id, period), [
+    "pilvi caches metrics sessions",
+    "pilvi caches metrics sessions --period 7d --json | jq .data.cpu_usage",
   ]);
   addRotate(caches, session, cacheKind, (client, id) => client.caches.rotateCredentials(id), [
     "pilvi caches rotate sessions",

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
+import { addMetrics } from "../shared/metrics.ts";
 import { addRotate } from "../shared/rotate.ts";
 import { addShow } from "../shared/show.ts";
 import { addSuspend } from "../shared/suspend.ts";
@@ -35,6 +36,10 @@ export function addDatabases(program: Command, session: Session): void {
   addSuspend(databases, session, clusterKind, (client, id) => client.databases.suspend(id), [
     "pilvi databases suspend orders",
     "pilvi databases suspend orders --json | jq .data.meta.sleep",
+  ]);
+  addMetrics(databases, session, clusterKind, (client, id, period) => client.databases.metrics(id, period), [
+    "pilvi databases metrics orders",
+    "pilvi databases metrics orders --period 7d --json | jq .data.cpu_usage",
   ]);
   addRotate(databases, session, clusterKind, (client, id) => client.databases.rotateCredentials(id), [
     "pilvi databases rotate orders",

@@ -21,6 +21,8 @@ import { followJournal } from "../../resources/shared/events/intake.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
 import { ACTIONS } from "../../resources/shared/actions/store.ts";
 import { hostDirectory, servedHost } from "../../resources/shared/hosts.ts";
+import { instanceGauges } from "../../resources/shared/metrics/gauges.ts";
+import { followReadings } from "../../resources/shared/metrics/intake.ts";
 import { WatchedStates } from "../../resources/shared/observed-states.ts";
 import { sleepGauges } from "../../resources/shared/sleep-gauges.ts";
 import { followStorage } from "../../resources/shared/storage.ts";
@@ -135,6 +137,7 @@ async function startControl(
   const context: KindContext = { db, vault, hosts, quotas: config.quotas };
   const app = await createControlApp(config, context, log);
   app.metrics.addFigures(sleepGauges, context);
+  app.metrics.addFigures(instanceGauges, context);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const reconcilers = allReconcilers(context);
   const hostIds = hosts.all.map(({ id }) => id);
@@ -143,6 +146,7 @@ async function startControl(
   const watching = new AbortController();
   const watched = watchInstances({ db, host }, watching.signal, log);
   void followStorage({ db, driver }, watching.signal, log);
+  void followReadings({ db, host }, watching.signal, log);
   void followJournal({ db, host }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
   const stopForgetting = keepActivityFor(config.auditDays, db, log);

@@ -10,6 +10,7 @@ import { suspendInstance } from "../shared/suspend.ts";
 import { CACHES, changeCache, checkChange } from "./change.ts";
 import { createCache } from "./create.ts";
 import { engineCheck } from "./engines.ts";
+import { cacheMetricsOperation } from "./metrics/routes.ts";
 import { renderCache } from "./render.ts";
 import {
   cacheChange,
@@ -70,6 +71,7 @@ export function cacheOperations(context: KindContext): Operation[] {
         checkChange(context, valid, { organizationId, id }),
       change: (request) => changeCache(context, request),
     }),
+    cacheMetricsOperation(context, { tag, params }),
     suspend(routes, context),
     rotate(routes, context),
     routes.delete({

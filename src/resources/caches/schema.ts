@@ -16,6 +16,8 @@ import { region } from "../shared/regions.ts";
 import { sleepField } from "../shared/sleep.ts";
 import { cacheSizes, cacheTypeLabels, cacheTypes, sizesByType, type CacheType } from "./sizes.ts";
 
+export type { CacheMetrics } from "./metrics/schema.ts";
+
 export const cacheStatuses = [
   "creating",
   "updating",

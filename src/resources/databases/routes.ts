@@ -14,6 +14,7 @@ import { createDatabaseCluster } from "./create.ts";
 import { choicesFor, engineFaults, extensionsFor } from "./engines.ts";
 import { canSleep } from "./exposure.ts";
 import { legacy } from "./legacy.ts";
+import { databaseMetricsOperation } from "./metrics/routes.ts";
 import { clusterParams } from "./params.ts";
 import { renderDatabaseCluster } from "./render.ts";
 import {
@@ -79,7 +80,7 @@ export function databaseClusterOperations(context: KindContext): Operation[] {
         deleteInstance(context, request, { ...CLUSTERS, markParts: markDatabasesDeleting }),
     }),
   ];
-  return [...operations, types(offer), ...operations.map(legacy)];
+  return [...operations, databaseMetricsOperation(context, tag), types(offer), ...operations.map(legacy)];
 }
 
 function create(routes: ClusterRoutes, context: KindContext, offer: () => Promise<Offer>): Operation {

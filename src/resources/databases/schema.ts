@@ -23,6 +23,8 @@ import { databaseTypeLabels, databaseTypes, type DatabaseType } from "./types.ts
 // Clients of the API import only this file of the slice.
 export type { NewDatabase, DatabaseResource, DatabaseStatus } from "./schemas/schema.ts";
 
+export type { DatabaseMetrics } from "./metrics/schema.ts";
+
 export const databaseClusterStatuses = [
   "creating",
   "updating",

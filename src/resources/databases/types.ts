@@ -27,13 +27,15 @@ interface ProtocolTraits {
   driver: "mysql" | "pgsql";
   /** The engines that can serve the type, the preferred engine first. */
   engines: [EngineName, ...EngineName[]];
+  /** Whether the engine says what its connections do. */
+  hasConnectionStates: boolean;
   /** The verifier with which an engine checks the password. @param salt always the same for the same cluster. */
   verifierOf(password: string, salt: string): string;
 }
 
 export const protocols: Record<Protocol, ProtocolTraits> = {
-  mysql: { driver: "mysql", engines: ["mariadb"], verifierOf: nativeVerifier },
-  postgres: { driver: "pgsql", engines: ["postgres"], verifierOf: scramVerifier },
+  mysql: { driver: "mysql", engines: ["mariadb"], hasConnectionStates: false, verifierOf: nativeVerifier },
+  postgres: { driver: "pgsql", engines: ["postgres"], hasConnectionStates: true, verifierOf: scramVerifier },
 };
 
 /** The protocol of a type. */

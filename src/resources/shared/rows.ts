@@ -5,6 +5,7 @@ import type { Observation } from "../../contracts/observation.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { deleteActionsOf } from "./actions/store.ts";
+import { deleteMetricsOf } from "./metrics/roll-up.ts";
 import { deleteAllocation } from "./allocations.ts";
 import { recordEvent } from "./events/record.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
@@ -157,6 +158,7 @@ export async function eraseRow(tx: Transaction, kind: InstanceKind, id: string):
     delete from ${tx.unsafe(INSTANCE_KINDS[kind].table)} where id = ${id} returning organization_id as "organizationId", name`;
   await tx`delete from instances where resource_id = ${id}`;
   await deleteActionsOf(tx, id);
+  await deleteMetricsOf(tx, id);
   await forgetResource(tx, id);
   if (row !== undefined) {
     const resource = { type: INSTANCE_KINDS[kind].type, id, name: row.name };

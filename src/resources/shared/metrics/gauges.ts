@@ -1,0 +1,46 @@
+// The Prometheus metrics of running instances, of the last whole minute in the store: a scrape asks no engine.
+import type { FigureFamily, FigureSource, LabelledFigure } from "../../../api/http/metrics.ts";
+import type { KindContext } from "../../kind.ts";
+
+/** An instance whose last minute is older does not run. */
+const RECENT_SECONDS = 150;
+
+interface Row {
+  kind: string;
+  id: string;
+  processors: number | null;
+  memory: number | null;
+  storage: number | null;
+  connections: number | null;
+}
+
+const FAMILIES = {
+  processors: family("processors", "Processors that a running instance used in its last minute."),
+  memory: family("memory_bytes", "Memory of all processes of a running instance."),
+  storage: family("storage_bytes", "Disk use of a running instance."),
+  connections: family("connections", "Connections to the engine of a running cache or database cluster."),
+} as const;
+
+function family(name: string, help: string): FigureFamily {
+  return { name: `pilvi_instance_${name}`, help, type: "gauge", labels: ["kind", "id"], idLabels: ["id"] };
+}
+
+/** The gauges of all running instances, or of those of an organization. */
+export const instanceGauges: FigureSource<KindContext> = {
+  families: Object.values(FAMILIES),
+  async read({ db }, organizationId): Promise<LabelledFigure[]> {
+    const rows = await db<Row[]>`
+      select distinct on (m.resource_id) a.kind, m.resource_id as id, m.cpu_ms / 60000 as processors,
+             m.memory_bytes as memory, m.storage_bytes as storage, m.connections
+      from metrics_minutes m join allocations a using (resource_id)
+      where m.at > now() - make_interval(secs => ${RECENT_SECONDS})
+        and (${organizationId ?? null}::text is null or a.organization_id = ${organizationId ?? null})
+      order by m.resource_id, m.at desc`;
+    return rows.flatMap(({ kind, id, ...figures }) =>
+      (Object.keys(FAMILIES) as (keyof typeof FAMILIES)[]).flatMap((figure) => {
+        const value = figures[figure];
+        return value === null ? [] : [{ name: FAMILIES[figure].name, labels: { kind, id }, value }];
+      }),
+    );
+  },
+};

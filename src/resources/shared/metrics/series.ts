@@ -1,0 +1,98 @@
+// Makes the series of an answer from the stretches of a period.
+import type { Amounts, Lines } from "../metrics-schema.ts";
+import type { Figure } from "./columns.ts";
+import type { ResourceMetrics, Stretch } from "./read.ts";
+
+const SECONDS_PER_MINUTE = 60;
+const DIGITS = 6;
+
+/** The value of a line in a stretch; null where there is none, so that the point is left out. */
+export type LineValue = (stretch: Stretch) => number | null;
+
+/** Lines with these labels. A stretch has a point when all its values are known. */
+export function linesOf({ stretches }: ResourceMetrics, lines: Record<string, LineValue>): Lines {
+  const values = Object.values(lines);
+  const data = stretches.flatMap((stretch) => {
+    const y = values.map((value) => value(stretch));
+    return y.some((value) => value === null)
+      ? []
+      : [{ x: isoOf(stretch), y: y.map((value) => rounded(value ?? 0)) }];
+  });
+  const mean = (index: number) => data.reduce((total, { y }) => total + (y[index] ?? 0), 0) / data.length;
+  const average = data.length === 0 ? [] : values.map((_, index) => rounded(mean(index)));
+  return { labels: Object.keys(lines), average, data };
+}
+
+/** What adds up in each stretch, and its total over the period. */
+export function sumsOf({ stretches }: ResourceMetrics, ...figures: Figure[]): Amounts {
+  const data = stretches.map((stretch) => ({ x: isoOf(stretch), y: sum(stretch, figures) }));
+  return { data, total: data.reduce((total, { y }) => total + y, 0) };
+}
+
+/** A level at each stretch, and the last of them. */
+export function levelOf({ stretches }: ResourceMetrics, value: LineValue): Amounts {
+  const data = stretches.flatMap((stretch) => {
+    const y = value(stretch);
+    return y === null ? [] : [{ x: isoOf(stretch), y: rounded(y) }];
+  });
+  return { data, total: data.at(-1)?.y ?? 0 };
+}
+
+/** What adds up, for each second. Zero while the engine slept. */
+export function perSecond(...figures: Figure[]): LineValue {
+  return (stretch) => sum(stretch, figures) / (stretch.minutes * SECONDS_PER_MINUTE);
+}
+
+/** What adds up, in each stretch. */
+export function countOf(...figures: Figure[]): LineValue {
+  return (stretch) => sum(stretch, figures);
+}
+
+/** The time of a figure in milliseconds, in hours. */
+export function hoursOf(figure: Figure): LineValue {
+  return (stretch) => sum(stretch, [figure]) / 3_600_000;
+}
+
+/** The time of a figure in milliseconds, as a part of all time. */
+export function shareOf(figure: Figure): LineValue {
+  return (stretch) => sum(stretch, [figure]) / (stretch.minutes * SECONDS_PER_MINUTE * 1_000);
+}
+
+/** The mean of a figure, with zero for the minutes in which the engine slept. */
+export function meanOf(figure: Figure): LineValue {
+  return ({ minutes, figures }) =>
+    figures === null ? 0 : ((figures[figure] ?? 0) * figures.minutes) / minutes;
+}
+
+/** The disk use, which stays as it is while the engine sleeps; null while it was never measured. */
+export function storageOf({ stretches, storageBytes }: ResourceMetrics): LineValue {
+  const first = stretches.find(({ figures }) => figures?.storageBytes !== undefined)?.figures?.storageBytes;
+  let known = first ?? storageBytes;
+  const byStretch = new Map(
+    stretches.map((stretch) => {
+      known = stretch.figures?.storageBytes ?? known;
+      return [stretch.atMs, known] as const;
+    }),
+  );
+  return ({ atMs }) => byStretch.get(atMs) ?? null;
+}
+
+/** The part of a figure in the sum of both; null where both are zero. */
+export function ratioOf(part: Figure, rest: Figure): LineValue {
+  return (stretch) => {
+    const whole = sum(stretch, [part, rest]);
+    return whole === 0 ? null : sum(stretch, [part]) / whole;
+  };
+}
+
+function sum({ figures }: Stretch, names: Figure[]): number {
+  return names.reduce((total, name) => total + (figures?.[name] ?? 0), 0);
+}
+
+function isoOf({ atMs }: Stretch): string {
+  return new Date(atMs).toISOString();
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(DIGITS));
+}
