@@ -11,7 +11,7 @@ import { chooseEngine } from "../engine/context.ts";
 import { InstanceAddress } from "../engine/instance-address.ts";
 import { Callers } from "./callers.ts";
 import { ensureRunning, type EnsureRunningDeps } from "./ensure-running.ts";
-import type { Demand, Refusal, Ticket } from "../lifecycle/lifecycle.ts";
+import type { Demand, Ticket } from "../lifecycle/lifecycle.ts";
 import { Machine, type InstanceEffect } from "../lifecycle/machine.ts";
 import { foundAs, isApplied } from "../lifecycle/state.ts";
 import { uidOf } from "../os/accounts.ts";
@@ -19,6 +19,7 @@ import { ownerOf } from "../os/shared-memory.ts";
 import { deleteFolder, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "../os/layout.ts";
 import { MeteredEngine } from "./metered-engine.ts";
 import { ManifestFile } from "../manifest/manifest-file.ts";
+import { refusalSentence } from "./refusal-sentence.ts";
 import { readPersistedState } from "./persisted-state.ts";
 import type { EngineRunner, Runnable, RunnerParts } from "../engine/runner.ts";
 import { FailureHandler } from "../engine/failure-handler.ts";
@@ -52,21 +53,20 @@ export class Instance {
     const log = (this.#log = deps.log.child({ instance: id }));
     const folder = (this.#folder = instanceFolder(deps.settings.dataDir, id));
     const file = (this.#file = new ManifestFile(folder.manifest));
-    const lifecycle =
-      (this.lifecycle =
-      this.#machine =
-        new Machine({
-          log,
-          perform: (effect) => this.#perform(effect),
-          onTransition: (transition) => deps.onTransition?.(id, transition),
-          onSeen: () => this.#condition.changed(),
-        }));
+    const lifecycle = (this.#machine = new Machine({
+      log,
+      perform: (effect) => this.#perform(effect),
+      onTransition: (transition) => deps.onTransition?.(id, transition),
+      onSeen: () => this.#condition.changed(),
+    }));
+    this.lifecycle = lifecycle;
     const condition = (this.#condition = new Condition(lifecycle, () => {
       this.sleep.publish();
       deps.onChange(this.observe());
     }));
     const { settings, slots, gateway, addresses, starts } = deps;
-    const [leaving, onIdle] = [this.#leaving.signal, () => this.idle()];
+    const leaving = this.#leaving.signal;
+    const onIdle = () => this.idle();
     const shared = { id, settings, folder, file, log, lifecycle, condition, gateway, leaving, onIdle };
     const onEnded: RunnerParts["onEnded"] = (ended) => this.failures.ended(ended);
     const runner = (this.#runner = deps.runner({ ...shared, slots, onEnded }));
@@ -197,7 +197,7 @@ export class Instance {
         return this.#callers.answer(
           effect.tickets,
           () => this.observe(),
-          new PublicError(this.#sentence(effect.reason)),
+          new PublicError(refusalSentence(this.id, this.#machine.state, effect.reason)),
         );
       case "interrupt":
         return this.sleep.interrupt();
@@ -285,19 +285,5 @@ export class Instance {
 
   get #runs(): boolean {
     return this.hasProcess && this.#machine.state.name === "running";
-  }
-
-  #sentence(reason: Refusal): string {
-    const { state } = this.#machine;
-    switch (reason) {
-      case "unusable":
-        return state.name === "unusable" ? state.reason : `${this.id} cannot be used.`;
-      case "beingRemoved":
-        return `${this.id} is being removed.`;
-      case "beingStopped":
-        return `${this.id} is being stopped.`;
-      case "notRunning":
-        return `${this.id} does not run.`;
-    }
   }
 }
