@@ -81,7 +81,7 @@ export interface Usage {
   ownConnections: number;
 }
 
-/** Figures of an engine at a moment, without those of Pilvi's own sessions where the engine tells them apart. */
+/** Figures of an engine at a moment, without those of Pilvi's own sessions where the engine has them apart. */
 export interface EngineReading {
   /** Whether the counters begin with each process; else they go on over clean restarts. */
   isPerProcess: boolean;

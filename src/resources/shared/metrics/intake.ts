@@ -27,7 +27,7 @@ export async function followReadings(
     try {
       const answer = await host.driver.readings(cursor);
       if (answer.batches.length > 0) await takeReadings(db, host.id, answer.batches, Date.now());
-      // The next question tells the host that it may forget the batches, since they are committed.
+      // With the cursor of the next question the host forgets these batches, so it comes after the commit.
       cursor = answer.cursor;
     } catch (error) {
       // The host keeps the readings until they are taken.
