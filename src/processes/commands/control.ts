@@ -136,8 +136,6 @@ async function startControl(
   const hosts = hostDirectory([host]);
   const context: KindContext = { db, vault, hosts, quotas: config.quotas };
   const app = await createControlApp(config, context, log);
-  app.metrics.addFigures(sleepGauges, context);
-  app.metrics.addFigures(instanceGauges, context);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const reconcilers = allReconcilers(context);
   const hostIds = hosts.all.map(({ id }) => id);
@@ -223,6 +221,8 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
     rateLimitPerMinute: config.rateLimitPerMinute,
     readiness: { host: async () => void (await context.hosts.forNew().driver.offer()) },
   });
+  app.metrics.addFigures(sleepGauges, context);
+  app.metrics.addFigures(instanceGauges, context);
   for (const { figures } of kinds) if (figures !== undefined) app.metrics.addFigures(figures, context);
   return app;
 }
