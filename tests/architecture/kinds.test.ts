@@ -16,6 +16,7 @@ describe.each(kinds.map((kind) => ({ kind, name: kind.name })))("the kind $name"
   test.each([
     `src/resources/${name}/index.ts`,
     `src/cli/${name}/index.ts`,
+    `src/resources/${name}/console/index.ts`,
     `src/sdk/${name}.ts`,
     `docs/${name}.md`,
   ])("has %s", (path) => {

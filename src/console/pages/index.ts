@@ -1,9 +1,11 @@
 // The pages that belong to no kind; those without a session stand apart.
+import { settingsPages } from "./settings/index.ts";
 import { type ConsolePage, definePage, textIn } from "../parts/page.tsx";
 
 export const pages: readonly ConsolePage[] = [
   definePage({ path: "/", title: "Overview", load: () => import("./overview.tsx") }),
   definePage({ path: "/activity", title: "Activity", load: () => import("./activity.tsx") }),
+  ...settingsPages.map(({ page }) => page),
 ];
 
 export const publicPages: readonly ConsolePage[] = [
@@ -14,5 +16,6 @@ export const publicPages: readonly ConsolePage[] = [
     load: () => import("./sign-in.tsx"),
   }),
   definePage({ path: "/welcome", title: "Welcome", load: () => import("./welcome.tsx") }),
+  definePage({ path: "/invitation", title: "Invitation", load: () => import("./invitation.tsx") }),
   definePage({ path: "/recovery", title: "New password", load: () => import("./recovery.tsx") }),
 ];

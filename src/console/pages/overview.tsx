@@ -5,6 +5,7 @@ import { EventLines } from "../parts/events-table.tsx";
 import { Failure, Loading, PageFrame, Section } from "../parts/layout.tsx";
 import type { ConsoleKind } from "../parts/kind.ts";
 import { useResources } from "../parts/resources.ts";
+import { useCan } from "../parts/session.ts";
 import { Status } from "../parts/status.tsx";
 import { kinds } from "../kinds.ts";
 import { useLatestEvents } from "./events-query.ts";
@@ -27,10 +28,11 @@ export default function OverviewPage() {
 function KindSection({ kind }: { kind: ConsoleKind }) {
   const { data, error, refetch } = useResources(kind);
   const { icon: Icon, noun, path, plural } = kind;
+  const canWrite = useCan(`${kind.name}:write`);
   return (
     <Section
       title={data === undefined ? plural : `${plural} · ${data.total}`}
-      actions={<ButtonLink to={`${path}/new`}>Create {noun}</ButtonLink>}
+      actions={canWrite && <ButtonLink to={`${path}/new`}>Create {noun}</ButtonLink>}
     >
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <Loading lines={2} />}

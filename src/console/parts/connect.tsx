@@ -11,6 +11,7 @@ export interface Snippet {
 }
 
 interface ConnectProps {
+  title?: string;
   rows: { label: string; value: string; isSecret?: boolean }[];
   snippets: Snippet[];
   /** The secrets in rows and snippets; undefined when the session may not see them. */
@@ -20,13 +21,13 @@ interface ConnectProps {
 
 const MASK = "••••••••";
 
-export function Connect({ rows, snippets, secret, actions }: ConnectProps) {
+export function Connect({ title = "Connect", rows, snippets, secret, actions }: ConnectProps) {
   const [isShown, setShown] = useState(false);
   const masked = (text: string) => (isShown || secret === undefined ? text : text.replaceAll(secret, MASK));
   const Icon = isShown ? EyeOff : Eye;
   return (
     <Section
-      title="Connect"
+      title={title}
       note={secret === undefined && "Your role does not show credentials."}
       actions={
         <>

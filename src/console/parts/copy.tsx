@@ -33,7 +33,7 @@ export function Code({ text, shown = text, label }: { text: string; shown?: stri
       <pre
         tabIndex={0}
         aria-label={label}
-        className="m-0 grow overflow-x-auto py-1.5 font-mono text-xs leading-5 whitespace-pre"
+        className="m-0 min-w-0 grow overflow-x-auto py-1.5 font-mono text-xs leading-5 whitespace-pre"
       >
         {shown}
       </pre>

@@ -122,7 +122,10 @@ function presetOf({ default: preset, enum: values }: Schema, control: string, is
 
 /** `config.suspend_seconds` is `Suspend seconds`. */
 function labelOf(name: string): string {
-  const words = (name.split(".").at(-1) ?? name).replaceAll("_", " ").replace(/^(is|uses) | enabled$/g, "");
+  const words = (name.split(".").at(-1) ?? name)
+    .replaceAll("_", " ")
+    .replace(/^(is|uses) | enabled$/g, "")
+    .replace(/^cu /, "CU ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

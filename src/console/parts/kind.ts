@@ -13,8 +13,6 @@ export interface ConsoleResource {
 /** Whether an instance sleeps, as the API reports it. */
 export interface SleepState {
   state: "awake" | "asleep" | "waking" | "draining";
-  since: string | null;
-  wakes: number;
 }
 
 /** The part of a collection of the SDK that lists need. */

@@ -20,6 +20,8 @@ interface ChangeProps<Resource extends ConsoleResource> {
   valueOf: (name: string) => unknown;
   /** Leaves out what the type of this resource does not have, and narrows options. */
   adapt?: (field: Field) => Field | undefined;
+  /** In place of the fields of the schema, where it leaves open what this type has. */
+  fields?: readonly Field[];
   labels?: ValueLabels;
 }
 
@@ -38,7 +40,8 @@ export function ResourceChange<Resource extends ConsoleResource>(props: ChangePr
     },
   });
   if (document === undefined) return null;
-  const fields = fieldsOf(document, bodySchemaOf(document, "patch", path), resource.attributes.type)
+  const schema = bodySchemaOf(document, "patch", path);
+  const fields = (props.fields ?? fieldsOf(document, schema, resource.attributes.type))
     .map((field) => adapt({ ...field, preset: presentValue(valueOf(field.name)) }))
     .filter((field) => field !== undefined);
   const changed = fields.filter(({ name, preset }) => name in given && given[name] !== preset);

@@ -74,7 +74,7 @@ function CreateForm(props: CreateProps & { document: ApiDocument }) {
     );
   const typeLabels = Object.fromEntries(types.map(({ value, label }) => [value, label]));
   return (
-    <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]">
+    <div className="grid grid-cols-1 gap-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]">
       <form
         noValidate
         className="flex flex-col gap-4"
@@ -85,7 +85,9 @@ function CreateForm(props: CreateProps & { document: ApiDocument }) {
       >
         <FormFault error={creation.error} fields={fields.map(({ name }) => name)} />
         <SchemaFields
-          {...{ fields, values }}
+          // A type without another type is no choice.
+          fields={fields.filter(({ name, options }) => name !== "type" || options.length > 1)}
+          values={values}
           onChange={change}
           error={creation.error}
           labels={{ type: typeLabels, ...labels }}
@@ -99,7 +101,7 @@ function CreateForm(props: CreateProps & { document: ApiDocument }) {
       </form>
       <aside
         aria-label="The same in a terminal"
-        className="flex flex-col gap-3 lg:sticky lg:top-7 lg:self-start"
+        className="flex flex-col gap-3 min-w-0 lg:sticky lg:top-7 lg:self-start"
       >
         <h2 className="m-0 text-sm font-semibold">The same in a terminal</h2>
         <Code label="command" text={commandOf(body)} />
@@ -114,9 +116,7 @@ function rank(name: string): number {
 }
 
 function orderedFields({ hidden = [] }: CreateProps, fields: ReturnType<typeof fieldsOf>) {
-  return fields
-    .filter(({ name, options }) => !hidden.includes(name) && !(name === "type" && options.length < 2))
-    .toSorted((a, b) => rank(a.name) - rank(b.name));
+  return fields.filter(({ name }) => !hidden.includes(name)).toSorted((a, b) => rank(a.name) - rank(b.name));
 }
 
 function curlOf(path: string, body: Record<string, unknown>): string {

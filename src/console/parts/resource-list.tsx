@@ -8,6 +8,7 @@ import { Empty, Failure, Loading, PageFrame } from "./layout.tsx";
 import type { ListSearch } from "./list-search.ts";
 import type { PageProps } from "./page.tsx";
 import { useResources } from "./resources.ts";
+import { useCan } from "./session.ts";
 import { Status } from "./status.tsx";
 import { Ago } from "./time.tsx";
 
@@ -22,7 +23,8 @@ export function ResourceListPage({ kind, invitation, search, setSearch }: ListPr
   const items = data?.items ?? [];
   const shown = items.filter((resource) => fits(resource, search)).toReversed();
   const { icon, noun, path, plural } = kind;
-  const create = (
+  const canWrite = useCan(`${kind.name}:write`);
+  const create = canWrite && (
     <ButtonLink to={`${path}/new`} look="primary">
       Create {noun}
     </ButtonLink>

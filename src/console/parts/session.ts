@@ -37,6 +37,16 @@ export function useRedemption() {
   });
 }
 
+/** Accepts an invitation, and signs in. */
+export function useAcceptance() {
+  const open = useOpen();
+  return useMutation({
+    mutationFn: (body: Parameters<typeof client.invitations.accept>[0]) => client.invitations.accept(body),
+    meta: { showsErrors: true },
+    onSuccess: async () => await open(),
+  });
+}
+
 /** Ends the session. */
 export function useSignOut() {
   const open = useOpen();

@@ -1,6 +1,7 @@
 // The destinations of the navigation and of the command palette.
 import { Activity, LayoutGrid, type LucideIcon, Plus } from "lucide-react";
 import { kinds } from "../kinds.ts";
+import { settingsPages } from "../pages/settings/index.ts";
 
 export interface Destination {
   to: string;
@@ -24,6 +25,10 @@ export const navigation: NavigationGroup[] = [
   {
     label: "Resources",
     destinations: kinds.map(({ path, plural, icon }) => ({ to: path, label: plural, icon })),
+  },
+  {
+    label: "Settings",
+    destinations: settingsPages.map(({ icon, page }) => ({ to: page.path, label: page.title, icon })),
   },
 ];
 

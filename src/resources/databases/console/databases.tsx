@@ -1,0 +1,52 @@
+// The databases in a cluster.
+import { useQuery } from "@tanstack/react-query";
+import { client } from "../../../console/parts/client.ts";
+import { Section } from "../../../console/parts/layout.tsx";
+import { AddPart, RemoveButton } from "../../../console/parts/part-list.tsx";
+import { useCan } from "../../../console/parts/session.ts";
+import { Status } from "../../../console/parts/status.tsx";
+
+/** The type of its events keeps the list up to date. */
+function keyOf(id: string) {
+  return ["databases", "databaseSchemas", id];
+}
+
+export function useDatabases(id: string) {
+  return useQuery({
+    queryKey: keyOf(id),
+    queryFn: async () => (await client.databases.schemas(id).list()).data,
+  });
+}
+
+export function DatabaseSection({ id }: { id: string }) {
+  const { data = [] } = useDatabases(id);
+  const canWrite = useCan("databases:write");
+  return (
+    <Section title="Databases">
+      <ul className="m-0 list-none p-0">
+        {data.map((database) => (
+          <li key={database.id} className="flex items-center gap-4 border-b border-line py-1">
+            <span className="grow font-medium">{database.attributes.name}</span>
+            <Status status={database.attributes.status} />
+            {canWrite && (
+              <RemoveButton
+                label={database.attributes.name}
+                verb="Delete"
+                question="All tables and rows in it are lost."
+                queryKey={keyOf(id)}
+                remove={() => client.databases.schemas(id).delete(database.id)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {canWrite && (
+        <AddPart
+          noun="database"
+          queryKey={keyOf(id)}
+          add={(name) => client.databases.schemas(id).create({ name })}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,65 @@
+// An application in a WebSocket cluster: how clients and servers connect to it, its secret, and its deletion.
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Button } from "../../../console/parts/button.tsx";
+import { client } from "../../../console/parts/client.ts";
+import { Connect } from "../../../console/parts/connect.tsx";
+import { RemoveButton } from "../../../console/parts/part-list.tsx";
+import { useCan } from "../../../console/parts/session.ts";
+import { notify } from "../../../console/parts/toasts.tsx";
+import type { WebsocketApplicationResource, WebsocketServerResource } from "../../../sdk/index.ts";
+import { snippetsOf } from "./snippets.ts";
+
+/** The type of its events keeps the applications up to date. */
+export function applicationsKey(id: string): string[] {
+  return ["websockets", "websocketApplications", id];
+}
+
+export function Application(props: {
+  cluster: WebsocketServerResource;
+  application: WebsocketApplicationResource;
+  isOnly: boolean;
+}) {
+  const { cluster, application, isOnly } = props;
+  const canWrite = useCan("websockets:write");
+  const cache = useQueryClient();
+  const applications = client.websockets.applications(cluster.id);
+  const rotation = useMutation({
+    mutationFn: () => applications.rotateSecret(application.id),
+    onSuccess: async () => {
+      notify({ title: "There is a new secret; the former secret stays good for a day." });
+      await cache.invalidateQueries({ queryKey: applicationsKey(cluster.id) });
+    },
+  });
+  const { name, app_id: appId, key, secret } = application.attributes;
+  const rows = [
+    { label: "App id", value: appId },
+    ...(key === undefined ? [] : [{ label: "Key", value: key }]),
+    ...(secret === undefined ? [] : [{ label: "Secret", value: secret }]),
+  ];
+  return (
+    <Connect
+      title={`Application ${name}`}
+      rows={rows}
+      snippets={snippetsOf(cluster, application)}
+      secret={secret}
+      actions={
+        canWrite && (
+          <>
+            <Button isBusy={rotation.isPending} onClick={() => rotation.mutate()}>
+              New secret
+            </Button>
+            {!isOnly && (
+              <RemoveButton
+                label={name}
+                verb="Delete"
+                question="Its clients are disconnected, and its key is refused from then on."
+                queryKey={applicationsKey(cluster.id)}
+                remove={() => applications.delete(application.id)}
+              />
+            )}
+          </>
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,114 @@
+// The page of a WebSocket cluster, with its applications.
+import { useQuery } from "@tanstack/react-query";
+import { client } from "../../../console/parts/client.ts";
+import { Facts, Section } from "../../../console/parts/layout.tsx";
+import type { PageProps } from "../../../console/parts/page.tsx";
+import { AddPart } from "../../../console/parts/part-list.tsx";
+import { ResourceChange } from "../../../console/parts/resource-change.tsx";
+import { ResourceDetailPage } from "../../../console/parts/resource-detail.tsx";
+import { useCan } from "../../../console/parts/session.ts";
+import { Moment } from "../../../console/parts/time.tsx";
+import type { WebSocketClusterChange, WebsocketServerResource } from "../../../sdk/index.ts";
+import { Application, applicationsKey } from "./application.tsx";
+import { websocketKind } from "./kind.ts";
+
+export default function WebsocketPage({ params }: PageProps) {
+  return (
+    <ResourceDetailPage
+      kind={websocketKind}
+      id={params.id ?? ""}
+      remove={(id) => client.websockets.delete(id)}
+    >
+      {(cluster) => (
+        <>
+          <Applications cluster={cluster} />
+          <ClusterFacts cluster={cluster} />
+          <ClusterSettings cluster={cluster} />
+        </>
+      )}
+    </ResourceDetailPage>
+  );
+}
+
+function Applications({ cluster }: { cluster: WebsocketServerResource }) {
+  const canWrite = useCan("websockets:write");
+  const applications = client.websockets.applications(cluster.id);
+  const { data = [] } = useQuery({
+    queryKey: applicationsKey(cluster.id),
+    queryFn: async () => (await applications.list()).data,
+  });
+  return (
+    <>
+      {data.map((application) => (
+        <Application
+          key={application.id}
+          cluster={cluster}
+          application={application}
+          isOnly={data.length === 1}
+        />
+      ))}
+      {canWrite && (
+        <Section
+          title="Another application"
+          note="Each application has a key, a secret and channels of its own."
+        >
+          <AddPart
+            noun="application"
+            queryKey={applicationsKey(cluster.id)}
+            add={(name) => applications.create({ name })}
+          />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function ClusterFacts({ cluster }: { cluster: WebsocketServerResource }) {
+  const { attributes, meta } = cluster;
+  return (
+    <Section title="About">
+      <Facts
+        facts={[
+          [
+            "Clients connect to",
+            <code key="url" className="font-mono text-xs">
+              {meta.url}
+            </code>,
+          ],
+          [
+            "Servers publish at",
+            <code key="http" className="font-mono text-xs">
+              {meta.http_url}
+            </code>,
+          ],
+          ["Connections", String(attributes.max_connections)],
+          ["Region", attributes.region],
+          [
+            "Created",
+            attributes.created_at === null ? "unknown" : <Moment key="created" at={attributes.created_at} />,
+          ],
+          [
+            "Id",
+            <code key="id" className="font-mono text-xs">
+              {cluster.id}
+            </code>,
+          ],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function ClusterSettings({ cluster }: { cluster: WebsocketServerResource }) {
+  const canWrite = useCan("websockets:write");
+  if (!canWrite || cluster.attributes.status === "deleting") return null;
+  return (
+    <ResourceChange
+      kind={websocketKind}
+      resource={cluster}
+      path="/websocket-servers/{id}"
+      change={(body) => client.websockets.update(cluster.id, body as WebSocketClusterChange)}
+      valueOf={(name) => Object.entries(cluster.attributes).find(([member]) => member === name)?.[1]}
+    />
+  );
+}
