@@ -16,7 +16,7 @@ export const cursorQuery = {
     .regex(CURSOR, "must be the cursor of an earlier answer")
     .optional()
     .meta({
-      description: "Where the page begins: `meta.next_cursor` of the page before.",
+      description: "The start of the page: `meta.next_cursor` of the page before.",
       example: "1773562733204112-184",
       override: { pattern: undefined },
     }),

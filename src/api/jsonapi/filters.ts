@@ -17,7 +17,7 @@ function filter<Value extends string>(name: string, values: readonly Value[]) {
     })
     .optional()
     .meta({
-      description: `Only what has one of these values of \`${name}\`.`,
+      description: `Only resources with one of these values of \`${name}\`.`,
       example: values.slice(0, 1),
       param: { style: "form", explode: false },
       override: { type: "array", items: { type: "string", enum: [...values] } },
@@ -31,7 +31,7 @@ export const nameFilter = {
     .transform((text) => text.split(",").filter((part) => part !== ""))
     .optional()
     .meta({
-      description: "Only what has one of these names.",
+      description: "Only resources with one of these names.",
       example: ["chat"],
       param: { style: "form", explode: false },
       override: { type: "array", items: { type: "string" } },

@@ -45,7 +45,7 @@ const pageMeta = z
     path: url.meta({ description: "The list's address without a query." }),
     per_page: z.int().min(1).max(100),
     to: z.int().min(1).nullable().meta({ description: "Number of the last resource on this page." }),
-    total: z.int().min(0).meta({ description: "How many resources there are on all pages." }),
+    total: z.int().min(0).meta({ description: "The number of resources on all pages." }),
   })
   .meta({ id: "PageMeta" });
 

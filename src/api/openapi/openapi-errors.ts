@@ -4,12 +4,12 @@ import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-op
 import type { AnyOperation } from "../operation/operation.ts";
 
 const errorBody = z
-  .object({ message: z.string().meta({ description: "What is wrong, as a sentence." }) })
+  .object({ message: z.string().meta({ description: "The fault as a sentence." }) })
   .meta({ id: "Error" });
 
 const validationErrorBody = z
   .object({
-    message: z.string().meta({ description: "What is wrong, as a sentence." }),
+    message: z.string().meta({ description: "The fault as a sentence." }),
     errors: z
       .record(z.string(), z.array(z.string()))
       .meta({ description: "Every failing field with sentences about it." }),
@@ -55,11 +55,11 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
   ),
   NotFound: plain("There is no such resource in the token's organization.", "There is no such cache."),
   Conflict: plain(
-    "The resource that was made with this Idempotency-Key has been deleted since, or the state of the resource or of what it belongs to does not allow it.",
+    "The resource that was made with this Idempotency-Key has been deleted since, or the state of the resource or of its parent does not allow the request.",
     "The resource that was made with this Idempotency-Key has been deleted since. Use a new key.",
   ),
   Gone: plain(
-    "The event to go on after is not kept any more.",
+    "The event that the stream should resume after is not kept any more.",
     "The event 184 is not kept any more. List the events, then follow them anew.",
   ),
   TooLarge: plain("The body is too large.", "The body is larger than 1048576 bytes."),

@@ -26,17 +26,21 @@ const rateLimitHeaders = {
     .int()
     .min(0)
     .meta({ description: "Requests a minute that the token has.", example: 600 }),
-  "X-RateLimit-Remaining": z.int().min(0).meta({ description: "How many of them are left.", example: 599 }),
+  "X-RateLimit-Remaining": z
+    .int()
+    .min(0)
+    .meta({ description: "The requests that are left of this minute.", example: 599 }),
   "X-RateLimit-Reset": z
     .int()
     .min(0)
-    .meta({ description: "When the minute is over, in seconds since 1970.", example: 1_773_562_740 }),
+    .meta({ description: "The end of the minute, in seconds since 1970.", example: 1_773_562_740 }),
   "RateLimit-Policy": z
     .string()
-    .meta({ description: "The limit, as the IETF's draft has it.", example: '"token";q=600;w=60' }),
-  RateLimit: z
-    .string()
-    .meta({ description: "What is left of it, as the IETF's draft has it.", example: '"token";r=599;t=42' }),
+    .meta({ description: "The limit, in the form of the IETF's draft.", example: '"token";q=600;w=60' }),
+  RateLimit: z.string().meta({
+    description: "The requests that are left, in the form of the IETF's draft.",
+    example: '"token";r=599;t=42',
+  }),
 };
 
 const requestIdHeader = z
@@ -44,7 +48,7 @@ const requestIdHeader = z
   .meta({ description: "The request's id, which also stands in the log.", example: "deploy-7f3a" });
 
 const lastEventIdHeader = z.string().optional().meta({
-  description: "The id of the last event that the client has of a stream, which then goes on after it.",
+  description: "The id of the last event that the client received; the stream resumes after that event.",
   example: "184",
 });
 

@@ -32,8 +32,12 @@ export function deprecationHeaderSchemas({
 }: Deprecation): Record<string, z.ZodType> {
   const { Deprecation, Sunset, Link } = deprecationHeaders({ since, sunset, successor }, {});
   return {
-    Deprecation: z.string().meta({ description: "Since when, in seconds since 1970.", example: Deprecation }),
-    Sunset: z.string().meta({ description: "When the operation may be gone.", example: Sunset }),
+    Deprecation: z
+      .string()
+      .meta({ description: "The time of the deprecation, in seconds since 1970.", example: Deprecation }),
+    Sunset: z
+      .string()
+      .meta({ description: "The time after which the operation may be gone.", example: Sunset }),
     Link: z.string().meta({ description: "The address to use instead.", example: Link }),
   };
 }

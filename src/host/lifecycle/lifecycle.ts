@@ -58,7 +58,7 @@ export type LifecycleEvent =
   | { type: "taskEnded"; error?: unknown };
 
 /** The reason why a demand is refused. */
-export type Refusal = "unusable" | "beingRemoved" | "beingStopped" | "notRunning";
+export type RefusalReason = "unusable" | "beingRemoved" | "beingStopped" | "notRunning";
 
 export type Effect =
   | { do: "record"; ticket: Ticket }
@@ -70,7 +70,7 @@ export type Effect =
   | { do: "stop" }
   | { do: "remove" }
   | { do: "answer"; tickets: readonly Ticket[]; error?: unknown }
-  | { do: "refuse"; tickets: readonly Ticket[]; reason: Refusal }
+  | { do: "refuse"; tickets: readonly Ticket[]; reason: RefusalReason }
   | { do: "setTimer"; delayMs: number }
   | { do: "clearTimer" }
   /** Aborts a suspension that is under way, as far as it may be aborted. */
@@ -223,7 +223,7 @@ function ended(lifecycle: Lifecycle, error?: unknown): Step {
   };
 }
 
-function refused(lifecycle: Lifecycle, { tickets }: Task, reason: Refusal): Step {
+function refused(lifecycle: Lifecycle, { tickets }: Task, reason: RefusalReason): Step {
   const effects: Effect[] = tickets.length === 0 ? [] : [{ do: "refuse", tickets, reason }];
   return { lifecycle: { ...lifecycle, task: null }, effects };
 }

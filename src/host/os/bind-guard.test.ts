@@ -28,7 +28,7 @@ const all = ADDRESSES.map(([, address]) => address);
 test("a guarded port is refused to other users only, and to nobody once the guard is closed", () => {
   const port = freePort();
   const guard = guardBinding(port, OTHER);
-  // An ordinary user may not ask the kernel, and is reported so.
+  // An ordinary user may not ask the kernel, so there is no guard.
   if (ownUid !== 0) return expect(guard).toBeNull();
   expect(guard).not.toBeNull();
   expect(bindable(port)).toEqual([]);

@@ -8,8 +8,8 @@ type Addresses = { address: string; family: number }[];
 /** Resolves to all addresses of a host name; rejects when there is no address. */
 export type Resolve = (hostname: string) => Promise<Addresses>;
 
-/** A refusal that would be the same at any other time. */
-export class Refusal extends Error {}
+/** The address may not be called, now or later. */
+export class ForbiddenAddress extends Error {}
 
 /** Why a URL may not be called at all, or null; `checkedLookup` judges names. */
 export function refusalOf(target: URL | null, allowPrivate: boolean): string | null {
@@ -27,8 +27,8 @@ export function hostOf(target: URL): string {
 }
 
 /**
- * A look-up for `request`, which connects to the result and resolves nothing else. Fails with a `Refusal` when any of
- * the addresses is not public: a name that has both kinds is a trick or a mistake.
+ * A look-up for `request`, which connects to the result and resolves nothing else. Fails with `ForbiddenAddress` when any
+ * of the addresses is not public: a name that has both kinds is a trick or a mistake.
  */
 export function checkedLookup(allowPrivate: boolean, resolve: Resolve = resolveAll): LookupFunction {
   return async (hostname, { all }, callback) => {
@@ -48,7 +48,7 @@ async function addressesOf(
     const found = await resolve(name);
     if (found.length === 0) return new Error("The name has no address.");
     if (allowPrivate || found.every(({ address }) => isPublicAddress(address))) return found;
-    return new Refusal("The name resolves to an address that is not public.");
+    return new ForbiddenAddress("The name resolves to an address that is not public.");
   } catch (error) {
     return error as Error;
   }

@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { hmacHex } from "../protocol/hmac.ts";
 import type { Clock } from "./clock.ts";
-import { checkedLookup, hostOf, Refusal, refusalOf, type Resolve } from "./guard.ts";
+import { checkedLookup, hostOf, ForbiddenAddress, refusalOf, type Resolve } from "./guard.ts";
 
 /** From the look-up of the name to the end of the answer. */
 export const REQUEST_TIMEOUT_MS = 10_000;
@@ -122,7 +122,7 @@ export class Sender {
 }
 
 function outcomeOfError(error: Error & { code?: string }, request: ClientRequest): Outcome | "stale" {
-  if (error instanceof Refusal) return { kind: "refused", reason: error.message };
+  if (error instanceof ForbiddenAddress) return { kind: "refused", reason: error.message };
   if (request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE")) return "stale";
   return { kind: "failed", reason: error.code ?? error.message, answered: false };
 }

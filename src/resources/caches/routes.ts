@@ -61,11 +61,11 @@ export function cacheOperations(context: KindContext): Operation[] {
     }),
     types(),
     routes.show({
-      description: "One cache, at once or, with `wait`, when it has reached a status.",
+      description: "One cache, at once or, with `wait`, when the cache has reached a status.",
     }),
     routes.change({
       description:
-        "Members that are left out stay as they are; type, region and port are for life. The cache is `updating` until the change is in force. Another size or eviction policy starts its engine anew, and another `is_public` that of a cache which does not hibernate. Whether and when it hibernates starts nothing anew, but who listens at its address changes when the engine stops next, which ends its connections.",
+        "Members that are left out stay as they are; type, region and port are for life. The cache is `updating` until the change is in force. Another size or eviction policy starts its engine anew, and another `is_public` that of a cache which does not hibernate. Whether and when it hibernates starts nothing anew, but the listener at its address changes at the next stop of the engine, which ends its connections.",
       body: cacheChange,
       check: (valid, { principal: { organizationId }, params: { id } }) =>
         checkChange(context, valid, { organizationId, id }),
@@ -76,7 +76,7 @@ export function cacheOperations(context: KindContext): Operation[] {
     rotate(routes, context),
     routes.delete({
       description:
-        "Answers at once. The cache is `deleting` until nothing is left of it, and then no longer there.",
+        "Answers at once. The cache is `deleting` until its data is gone; from then on a read answers 404.",
       delete: (request) => deleteInstance(context, request, CACHES),
     }),
   ];
@@ -105,7 +105,7 @@ function suspend(routes: CacheRoutes, context: KindContext): Operation {
     verb: "suspend",
     summary: "Put a cache to sleep",
     description:
-      "Answers when the cache sleeps; one that does already is fine. The next client that logs in wakes it. One that never hibernates, has clients that wait or listen, or could not be put to sleep in time answers 409.",
+      "Answers when the cache sleeps, at once for a cache that sleeps already. The next client that logs in wakes it. A cache that never hibernates, has clients that wait or listen, or could not be put to sleep in time answers 409.",
     successText: "The cache, which sleeps.",
     canConflict: true,
     act: (request) => suspendInstance(context, request, { ...CACHES, reasonAgainst }),
@@ -117,7 +117,7 @@ function rotate(routes: CacheRoutes, context: KindContext): Operation {
     verb: "rotate-credentials",
     summary: "Give a cache a new password",
     description:
-      "The user stays. The cache is `updating` until the new password is in force, and from then on the former one is refused. Its engine starts anew for it, which ends its connections; one that sleeps is not woken.",
+      "The user stays. The cache is `updating` until the new password is in force, and from then on the former one is refused. Its engine starts anew for it, which ends its connections; a sleeping cache is not woken.",
     successText: "The cache with its new password.",
     isIdempotent: true,
     canConflict: true,
@@ -144,7 +144,7 @@ function types(): Operation {
     operationId: "listCacheTypes",
     tag,
     summary: "List cache types",
-    description: "What can be ordered: types with their regions and sizes.",
+    description: "The types of caches, with their regions and sizes.",
     ability: "caches:read",
     success: { status: 200, description: "All types.", schema: cacheTypeList },
     handle: async () => ({ document: { data } }),

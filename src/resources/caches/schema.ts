@@ -46,7 +46,7 @@ const TYPES_COMMAND = "pilvi caches types";
 
 const type = z.enum(cacheTypes).meta({
   id: "CacheType",
-  description: "What is ordered. `meta.engine` names the engine that runs.",
+  description: "The type of cache. `meta.engine` names the engine that runs.",
   example: "platform_valkey",
 });
 
@@ -82,7 +82,7 @@ const isPublic = z
 
 const usesHibernation = z
   .boolean()
-  .meta({ description: "Whether the cache sleeps when nobody uses it.", example: false });
+  .meta({ description: "Whether the cache sleeps when no client uses it.", example: false });
 
 /** The rules of each type, as JSON Schema; `checkNewCache` has the same rules in code. */
 function variantOf(cacheType: CacheType) {
@@ -108,7 +108,7 @@ export const newCache = z
     is_public: isPublic.default(false),
     cluster_id: clusterIdField(),
     eviction_policy: evictionPolicy.optional().meta({
-      description: "Only for the Valkey types, where it is `allkeys-lru` when left out.",
+      description: "Only for the Valkey types; `allkeys-lru` when left out.",
       example: "allkeys-lru",
     }),
     uses_hibernation: usesHibernation.default(false),
@@ -207,7 +207,7 @@ const meta = z
       })
       .nullable()
       .meta({
-        description: "What is really in force, which a small machine makes less than the size says.",
+        description: "The limits in force; on a small machine they are below those of the size.",
         example: {
           memory_bytes: 262_144_000,
           total_memory_bytes: 926_941_184,
@@ -216,7 +216,7 @@ const meta = z
         },
       }),
   })
-  .meta({ id: "CacheMeta", description: "What is known beyond the attributes." });
+  .meta({ id: "CacheMeta", description: "Facts beyond the attributes." });
 
 /** A cache as answers show it. */
 export const cacheResource = z

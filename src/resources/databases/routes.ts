@@ -63,11 +63,11 @@ export function databaseClusterOperations(context: KindContext): Operation[] {
       list: (search) => listDatabaseClusters(db, search),
     }),
     routes.show({
-      description: "One cluster, at once or, with `wait`, when it has reached a status.",
+      description: "One cluster, at once or, with `wait`, when the cluster has reached a status.",
     }),
     routes.change({
       description:
-        "Changes the members of `config` that are named. The cluster is `updating` until the change is in force. What gives it another size starts its engine anew, which ends its connections; `suspend_seconds` does not, and wakes nothing.",
+        "Changes the members of `config` that are named. The cluster is `updating` until the change is in force. A change of the size starts the engine anew, which ends its connections; `suspend_seconds` does not, and wakes nothing.",
       body: databaseClusterChange,
       change: (request) => changeDatabaseCluster(context, request),
     }),
@@ -75,7 +75,7 @@ export function databaseClusterOperations(context: KindContext): Operation[] {
     rotate(routes, context),
     routes.delete({
       description:
-        "Answers at once. The cluster and the databases in it are `deleting` until nothing is left, and then no longer there.",
+        "Answers at once. The cluster and the databases in it are `deleting` until their data is gone; from then on a read answers 404.",
       delete: (request) =>
         deleteInstance(context, request, { ...CLUSTERS, markParts: markDatabasesDeleting }),
     }),
@@ -103,7 +103,7 @@ function suspend(routes: ClusterRoutes, context: KindContext): Operation {
     verb: "suspend",
     summary: "Put a database cluster to sleep",
     description:
-      "Answers when the cluster sleeps; one that does already is fine. The next client that logs in wakes it. One whose type or size never sleeps, or that has a transaction open, answers 409.",
+      "Answers when the cluster sleeps, at once for a cluster that sleeps already. The next client that logs in wakes it. A cluster whose type or size never sleeps, or that has a transaction open, answers 409.",
     successText: "The cluster, which sleeps.",
     canConflict: true,
     act: (request) => suspendInstance(context, request, { ...CLUSTERS, reasonAgainst }),
@@ -115,7 +115,7 @@ function rotate(routes: ClusterRoutes, context: KindContext): Operation {
     verb: "rotate-credentials",
     summary: "Give a database cluster a new password",
     description:
-      "The user stays. The cluster is `updating` until the new password is in force, and from then on the former one is refused; sessions stay open. One that sleeps is not woken.",
+      "The user stays. The cluster is `updating` until the new password is in force, and from then on the former one is refused; sessions stay open. A sleeping cluster is not woken.",
     successText: "The cluster with its new password.",
     isIdempotent: true,
     canConflict: true,
@@ -137,7 +137,8 @@ function types(offer: () => Promise<Offer>): Operation {
     operationId: "listDatabaseTypes",
     tag,
     summary: "List database types",
-    description: "What can be ordered: types with their regions, the members of their config, and versions.",
+    description:
+      "The types of database clusters, with their regions, the members of their config, and versions.",
     ability: "databases:read",
     success: { status: 200, description: "All types.", schema: databaseTypeList },
     async handle() {

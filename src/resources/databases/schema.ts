@@ -48,7 +48,7 @@ export type DatabaseClusterStatus = (typeof databaseClusterStatuses)[number];
 
 const type = z.enum(databaseTypes).meta({
   id: "DatabaseType",
-  description: "What is ordered. `meta.engine` names the engine that runs.",
+  description: "The type of database cluster. `meta.engine` names the engine that runs.",
   example: "hosted_serverless_postgres",
 });
 
@@ -73,7 +73,7 @@ export const newDatabaseCluster = z
     type,
     version: z.string().min(1).max(40).optional().meta({
       description:
-        "The engine's version, such as `17`: one that `GET /databases/types` lists, or an installed one in full. The newest when left out.",
+        "The engine's version, such as `17`: a version that `GET /databases/types` lists, or an installed version in full. The newest when left out.",
       example: "18",
     }),
     name: nameField("Need not be unique.", "orders"),
@@ -83,7 +83,7 @@ export const newDatabaseCluster = z
       .transform(knownMembers)
       .optional()
       .meta({
-        description: "What the type can be configured with; every member has a default.",
+        description: "The settings of the type; every member has a default.",
         example: { cu_min: 0.25, cu_max: 1 },
       }),
     create_default_database: z.boolean().default(true).meta({
@@ -174,7 +174,7 @@ const attributes = z
     created_at: createdAt,
     config,
     supports_pitr: z.enum(["true", "false"]).meta({
-      description: "Whether any point in time can be restored, as a string. It is not possible yet.",
+      description: "Whether any point in time can be restored, as a string. Always `false` so far.",
       example: "false",
     }),
     earliest_restore_time: z
@@ -194,7 +194,7 @@ const limits = z
   })
   .nullable()
   .meta({
-    description: "What is really in force, which a small machine makes less than the config says.",
+    description: "The limits in force; on a small machine they are below those of the config.",
     example: {
       memory_bytes: 1_073_741_824,
       cpus: 0.25,
@@ -213,7 +213,7 @@ const meta = z
       .meta({ description: "The engine's major version, which the cluster keeps for life.", example: "18" }),
     limits,
   })
-  .meta({ id: "DatabaseMeta", description: "What is known beyond the attributes." });
+  .meta({ id: "DatabaseMeta", description: "Facts beyond the attributes." });
 
 /** A cluster as answers show it. */
 export const databaseClusterResource = z
@@ -239,7 +239,7 @@ const configMember = z
     required: z.boolean(),
     nullable: z.boolean(),
     description: z.string(),
-    default: z.unknown().meta({ description: "What it is when left out.", example: 0.25 }),
+    default: z.unknown().meta({ description: "The value when left out.", example: 0.25 }),
     example: z.unknown().meta({ example: 0.25 }),
     min: z.number().optional(),
     max: z.number().optional(),
@@ -259,12 +259,12 @@ export const databaseTypeList = z.object({
         regions: z.array(region),
         config_schema: z.array(configMember),
         versions: z.array(z.string()).meta({
-          description: "Versions that are installed, the one that is taken by default first.",
+          description: "Installed versions, the default first.",
           example: ["18", "17"],
         }),
         extensions: z.record(z.string(), z.array(extension)).meta({
           description:
-            "What the cluster's user can create with `create extension`, by version; empty for types without extensions.",
+            "Extensions that the cluster's user can create with `create extension`, by version; empty for types without extensions.",
           example: { "18": [{ name: "pg_trgm", version: "1.6" }] },
         }),
       })

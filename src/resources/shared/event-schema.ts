@@ -40,18 +40,20 @@ const attributes = z
       example: "available",
     }),
     occurred_at: z.iso.datetime().meta({
-      description: "When it happened, UTC.",
+      description: "The time of the event, UTC.",
       example: "2026-03-15T08:18:53.204112Z",
       override: { pattern: undefined },
     }),
     message: z.string().meta({
-      description: "The same as a sentence for people.",
+      description: "The event as a sentence.",
       example: "The cache sessions is available.",
     }),
-    resource_name: z.string().meta({ description: "The name that it had.", example: "sessions" }),
+    resource_name: z
+      .string()
+      .meta({ description: "The name of the resource at the time of the event.", example: "sessions" }),
     details: z
       .record(z.string(), z.unknown())
-      .meta({ description: "What belongs to the type, such as `reason`, or `fields`.", example: {} }),
+      .meta({ description: "Details of the type of event, such as `reason` or `fields`.", example: {} }),
   })
   .meta({ id: "EventAttributes" });
 
@@ -59,7 +61,7 @@ const attributes = z
 export const eventResource = z
   .object({
     id: z.string().meta({
-      description: "Digits; of an organization's events a later one has a higher id.",
+      description: "Digits; within an organization, a later event has a higher id.",
       example: "184",
     }),
     type: z.literal("events"),
@@ -67,7 +69,7 @@ export const eventResource = z
     relationships: z.object({ resource: z.object({ data: z.union(resourceIdentifiers) }) }),
     meta: z.object({
       request_id: z.string().nullable().meta({
-        description: "The id of the request that caused it; null for what came about by itself.",
+        description: "The id of the request that caused the event; null without a request.",
         example: "deploy-7f3a",
       }),
     }),

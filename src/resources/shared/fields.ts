@@ -14,10 +14,10 @@ export function nameField(description: string, example: string) {
 
 /** The dedicated cluster on which a new resource is placed. */
 export function clusterIdField() {
-  return z
-    .string()
-    .optional()
-    .meta({ description: "A dedicated cluster to place it on. There are none yet.", example: null });
+  return z.string().optional().meta({
+    description: "A dedicated cluster for the resource. No dedicated clusters exist yet.",
+    example: null,
+  });
 }
 
 /** The error for a `cluster_id`, since dedicated clusters do not exist yet. */
@@ -72,23 +72,26 @@ export function metaFields(noun: string, engineExample: { name: string; version:
         version: z.string(),
         warning: z.string().nullable().meta({
           description:
-            "That the engine lacks security fixes, or gets none any more; null when all is well. The operator of the host can change that.",
+            "A warning that the engine lacks security fixes or gets none any more; null without such a fault. The operator of the host can update the engine.",
         }),
       })
       .nullable()
       .meta({
-        description: "The engine that really runs; null until it was chosen.",
+        description: "The engine that runs; null before the choice of the engine.",
         example: { ...engineExample, warning: null },
       }),
     last_error: z
       .string()
       .nullable()
-      .meta({ description: `Why the last attempt to bring the ${noun} to its state failed.`, example: null }),
+      .meta({
+        description: `The reason why the last attempt to bring the ${noun} to its desired state failed.`,
+        example: null,
+      }),
     overdue: z
       .boolean()
-      .meta({ description: "Whether the state takes longer than it should.", example: false }),
+      .meta({ description: `Whether the ${noun} has missed the deadline of its change.`, example: false }),
     storage_bytes: z.int().min(0).nullable().meta({
-      description: "What it takes on the disk, as the host measured it last; null until it has.",
+      description: "Bytes on the disk at the host's latest measurement; null before the first measurement.",
       example: 41_943_040,
     }),
   };

@@ -7,20 +7,20 @@ const enforcers = ["cgroup-v2", "cgroup-v1", "rlimit", "engine"] as const satisf
 /** The part of the system that enforces the memory limit of an instance. */
 export const enforcedByField = z.enum(enforcers).meta({
   description:
-    "What holds the engine to its memory: the kernel all its processes together (`cgroup-v2`, `cgroup-v1`), the kernel each of its processes by itself (`rlimit`), or only the engine's own settings.",
+    "The limit that bounds the engine's memory: the kernel's, for all processes of the engine together (`cgroup-v2`, `cgroup-v1`) or for each process alone (`rlimit`), or only the engine's own settings.",
   example: "cgroup-v2",
 });
 
 /** The most processes and threads of an instance. */
 export const maxProcessesField = z.int().min(0).nullable().meta({
-  description: "The most processes and threads of the engine; null where they are not limited.",
+  description: "The most processes and threads of the engine; null without a limit.",
   example: 64,
 });
 
 /** The memory of all processes of an instance, in bytes. */
 export const totalMemoryField = z.int().min(0).nullable().meta({
   description:
-    "The most memory of the engine as a whole, beyond which it is ended and started again; null where it is not limited.",
+    "The most memory of the engine as a whole; the kernel ends an engine that needs more, and the host starts it again. Null without a limit.",
   example: 924_844_032,
 });
 

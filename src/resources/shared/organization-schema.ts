@@ -4,17 +4,14 @@ import { z } from "zod";
 const amount = (description: string, example: number) =>
   z
     .object({
-      limit: z.int().min(0).nullable().meta({ description: "Null is no limit.", example }),
-      used: z.int().min(0).meta({ description: "What counts at the moment.", example: 3 }),
+      limit: z.int().min(0).nullable().meta({ description: "The limit; null without a limit.", example }),
+      used: z.int().min(0).meta({ description: "The amount that counts at the moment.", example: 3 }),
     })
     .meta({ description });
 
-const memoryBytes = amount(
-  "Bytes of memory that the sizes of all resources stand for.",
-  2_251_799_813_685_248,
-);
+const memoryBytes = amount("Bytes of memory, the sum of the sizes of all resources.", 2_251_799_813_685_248);
 const storageBytes = amount(
-  "Bytes on the disk, as the host measured them last. Above the limit nothing new is made.",
+  "Bytes on the disk at the host's latest measurement. Above the limit, creates are refused.",
   1_099_511_627_776,
 );
 const connections = amount("Connections that database and WebSocket clusters may have.", 1_000_000);
@@ -29,7 +26,11 @@ const quotas = z
     storage_bytes: storageBytes,
     connections,
   })
-  .meta({ id: "Quotas", description: "A resource counts until nothing is left of it." });
+  .meta({
+    id: "Quotas",
+    description:
+      "Limits of the organization, and the amounts in use. A resource counts until it is deleted whole.",
+  });
 
 const tokenQuotas = z
   .object({
@@ -40,7 +41,7 @@ const tokenQuotas = z
   })
   .meta({
     id: "TokenQuotas",
-    description: "Limits of the token alone, for the resources that it created or made larger.",
+    description: "Limits of the token alone, for the resources that the token created or enlarged.",
   });
 
 /** An organization as answers show it. */
@@ -55,7 +56,8 @@ export const organizationResource = z
     meta: z.object({
       quotas,
       notices: z.array(z.string()).meta({
-        description: "What is above its limit, and what that means, as sentences; empty when nothing is.",
+        description:
+          "Sentences about amounts above their limits, with the consequences; empty when all amounts are within.",
         example: [],
       }),
       token: z

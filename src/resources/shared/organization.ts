@@ -18,7 +18,7 @@ export function organizationOperation({ db, quotas }: KindContext): Operation {
     operationId: "getOrganization",
     tag: "Meta",
     summary: "Get the organization",
-    description: "The organization of the token, with the quotas of both and what is used of them.",
+    description: "The organization of the token, with the quotas of both and the amounts in use.",
     ability: null,
     success: {
       status: 200,

@@ -14,7 +14,7 @@ export function resourceFilter(what: string) {
       .refine((ids) => ids.length <= MAX_RESOURCES, `may have ${MAX_RESOURCES} ids at most`)
       .optional()
       .meta({
-        description: `Only the ${what} of these resources, by their ids, ${MAX_RESOURCES} at most; also of resources that are deleted.`,
+        description: `Only the ${what} of these resources, by their ids, ${MAX_RESOURCES} at most; deleted resources included.`,
         example: ["cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f"],
         param: { style: "form", explode: false },
         override: { type: "array", items: { type: "string" } },

@@ -23,45 +23,45 @@ const wake = z
     reason: z
       .object({
         user: z.string().meta({ example: "app" }),
-        database: optional("The database that it asked for", "main"),
-        application: optional("What it called itself", "psql"),
+        database: optional("The database that the client asked for", "main"),
+        application: optional("The name that the client's program gave itself", "psql"),
         address: z.string().nullable().meta({
           description:
-            "Address and port of the client; null where Pilvi itself, the user `pilvi`, needed it for a change.",
+            "Address and port of the client; null when Pilvi itself, as the user `pilvi`, woke the instance for a change.",
           example: "127.0.0.1:53312",
         }),
       })
-      .meta({ description: "Who it was for." }),
+      .meta({ description: "The client that caused the wake." }),
     spans_ms: z
       .object({
         accept: span("From the connection to the first whole message.", 0.2),
-        auth: span("Until the client had proved who it is.", 1.9),
-        start: span("Until there was a process.", 5.1),
-        ready: span("Until it took connections.", 31.4),
-        login: span("Until the client was logged in there.", 2.8),
+        auth: span("Until the client had proved its password.", 1.9),
+        start: span("Until the engine's process existed.", 5.1),
+        ready: span("Until the engine accepted connections.", 31.4),
+        login: span("Until the client was logged in at the engine.", 2.8),
       })
-      .meta({ description: "How long its parts took, one after the other, in milliseconds." }),
+      .meta({ description: "The durations of the wake's successive parts, in milliseconds." }),
   })
-  .meta({ id: "Wake", description: "A client that came while everything slept, and had it woken." });
+  .meta({ id: "Wake", description: "The start of a sleeping instance for a client." });
 
 /** The member `sleep` of a resource's `meta`. */
 export const sleepField = z
   .object({
     state: z.enum(["awake", "asleep", "waking", "draining"]).meta({
       description:
-        "An instance that is `asleep` has no process, is `available` all the same, and wakes for the first client that logs in; one that is `draining` is about to fall asleep.",
+        "An instance that is `asleep` has no process, is `available` all the same, and wakes for the first client that logs in; a `draining` instance is about to sleep.",
       example: "asleep",
     }),
     since: moment("When that state was reached, UTC; null as long as it is not known.").nullable(),
-    wakes: z.int().min(0).meta({ description: "How often it was woken.", example: 12 }),
-    last_wake: wake.nullable().meta({ description: "Null as long as nobody has woken it." }),
+    wakes: z.int().min(0).meta({ description: "The number of wakes of the instance.", example: 12 }),
+    last_wake: wake.nullable().meta({ description: "The latest wake; null before the first wake." }),
     pending: z.boolean().meta({
       description:
-        "Whether it was changed from one that never sleeps to one that may, or back, which takes effect when its engine stops next.",
+        "Whether a change to or from hibernation waits for the next stop of the engine, which puts it in force.",
       example: false,
     }),
   })
-  .meta({ id: "Sleep", description: "Whether it sleeps, and why it was awake." });
+  .meta({ id: "Sleep", description: "The sleep of the instance, and the cause of its latest wake." });
 
 /**
  * Renders the sleep of an instance.

@@ -60,17 +60,17 @@ export function webSocketClusterOperations(context: KindContext): Operation[] {
     }),
     routes.show({
       description:
-        "One cluster, at once or, with `wait`, when it has reached a status. After a change of the cluster or of an application, `available` means that the change is in force.",
+        "One cluster, at once or, with `wait`, when the cluster has reached a status. After a change of the cluster or of an application, `available` means that the change is in force.",
     }),
     routes.change({
       description:
-        "Members that are left out stay as they are. The cluster is `updating` until another number of connections is in force; nobody is disconnected, unless there are too many.",
+        "Members that are left out stay as they are. The cluster is `updating` until another number of connections is in force; no client is disconnected unless there are too many.",
       body: webSocketClusterChange,
       change: (request) => changeWebSocketCluster(context, request),
     }),
     routes.delete({
       description:
-        "Answers at once. The cluster is `deleting` until nothing is left of it and its applications, and then no longer there.",
+        "Answers at once. The cluster is `deleting` until it and its applications are gone; from then on a read answers 404.",
       delete: (request) =>
         deleteInstance(context, request, { kind: "websockets", noun: "WebSocket cluster" }),
     }),

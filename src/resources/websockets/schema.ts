@@ -66,7 +66,8 @@ export const webSocketClusterChange = z
   .object({
     name: name.optional(),
     max_connections: maxConnections.optional().meta({
-      description: "Is split evenly over the applications from then on, also where each had its own number.",
+      description:
+        "The new number is split evenly over the applications, also where each had its own number.",
       example: 500,
     }),
   })
@@ -118,7 +119,7 @@ const meta = z
       })
       .nullable()
       .meta({
-        description: "What is really in force.",
+        description: "The limits in force.",
         example: {
           max_connections: 100,
           total_memory_bytes: 812_859_968,
@@ -127,7 +128,7 @@ const meta = z
         },
       }),
   })
-  .meta({ id: "WebsocketServerMeta", description: "What is known beyond the attributes." });
+  .meta({ id: "WebsocketServerMeta", description: "Facts beyond the attributes." });
 
 /** A cluster as answers show it. */
 export const webSocketClusterResource = z

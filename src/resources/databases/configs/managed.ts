@@ -16,7 +16,7 @@ const schema = z.object({
   }),
   retention_days: retentionDays,
   deployment_option: z.enum(["single-az", "single-az-with-read-replicas", "multi-az"]).meta({
-    description: "How copies are spread over zones; one machine is a single zone with one copy.",
+    description: "The spread of copies over zones; one machine is a single zone with one copy.",
     example: "single-az",
   }),
   read_replicas: z

@@ -8,7 +8,7 @@ const computeUnits = (description: string, example: number) =>
 const schema = z.object({
   cu_min: computeUnits("Compute units that the cluster has at least; not above `cu_max`.", 0.25),
   cu_max: computeUnits(
-    "Compute units that the cluster has at most; each is one processor with 4 GiB. When left out, the least that `cu_min` allows.",
+    "The most compute units of the cluster; each is one processor with 4 GiB. The least that `cu_min` allows when left out.",
     1,
   ),
   suspend_seconds: suspendSeconds("Seconds without use after which the cluster sleeps; 0 is never."),

@@ -50,7 +50,7 @@ export function databaseOperations(context: KindContext): Operation[] {
   return [
     routes.create({
       summary: "Create a database in a cluster",
-      description: "Answers at once with the status `creating`; the cluster's credentials are good for it.",
+      description: "Answers at once with the status `creating`; the cluster's credentials open the database.",
       body: newDatabase,
       create: (request) => createDatabase(context, request),
     }),
@@ -63,11 +63,11 @@ export function databaseOperations(context: KindContext): Operation[] {
       },
     }),
     routes.show({
-      description: "One database, at once or, with `wait`, when it has reached a status.",
+      description: "One database, at once or, with `wait`, when the database has reached a status.",
     }),
     routes.delete({
       description:
-        "Answers at once. The database is `deleting` until nothing is left of it, and then no longer there. The cluster stays, even without databases.",
+        "Answers at once. The database is `deleting` until its data is gone; from then on a read answers 404. The cluster stays, even without databases.",
       delete: (request) => deleteDatabase(context, request),
     }),
   ];

@@ -52,10 +52,10 @@ export const databaseResource = z
     relationships: z.object({
       database: z
         .object({ data: resourceIdentifier("databases") })
-        .meta({ description: "The cluster that it is in." }),
+        .meta({ description: "The cluster of the database." }),
       environments: z
         .object({ data: z.array(resourceIdentifier("environments")) })
-        .meta({ description: "Environments that use it." }),
+        .meta({ description: "Environments that use the database." }),
     }),
   })
   .meta({ id: "DatabaseSchema" });

@@ -38,7 +38,7 @@ const query = z.object({
   ...pageSizeQuery,
   follow: z.enum(["", "1", "true"]).optional().meta({
     description:
-      "Keeps the answer open and sends what happens from now on, or after the event that `after` or `Last-Event-ID` names, as Server-Sent Events.",
+      "Keeps the answer open and sends new events, or all events after the event that `after` or `Last-Event-ID` names, as Server-Sent Events.",
     example: "true",
   }),
   after: z
@@ -77,7 +77,7 @@ export function listEventsOperation({ db }: KindContext): Operation {
     tag: "Events",
     summary: "List events",
     description:
-      "What happened to the organization's resources, the newest first, of those types of resources that the token may read; with `follow`, what happens as it happens. Events outlive the resources that they speak of.",
+      "Events of the organization's resources, the newest first, of the types of resources that the token may read; with `follow`, each event at its time. Events outlive their resources.",
     ability: [...new Set(Object.values(eventAbilities))],
     query,
     success: {

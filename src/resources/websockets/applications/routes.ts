@@ -45,7 +45,7 @@ export function applicationOperations(context: KindContext): Operation[] {
   return [
     routes.create({
       description:
-        "The credentials are final. The cluster is `updating` until the application can be used; it has at most 100.",
+        "The credentials are final. The cluster is `updating` until the application can be used. A cluster has at most 100 applications.",
       successText: "The application.",
       body: newApplication,
       create: (request) => createApplication(context, request),
@@ -63,7 +63,7 @@ export function applicationOperations(context: KindContext): Operation[] {
     }),
     routes.change({
       description:
-        "Members that are left out stay as they are; lists are replaced as a whole. The change acts on open connections too, and the cluster is `updating` until it does. Only connections that it forbids are closed.",
+        "Members that are left out stay as they are; lists are replaced as a whole. The change acts on open connections too, and the cluster is `updating` until it does. Only connections that the change forbids are closed.",
       body: applicationChange,
       change: (request) => changeApplication(context, request),
     }),

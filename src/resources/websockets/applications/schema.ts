@@ -64,7 +64,7 @@ const meta = z
       example: [{ expires_at: "2026-03-16T08:18:53.000Z" }],
     }),
   })
-  .meta({ id: "WebsocketApplicationMeta", description: "What is known beyond the attributes." });
+  .meta({ id: "WebsocketApplicationMeta", description: "Facts beyond the attributes." });
 
 /** An application as answers show it. */
 export const applicationResource = z
@@ -75,7 +75,7 @@ export const applicationResource = z
     relationships: z.object({
       server: z
         .object({ data: resourceIdentifier("websocketServers").nullable() })
-        .meta({ description: "The cluster that it belongs to." }),
+        .meta({ description: "The cluster of the application." }),
     }),
     meta,
   })

@@ -22,7 +22,7 @@ export const webhook = z
       .min(1)
       .max(webhookEventTypes.length)
       .meta({
-        description: "The types of events that it receives.",
+        description: "The types of events that the webhook receives.",
         example: ["channel_occupied", "channel_vacated"],
       }),
     batch_enabled: z.boolean().optional().meta({

@@ -18,17 +18,19 @@ const period = z.enum(periodNames).meta({ id: "MetricPeriod", example: "24h" });
 
 /** The query of the metrics. */
 export const metricsQuery = z.object({
-  period: period.default("6h").meta({ description: "How far back the metrics go.", example: "24h" }),
+  period: period
+    .default("6h")
+    .meta({ description: "The period of the metrics, which ends now.", example: "24h" }),
 });
 
 function seriesOf(label: string, value: number) {
   return z.object({
-    labels: z.array(z.string()).meta({ description: "What each value of `y` is.", example: [label] }),
+    labels: z.array(z.string()).meta({ description: "The meanings of the values of `y`.", example: [label] }),
     average: z
       .array(z.number())
-      .meta({ description: "Over the period; empty when nothing was measured in it.", example: [value] }),
+      .meta({ description: "Averages over the period; empty without measurements.", example: [value] }),
     data: z.array(z.object({ x: z.iso.datetime(), y: z.array(z.number()) })).meta({
-      description: "Averages in stretches of time, each with its beginning, the oldest first.",
+      description: "Averages of successive intervals, each with its start, the oldest first.",
       example: [{ x: "2026-03-15T08:18:00.000Z", y: [value] }],
     }),
   });
