@@ -6,7 +6,7 @@ import { childrenOf, commandLine } from "../tests/support/pilvi/processes.ts";
 import { storeOf } from "./support/baselines.ts";
 import { runWithoutPilvi, startMeasured, type Endings } from "./support/bench.ts";
 import { ask } from "./support/clients.ts";
-import { cpuNs } from "./support/cpu.ts";
+import { cpuNsOfAllThreads } from "./support/cpu.ts";
 import { memoryOf } from "./support/memory.ts";
 import { countOption } from "./support/options.ts";
 import {
@@ -169,7 +169,7 @@ async function probe(pilvi: TestPilvi): Promise<number[]> {
 }
 
 function sumOf(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + cpuNs(pid), 0);
+  return pids.reduce((sum, pid) => sum + cpuNsOfAllThreads(pid), 0);
 }
 
 function processesOf(pilvi: TestPilvi): Record<string, number[]> {

@@ -15,3 +15,14 @@ function timeOf(schedstat: string): number {
     return 0;
   }
 }
+
+/** The length of the kernel's clock tick, which /proc counts in. */
+const TICK_NS = 10_000_000;
+
+/** As `cpuNs`, with the time of threads that have ended, in steps of a clock tick. */
+export function cpuNsOfAllThreads(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name in parentheses may hold anything, so the fields are counted from its end.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_NS;
+}
