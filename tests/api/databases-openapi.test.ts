@@ -54,6 +54,7 @@ describe("the OpenAPI document", () => {
       "get /databases/clusters/{id} getDatabaseCluster",
       "get /databases/clusters/{id}/databases listDatabaseSchemas",
       "get /databases/clusters/{id}/databases/{schema} getDatabaseSchema",
+      "get /databases/clusters/{id}/metrics getDatabaseClusterMetrics",
       "get /databases/types listDatabaseTypes",
       "patch /databases/clusters/{id} updateDatabaseCluster",
       "post /databases/clusters createDatabaseCluster",

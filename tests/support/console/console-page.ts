@@ -7,7 +7,7 @@ import type { TestBrowser } from "../clients/chromium.ts";
 const AXE = resolve(import.meta.dir, "../../../node_modules/axe-core/axe.min.js");
 const WIDE = { width: 1280, height: 800 };
 /** Long for a page, and short for a reader of a test that fails. */
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 const PHONE = { width: 390, height: 844 };
 
 /** Where pictures are kept; without it none are made. */
