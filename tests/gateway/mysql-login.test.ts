@@ -38,7 +38,13 @@ afterEach(async () => {
     else each.destroy();
   connections = [];
   await gateway.close();
-  await server.admin("set global max_connections = 100");
+  // The engine may not have noticed yet that the connections have ended.
+  await until("the engine admits its administrator", () =>
+    server.admin("set global max_connections = 100").then(
+      () => true,
+      () => false,
+    ),
+  );
   expect(gateway.faults).toEqual([]);
 });
 
