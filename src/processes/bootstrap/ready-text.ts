@@ -11,7 +11,7 @@ export function readyText(config: Config, link: string | null): string {
   const tokenFile = join(config.dataDir, "token");
   return [
     `pilvi ready ${url}`,
-    ...(link === null ? [] : [`  First account   ${link}`]),
+    link === null ? `  Console         ${url}` : `  First account   ${link}`,
     `  Token           ${tokenFile}`,
     `  Documentation   ${url}/docs`,
     `  Logs            ${join(config.dataDir, "log")}`,
