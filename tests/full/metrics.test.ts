@@ -1,7 +1,7 @@
 // Metrics through the whole of Pilvi: from a real engine to the API, over a kill of the host.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { CacheMetrics } from "../../../src/resources/caches/schema.ts";
-import { startPilvi, until, type TestPilvi } from "../../support/pilvi/pilvi.ts";
+import type { CacheMetrics } from "../../src/resources/caches/schema.ts";
+import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 /** A minute must end, and a busy machine needs some time to take it. */
 const MINUTE_TIMEOUT_MS = 150_000;
