@@ -1,6 +1,6 @@
 // Slows down guesses of passwords: after a few failures each further attempt has to wait longer, by address and by
 // account.
-import { isIP } from "node:net";
+import { networkOf } from "../../lib/network.ts";
 import { ApiError } from "../jsonapi/errors.ts";
 
 /** Failures without a delay. An address may stand for the people of a whole office. */
@@ -74,15 +74,4 @@ function tooMany(waitMs: number): ApiError {
   return new ApiError(429, "There were too many failed attempts. Wait as long as Retry-After says.", {
     headers: { "Retry-After": String(Math.ceil(waitMs / 1000)) },
   });
-}
-
-/** Of IPv6 the first 64 bits, as one customer of a provider has all addresses below them. */
-function networkOf(address: string): string {
-  if (isIP(address) !== 6) return address;
-  const url = new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
-  const [head = "", tail] = url.split("::");
-  const first = head === "" ? [] : head.split(":");
-  const last = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : 8 - first.length - last.length;
-  return [...first, ...Array<string>(Math.max(0, zeros)).fill("0"), ...last].slice(0, 4).join(":");
 }
