@@ -25,7 +25,7 @@ create table passkeys (
 
 create index passkeys_user on passkeys (user_id, id);
 
--- A challenge carries its own end and seal. Only those that were used stand here, until they have ended anyway.
+-- A challenge carries its own expiry and signature. The table keeps used challenges until they expire.
 create table used_challenges (
   challenge_hash text primary key,
   expires_at timestamptz not null

@@ -1,7 +1,7 @@
-// Leads each connection to a listener among those that share a port, by a program for the kernel (socket(7),
-// SO_ATTACH_REUSEPORT_CBPF). Every listener has a queue of connections that wait to be accepted. So when the connections
-// of a network overflow their queue, clients of most other networks are accepted as usual, where a full queue would have
-// them send again after seconds.
+// Distributes the connections of a port over the listeners that share it, by the network of the client. A BPF program in
+// the kernel selects the listener (socket(7), SO_ATTACH_REUSEPORT_CBPF). Every listener has its own queue of connections
+// that wait to be accepted. So when the connections of a network overflow their queue, clients of most other networks are
+// accepted as usual, where a full queue would have them send again after seconds.
 import { listenersAt } from "./accepted-sockets.ts";
 import { memoryOf, sockets, SOL_SOCKET } from "./socket-calls.ts";
 

@@ -106,7 +106,7 @@ export class ServerConnections {
   /** Read in advance: when no descriptor is left, it cannot be read. */
   readonly #openFiles = openFileLimit();
   #peers = new Map<string, Peer>();
-  /** The unproved connections of the last check, and those that have sent a request since then. */
+  /** The unproved connections of the last check, and the connections that have sent a request since then. */
   #crowd = new Crowd();
   /** When all connections were checked last, and how many of them were proved then. */
   #lookedAtMs = -Infinity;

@@ -1,4 +1,4 @@
-// All abilities there are, with a sentence about each, and those that a role of a member gives.
+// All abilities, each with a sentence that describes it, and the abilities of each member's role.
 
 /** The role of a member in an organization. */
 export const ROLES = ["owner", "admin", "developer", "viewer"] as const;

@@ -146,7 +146,7 @@ export async function isDefaultOrganization(db: Database, id: string): Promise<b
   return rows.length > 0;
 }
 
-/** The id of the operator's organization, which is made when there is none. It may have been renamed since. */
+/** Makes the operator's organization if it is missing, and returns its id. The operator may have renamed it. */
 export async function defaultOrganization(tx: Transaction): Promise<string> {
   const [row] = await tx<{ id: string }[]>`
     insert into organizations (id, name, is_default) values (${newId("org")}, ${DEFAULT_ORGANIZATION}, true)

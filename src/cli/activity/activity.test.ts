@@ -83,7 +83,7 @@ test("activity passes its filters on, and asks for no more than it shows", async
   ]);
 });
 
-test("activity says when there is none", async () => {
+test("activity prints a sentence when the audit has no entry", async () => {
   const io = fakeIo();
   await runCommand(io, serveActivity([]), "activity");
   expect(io).toMatchObject({ stdout: "", stderr: "Nothing like that was done.\n" });

@@ -1,6 +1,9 @@
 // Commands of the CLI as text.
 
-/** @param options by their names; true is an option without a value, and undefined or false is none. */
+/**
+ * @param options the value of each option by its name. True adds the option without a value; undefined or false leaves
+ *   the option out.
+ */
 export function commandText(words: readonly unknown[], options: Record<string, unknown>): string {
   const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
   const texts = given.map(([name, value]) =>

@@ -139,7 +139,7 @@ function resolved(document: ApiDocument, schema: Schema): Schema {
   return Object.assign({}, ...parts, rest) as Schema;
 }
 
-/** The body of a request: required values, and those that differ from what the API takes by itself. */
+/** The body of a request: the required values, and the values that differ from the API's defaults. */
 export function bodyOf(fields: readonly Field[], values: Values): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const { name, isRequired, preset } of fields) {

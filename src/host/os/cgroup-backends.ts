@@ -133,7 +133,7 @@ function canWrite(path: string): boolean {
   }
 }
 
-/** The content of a file; null when there is none. */
+/** The content of a file; null when the file does not exist. */
 function textOf(path: string): string | null {
   try {
     return readFileSync(path, "utf8");

@@ -1,4 +1,4 @@
-// Sees to it at the start of Pilvi that the engines are there; a process of its own installs those that are missing.
+// Checks at the start of Pilvi which engines are installed. A separate process installs the missing engines.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
