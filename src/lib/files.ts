@@ -1,4 +1,5 @@
-// Writing files so that a kill or a power cut leaves either the old content or the new.
+// Reads files that may be missing, and writes files so that a kill or a power cut leaves either the old content or the
+// new.
 import {
   closeSync,
   fchmodSync,
@@ -9,6 +10,7 @@ import {
   linkSync,
   lstatSync,
   openSync,
+  readFileSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -20,6 +22,16 @@ import { promisify } from "node:util";
 import { codeOf } from "./errors.ts";
 
 const fsyncAsync = promisify(fsync);
+
+/** The content of a text file; null when the file does not exist. @throws any other error of the system. */
+export function readIfPresent(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
 
 /**
  * Replaces a file in one step; after a power cut it may still have the old content. On file systems that write names

@@ -1,14 +1,5 @@
 // Keeps the events of instances until the control plane has taken them, across kills of the host.
-import {
-  closeSync,
-  fsync,
-  openSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fsync, openSync, statSync, utimesSync, writeFileSync, writeSync } from "node:fs";
 import {
   journalHeadSchema,
   journalRecordSchema,
@@ -18,7 +9,7 @@ import {
 } from "../../contracts/journal.ts";
 import { readJsonAs } from "../../contracts/read.ts";
 import { codeOf } from "../../lib/errors.ts";
-import { replaceFile } from "../../lib/files.ts";
+import { readIfPresent, replaceFile } from "../../lib/files.ts";
 import type { Log } from "../../lib/log.ts";
 import { presentableSentence } from "../../lib/presentable.ts";
 
@@ -226,9 +217,7 @@ function aliveAt(path: string): string | null {
 /** Reads the file. A kill leaves at most the last line half written. Unreadable lines are logged and skipped. */
 function readContent(path: string, log: Log): Content {
   const content: Content = { sequence: 0, open: new Map(), waiting: [] };
-  const lines = textOf(path)
-    .split("\n")
-    .filter((line) => line !== "");
+  const lines = (readIfPresent(path) ?? "").split("\n").filter((line) => line !== "");
   for (const [index, line] of lines.entries()) {
     try {
       if (index === 0) readHead(content, line);
@@ -254,13 +243,4 @@ function readRecord(content: Content, line: string): void {
   const { pid } = record.details;
   if (pid !== undefined) open.set(record.id, { pid, at: record.at });
   if (record.type === "stopped" || record.type === "crashed") open.delete(record.id);
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-    return "";
-  }
 }

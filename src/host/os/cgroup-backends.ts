@@ -1,7 +1,7 @@
 // Finds the cgroups of this machine, and knows how limits are written there in version 1 and 2.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../../lib/errors.ts";
+import { readIfPresent } from "../../lib/files.ts";
 
 const MOUNT = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
@@ -79,7 +79,7 @@ function version2(mount: string): CgroupBackend | null {
       droppable: { path: join(mount, name, "memory.stat"), name: "inactive_file" },
     }),
     cpuMs: (name) => {
-      const usedUs = /^usage_usec (\d+)$/m.exec(textOf(join(mount, name, "cpu.stat")) ?? "")?.[1];
+      const usedUs = /^usage_usec (\d+)$/m.exec(readIfPresent(join(mount, name, "cpu.stat")) ?? "")?.[1];
       return usedUs === undefined ? null : Number(usedUs) / 1_000;
     },
     weight: (name, times) => [join(mount, name, "cpu.weight"), String(Math.min(100 * times, 10_000))],
@@ -106,7 +106,7 @@ function version1(mount: string): CgroupBackend {
     }),
     // Most machines mount both controllers together; elsewhere Pilvi's groups have no count.
     cpuMs: (name) => {
-      const usedNs = textOf(join(mount, "cpu", name, "cpuacct.usage"));
+      const usedNs = readIfPresent(join(mount, "cpu", name, "cpuacct.usage"));
       return usedNs === null ? null : Number(usedNs) / 1_000_000;
     },
     weight: (name, times) => [
@@ -130,15 +130,5 @@ function canWrite(path: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** The content of a file; null when the file does not exist. */
-function textOf(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
   }
 }

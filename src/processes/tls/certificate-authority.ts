@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type Config, isWildcard } from "../../config.ts";
 import type { Certificate } from "../../engines/engine.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
-import { replaceFile, syncFile } from "../../lib/files.ts";
+import { readIfPresent, replaceFile, syncFile } from "../../lib/files.ts";
 import type { Log } from "../../lib/line-log.ts";
 import type { PairFiles } from "./certificate.ts";
 import type { Period } from "./x509.ts";
@@ -60,7 +60,7 @@ export function gatewayNames({ publicHost, bind }: Config): string[] {
 export async function ensureGatewayCertificate(request: CertificateRequest, log: Log): Promise<Certificate> {
   const folder = join(request.dataDir, "tls");
   const present = readPair(folder, "gateway");
-  const authority = readIfThere(authorityFile(request.dataDir));
+  const authority = readIfPresent(authorityFile(request.dataDir));
   if (present !== null && authority !== null && isGood(present, authority, request)) return present;
   return makeGatewayCertificate(folder, request, log);
 }
@@ -96,7 +96,7 @@ async function makeGatewayCertificate(
   const x509 = await import("./x509.ts");
   const known = readPair(folder, "ca");
   const isUsable = known !== null && lastsUntil(known.cert) > later(now, RENEWAL_DAYS);
-  if (!isUsable && readIfThere(join(folder, "ca.crt")) !== null) {
+  if (!isUsable && readIfPresent(join(folder, "ca.crt")) !== null) {
     log.warn(
       { folder },
       "a new certificate authority is made, because the key of the old one is gone or its time is over; clients that verify need the new one, which `pilvi ca` prints",
@@ -128,8 +128,8 @@ async function writePair(folder: string, name: string, { cert, key }: Certificat
 
 /** A certificate with the key that belongs to it; null when either is missing, or they do not fit each other. */
 function readPair(folder: string, name: string): Certificate | null {
-  const cert = readIfThere(join(folder, `${name}.crt`));
-  const key = readIfThere(join(folder, `${name}.key`));
+  const cert = readIfPresent(join(folder, `${name}.crt`));
+  const key = readIfPresent(join(folder, `${name}.key`));
   if (cert === null || key === null) return null;
   try {
     return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)) ? { cert, key } : null;
@@ -170,13 +170,4 @@ function periodOf(now: Date, days: number): Period {
 
 function later(now: Date, days: number): Date {
   return new Date(now.getTime() + days * DAY_MS);
-}
-
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
 }
