@@ -4,7 +4,7 @@ import { freePort } from "../tests/support/pilvi/ports.ts";
 import { BareInstance, takeModels } from "./support/bare-instance.ts";
 import { runBench, type Bench } from "./support/bench.ts";
 import { askUntilAnswered } from "./support/clients.ts";
-import { fillTables, getRate, selectRate, type SelectLoad, type Target } from "./support/load.ts";
+import { fillTables, getRate, selectRate, type ClientLoad, type Target } from "./support/load.ts";
 import { countOption } from "./support/options.ts";
 import { findPeer, findValkeyBenchmark } from "./support/peers.ts";
 import { startHaproxy, startPgbouncer, type Proxy } from "./support/proxies.ts";
@@ -16,7 +16,6 @@ import {
   VALKEY_SLEEPER,
   type Sleepy,
 } from "./support/sleepers.ts";
-import { cacheLoads, compareLoops, postgresLoads } from "./support/runtime/comparison.ts";
 import { median } from "./support/statistics.ts";
 import { POSTGRES } from "../tests/support/pilvi/databases.ts";
 
@@ -24,7 +23,7 @@ const ROUNDS = countOption(9);
 /** Enough compute units that the kernel never holds the engine back. */
 const COMPUTE_UNITS = 4;
 /** With two threads the load alone could take both processors of a small machine. */
-const SELECT_LOADS: SelectLoad[] = [
+const SELECT_LOADS: ClientLoad[] = [
   { clients: 16, threads: 1 },
   { clients: 16, threads: 2 },
   { clients: 1, threads: 1 },
@@ -77,8 +76,6 @@ async function measurePostgres(bench: Bench): Promise<void> {
     report(`select-only, ${title}, TLS`, tls);
     printTargets(`${title}, TLS`, tls, undefined, TARGETS.ofPgbouncer);
   }
-  console.log("\nPostgres: the gateway beside its own protocol code on the runtime's sockets and TLS");
-  await compareLoops(bench, sleepy, postgresLoads(pgbench, bench.pilvi.dataDir), ROUNDS);
 }
 
 async function measureValkey(bench: Bench): Promise<void> {
@@ -96,8 +93,6 @@ async function measureValkey(bench: Bench): Promise<void> {
     report(`GET, pipeline ${load.pipeline}, TLS`, tls);
     printTargets(`GET, pipeline ${load.pipeline}, TLS`, tls, undefined, TARGETS.ofHaproxy);
   }
-  console.log("\nValkey: the gateway beside its own protocol code on the runtime's sockets and TLS");
-  await compareLoops(bench, sleepy, cacheLoads(benchmark), ROUNDS);
 }
 
 type RateOf = (target: Target) => Promise<number>;

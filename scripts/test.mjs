@@ -1,5 +1,6 @@
-// Runs the tests and makes sure that they leave neither processes nor files behind. `--full` adds the slow tests of
-// tests/full and tests/attack, `--only-full` and `--attack` run one of these folders alone.
+// Runs the tests and makes sure that they leave neither processes nor files behind. `--full` adds the slow tests, which
+// are those of tests/full and tests/attack and all files `*.full.test.ts`; `--only-full` and `--attack` run those of
+// tests/attack or all others alone.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -20,8 +21,14 @@ const STOP_MS = 5000;
 /** Each worker has ports of its own; see tests/support/pilvi/ports.ts. */
 const MAX_WORKERS = 4;
 
-/** The folders of slow tests, by the option that runs nothing else. */
-const SLOW_FOLDERS = { "--only-full": join("tests", "full"), "--attack": join("tests", "attack") };
+/** Files of `tests/api` in one process: enough for few starts of Postgres, few enough for all workers to have some. */
+const API_FILES = 8;
+
+/** Says whether a path is that of a slow test, by the option that runs nothing else. */
+const SLOW_TESTS = {
+  "--only-full": (path) => path.startsWith(join("tests", "full", sep)) || path.endsWith(".full.test.ts"),
+  "--attack": (path) => path.startsWith(join("tests", "attack", sep)),
+};
 
 const [mode] = process.argv.slice(2);
 
@@ -32,9 +39,9 @@ const stopping = new AbortController();
 const failures = [];
 
 async function main() {
-  if (mode !== undefined && mode !== "--full" && !(mode in SLOW_FOLDERS))
+  if (mode !== undefined && mode !== "--full" && !(mode in SLOW_TESTS))
     throw new SetupError(
-      `There is no option ${mode}; there are --full, ${Object.keys(SLOW_FOLDERS).join(", ")}.`,
+      `There is no option ${mode}; there are --full, ${Object.keys(SLOW_TESTS).join(", ")}.`,
       2,
     );
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
@@ -52,16 +59,27 @@ async function main() {
   if (programs.code !== 0) return report({ passed: 0, failed: 1 });
   if (programs.output !== "") process.env.PATH = `${process.env.PATH}:${programs.output}`;
 
-  const root = mkdtempSync(join(tmpdir(), "pilvi-test-"));
-  // Engines run under users of their own, who must be able to reach their folders below this one.
-  chmodSync(root, 0o711);
+  const root = reachableFolder("pilvi-test-");
+  const template = reachableFolder("pilvi-template-");
   try {
+    const made = await run(bun, ["tests/support/pilvi/make-template.ts", template], {
+      stdio: ["ignore", 2, 2],
+    });
+    if (made.code !== 0) return report({ passed: 0, failed: 1 });
+    process.env.PILVI_TEST_TEMPLATE = template;
     const { passed, failed } = await runTests(bun, root);
     const isClean = await cleanUp(root);
     report({ passed, failed: failed + (isClean ? 0 : 1) });
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    for (const folder of [root, template]) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Engines run under users of their own, who must be able to reach their folders below this one. */
+function reachableFolder(prefix) {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  chmodSync(folder, 0o711);
+  return folder;
 }
 
 function stop() {
@@ -88,20 +106,33 @@ async function runTests(bun, root) {
   return stopping.signal.aborted ? { ...total, failed: total.failed + 1 } : total;
 }
 
-/** Most tests wait more than they work; tests/full loads the machine, and tests/attack compares times on it. */
+/** Most tests wait more than they work; those of tests/attack compare times on the machine. */
 function workerCount() {
-  if (mode === "--attack") return 1;
-  return cpus().length + (mode === undefined ? 1 : 0);
+  return mode === "--attack" ? 1 : cpus().length + 1;
 }
 
 /**
- * Files of one folder of `src/` are quick and run together, every file of `tests/` by itself; a long job is never begun
- * last.
+ * Files of one folder of `src/` are quick and run together, some files of `tests/api` share a process and its Postgres,
+ * and every other file of `tests/` runs by itself; a long job is never begun last.
  */
 function jobsOf(files) {
   const { src = [], tests = [] } = groupBy(files, (file) => file.split(sep)[1]);
   const folders = groupBy(src, (file) => file.split(sep)[2]);
-  return [...Object.values(folders), ...tests.map((file) => [file])];
+  const { api = [], others = [] } = groupBy(tests, (file) =>
+    file.split(sep)[2] === "api" ? "api" : "others",
+  );
+  const [long, short] = [others.filter(isLong), others.filter((file) => !isLong(file))];
+  return [...Object.values(folders), ...slices(api, API_FILES), ...[...long, ...short].map((file) => [file])];
+}
+
+/** The tests that kill processes again and again take longest. */
+function isLong(file) {
+  return /crash|ledger|soak/.test(file);
+}
+
+function slices(files, count) {
+  const starts = Array.from({ length: Math.ceil(files.length / count) }, (_, index) => index * count);
+  return starts.map((start) => files.slice(start, start + count));
 }
 
 /** `Object.groupBy`, which Node 18 does not have. */
@@ -145,9 +176,9 @@ function testFiles() {
 
 function isWanted(path) {
   if (mode === "--full") return true;
-  const folder = SLOW_FOLDERS[mode];
-  if (folder !== undefined) return path.startsWith(folder + sep);
-  return !Object.values(SLOW_FOLDERS).some((slow) => path.startsWith(slow + sep));
+  const isAsked = SLOW_TESTS[mode];
+  if (isAsked !== undefined) return isAsked(path);
+  return !Object.values(SLOW_TESTS).some((isSlow) => isSlow(path));
 }
 
 function filesBelow(folder) {

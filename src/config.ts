@@ -1,16 +1,19 @@
 // The settings, read once from the environment; all faults are reported together.
 import { homedir, hostname } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { isIP } from "node:net";
 import { z } from "zod";
+import { isClientUrl, isLoopback, isLoopbackName, isWildcard, urlOf } from "./lib/api-address.ts";
+import type { BackupTarget, S3Access } from "./lib/backup-targets.ts";
 import { Refusal } from "./lib/errors.ts";
 import {
   address,
+  backupTargets,
   bearerToken,
   byteSize,
   databaseUrl,
   flag,
   hostName,
+  httpUrl,
   port,
   portRange,
   wholeNumber,
@@ -63,6 +66,16 @@ export interface Config {
     storageBytes: number;
     connections: number;
   };
+  backups: {
+    /** Where backups go; the first that has a piece undamaged is read. */
+    targets: BackupTarget[];
+    /** Undefined when no bucket is a target. */
+    s3: S3Access | undefined;
+    /** The most that is written to targets, but for logs of databases; 0 means no limit. */
+    bytesPerSecond: number;
+    /** The pause between two verified restores of an instance; 0 means none at all. */
+    verificationSeconds: number;
+  };
 }
 
 /** The settings of a client on the command line. */
@@ -114,6 +127,13 @@ const environment = z.object({
   PILVI_QUOTA_MEMORY: byteSize.default(2048 * 1024 ** 4),
   PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
   PILVI_QUOTA_CONNECTIONS: wholeNumber.default(50_000_000),
+  PILVI_BACKUP_TARGETS: backupTargets.optional(),
+  PILVI_BACKUP_BYTES_PER_SECOND: byteSize.default(0),
+  PILVI_BACKUP_VERIFICATION_SECONDS: wholeNumber.default(86_400),
+  PILVI_S3_ENDPOINT: httpUrl.optional(),
+  PILVI_S3_REGION: z.string().optional(),
+  PILVI_S3_ACCESS_KEY_ID: z.string().optional(),
+  PILVI_S3_SECRET_ACCESS_KEY: z.string().optional(),
   PILVI_EVENTS_DAYS: days.default(90),
   PILVI_AUDIT_DAYS: days.default(400),
   PILVI_LOG_LEVEL: z
@@ -180,11 +200,6 @@ export function baseUrl({ host, port: apiPort, tls }: Config): string {
   return urlOf(host, apiPort, tls !== undefined);
 }
 
-/** Whether only this machine can reach the address. */
-export function isLoopback(ip: string): boolean {
-  return ip === "::1" || ip.startsWith("127.");
-}
-
 function givenIn(env: Record<string, string | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
 }
@@ -198,6 +213,11 @@ function faultsBetween(env: Environment): string[] {
   if ((env.PILVI_TLS_CERT === undefined) !== (env.PILVI_TLS_KEY === undefined)) {
     faults.push("PILVI_TLS_CERT and PILVI_TLS_KEY must be set together");
   }
+  const needsS3 = env.PILVI_BACKUP_TARGETS?.some(({ type }) => type === "s3") === true;
+  if (needsS3 && s3Of(env) === undefined)
+    faults.push(
+      "PILVI_BACKUP_TARGETS has a bucket, which needs PILVI_S3_ACCESS_KEY_ID and PILVI_S3_SECRET_ACCESS_KEY",
+    );
   const isOpen = env.PILVI_TLS_CERT === undefined && !env.PILVI_INSECURE;
   for (const name of ["PILVI_HOST", "PILVI_BIND"] as const) {
     if (isOpen && !isLoopback(env[name])) {
@@ -249,38 +269,19 @@ function configOf(env: Environment): Config {
       storageBytes: env.PILVI_QUOTA_STORAGE,
       connections: env.PILVI_QUOTA_CONNECTIONS,
     },
+    backups: {
+      targets: env.PILVI_BACKUP_TARGETS ?? [{ type: "folder", path: join(dataDir, "backups") }],
+      s3: s3Of(env),
+      bytesPerSecond: env.PILVI_BACKUP_BYTES_PER_SECOND,
+      verificationSeconds: env.PILVI_BACKUP_VERIFICATION_SECONDS,
+    },
   };
 }
 
-/** Whether the address stands for all interfaces. */
-export function isWildcard(ip: string): boolean {
-  return ip === "0.0.0.0" || ip === "::";
-}
-
-function urlOf(host: string, apiPort: number, isTls: boolean): string {
-  return `${isTls ? "https" : "http"}://${inUrl(reachable(host))}:${apiPort}`;
-}
-
-/** The address to connect to for an address to listen on. */
-function reachable(ip: string): string {
-  if (ip === "0.0.0.0") return "127.0.0.1";
-  return ip === "::" ? "::1" : ip;
-}
-
-function inUrl(ip: string): string {
-  return isIP(ip) === 6 ? `[${ip}]` : ip;
-}
-
-/** Whether the host of a URL is this machine. A name such as `127.example.com` is not. */
-function isLoopbackName(name: string): boolean {
-  const ip = name.replace(/^\[|\]$/g, "");
-  return name === "localhost" || (isIP(ip) !== 0 && isLoopback(ip));
-}
-
-function isClientUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && username === "" && search === "" && hash === "";
+function s3Of(env: Environment): S3Access | undefined {
+  const { PILVI_S3_ACCESS_KEY_ID: accessKeyId, PILVI_S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  return { endpoint: env.PILVI_S3_ENDPOINT, region: env.PILVI_S3_REGION, accessKeyId, secretAccessKey };
 }
 
 function absolute(path: string): string {

@@ -15,6 +15,8 @@ export interface Target {
 /** Rows of the table that is read from, in hundreds of thousands. */
 const SCALE = 10;
 const SECONDS = 3;
+/** Transactions wait for the disk, whose times differ more. */
+const TRANSACTION_SECONDS = 5;
 /** The number of connections that the tool opens by default. */
 const VALKEY_CLIENTS = 50;
 
@@ -24,41 +26,32 @@ export async function fillTables(pgbench: Program, target: Target): Promise<void
 }
 
 /**
- * How many clients read at a time, and the number of threads they are spread over; the tool has one thread by default.
+ * How many clients work at a time, and the number of threads they are spread over; the tool has one thread by default.
  */
-export interface SelectLoad {
+export interface ClientLoad {
   clients: number;
   threads: number;
 }
 
 /** Transactions a second of clients that each read one row after another. */
-export async function selectRate(
+export async function selectRate(pgbench: Program, target: Target, load: ClientLoad): Promise<number> {
+  return await rateOf(pgbench, target, load, ["--select-only", `--time=${SECONDS}`]);
+}
+
+/** Transactions a second of clients that each change and read some rows, as the tool's own transactions do. */
+export async function transactionRate(pgbench: Program, target: Target, load: ClientLoad): Promise<number> {
+  return await rateOf(pgbench, target, load, [`--time=${TRANSACTION_SECONDS}`]);
+}
+
+async function rateOf(
   pgbench: Program,
   target: Target,
-  { clients, threads }: SelectLoad,
+  { clients, threads }: ClientLoad,
+  options: string[],
 ): Promise<number> {
-  const args = [
-    "--select-only",
-    "--no-vacuum",
-    `--client=${clients}`,
-    `--jobs=${threads}`,
-    `--time=${SECONDS}`,
-  ];
+  const args = [...options, "--no-vacuum", `--client=${clients}`, `--jobs=${threads}`];
   const printed = await run(pgbench, args, pgEnv(target));
   return numberIn(printed, /^tps = ([\d.]+) \(without initial connection time\)/m);
-}
-
-/** The throughput of a load: its rate a second, and its total. */
-export interface Throughput {
-  rate: number;
-  count: number;
-}
-
-/** Runs pgbench. @param args options of the tool for the clients, the number of their requests, and the requests. */
-export async function runPgbench(pgbench: Program, target: Target, args: string[]): Promise<Throughput> {
-  const printed = await run(pgbench, ["--no-vacuum", ...args], pgEnv(target));
-  const count = numberIn(printed, /^number of transactions actually processed: (\d+)/m);
-  return { count, rate: numberIn(printed, /^tps = ([\d.]+)/m) };
 }
 
 /**

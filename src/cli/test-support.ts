@@ -96,6 +96,10 @@ export function sampleCache(
     },
     relationships: { environments: { data: [] } },
     meta: {
+      former_credentials: null,
+      backup: null,
+      restore: null,
+      origin: null,
       engine: { name: "valkey", version: "8.0.6", warning: null },
       limits: {
         memory_bytes: 262_144_000,

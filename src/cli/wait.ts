@@ -69,6 +69,7 @@ async function look<Document extends StatusDocument>(
   let { document } = wait;
   for (;;) {
     if (document.data.attributes.status === wait.until) return { document, failure: undefined };
+    if (isFinal(document, wait)) return { document, failure: finality(wait, document) };
     const leftMs = endMs - io.nowMs();
     if (leftMs <= 0) return { document, failure: lateness(wait, document) };
     const next = await getHeld(wait, Math.min(HOLD_MS, leftMs), interrupt);
@@ -98,6 +99,19 @@ async function getHeld<Document extends StatusDocument>(
     if (isGone(error)) return undefined;
     throw error;
   }
+}
+
+/** Whether the resource will never have the status. */
+function isFinal({ data: { attributes } }: StatusDocument, { until }: Wait<StatusDocument>): boolean {
+  return until === "available" && (attributes.status === "failed" || attributes.status === "restore_failed");
+}
+
+function finality(wait: Wait<StatusDocument>, document: StatusDocument): CommandError {
+  const { status, lastError } = stateOf(document);
+  const reason = lastError === null ? "" : `\nThe reason is: ${lastError}`;
+  return new CommandError(
+    `${capitalized(wait.name)} will not be available: its status is ${status}.${reason}`,
+  );
 }
 
 function isGone(error: unknown): boolean {

@@ -1,6 +1,7 @@
 // Certificates that one process reads from files of its own user, for others that have given up the right to read those
 // files.
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { replaceFile, signatureOf } from "../lib/files.ts";
 import { readJsonAs } from "./read.ts";
@@ -29,6 +30,8 @@ export function publishCertificates(
   gid?: number,
 ): void {
   const text = JSON.stringify({ version: 1, certificates });
+  // The first start of a host publishes before it has made any folder.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
   replaceFile(path, text, gid === undefined ? 0o600 : 0o440, gid);
 }
 

@@ -1,10 +1,14 @@
 // The messages between the host and the gateway over the host's unix socket for gateways: one JSON object a line.
 import * as z from "zod/mini";
+import { MAX_QUERIES } from "./queries.ts";
 import { wakeReasonSchema, wakeSchema } from "./sleep.ts";
 import { instanceUserSchema } from "./users.ts";
 
 const id = z.string().check(z.maxLength(64));
 const question = z.exactOptional(z.int());
+
+/** Longer than any IP address, even with the name of a network interface. */
+const MAX_ADDRESS_CHARACTERS = 64;
 
 const protocolSchema = z.enum(["postgres", "mysql", "redis"]);
 
@@ -32,6 +36,11 @@ export const entrySchema = z.strictObject({
   lastError: z.nullable(z.string()),
   /** All users that may log in, as of the latest question to the engine. */
   users: z.array(instanceUserSchema),
+  /**
+   * The secret from which the engine makes the salts of users that it does not know, in hexadecimal digits; null for an
+   * engine without salts, and where it is not known.
+   */
+  mockNonce: z.nullable(z.string().check(z.regex(/^[0-9a-f]{64}$/))),
   /**
    * How many clients may be logged in or wait for it: the engine's limit, and for a database some more that wait in
    * line.
@@ -83,6 +92,13 @@ export const hostMessageSchema = z.discriminatedUnion("type", [
    * `detached`.
    */
   z.strictObject({ type: z.literal("detach"), id, question }),
+  /** Whose are these sessions, by the engine's numbers? The gateway answers `addresses`. */
+  z.strictObject({
+    type: z.literal("addresses"),
+    id,
+    sessions: z.array(z.int()).check(z.maxLength(MAX_QUERIES)),
+    question: z.int(),
+  }),
 ]);
 
 /** From the host to the gateway. */
@@ -100,8 +116,22 @@ export const gatewayMessageSchema = z.discriminatedUnion("type", [
    * No client has used the instance for `sleepAfterSeconds`. The gateway repeats this from time to time while it is so.
    */
   z.strictObject({ type: z.literal("idle"), id }),
+  /** How many clients of instances have logged in; an instance that is not named has as many as before. */
+  z.strictObject({
+    type: z.literal("clients"),
+    counts: z.record(id, z.int().check(z.nonnegative())),
+  }),
   /** The gateway's users may be out of date; the host answers with an `entry`. */
   z.strictObject({ type: z.literal("users"), id }),
+  /** The IP address of each session's client, in the order of the question; null where the gateway knows none. */
+  z.strictObject({
+    type: z.literal("addresses"),
+    id,
+    question: z.int(),
+    addresses: z
+      .array(z.nullable(z.string().check(z.maxLength(MAX_ADDRESS_CHARACTERS))))
+      .check(z.maxLength(MAX_QUERIES)),
+  }),
 ]);
 
 /** From the gateway to the host. */

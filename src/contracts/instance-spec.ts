@@ -32,13 +32,38 @@ export const evictionPolicySchema = z.enum([
 /** How a cache evicts keys when its memory is full. */
 export type EvictionPolicy = z.infer<typeof evictionPolicySchema>;
 
+/** Paths derive from ids, so an id is a safe name of a folder. */
+const safeIdSchema = z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/));
+
 const common = {
-  /** The resource's id. Every path and name of the instance derives from it, so it is a safe name of a folder. */
-  id: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)),
+  /** The resource's id. Every path and name of the instance derives from it. */
+  id: safeIdSchema,
   /** Suitable engines, the preferred engine first; an instance keeps the engine of its first start for life. */
   engines: z.tuple([engineNameSchema], engineNameSchema),
   users: z.array(instanceUserSchema),
   exposure: exposureSchema,
+};
+
+const originSchema = z.union([
+  z.strictObject({ archive: safeIdSchema, backup: safeIdSchema }),
+  z.strictObject({ archive: safeIdSchema, at: z.string() }),
+  z.strictObject({ instance: safeIdSchema }),
+]);
+
+/**
+ * What the first data of an instance comes from: a backup of an archive, an instant of its log, or another instance
+ * of the same host as it is now. The instance keeps its own users, passwords and address.
+ */
+export type Origin = z.infer<typeof originSchema>;
+
+const keepsData = {
+  /** Left out for an instance that begins empty; never changed after the first `ensure`. */
+  origin: z.exactOptional(originSchema),
+  /**
+   * Another instance of this host whose data takes the place of this one's: that instance is stopped for it, and
+   * its data is moved here, once for each id. Left out for an instance that keeps its own data.
+   */
+  adopts: z.exactOptional(safeIdSchema),
 };
 
 const sleepy = {
@@ -49,6 +74,7 @@ const sleepy = {
 export const cacheSpecSchema = z.strictObject({
   kind: z.literal("cache"),
   ...common,
+  ...keepsData,
   ...sleepy,
   /** The most memory that keys and values may take, in bytes. */
   memoryBytes: positive,
@@ -69,6 +95,7 @@ export type DatabaseSpec = z.infer<typeof databaseSchema>;
 
 const cluster = {
   ...common,
+  ...keepsData,
   ...sleepy,
   /** The major version, such as `17`; null for the newest that is installed. It is kept for life. */
   version: z.nullable(z.string()),
@@ -79,12 +106,27 @@ const cluster = {
   databases: z.array(databaseSchema),
 };
 
-export const postgresSpecSchema = z.strictObject({ kind: z.literal("postgres"), ...cluster });
+export const postgresSpecSchema = z.strictObject({
+  kind: z.literal("postgres"),
+  ...cluster,
+  /** Whether its log is kept and shipped to the archive, so that any instant can be restored. */
+  keepsLog: z.exactOptional(z.boolean()),
+  /**
+   * The instance of this host that this is a replica of, for reading: its data is from that instance's archive, whose
+   * log it follows. Left out for any other instance; never changed after the first `ensure`.
+   */
+  replicaOf: z.exactOptional(safeIdSchema),
+});
 
 /** A Postgres. */
 export type PostgresSpec = z.infer<typeof postgresSpecSchema>;
 
-export const mysqlSpecSchema = z.strictObject({ kind: z.literal("mysql"), ...cluster });
+export const mysqlSpecSchema = z.strictObject({
+  kind: z.literal("mysql"),
+  ...cluster,
+  /** Whether its binary log is kept and shipped to the archive, so that any instant can be restored. */
+  keepsLog: z.exactOptional(z.boolean()),
+});
 
 /** A MySQL or MariaDB. */
 export type MysqlSpec = z.infer<typeof mysqlSpecSchema>;
@@ -111,3 +153,13 @@ export const instanceSpecSchema = z.discriminatedUnion("kind", [
 ]);
 
 export type InstanceSpec = z.infer<typeof instanceSpecSchema>;
+
+/** The instance whose data the spec wants; null for an instance that keeps its own. */
+export function adoptedBy(spec: InstanceSpec): string | null {
+  return "adopts" in spec ? (spec.adopts ?? null) : null;
+}
+
+/** The instance that the spec is a replica of; null for any other instance. */
+export function primaryOf(spec: InstanceSpec): string | null {
+  return "replicaOf" in spec ? (spec.replicaOf ?? null) : null;
+}

@@ -1,6 +1,7 @@
 // Formats of the manifest: today's, earlier formats, and those of a newer Pilvi.
 import { describe, expect, test } from "bun:test";
 import { MANIFEST_FORMAT, manifestFrom, manifestText, NewerManifest, type Manifest } from "./manifest.ts";
+import type { CacheSpec, Origin, PostgresSpec } from "./instance-spec.ts";
 import { neverAsleep } from "./sleep.ts";
 import { textInFormat1 } from "./test-support.ts";
 
@@ -46,9 +47,26 @@ test("a manifest of a newer format is refused with a sentence that says what to 
   const newer = withMembers({ format: MANIFEST_FORMAT + 1, spec: { unknown: true } });
   expect(() => manifestFrom(newer)).toThrow(NewerManifest);
   expect(() => manifestFrom(newer)).toThrow(
-    "The manifest was written by a newer Pilvi (format 3; this one knows 2). " +
+    "The manifest was written by a newer Pilvi (format 4; this one knows 3). " +
       "Start that version or a later one; the data was left alone.",
   );
+});
+
+test("a manifest of format 2 is read as it is, and an origin and a kept log in today's format", () => {
+  expect(manifestFrom(withMembers({ format: 2 }))).toEqual(manifest);
+  const { evictionPolicy: _, ...common } = manifest.spec as CacheSpec;
+  const cluster = { version: null, cpus: null, maxConnections: 20, databases: [], keepsLog: true };
+  const origins: Origin[] = [
+    { archive: "db-1", backup: "snapshot-1" },
+    { archive: "db-1", at: "2026-11-22T14:40:10.968985Z" },
+    { instance: "db-1" },
+  ];
+  for (const origin of origins) {
+    const spec = { ...common, ...cluster, kind: "postgres", engines: ["postgres"], origin } as PostgresSpec;
+    expect(manifestFrom(manifestText({ ...manifest, spec }))).toEqual({ ...manifest, spec });
+  }
+  const spec = { ...manifest.spec, origin: { archive: "../db-1", backup: "snapshot-1" } };
+  expect(() => manifestFrom(withMembers({ spec }))).toThrow("spec.origin.archive is malformed");
 });
 
 test("a manifest whose format is not a number is refused", () => {

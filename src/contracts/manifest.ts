@@ -6,8 +6,8 @@ import { fromFormat1 } from "./manifest-format-1.ts";
 import { ContractError, readAs, readJsonAs } from "./read.ts";
 import { sleepRecordSchema } from "./sleep.ts";
 
-/** The format that is written. */
-export const MANIFEST_FORMAT = 2;
+/** The format that is written. Format 2 had neither origins nor logs in its specs, nor failed restores, so it is read as it is. */
+export const MANIFEST_FORMAT = 3;
 
 const persistedStateSchema = z.enum(["awake", "changed", "asleep", "asleepApplied", "removing"]);
 
@@ -43,6 +43,15 @@ export const manifestSchema = z.strictObject({
   /** Names of the databases that the API made; null when an earlier Pilvi kept no record of them. */
   madeDatabases: z.nullable(z.array(z.string())),
   sleep: sleepRecordSchema,
+  /**
+   * That its data is from its origin, and that the databases of its spec are those of its first spec still: a database
+   * of these that is missing was not in the data. Left out otherwise.
+   */
+  isRestored: z.exactOptional(z.literal(true)),
+  /** The instance whose data it has taken last, or that its first spec named; left out when there was none. */
+  adopted: z.exactOptional(z.string()),
+  /** Why its origin cannot be restored, as a sentence; left out unless that is so. */
+  restoreFailed: z.exactOptional(z.string()),
 });
 
 /** What the host keeps of an instance. */

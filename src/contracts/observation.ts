@@ -61,6 +61,25 @@ export const observationSchema = z.strictObject({
    * when there are none.
    */
   pendingDatabases: z.exactOptional(z.array(z.string())),
+  /**
+   * Names of databases of the spec that the data of its origin does not have, and that were not made. They are pending
+   * as well. Left out when there are none.
+   */
+  missingDatabases: z.exactOptional(z.array(z.string())),
+  /** How much of its first data is there, while that is built from the origin of its spec. */
+  restoring: z.exactOptional(z.strictObject({ doneBytes: z.number(), totalBytes: z.number() })),
+  /**
+   * That its origin cannot be restored, as `lastError` says. The host tries again only when it is asked again, or when a
+   * keeper answers that did not answer before.
+   */
+  restoreFailed: z.exactOptional(z.literal(true)),
+  /** How far a replica is behind; left out for any other instance. */
+  replica: z.exactOptional(
+    z.strictObject({
+      /** The age of the oldest change that it does not show; null while that is not known. */
+      lagSeconds: z.nullable(z.number()),
+    }),
+  ),
   /** Null for an instance that is not behind the gateway. */
   sleep: z.nullable(sleepSchema),
 });

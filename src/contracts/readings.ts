@@ -28,6 +28,7 @@ export const gaugeNames = [
   "blockedConnections",
   "keys",
   "dataBytes",
+  "gatewayConnections",
 ] as const;
 
 export type CounterName = (typeof counterNames)[number];
@@ -53,6 +54,8 @@ export const readingSchema = z.strictObject({
   memoryBytes: z.number().check(z.nonnegative()),
   /** The disk use as it was measured last; absent before the first measurement. */
   storageBytes: amount,
+  /** How far a replica is behind its primary at the end of the minute; absent while that is not known. */
+  replicaLagSeconds: amount,
   /** How often the instance was woken. */
   wakes: z.number().check(z.nonnegative()),
   /** Figures of the engine; absent where the engine has no such figure or did not answer. */
@@ -66,7 +69,10 @@ export type Reading = z.infer<typeof readingSchema>;
 export const readingBatchSchema = z.strictObject({
   /** The beginning of the minute, by the clock of the host. */
   at: z.iso.datetime(),
-  /** The instances that had a process in this minute; other instances took no processor and no memory. */
+  /**
+   * The instances that had a process in this minute, and those whose clients stay at the gateway while they sleep; other
+   * instances took no processor and no memory, and had no clients.
+   */
   readings: z.array(readingSchema),
 });
 

@@ -4,19 +4,23 @@ import * as z from "zod/mini";
 import { ContractError, readJsonAs } from "./read.ts";
 
 /** The interface of the host for the control plane. Its paths begin with the version, so no other version has them. */
-const HOST_API = "/v1";
+const HOST_API = "/v3";
+
+/** The interface of the keeper for the host. */
+const KEEPER_API = "/v1";
 
 /** The link between the host and the gateway. */
-export const GATEWAY_LINK_VERSION = 1;
+export const GATEWAY_LINK_VERSION = 2;
 
 /**
  * The passing of the sockets of addresses: between the host and the gateway, and between the host and `pilvi up`. A
- * message is lines of `+name` and `-name`, with a descriptor for each `+`.
+ * message is lines of `+name` and `-name`, with a descriptor for each `+`. To `pilvi up` the host passes descriptors of
+ * its engines' processes as well.
  */
-export const ADDRESS_PASSING_VERSION = 1;
+export const ADDRESS_PASSING_VERSION = 2;
 
 /** The interface of a realtime server for the host, and the file that the server is started with. */
-export const REALTIME_VERSION = 1;
+export const REALTIME_VERSION = 2;
 const REALTIME_API = `/v${REALTIME_VERSION}` as const;
 
 /** How long to wait before the next attempt at a peer of another version, which must be restarted first. */
@@ -66,6 +70,11 @@ function versionIn(line: string): number | null {
 /** A path of the host's interface, in this version. */
 export function hostPath<Path extends string>(path: Path): `${typeof HOST_API}${Path}` {
   return `${HOST_API}${path}`;
+}
+
+/** A path of the keeper's interface, in this version. */
+export function keeperPath<Path extends string>(path: Path): `${typeof KEEPER_API}${Path}` {
+  return `${KEEPER_API}${path}`;
 }
 
 /** A path of a realtime server's interface, in this version. */

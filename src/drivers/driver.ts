@@ -1,9 +1,21 @@
 // The interface of a driver: instances as data, without a word on how they are run.
 import type { Figures, Offer, Series, StorageReading } from "../contracts/host-answers.ts";
 import type { JournalRecord } from "../contracts/journal.ts";
+import type { ArchiveState, BackupInfo, RestorePlan, RestoreTarget, Retention } from "../contracts/keeper.ts";
+import type { LogQuery, LogSlice } from "../contracts/logs.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
+import type {
+  CancelAnswer,
+  CancelScope,
+  QueriesAnswer,
+  QueriesRequest,
+  StatementsAnswer,
+  StatementsRequest,
+} from "../contracts/queries.ts";
 import type { ReadingsAnswer } from "../contracts/readings.ts";
+import type { VerifiedRestore } from "../contracts/verification.ts";
+import type { DebugEvent } from "../contracts/realtime-debug.ts";
 
 /** Selects metrics of an instance. */
 export interface MetricsQuery {
@@ -40,10 +52,42 @@ export interface Driver {
    */
   metrics(id: string, query: MetricsQuery): Promise<Series>;
   /**
+   * A slice of the log of an instance's engine, whether it runs or not; empty for an instance that has never run.
+   * @throws PublicError when the driver cannot be reached.
+   */
+  logs(id: string, query: LogQuery, signal: AbortSignal): Promise<LogSlice>;
+  /**
    * Gauges of an instance at this moment; empty for an instance that has none.
    * @throws PublicError when the driver or the instance cannot be reached.
    */
   figures(id: string, signal?: AbortSignal): Promise<Figures>;
+  /**
+   * What happens in a part of an instance, such as an application, from `watching` on, until the signal is aborted or
+   * the instance ends. It wakes nothing.
+   * @throws PublicError when the driver or the instance cannot be reached, or the instance does not run.
+   */
+  debug(id: string, part: string, signal: AbortSignal): AsyncIterable<DebugEvent>;
+  /**
+   * The sessions of a database instance with their queries; none of an instance that sleeps, which is not woken.
+   * @throws PublicError when the driver or the instance cannot be reached.
+   */
+  queries(id: string, request: QueriesRequest): Promise<QueriesAnswer>;
+  /**
+   * Ends a statement or a session, unless it has ended before.
+   * @param query the id of an earlier answer.
+   * @throws PublicError when the driver or the instance cannot be reached.
+   */
+  cancel(id: string, query: string, scope: CancelScope): Promise<CancelAnswer>;
+  /**
+   * What the statements of a database instance have taken; nothing of an instance that sleeps, which is not woken.
+   * @throws PublicError when the driver or the instance cannot be reached, or the engine keeps no such statistics.
+   */
+  statements(id: string, request: StatementsRequest): Promise<StatementsAnswer>;
+  /**
+   * Begins the statistics of statements anew.
+   * @throws PublicError when the driver or the instance cannot be reached.
+   */
+  resetStatements(id: string): Promise<void>;
   /**
    * The disk usage of instances, as measured last.
    * @param cursor of an earlier reading, for only the changes since; everything when left out or no longer known.
@@ -69,6 +113,36 @@ export interface Driver {
    * @throws PublicError when the driver cannot be reached.
    */
   journal(after: number, signal: AbortSignal): Promise<JournalRecord[]>;
+  /**
+   * Makes a backup of an instance's data without waking it; resolves when it is stored. A backup that exists is not made
+   * again, and calls for the same backup join. It is given up when the signals of all its callers are aborted.
+   * @throws PublicError when the instance has no data, cannot be copied, or the backup cannot be stored.
+   */
+  backUp(id: string, backup: string, signal: AbortSignal): Promise<BackupInfo>;
+  /**
+   * The archives of all instances, also of those that were removed.
+   * @throws PublicError when the driver or its store of backups cannot be reached; so do the following.
+   */
+  archives(): Promise<ArchiveState[]>;
+  /** The archive of an instance; null when there is none. */
+  archive(id: string): Promise<ArchiveState | null>;
+  /** Gives up a backup that is being made, and deletes a backup. It may be absent. */
+  deleteBackup(archive: string, backup: string): Promise<void>;
+  /** Deletes all backups and the log of an instance, which may be absent and must have been removed. */
+  deleteArchive(archive: string): Promise<void>;
+  /** Deletes what need not be kept of an archive. */
+  retain(archive: string, retention: Retention): Promise<void>;
+  /**
+   * What a restore would take.
+   * @throws PublicError that says why the target cannot be restored, as a sentence for the customer.
+   */
+  planRestore(archive: string, target: RestoreTarget): Promise<RestorePlan>;
+  /**
+   * Restores a target of an existing instance's archive to a throw-away copy at idle priority, checks all of it, and
+   * deletes it. The instance is neither woken nor changed. One verification runs at a time; others wait.
+   * @throws PublicError when nothing can be said of the target now; a target that cannot be restored is a result.
+   */
+  verify(archive: string, target: RestoreTarget, signal: AbortSignal): Promise<VerifiedRestore>;
   /**
    * Calls back with every instance's observation first, then with `synced`, then with every change as it happens. It may
    * repeat an observation. Reconnects by itself, and then begins anew, until the signal is aborted.

@@ -7,8 +7,11 @@ import type { MetricsQuery } from "../drivers/driver.ts";
 import { PublicError } from "../lib/errors.ts";
 import type { CounterName, GaugeName } from "../contracts/readings.ts";
 import type { Protocol } from "../contracts/gateway-link.ts";
+import type { EngineBackup } from "./backup.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
+import type { EngineInspection } from "./inspection.ts";
 import type { InstalledEngine } from "./installed-engine.ts";
+import type { ReadLine } from "./log-line.ts";
 import type { UserList } from "./users.ts";
 
 /** The folders and files of one instance. */
@@ -53,6 +56,8 @@ export interface EngineContext<S extends InstanceSpec> {
   adminPassword: string;
   /** Whether webhooks may go to addresses that are not public. */
   allowPrivateWebhooks: boolean;
+  /** The user that may read the log of an instance that keeps it; null where processes have no users of their own. */
+  logReader: Account | null;
 }
 
 /** Runs the programs that build data, under a user that has a name. */
@@ -120,6 +125,8 @@ export interface DatabaseFault {
  * is fulfilled.
  */
 export interface MadeDatabases {
+  /** Whether the data is from an origin, so that a missing database is none of it and must not be made. */
+  isOfOrigin(): boolean;
   has(name: string): boolean;
   add(name: string): Promise<void>;
   remove(name: string): Promise<void>;
@@ -151,8 +158,15 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   limits(spec: S, machineBytes: number): Limits;
   /** Files of the configuration folder, by name. */
   files(context: EngineContext<S>): Record<string, string>;
+  /**
+   * Names of files that `apply` brings to a running engine, so that a change of them needs no restart. They are written
+   * after `apply`; left out by an engine without such files.
+   */
+  appliedFiles?: readonly string[];
   /** Adapts the data folder to the files before a start; left out by an engine whose data fits any files. */
   prepare?(context: EngineContext<S>): void;
+  /** Deletes what the engine could do without, and what would make this start slow; left out where nothing can. */
+  beforeStart?(context: EngineContext<S>): void;
   /** The arguments after the program. Every user of the machine can read them, so they hold no secret. */
   args(context: EngineContext<S>): string[];
   /** The file name of the unix socket that the engine makes in its run folder. */
@@ -170,6 +184,8 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   sharesPort?: boolean;
   /** The log line with which the engine says that it takes connections. */
   readyLine: RegExp;
+  /** Reads a line of its log. */
+  readLogLine: ReadLine;
   /** How to make the first data; left out by an engine that starts with an empty folder. */
   firstData?: FirstData;
   /**
@@ -194,6 +210,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   metrics?(context: EngineContext<S>, query: MetricsQuery): Promise<Series>;
   /** Reads the gauges of this moment; left out by an engine that has none. */
   figures?(context: EngineContext<S>): Promise<Figures>;
+  /**
+   * Reports what happens in a part of the instance, one JSON object a line, until the signal is aborted; left out by an
+   * engine that reports nothing.
+   */
+  debug?(context: EngineContext<S>, part: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** Asks clients not to reconnect, before the engine is killed for good; left out by an engine that cannot ask. */
   dismiss?(context: EngineContext<S>): Promise<void>;
   /**
@@ -208,6 +229,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    */
   users?(context: EngineContext<S>): Promise<UserList>;
   /**
+   * The secret in the data from which the engine makes the salts of unknown users, in hexadecimal digits; null while it
+   * is not known. Left out by an engine that makes none.
+   */
+  mockNonce?(dataDir: string): string | null;
+  /**
    * How clients that connect directly use it; left out by an engine whose sleeping instances never had such clients.
    */
   usage?(context: EngineContext<S>): Promise<Usage>;
@@ -216,10 +242,14 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    * @throws when the engine does not answer.
    */
   reading?(context: EngineContext<S>): Promise<EngineReading>;
+  /** Reads and ends what runs in it; left out by an engine that cannot say. */
+  inspection?: EngineInspection<S>;
   /**
    * The log line that says that the engine will not end because it cannot save; left out by an engine that always ends.
    */
   shutdownRefusedPattern?: RegExp;
+  /** How it is backed up and restored; left out by an engine whose data is not worth it. */
+  backup?: EngineBackup<S>;
   /** The extensions that a customer can create; left out by an engine that has none. */
   extensions?(installed: InstalledEngine): { name: string; version: string }[];
   /** Variables of the engine's environment; left out when it needs none. */

@@ -22,6 +22,11 @@ export interface DebianSource {
   /** Programs beside the server that people use; the engine's folder `bin` offers them. */
   tools: string[];
   /**
+   * Further files of a complete engine. An engine that an earlier Pilvi installed without them is installed anew; left
+   * out where the server's package has all.
+   */
+  files?: string[];
+  /**
    * The release of the same distribution that it comes from on an older release without security support for it. It
    * then brings the C library of its own release, since it would not run with the older library.
    */

@@ -41,6 +41,13 @@ export interface MessageFramer {
 /** How a splice ended: a side closed, or the gateway disconnected the client because its engine goes to sleep. */
 export type SpliceEnd = "closed" | "detached";
 
+/**
+ * What a client before its login may have of the engine, since each of its connections takes the place of a customer's:
+ * a connection for its login, which is kept until the client has proved its password; in a crowd of such clients a
+ * connection for one question, which ends with the engine's answer; or nothing.
+ */
+export type EngineRoom = "login" | "question" | "none";
+
 /** An instance as the gateway knows it. */
 export interface Instance {
   /** The route, as the host sent it last. */
@@ -68,11 +75,8 @@ export interface Backend<Client extends ClientStream, Engine extends Stream> ext
    * @throws EngineUnavailable as `settled`; StreamEnded when the client goes away.
    */
   connect(client: Client, reason: WakeReason, begun?: Engine): Promise<Engine>;
-  /**
-   * Whether clients before their login hold their maximum of connections to the engine, so that the next such client
-   * gets none: each of these connections takes the place of a customer's.
-   */
-  readonly isCrowded: boolean;
+  /** What the next client before its login may have of the engine. */
+  readonly room: EngineRoom;
   /** A connection to the engine if it runs at this moment, else null. Wakes nothing and waits for nothing. */
   connectIfRunning(): Promise<Engine | null>;
   /**
@@ -80,8 +84,11 @@ export interface Backend<Client extends ClientStream, Engine extends Stream> ext
    * @throws StreamEnded when the client goes away.
    */
   pause(client: Client, ms: number): Promise<void>;
-  /** Records that the client can use the engine from now on; ends the spans of a wake that the client caused. */
-  loggedIn(client: Client): void;
+  /**
+   * Records that the client can use the engine from now on; ends the spans of a wake that the client caused.
+   * @param session the engine's number for the client's session, where the engine has numbers.
+   */
+  loggedIn(client: Client, session?: number): void;
   /**
    * Passes bytes on in both directions until it resolves. After `closed` both streams have ended. After `detached` both
    * can be read and written again, and the caller ends the engine's stream soon: the stop of the engine waits for it.

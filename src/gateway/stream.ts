@@ -34,7 +34,7 @@ export interface TlsInfo {
 export interface ClientStream extends Stream {
   /** Address and port, such as `127.0.0.1:53312`, an IPv6 address in brackets. */
   readonly address: string;
-  /** When the connection was accepted, by the loop's clock, in milliseconds. */
+  /** When the connection was accepted, by the gateway's clock, in milliseconds. */
   readonly acceptedAtMs: number;
   /** Null while the connection is in clear. */
   readonly tls: TlsInfo | null;

@@ -7,18 +7,24 @@ import type { Observation } from "../contracts/observation.ts";
 import type { MetricsQuery } from "../drivers/driver.ts";
 import { runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
+import { guardedInterval } from "../lib/guarded.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { allotUid, canSwitchUsers } from "./os/accounts.ts";
 import { Addresses } from "./os/addresses.ts";
 import { newestOfEachMajor, offered, type HostSettings } from "./engine/context.ts";
+import { HostBackups } from "./backups/host-backups.ts";
 import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
+import { Inspector } from "./instance/inspector.ts";
+import { dismissClients } from "./instance/dismissal.ts";
 import { Instance } from "./instance/instance.ts";
+import { RecentRemovals } from "./instance/recent-removals.ts";
 import { measuredInstances, presentIds, restlessIds, withEngine } from "./instance/selections.ts";
+import { EngineLogs } from "./logs/engine-logs.ts";
 import { HostJournal } from "./journal/host-journal.ts";
-import { addressSocket, gatewaySocket, instanceIds, instancesDir, journalFile } from "./os/layout.ts";
+import { addressSocket, gatewaySocket, instanceIds, instancesDir } from "./os/layout.ts";
 import { trimLogs } from "./os/engine-logs.ts";
 import { lockHolders } from "./os/locks.ts";
 import { OomCounter } from "./engine/out-of-memory.ts";
@@ -28,7 +34,8 @@ import { StartLimiter } from "./engine/start-limiter.ts";
 import { Measurements } from "./metrics/measurements.ts";
 import type { InstanceDependencies } from "./instance/dependencies.ts";
 
-const LOG_CHECK_INTERVAL_MS = 60_000;
+/** A customer can have its engine write as fast as the disk takes it. */
+const LOG_CHECK_INTERVAL_MS = 1_000;
 
 /** The interval at which engines that listen by themselves and may sleep are asked for their usage. */
 const USE_CHECK_INTERVAL_MS = 2_000;
@@ -39,8 +46,6 @@ const MEMORY_CHECK_INTERVAL_MS = 1_000;
 const ADOPTIONS_AT_ONCE = 64;
 /** A busy or starting engine does not hold up the host. */
 const ADOPTION_TIMEOUT_MS = 3_000;
-/** A late request is late by seconds; far fewer instances can be removed in that time. */
-const REMEMBERED_REMOVALS = 10_000;
 
 /** Gets every change of every instance. */
 export type Listener = (observation: Observation) => void;
@@ -56,34 +61,47 @@ export class Host {
   readonly #oomKills = new OomCounter();
   readonly #instances = new Map<string, Instance>();
   readonly journal: HostJournal;
+  readonly logs: EngineLogs;
   readonly measurements: Measurements;
+  readonly backups: HostBackups;
+  readonly inspector = new Inspector(this.#instances, () => this.#gateway);
   readonly #listeners = new Set<Listener>();
-  /** Ids are never reused, so a request for a removed id is a late request. */
-  readonly #removed = new Set<string>();
+  readonly #removed = new RecentRemovals();
 
-  /** @param keeper keeps the sockets of addresses beyond this process; null when only the gateway does. */
+  /** @param keeper keeps sockets of addresses and processes of engines beyond this process; null when none does. */
   constructor(settings: HostSettings, log: Log, keeper: KeeperLink | null = null) {
     this.#settings = settings;
     this.#log = log;
-    this.journal = new HostJournal(journalFile(settings.dataDir), log);
+    this.journal = new HostJournal(settings.dataDir, keeper, log);
     this.#slots = new WarmPool(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
     this.#addresses = new Addresses(log, keeper);
+    this.backups = new HostBackups({
+      ...settings,
+      log,
+      find: (id) => this.#instances.get(id)?.source,
+      sources: () => [...this.#instances.values()].map(({ source }) => source),
+    });
     this.#deps = {
       settings,
       slots: this.#slots,
       starts: new StartLimiter(),
       gateway: this.#gateway,
       addresses: this.#addresses,
+      backups: this.backups,
       allotUid: (spec) => (canSwitchUsers() ? allotUid(spec, { has: (uid) => this.#isUidTaken(uid) }) : null),
+      stop: async (id) => await this.#instances.get(id)?.close(),
       log,
       runner: (parts) => new Runner(parts, this.journal.of(parts.id)),
       onChange: (observation) => this.#changed(observation),
     };
+    this.logs = new EngineLogs(settings.dataDir, this.#instances);
     this.measurements = new Measurements(settings.dataDir, log, {
       stored: () => measuredInstances(this.#instances.values()),
       instances: () => [...this.#instances.values()].flatMap(({ metered }) => metered.now ?? []),
       find: (id) => this.#instances.get(id)?.metered.now ?? undefined,
+      clientsOf: (id) => this.#gateway.clientsOf(id),
+      replicaLagOf: (id) => this.#instances.get(id)?.source.lagSeconds ?? undefined,
     });
   }
 
@@ -99,17 +117,13 @@ export class Host {
     const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>
       instance.hasProcess ? "running" : "others",
     );
-    const trim = () => trimLogs(withEngine(this.#instances.values()), this.#settings.dataDir, this.#log);
-    this.#timers = [
-      setInterval(trim, LOG_CHECK_INTERVAL_MS),
-      setInterval(() => this.#checkUse(), USE_CHECK_INTERVAL_MS),
-      setInterval(() => this.#checkMemory(), MEMORY_CHECK_INTERVAL_MS),
-    ];
+    this.#startTimers();
     await this.#listenForGateway();
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     const started = forEachLimited(others, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     void Promise.all([adopted, started]).then(() => this.#warmUp());
     this.measurements.start();
+    this.backups.start();
     await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
   }
 
@@ -134,10 +148,11 @@ export class Host {
   }
 
   async remove(id: string): Promise<void> {
-    this.#noteRemoval(id);
-    await this.#dismissClients(id);
-    await this.#instance(id).remove();
+    this.#removed.note(id);
+    await dismissClients(this.#instances.get(id), this.#log);
+    await Promise.all([this.#instance(id).remove(), this.backups.giveUp(id)]);
     this.#instances.delete(id);
+    this.backups.changed(id);
   }
 
   observe(id: string): Observation {
@@ -156,6 +171,14 @@ export class Host {
   async figures(id: string): Promise<Figures> {
     const { engine, context } = this.#running(id);
     return (await engine.figures?.(context)) ?? { whole: {}, parts: [] };
+  }
+
+  /** @throws PublicError when the instance does not run, does not answer, or reports nothing. */
+  async debug(id: string, part: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const { engine, context } = this.#running(id);
+    const reports = await engine.debug?.(context, part, signal);
+    if (reports === undefined) throw new PublicError(`The engine ${engine.name} reports nothing.`);
+    return reports;
   }
 
   /** The ports that no program listens on, at any address of instances. */
@@ -199,22 +222,6 @@ export class Host {
     this.journal.close();
   }
 
-  /** Dismisses clients if possible. A removal waits for no engine that does not run or does not answer. */
-  async #dismissClients(id: string): Promise<void> {
-    try {
-      const { engine, context } = this.#running(id);
-      await engine.dismiss?.(context);
-    } catch (error) {
-      this.#log.debug({ error, instance: id }, "clients could not be notified of a removal");
-    }
-  }
-
-  #noteRemoval(id: string): void {
-    this.#removed.add(id);
-    const [oldest] = this.#removed;
-    if (oldest !== undefined && this.#removed.size > REMEMBERED_REMOVALS) this.#removed.delete(oldest);
-  }
-
   #running(id: string): Instance["running"] {
     const instance = this.#instances.get(id);
     if (instance === undefined) throw new PublicError(`${id} does not run.`);
@@ -233,9 +240,21 @@ export class Host {
     return this.#instances.values().some(({ uid }) => uid === wanted);
   }
 
+  #startTimers(): void {
+    const trim = () => trimLogs(withEngine(this.#instances.values()), this.#settings.dataDir, this.#log);
+    const every = (intervalMs: number, task: () => void) =>
+      guardedInterval(this.#log, "a check of the instances failed", intervalMs, task);
+    this.#timers = [
+      every(LOG_CHECK_INTERVAL_MS, trim),
+      every(USE_CHECK_INTERVAL_MS, () => this.#checkUse()),
+      every(MEMORY_CHECK_INTERVAL_MS, () => this.#checkMemory()),
+    ];
+  }
+
   #stopTimers(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.measurements.stop();
+    this.backups.stop();
   }
 
   /** An unknown instance in a gateway's message is being removed, so the message is ignored. */
@@ -267,6 +286,7 @@ export class Host {
 
   #changed(observation: Observation): void {
     this.#log.info({ instance: observation.id, state: observation.state }, "instance changed");
+    this.backups.changed(observation.id);
     this.journal.observed(observation);
     this.measurements.changed(observation.id, observation.state);
     for (const listener of this.#listeners) {

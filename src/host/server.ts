@@ -3,6 +3,9 @@ import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { WatchLine } from "../contracts/host-answers.ts";
 import { instanceSpecSchema } from "../contracts/instance-spec.ts";
+import { backupIdSchema, restoreTargetSchema, retentionSchema } from "../contracts/keeper.ts";
+import { logQuerySchema } from "../contracts/logs.ts";
+import { cancelScopeSchema, statementsRequestSchema } from "../contracts/queries.ts";
 import { readAs } from "../contracts/read.ts";
 import { hostPath, refuseOtherVersions } from "../contracts/versions.ts";
 import type { Observation } from "../contracts/observation.ts";
@@ -68,15 +71,9 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
       [hostPath("/instances/:id/suspend")]: {
         POST: async (request) => Response.json(await host.suspend(request.params.id)),
       },
-      [hostPath("/instances/:id/metrics")]: {
-        GET: async (request) =>
-          Response.json(
-            await host.metrics(request.params.id, metricsQuery(new URL(request.url).searchParams)),
-          ),
-      },
-      [hostPath("/instances/:id/figures")]: {
-        GET: async (request) => Response.json(await host.figures(request.params.id)),
-      },
+      ...questionRoutes(host),
+      ...inspectionRoutes(host),
+      ...backupRoutes(host),
     },
     fetch: refuseOtherVersions("The host", (message) => log.error({ message }, "an order was refused")),
     error: (error) => {
@@ -91,8 +88,37 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
   return () => server.stop(true);
 }
 
+/** The questions about one instance. */
+function questionRoutes(host: Host) {
+  return {
+    [hostPath("/instances/:id/metrics")]: {
+      GET: async (request: Bun.BunRequest<"/:id">) =>
+        Response.json(await host.metrics(request.params.id, metricsQuery(queryOf(request)))),
+    },
+    [hostPath("/instances/:id/figures")]: {
+      GET: async (request: Bun.BunRequest<"/:id">) => Response.json(await host.figures(request.params.id)),
+    },
+    [hostPath("/instances/:id/logs")]: {
+      POST: async (request: Bun.BunRequest<"/:id">) => {
+        const query = readAs(logQuerySchema, await request.json(), "The query of the log");
+        return Response.json(await host.logs.read(request.params.id, query, request.signal));
+      },
+    },
+    [hostPath("/instances/:id/debug")]: {
+      GET: async (request: Bun.BunRequest<"/:id">) => {
+        const part = queryOf(request).get("part") ?? "";
+        return new Response(await host.debug(request.params.id, part, request.signal));
+      },
+    },
+  };
+}
+
+function queryOf(request: Request): URLSearchParams {
+  return new URL(request.url).searchParams;
+}
+
 function cursorOf(request: Request): string | undefined {
-  return new URL(request.url).searchParams.get("cursor") ?? undefined;
+  return queryOf(request).get("cursor") ?? undefined;
 }
 
 function freePortsResponse(host: Host, { searchParams }: URL): Response {
@@ -103,6 +129,83 @@ function freePortsResponse(host: Host, { searchParams }: URL): Response {
 function metricsQuery(query: URLSearchParams): MetricsQuery {
   const part = query.get("part");
   return { periodSeconds: Number(query.get("period")), ...(part !== null && { part }) };
+}
+
+/** The routes to what runs in an instance, and to what its statements have taken. */
+function inspectionRoutes({ inspector }: Host) {
+  return {
+    [hostPath("/instances/:id/queries")]: {
+      GET: async (request: Bun.BunRequest<"/:id">) => {
+        const withIdle = queryOf(request).get("idle") === "true";
+        return Response.json(await inspector.queries(request.params.id, { withIdle }));
+      },
+    },
+    [hostPath("/instances/:id/queries/:query")]: {
+      DELETE: async (request: Bun.BunRequest<"/:id/:query">) => {
+        const { id, query } = request.params;
+        const scope = readAs(cancelScopeSchema, queryOf(request).get("scope"), "The scope");
+        return Response.json(await inspector.cancel(id, query, scope));
+      },
+    },
+    [hostPath("/instances/:id/statements")]: {
+      GET: async (request: Bun.BunRequest<"/:id">) => {
+        const query = queryOf(request);
+        const asked = { order: query.get("order"), limit: Number(query.get("limit")) };
+        const selection = readAs(statementsRequestSchema, asked, "The selection of statements");
+        return Response.json(await inspector.statements(request.params.id, selection));
+      },
+      DELETE: async (request: Bun.BunRequest<"/:id">) => {
+        await inspector.resetStatements(request.params.id);
+        return new Response(null, { status: 204 });
+      },
+    },
+  };
+}
+
+/** Backups, and what the keeper stores of them. */
+function backupRoutes({ backups }: Host) {
+  return {
+    [hostPath("/instances/:id/backups/:backup")]: {
+      PUT: async (request: Bun.BunRequest<"/:id/:backup">) => {
+        const { id, backup } = request.params;
+        const name = readAs(backupIdSchema, backup, "The id of the backup");
+        return Response.json(await backups.backUp(id, name, request.signal));
+      },
+    },
+    [hostPath("/archives")]: { GET: async () => Response.json(await backups.archives()) },
+    [hostPath("/archives/:id")]: {
+      GET: async (request: Bun.BunRequest<"/:id">) => Response.json(await backups.archive(request.params.id)),
+      DELETE: async (request: Bun.BunRequest<"/:id">) => {
+        await backups.deleteArchive(request.params.id);
+        return new Response(null, { status: 204 });
+      },
+    },
+    [hostPath("/archives/:id/backups/:backup")]: {
+      DELETE: async (request: Bun.BunRequest<"/:id/:backup">) => {
+        await backups.deleteBackup(request.params.id, request.params.backup);
+        return new Response(null, { status: 204 });
+      },
+    },
+    [hostPath("/archives/:id/retain")]: {
+      POST: async (request: Bun.BunRequest<"/:id">) => {
+        const retention = readAs(retentionSchema, await request.json(), "The retention");
+        await backups.retain(request.params.id, retention);
+        return new Response(null, { status: 204 });
+      },
+    },
+    [hostPath("/archives/:id/verify")]: {
+      POST: async (request: Bun.BunRequest<"/:id">) => {
+        const target = readAs(restoreTargetSchema, await request.json(), "The target of the verification");
+        return Response.json(await backups.verifier.verify(request.params.id, target, request.signal));
+      },
+    },
+    [hostPath("/archives/:id/plan")]: {
+      POST: async (request: Bun.BunRequest<"/:id">) => {
+        const target = readAs(restoreTargetSchema, await request.json(), "The target of the restore");
+        return Response.json(await backups.plan(request.params.id, target));
+      },
+    },
+  };
 }
 
 /** The records after a sequence, at once or as soon as there are any. */

@@ -3,10 +3,13 @@
 import { fchownSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { PublicError } from "./errors.ts";
+import { TOO_MANY_FILES } from "./open-files.ts";
 import {
   AF_INET,
   AF_INET6,
   EADDRINUSE,
+  EMFILE,
+  ENFILE,
   errno,
   IPPROTO_IPV6,
   IPPROTO_TCP,
@@ -27,7 +30,7 @@ import {
 import { inetName } from "./socket-names.ts";
 
 /** The most connections that wait to be accepted; the kernel has a limit of its own beside it. */
-const BACKLOG = 4_096;
+export const BACKLOG = 4_096;
 
 const [no, yes] = [new Int32Array([0]), new Int32Array([1])];
 
@@ -56,7 +59,7 @@ export class HeldSocket {
     const isSix = isIPv6(address);
     const flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
     const fd = sockets.socket(isSix ? AF_INET6 : AF_INET, flags, 0);
-    if (fd < 0) throw new Error(`a socket could not be made (${errno()})`);
+    if (fd < 0) throw unmade(errno());
     // Leftover connections, of an earlier listener or of this, are no reason to refuse the address.
     setOption(fd, SOL_SOCKET, SO_REUSEADDR, yes);
     // The address `::` covers IPv4 as well.
@@ -136,6 +139,16 @@ export class HeldSocket {
   close(): void {
     sockets.close(this.fd);
   }
+}
+
+/** Whether a socket takes connections; a socket whose address the host has taken back does not. */
+export function isListening(fd: number): boolean {
+  return option(fd, SO_ACCEPTCONN) === 1;
+}
+
+function unmade(reason: number): Error {
+  if ([EMFILE, ENFILE].includes(reason)) return new PublicError(TOO_MANY_FILES);
+  return new Error(`a socket could not be made (${reason})`);
 }
 
 function refusal({ address, port }: Place, reason: number, fd?: number): PublicError {

@@ -1,4 +1,5 @@
 // System calls that Bun has no API for, through its foreign function interface.
+import { EMFILE, ENFILE, errno } from "./socket-calls.ts";
 import { CString, dlopen, FFIType, ptr, read, type Pointer } from "bun:ffi";
 
 const LOCK_EX_NB = 2 | 4;
@@ -8,6 +9,9 @@ const SYS_PIDFD_OPEN = 434n;
 const POLLIN = 1;
 const IPC_RMID = 0;
 const RLIMIT_NOFILE = 7;
+const SCHED_BATCH = 3;
+const FALLOC_FL_KEEP_SIZE = 1;
+const FALLOC_FL_PUNCH_HOLE = 2;
 
 const { symbols: libc } = dlopen("libc.so.6", {
   flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
@@ -19,6 +23,9 @@ const { symbols: libc } = dlopen("libc.so.6", {
   setrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
   getpwuid: { args: [FFIType.u32], returns: FFIType.ptr },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
+  fallocate: { args: [FFIType.i32, FFIType.i32, FFIType.i64, FFIType.i64], returns: FFIType.i32 },
+  dup: { args: [FFIType.i32], returns: FFIType.i32 },
+  sched_setscheduler: { args: [FFIType.i32, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
   shmctl: { args: [FFIType.i32, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
 });
 
@@ -39,10 +46,14 @@ export function forbidNewPrivileges(): void {
   }
 }
 
-/** A descriptor that becomes readable when the process ends, or null when there is no such process. */
-export function pidfdOpen(pid: number): number | null {
+/**
+ * A descriptor that becomes readable when the process ends; `gone` when there is no such process, and `full` when this
+ * process can open no more files.
+ */
+export function pidfdOpen(pid: number): number | "gone" | "full" {
   const fd = Number(libc.syscall(SYS_PIDFD_OPEN, BigInt(pid), 0n));
-  return fd < 0 ? null : fd;
+  if (fd >= 0) return fd;
+  return [EMFILE, ENFILE].includes(errno()) ? "full" : "gone";
 }
 
 /** The descriptors of the list that are readable now. */
@@ -59,6 +70,23 @@ export function readableDescriptors(fds: number[]): number[] {
 export function limitOpenFiles(count: number): boolean {
   // struct rlimit is the limit in force, and the highest value that it can be raised to.
   return libc.setrlimit(RLIMIT_NOFILE, ptr(new BigUint64Array([BigInt(count), BigInt(count)]))) === 0;
+}
+
+/** Frees the space of a part of an open file; its size stays. @returns false when the file system cannot do that. */
+export function punchHole(fd: number, offset: number, length: number): boolean {
+  const mode = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE;
+  return libc.fallocate(fd, mode, BigInt(offset), BigInt(length)) === 0;
+}
+
+/** Another descriptor of the same open file, which programs that this process starts inherit; null without room. */
+export function duplicate(fd: number): number | null {
+  const copy = libc.dup(fd);
+  return copy < 0 ? null : copy;
+}
+
+/** Lets this thread wait for its turn instead of preempting another when it has something to do (sched(7)). */
+export function scheduleAsBatch(): void {
+  libc.sched_setscheduler(0, SCHED_BATCH, ptr(new Int32Array(1)));
 }
 
 /** Deletes a System V shared memory segment, if it exists and this user may. */

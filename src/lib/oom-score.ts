@@ -9,6 +9,9 @@ import { codeOf } from "./errors.ts";
  */
 export const CUSTOMER_OOM_SCORE = 500;
 
+/** The score of processes on data that is deleted after a look at it: they go before all others. */
+export const THROW_AWAY_OOM_SCORE = 1000;
+
 /** The score of Pilvi's own processes and of its store: no customer is served without them. */
 export const OWN_OOM_SCORE = -500;
 

@@ -1,9 +1,18 @@
 // How many files and connections a process of this machine may have open.
 import { readFileSync } from "node:fs";
+import { codeOf } from "./errors.ts";
 import { limitOpenFiles } from "./libc.ts";
 
 /** Enough for a socket at every address that a host can have, and for its other files. */
 export const OPEN_FILES = 65_536;
+
+/** The public reason when this process, or the machine, can open no more files. */
+export const TOO_MANY_FILES = "The host has as many files open as it may; raise its limit (LimitNOFILE).";
+
+/** Whether an error of the system says that this process, or the machine, can open no more files. */
+export function isOutOfFiles(error: unknown): boolean {
+  return ["EMFILE", "ENFILE"].includes(codeOf(error) ?? "");
+}
 
 interface Limits {
   inForce: number;

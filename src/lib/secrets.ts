@@ -72,6 +72,11 @@ export class Vault {
     return Buffer.concat([decipher.update(middle), decipher.final()]).toString("utf8");
   }
 
+  /** A key of 32 bytes for another purpose, which does not lead back to this key. */
+  deriveKey(purpose: string): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(hkdfSync("sha256", this.#key, "", purpose, 32));
+  }
+
   /** A password that the key can make again, for a service that must be reached before the store is open. */
   derivePassword(purpose: string): string {
     return Buffer.from(hkdfSync("sha256", this.#key, "", purpose, 24)).toString("base64url");

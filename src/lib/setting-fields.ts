@@ -1,6 +1,7 @@
 // The types of settings in the environment, each with a sentence for a value that does not fit.
 import { isIP } from "node:net";
 import { z } from "zod";
+import { parseBackupTargets } from "./backup-targets.ts";
 import { parseByteSize } from "./byte-size.ts";
 
 export const port = z
@@ -52,3 +53,18 @@ export const byteSize = z.string().transform((text, context) => {
   context.addIssue({ code: "custom", message: "must be a size such as 500mb, 2.5gb or 4tb, 0 for no limit" });
   return z.NEVER;
 });
+
+/** Places for backups, with commas between them. */
+export const backupTargets = z.string().transform((text, context) => {
+  const targets = parseBackupTargets(text);
+  if (typeof targets !== "string") return targets;
+  context.addIssue({ code: "custom", message: targets });
+  return z.NEVER;
+});
+
+export const httpUrl = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    "must be a URL that begins with http:// or https://",
+  );

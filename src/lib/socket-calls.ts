@@ -41,6 +41,9 @@ export function memoryOf(memory: NodeJS.TypedArray | DataView): Pointer {
 export const EINTR = 4;
 export const EAGAIN = 11;
 export const EADDRINUSE = 98;
+/** This process, or the machine, can open no more files. */
+export const EMFILE = 24;
+export const ENFILE = 23;
 export const ETOOMANYREFS = 109;
 
 export const AF_UNIX = 1;

@@ -23,6 +23,8 @@ export class SocketCourier {
   readonly #greeting: Greeting;
   readonly #onSent: () => void;
   #unsent: Parcel[] = [];
+  /** How many unsent parcels each name has, so that a drop need not search among those of thousands. */
+  readonly #unsentOf = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isGreeted = false;
   #isClosed = false;
@@ -47,13 +49,14 @@ export class SocketCourier {
   /** Sends sockets to the other side. They stay open here, and must until they are sent or dropped. */
   send(...parcels: Parcel[]): void {
     if (this.#isClosed || parcels.length === 0) return;
-    this.#unsent.push(...parcels);
-    this.#flush();
+    for (const parcel of parcels) this.#queue(parcel);
+    // A full connection is tried again by the timer, and not for each of thousands of parcels.
+    if (this.#timer === undefined) this.#flush();
   }
 
   /** Makes the other side drop a socket; from the return on it may be closed here. */
   drop(name: string): void {
-    this.#unsent = this.#unsent.filter(([each]) => each !== name);
+    if (this.#unsentOf.delete(name)) this.#unsent = this.#unsent.filter(([each]) => each !== name);
     this.send([name, null]);
   }
 
@@ -78,6 +81,7 @@ export class SocketCourier {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#unsent = [];
+    this.#unsentOf.clear();
     sockets.close(this.#fd);
   }
 
@@ -92,8 +96,20 @@ export class SocketCourier {
     }
   }
 
+  #queue(parcel: Parcel): void {
+    const [name] = parcel;
+    this.#unsent.push(parcel);
+    this.#unsentOf.set(name, (this.#unsentOf.get(name) ?? 0) + 1);
+  }
+
+  #sent(name: string): void {
+    const left = (this.#unsentOf.get(name) ?? 0) - 1;
+    if (left > 0) this.#unsentOf.set(name, left);
+    else this.#unsentOf.delete(name);
+  }
+
   #flush(): void {
-    clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#unsent.length === 0) return;
     this.#sendBatches();
     this.#onSent();
@@ -110,6 +126,7 @@ export class SocketCourier {
         break;
       }
       this.#unsent.splice(0, batch.length);
+      for (const [name] of batch) this.#sent(name);
     }
   }
 }

@@ -2,6 +2,7 @@
 import { Channel } from "./channel.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import type { Connection } from "./connection.ts";
+import { DebugTap, type DebugWatcher } from "./debug/tap.ts";
 import type { ApplicationEvents } from "./events.ts";
 import { LastEvents } from "./last-events.ts";
 import { channelKindOf, type ChannelKind } from "./protocol/channel-name.ts";
@@ -28,6 +29,8 @@ export class Application {
   readonly lastEvents = new LastEvents();
   readonly connections = new Map<string, Connection>();
   readonly counters: Counters = { received: 0, sent: 0, slowConsumers: 0 };
+  /** Null while nobody watches, so that an event then costs no more than this question. */
+  debug: DebugTap | null = null;
   readonly #publish: Publish;
   readonly #channels = new Map<string, Channel>();
   #config: WebSocketApplication;
@@ -73,6 +76,16 @@ export class Application {
     }
   }
 
+  /** Reports what happens from now on. @returns a function that ends it. */
+  watch(watcher: DebugWatcher): () => void {
+    const tap = (this.debug ??= new DebugTap());
+    tap.add(watcher);
+    return () => {
+      tap.remove(watcher);
+      if (tap.watchers === 0 && this.debug === tap) this.debug = null;
+    };
+  }
+
   /** Forgets a closed connection. */
   left(connection: Connection): void {
     this.connections.delete(connection.socketId);
@@ -100,6 +113,7 @@ export class Application {
     if (known !== undefined) return known;
     const channel = new Channel(name, kind, `${this.#config.id}/${name}`);
     this.#channels.set(name, channel);
+    this.debug?.channel("channelOccupied", name);
     this.events.channelOccupied(name);
     return channel;
   }
@@ -109,6 +123,7 @@ export class Application {
     if (channel.countTimer !== null) clearTimeout(channel.countTimer);
     this.#channels.delete(channel.name);
     if (!channel.kind.isPresence) this.events.subscriptionCount(channel.name, 0);
+    this.debug?.channel("channelVacated", channel.name);
     this.events.channelVacated(channel.name);
   }
 
@@ -126,6 +141,7 @@ export class Application {
   publish(channelName: string, name: string, data: string, exceptSocketId?: string): void {
     this.counters.received += 1;
     const channel = this.#channels.get(channelName);
+    this.debug?.published(channelName, name, data, channel?.subscriptionCount ?? 0);
     const kind = channel?.kind ?? channelKindOf(channelName);
     if (kind?.isCache === true) this.lastEvents.set(channelName, name, data);
     if (channel === undefined) return;

@@ -24,11 +24,13 @@ export function relayClientEvent(
   if (text === null) return connection.complain("Client event rejected - the data is nested too deeply");
   connection.transport.publishToOthers(channel.topic, eventFrame(name, event, text, userId));
   application.counters.sent += channel.subscriptionCount - 1;
+  const { socketId } = connection;
+  application.debug?.clientEvent({ channel: name, socketId, userId: userId ?? null }, event, text ?? "null");
   application.events.clientEvent({
     channel: name,
     event,
     data: text ?? "null",
-    socketId: connection.socketId,
+    socketId,
     ...(userId === undefined ? {} : { userId }),
   });
 }

@@ -90,10 +90,15 @@ export class Cluster {
     if (this.#isClosing) return turnAway(RECONNECT);
     if (application === undefined) return turnAway(APPLICATION_UNKNOWN);
     const { config, connections } = application;
-    if (!isOriginAllowed(config.allowedOrigins, origin)) return turnAway(ORIGIN_REFUSED);
-    if (!this.#hasRoomFor(application, 1)) return turnAway(OVER_QUOTA);
+    const refusal = this.#refusalOf(application, origin);
+    if (refusal !== null) {
+      const { code, message } = refusal;
+      application.debug?.refused({ socketId: null, channel: null, code }, message);
+      return turnAway(refusal);
+    }
     const connection = new Connection(application, transport, { socketId: newSocketId(), origin, protocol });
     connections.set(connection.socketId, connection);
+    application.debug?.connected(connection.socketId, origin);
     connection.send(connectionEstablished(connection.socketId, config.activityTimeoutSeconds));
     return connection;
   }
@@ -137,6 +142,12 @@ export class Cluster {
       // Other clients may have left by now, or the limit may have been raised again.
       if (!this.#hasRoomFor(connection.application, 0)) connection.refuse(RECONNECT);
     });
+  }
+
+  /** The reason not to let a client of an application in, or null. */
+  #refusalOf(application: Application, origin: string | null): CloseReason | null {
+    if (!isOriginAllowed(application.config.allowedOrigins, origin)) return ORIGIN_REFUSED;
+    return this.#hasRoomFor(application, 1) ? null : OVER_QUOTA;
   }
 
   #hasRoomFor({ config, connections }: Application, more: number): boolean {

@@ -97,6 +97,7 @@ export class Connection {
 
   /** Sends the client an error; the connection stays. */
   complain(text: string, code: number | null = null): void {
+    this.application.debug?.refused({ socketId: this.socketId, channel: null, code }, text);
     this.send(errorFrame(code, text));
   }
 
@@ -104,6 +105,8 @@ export class Connection {
   refuse(reason: CloseReason): void {
     if (this.isClosed) return;
     refuse(this.transport, reason, this.protocol);
+    const { code, message } = reason;
+    this.application.debug?.refused({ socketId: this.socketId, channel: null, code }, message);
     this.closed();
   }
 
@@ -111,6 +114,7 @@ export class Connection {
   closed(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.application.debug?.disconnected(this.socketId, this.channels.size);
     unsubscribeAll(this);
     this.application.left(this);
   }

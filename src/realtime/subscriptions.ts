@@ -42,7 +42,9 @@ export function subscribe(connection: Connection, message: Subscribe): void {
 export function unsubscribe(connection: Connection, name: string): void {
   if (!connection.channels.has(name)) return;
   const channel = connection.application.channel(name);
-  if (channel !== undefined) connection.transport.leave(channel.topic);
+  if (channel === undefined) return leave(connection, name);
+  connection.transport.leave(channel.topic);
+  connection.application.debug?.unsubscribed(connection.socketId, name, channel.subscriptionCount - 1);
   leave(connection, name);
 }
 
@@ -83,6 +85,7 @@ function joinPresence(connection: Connection, name: string, kind: ChannelKind, m
   // Sent before the connection joins, so that only the others get it.
   if (isFirst) {
     application.broadcast(channel, memberAdded(name, member.userId, member.userInfo));
+    application.debug?.member("memberAdded", name, member.userId);
     application.events.memberAdded(name, member.userId);
   }
   join(connection, channel, member.userId);
@@ -93,6 +96,8 @@ function join(connection: Connection, channel: Channel, userId: string | null): 
   transport.join(channel.topic);
   connection.channels.add(channel.name, userId);
   channel.subscriptionCount += 1;
+  const { socketId } = connection;
+  application.debug?.subscribed({ socketId, channel: channel.name, userId }, channel.subscriptionCount);
   if (channel.kind.isCache) sendLastEvent(connection, channel);
   application.countChanged(channel);
 }
@@ -116,6 +121,7 @@ function leave(connection: Connection, name: string): void {
   channel.subscriptionCount -= 1;
   if (typeof userId === "string" && channel.removeMember(userId)) {
     application.broadcast(channel, memberRemoved(name, userId));
+    application.debug?.member("memberRemoved", name, userId);
     application.events.memberRemoved(name, userId);
   }
   if (channel.subscriptionCount === 0) return application.vacate(channel);
@@ -130,5 +136,7 @@ function presenceOf({ members }: Channel): PresenceData {
 }
 
 function refuse(connection: Connection, name: string, type: string, text: string, status: number): void {
+  const { application, socketId } = connection;
+  application.debug?.refused({ socketId, channel: name, code: status }, text);
   connection.send(subscriptionError(name, type, text, status));
 }

@@ -8,6 +8,7 @@ import { becomeOwner, type Owner } from "./owner.ts";
 import {
   freeAbandoned,
   complete,
+  keyOf,
   LEASE_SECONDS,
   nextDueMs,
   renewLeases,
@@ -60,6 +61,7 @@ const RENEW_INTERVAL_MS = (LEASE_SECONDS * 1_000) / 3;
 
 export class Loop {
   readonly #options: LoopOptions;
+  /** By the key of the work item. */
   readonly #runs = new Map<string, Run>();
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #owner: Owner | null = null;
@@ -128,12 +130,12 @@ export class Loop {
   }
 
   async #renew(): Promise<void> {
-    const ids = [...this.#runs.keys()];
+    const keys = [...this.#runs.keys()];
     const owner = this.#owner;
-    if (owner === null || ids.length === 0) return;
-    const kept = await renewLeases(this.#options.db, owner.id, ids);
+    if (owner === null || keys.length === 0) return;
+    const kept = await renewLeases(this.#options.db, owner.id, keys);
     // The renewal was too late: another owner may be running these already.
-    for (const id of ids) if (!kept.has(id)) this.#runs.get(id)?.abort.abort();
+    for (const key of keys) if (!kept.has(key)) this.#runs.get(key)?.abort.abort();
   }
 
   async #takeAll(): Promise<void> {
@@ -158,8 +160,8 @@ export class Loop {
     if (owner === null) return;
     if (this.#mayBeAbandoned) {
       this.#mayBeAbandoned = false;
-      // New runs begin only here, so the ids are complete.
-      await freeAbandoned(db, { owner: owner.id, ids: [...this.#runs.keys()] });
+      // New runs begin only here, so the keys are complete.
+      await freeAbandoned(db, { owner: owner.id, keys: [...this.#runs.keys()] });
     }
     const rest = [await this.#claim(owner, false), await this.#claim(owner, true)];
     // A run that ends kicks the loop again.
@@ -185,17 +187,17 @@ export class Loop {
   #begin(owner: Owner, job: Job, isSlow: boolean): void {
     const abort = new AbortController();
     const ended = this.#run(owner, job, abort.signal).finally(() => {
-      this.#runs.delete(job.id);
+      this.#runs.delete(keyOf(job));
       this.kick();
     });
-    this.#runs.set(job.id, { isSlow, ended, abort });
+    this.#runs.set(keyOf(job), { isSlow, ended, abort });
   }
 
   async #run(owner: Owner, job: Job, signal: AbortSignal): Promise<void> {
     const { db, log } = this.#options;
-    await failpoint("loop.taken");
+    await failpoint("loop.taken", job);
     const outcome = await this.#reconcile(job, signal);
-    await failpoint("loop.reconciled");
+    await failpoint("loop.reconciled", job);
     // The outcome of an aborted run is outdated; the next owner of the lease finds out for itself.
     if (signal.aborted) return;
     try {
@@ -209,7 +211,7 @@ export class Loop {
       // Without a run the resource counts as abandoned; its next owner begins from the observed state.
       log.warn({ error, kind: job.kind, id: job.id }, "the outcome of a run could not be written");
     }
-    await failpoint("loop.written");
+    await failpoint("loop.written", job);
   }
 
   async #reconcile(job: Job, signal: AbortSignal): Promise<Outcome> {
@@ -238,7 +240,7 @@ export class Loop {
   #every(intervalMs: number, task: () => Promise<void>): void {
     const run = () =>
       task().catch((error: unknown) => this.#options.log.warn({ error }, "a periodic task failed"));
-    this.#timers.push(setInterval(run, intervalMs));
+    this.#timers.push(setInterval(() => void run(), intervalMs));
   }
 }
 

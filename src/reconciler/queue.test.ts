@@ -183,12 +183,12 @@ describe("the leases of an owner that is gone", () => {
     const alive = await newOwner();
     await item(db, "thing-1");
     await takeOne(dead.id);
-    await freeAbandoned(db, { owner: alive.id, ids: [] });
+    await freeAbandoned(db, { owner: alive.id, keys: [] });
     expect((await workOf(db, "thing-1"))?.owner).toBe(dead.id);
     await dead.close();
     // The store ends a session, and with it its lock, a moment after the client has closed it.
     await until("the row is free", async () => {
-      await freeAbandoned(db, { owner: alive.id, ids: [] });
+      await freeAbandoned(db, { owner: alive.id, keys: [] });
       return (await workOf(db, "thing-1"))?.owner === null;
     });
     expect(await workOf(db, "thing-1")).toMatchObject({ owner: null, isDue: true });
@@ -200,7 +200,7 @@ describe("the leases of an owner that is gone", () => {
     await item(db, "thing-1");
     await takeOne(hung.id);
     await db`update work set lease_until = now() - interval '1 second'`;
-    await freeAbandoned(db, { owner: hung.id + 1, ids: [] });
+    await freeAbandoned(db, { owner: hung.id + 1, keys: [] });
     expect((await workOf(db, "thing-1"))?.owner).toBeNull();
     await hung.close();
   });
@@ -210,9 +210,9 @@ describe("the leases of an owner that is gone", () => {
     await item(db, "thing-1");
     await takeOne(owner.id);
     await db`update work set lease_until = now() - interval '1 second'`;
-    await freeAbandoned(db, { owner: owner.id, ids: ["thing-1"] });
+    await freeAbandoned(db, { owner: owner.id, keys: ["things/thing-1"] });
     expect((await workOf(db, "thing-1"))?.owner).toBe(owner.id);
-    await freeAbandoned(db, { owner: owner.id, ids: [] });
+    await freeAbandoned(db, { owner: owner.id, keys: [] });
     expect((await workOf(db, "thing-1"))?.owner).toBeNull();
     await owner.close();
   });
@@ -224,7 +224,7 @@ describe("the leases of an owner that is gone", () => {
       await db`update work set owner = 999999, lease_until = now() + interval '1 minute'`;
       const taken = await Promise.all(
         owners.map(async ({ id }) => {
-          await freeAbandoned(db, { owner: id, ids: [] });
+          await freeAbandoned(db, { owner: id, keys: [] });
           return await claim(db, id, allOn(HOST), 1);
         }),
       );
@@ -240,7 +240,8 @@ describe("the leases of an owner that is gone", () => {
     await item(db, "thing-2");
     await claim(db, 1, allOn(HOST), 2);
     await db`update work set owner = 2 where id = 'thing-2'`;
-    expect(await renewLeases(db, 1, ["thing-1", "thing-2"])).toEqual(new Set(["thing-1"]));
+    const kept = await renewLeases(db, 1, ["things/thing-1", "things/thing-2"]);
+    expect([...kept]).toEqual(["things/thing-1"]);
   });
 });
 

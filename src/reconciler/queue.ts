@@ -127,26 +127,31 @@ export async function nextDueMs(db: Database, hostIds: readonly string[]): Promi
   return row?.ms ?? null;
 }
 
+/** Names a work item: a resource may have items of several kinds, all with its id. */
+export function keyOf({ kind, id }: Pick<Job, "kind" | "id">): string {
+  return `${kind}/${id}`;
+}
+
 /**
  * Keeps the leases of runs under way.
- * @returns the ids whose leases this owner still has; any other run has to end.
+ * @returns the keys of the items whose leases this owner still has; any other run has to end.
  */
-export async function renewLeases(db: Database, owner: number, ids: string[]): Promise<Set<string>> {
-  const rows = await db<{ id: string }[]>`
+export async function renewLeases(db: Database, owner: number, keys: string[]): Promise<Set<string>> {
+  const rows = await db<{ kind: string; id: string }[]>`
     update work set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where owner = ${owner} and id = any(${db.array(ids, "text")}) returning id`;
-  return new Set(rows.map((row) => row.id));
+    where owner = ${owner} and kind || '/' || id = any(${db.array(keys, "text")}) returning kind, id`;
+  return new Set(rows.map(keyOf));
 }
 
 /**
  * Frees work whose owner is gone: its session lock is free, or it has not renewed in time.
  * @param mine the asking owner, which knows its own runs: its leases without a run are freed, and no others of its own.
  */
-export async function freeAbandoned(db: Database, mine: { owner: number; ids: string[] }): Promise<void> {
+export async function freeAbandoned(db: Database, mine: { owner: number; keys: string[] }): Promise<void> {
   await db`
     update work set owner = null, lease_until = null, run_at = now()
     where owner is not null and case
-      when owner = ${mine.owner} then not (id = any(${db.array(mine.ids, "text")}))
+      when owner = ${mine.owner} then not (kind || '/' || id = any(${db.array(mine.keys, "text")}))
       else lease_until < now() or not exists (
         select from pg_locks
         where locktype = 'advisory' and classid = ${OWNER_LOCK_CLASS} and objid = work.owner::oid

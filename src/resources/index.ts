@@ -6,10 +6,16 @@ import { accountOperations, SignIn } from "./accounts/index.ts";
 import { activityOperation } from "./activity/index.ts";
 import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";
-import type { KindContext, ResourceKind } from "./kind.ts";
+import type { BackupPolicy, KindContext, ResourceKind } from "./kind.ts";
 import { listEventsOperation } from "./shared/events/routes.ts";
 import { reconcileAction } from "./shared/actions/reconciler.ts";
 import { ACTIONS } from "./shared/actions/store.ts";
+import { reconcileArchive } from "./shared/backups/archive-reconciler.ts";
+import { ARCHIVES, type ArchiveSource, type BackedUpKind } from "./shared/backups/archives.ts";
+import { listBackupsOperation, storeBackupsOperation } from "./shared/backups/backups-routes.ts";
+import { reconcileSnapshot } from "./shared/backups/snapshot-reconciler.ts";
+import { SNAPSHOTS } from "./shared/backups/snapshots.ts";
+import { VERIFICATIONS } from "./shared/backups/verifications.ts";
 import { recordAllocation, unknownAllocations } from "./shared/allocations.ts";
 import { memberOperations } from "./members/index.ts";
 import { organizationOperation } from "./shared/organization.ts";
@@ -22,12 +28,22 @@ export const kinds: ResourceKind[] = [caches, databases, websockets];
 
 const computeUnits = Object.assign({}, ...kinds.map((kind) => kind.computeUnits)) as ComputeUnits;
 
+/** Kinds of work whose runs take as long as the data is large, or as long as a client is waited for. */
+export const slowKinds = [
+  ACTIONS,
+  SNAPSHOTS,
+  VERIFICATIONS,
+  ...kinds.flatMap(({ slowWork = {} }) => Object.keys(slowWork)),
+];
+
 /** The operations of all kinds, and the operations that belong to no kind. */
 export function allOperations(context: KindContext): AnyOperation[] {
   const signIn = new SignIn(context.db);
   const kindNames = kinds.map(({ name }) => name);
   return [
     ...kinds.flatMap((kind) => kind.operations(context)),
+    listBackupsOperation(context),
+    storeBackupsOperation(context),
     listEventsOperation(context),
     organizationOperation(context),
     ...accountOperations(context, signIn),
@@ -43,7 +59,20 @@ export function allReconcilers(context: KindContext): ReadonlyMap<string, Reconc
   const ofKinds = kinds.flatMap(({ name, reconcile }) =>
     reconcile ? [[name, reconcile(context)] as const] : [],
   );
-  return new Map([...ofKinds, [ACTIONS, reconcileAction(context)]]);
+  const slow = kinds.flatMap(({ slowWork = {} }) =>
+    Object.entries(slowWork).map(([name, reconcile]) => [name, reconcile(context)] as const),
+  );
+  return new Map([
+    ...ofKinds,
+    ...slow,
+    [ACTIONS, reconcileAction(context)],
+    [SNAPSHOTS, reconcileSnapshot(context)],
+    [ARCHIVES, reconcileArchive(context, backupPolicyOf)],
+  ]);
+}
+
+function backupPolicyOf(name: BackedUpKind, source: ArchiveSource): BackupPolicy | null {
+  return kinds.find((kind) => kind.name === name)?.backupPolicyOf?.(source) ?? null;
 }
 
 /**

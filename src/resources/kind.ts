@@ -3,8 +3,10 @@ import type { FigureSource } from "../api/http/metrics.ts";
 import type { Operation } from "../api/operation/operation.ts";
 import type { Offer } from "../contracts/host-answers.ts";
 import type { Exposure } from "../contracts/instance-spec.ts";
+import type { ArchiveState } from "../contracts/keeper.ts";
 import type { Observation } from "../contracts/observation.ts";
 import type { Driver } from "../drivers/driver.ts";
+import type { VerifiedRestore } from "../contracts/verification.ts";
 import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database, Queryable } from "../store/database.ts";
@@ -23,11 +25,37 @@ export interface ObservedStates {
   noteAnswer(seen: Observation): void;
 }
 
+/** A verified restore, as the row of its archive keeps it. */
+export interface Verification extends VerifiedRestore {
+  /** ISO 8601. */
+  endedAt: string;
+}
+
+/** What is known of the verified restores of an archive. */
+export interface VerificationState {
+  /** The latest; null before the first. */
+  latest: Verification | null;
+  /** The latest in which no fault was found. */
+  sound: Verification | null;
+  /** Why the latest attempt ended without a result; null when it had one. */
+  error: string | null;
+}
+
+/** The states of archives that the driver reported last, kept in memory: reading them asks nobody. */
+export interface ArchiveStates {
+  /** Undefined for an instance without backups, and while the driver has not reported any archive. */
+  of(id: string): ArchiveState | undefined;
+  /** The verified restores of an archive. */
+  verificationOf(id: string): VerificationState;
+  all(): Iterable<ArchiveState>;
+}
+
 /** A host that runs instances: its driver, and how clients reach its instances. */
 export interface ServedHost {
   id: string;
   driver: Driver;
   observedStates: ObservedStates;
+  archiveStates: ArchiveStates;
   /**
    * The driver's offer, cached for a short time.
    * @throws ApiError 503 while the driver has never answered.
@@ -80,6 +108,18 @@ export interface KindContext {
   quotas: Quotas;
 }
 
+/** The schedule of an instance's backups. */
+export interface BackupPolicy {
+  /** Whether the log is kept, so that each instant of the window can be restored. */
+  keepsLog: boolean;
+  /** Whether a backup is due each day, also when little of the log has come since the latest. */
+  isDaily: boolean;
+  /** How far back backups are kept. */
+  retentionDays: number;
+  /** The time of the day in UTC for which daily backups are planned, such as `06:00`; null is any time. */
+  startsAt: string | null;
+}
+
 /** One kind of resource: its operations in the API, and its reconciler. */
 export interface ResourceKind {
   /** The plural noun of the abilities, of the work queue, and of the guide in `docs/`, such as `caches`. */
@@ -88,10 +128,17 @@ export interface ResourceKind {
   /** Absent for a kind whose rows are its whole state. */
   reconcile?(context: KindContext): Reconcile;
   /**
+   * Reconcilers of further work of its resources, by kind of work item, whose runs take as long as data is large; left
+   * out by a kind without.
+   */
+  slowWork?: Readonly<Record<string, (context: KindContext) => Reconcile>>;
+  /**
    * The allocation of a resource of any organization; null when the resource does not exist. Absent for a kind that
    * takes no part of the quotas.
    */
   allocationOf?(db: Queryable, id: string): Promise<Allocation | null>;
+  /** The schedule of an instance's backups by its order, as the archive keeps it; absent for a kind without schedules. */
+  backupPolicyOf?(source: object): BackupPolicy | null;
   /** The memory of a compute unit in bytes, for each type that is ordered in compute units. */
   computeUnits?: Readonly<Record<string, number>>;
   /** The Prometheus metrics of all resources of the kind; absent for a kind without metrics. */

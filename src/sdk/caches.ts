@@ -1,26 +1,27 @@
 // The operations on caches.
-import type { z } from "zod";
 import type {
-  cacheChange,
+  CacheChange,
   CacheMetrics,
   CacheResource,
   CacheStatus,
-  cacheTypeList,
-  newCache,
+  CacheTypeList,
+  NewCacheBody,
 } from "../resources/caches/schema.ts";
+import type { BackupsDocument } from "../resources/shared/backup-schema.ts";
+import type { CacheSnapshotResource } from "../resources/shared/snapshot-schema.ts";
+import type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
 import type { InstanceMetricPeriod } from "../resources/shared/metrics-schema.ts";
-import { Collection } from "./collection.ts";
+import { CacheKeys } from "./cache-keys.ts";
+import { Collection, type RotationOptions } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
+import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
+import { createFrom, Snapshots, type CreateOptions } from "./snapshots.ts";
 
 /** The description of a new cache; everything but type, name, region and size may be left out. */
-export type NewCache = z.input<typeof newCache>;
-/** The members of a cache to change; the rest stays as it is. */
-export type CacheChange = z.input<typeof cacheChange>;
+export type NewCache = NewCacheBody;
 export type CacheDocument = SingleDocument<CacheResource>;
 export type CachePage = PageDocument<CacheResource>;
-/** The types that can be ordered. */
-export type CacheTypeList = z.output<typeof cacheTypeList>;
 
 /** The types of the cache collection. */
 interface CacheKind {
@@ -36,8 +37,38 @@ export type CacheFilter = Partial<Record<CacheKind["filter"], string>>;
 
 /** The caches of the token's organization. */
 export class Caches extends Collection<CacheKind> {
+  /** The snapshots of the caches. */
+  readonly snapshots: Snapshots<CacheSnapshotResource>;
+
   constructor(connection: Connection) {
     super(connection, "/caches");
+    const paths = { instances: "/caches", snapshots: "/cache-snapshots" };
+    this.snapshots = new Snapshots<CacheSnapshotResource>(connection, paths);
+  }
+
+  /** Restores a snapshot to a new cache; the source is only read. */
+  async restore(
+    id: string,
+    body: { name: string; cache_snapshot_id: string },
+    options: CreateOptions = {},
+  ): Promise<CacheDocument> {
+    return await createFrom(this.connection, `${this.pathOf(id)}/restore`, body, options);
+  }
+
+  /** Makes a new cache with the keys of a cache. */
+  async clone(id: string, body: { name: string }, options: CreateOptions = {}): Promise<CacheDocument> {
+    return await createFrom(this.connection, `${this.pathOf(id)}/clone`, body, options);
+  }
+
+  /** Reads what can be restored of a cache, also of a deleted one. */
+  async backups(id: string): Promise<BackupsDocument> {
+    const path = `${this.pathOf(id)}/backups`;
+    return await this.connection.send<BackupsDocument>({ method: "GET", path });
+  }
+
+  /** Deletes all backups of a deleted cache. */
+  async purge(id: string): Promise<void> {
+    await this.connection.send({ method: "DELETE", path: `${this.pathOf(id)}/backups` });
   }
 
   /** Changes a cache; another size, eviction policy or reach restarts its engine. */
@@ -50,12 +81,14 @@ export class Caches extends Collection<CacheKind> {
     return await this.putToSleep<CacheDocument>(id);
   }
 
-  /**
-   * Gives a cache a new password; the former one is refused when the cache is `available` again.
-   * @param options.idempotencyKey makes repetitions over several processes safe; by default each call has its own.
-   */
-  async rotateCredentials(id: string, options: { idempotencyKey?: string } = {}): Promise<CacheDocument> {
+  /** Gives a cache a new password; the former one is refused when the cache is `available` again, or after its grace. */
+  async rotateCredentials(id: string, options: RotationOptions = {}): Promise<CacheDocument> {
     return await this.rotate<CacheDocument>(id, options);
+  }
+
+  /** Ends the grace period of the latest rotation: the former password is refused from then on. */
+  async endGrace(id: string): Promise<CacheDocument> {
+    return await this.refuseFormerPassword<CacheDocument>(id);
   }
 
   /** Reads the metrics, of the last six hours by default; nothing is woken. */
@@ -66,6 +99,21 @@ export class Caches extends Collection<CacheKind> {
       path: `${this.pathOf(id)}/metrics`,
       query,
     });
+  }
+
+  /** Reads a page of the log of its engine, from the oldest line that is kept on; nothing is woken. */
+  async logs(id: string, options: LogPageOptions = {}): Promise<LogsDocument> {
+    return await readLogs(this.connection, this.pathOf(id), options);
+  }
+
+  /** Yields each line of the log when it is written, from now on by default, until the signal is aborted. */
+  followLogs(id: string, options: Parameters<typeof followLogs>[2] = {}): AsyncGenerator<LogEntry, void> {
+    return followLogs(this.connection, this.pathOf(id), options);
+  }
+
+  /** The keys of the cache with this id. */
+  keys(id: string): CacheKeys {
+    return new CacheKeys(this.connection, this.pathOf(id));
   }
 
   /** Reads the available types, with their sizes and regions. */

@@ -93,6 +93,20 @@ test("a create is repeated with the same key after a lost connection", async () 
   expect(new Set(keys).size).toBe(1);
 });
 
+test("the failures of Node's fetch are known by their causes", async () => {
+  const causes = ["UND_ERR_SOCKET", "ECONNRESET", "ENOTFOUND"].map((code) =>
+    Object.assign(new Error(`it failed with ${code}`), { code }),
+  );
+  let attempts = 0;
+  const client = clientAt("http://elsewhere.example", async () => {
+    throw new TypeError("fetch failed", { cause: causes[attempts++] });
+  });
+  expect(await errorOf(client.caches.types())).toMatchObject({
+    message: "Pilvi does not answer at http://elsewhere.example: it failed with ENOTFOUND.",
+  });
+  expect(pauses.map(({ reason }) => reason)).toEqual(["the connection was lost", "the connection was lost"]);
+});
+
 test("a connection that is lost every time ends in an error", async () => {
   let attempts = 0;
   const client = clientAt("http://127.0.0.1:7458", async () => {

@@ -8,6 +8,7 @@ import { Invitations, Members, Organizations } from "./members.ts";
 import { Organization } from "./organization.ts";
 import { Passkeys } from "./passkeys.ts";
 import { Sessions } from "./sessions.ts";
+import { Backups } from "./snapshots.ts";
 import { Tokens } from "./tokens.ts";
 import { UsageClient } from "./usage.ts";
 import { Users } from "./users.ts";
@@ -22,6 +23,7 @@ import { Websockets } from "./websockets.ts";
 export class PilviClient {
   readonly caches: Caches;
   readonly databases: Databases;
+  readonly backups: Backups;
   readonly websockets: Websockets;
   readonly events: Events;
   readonly members: Members;
@@ -39,6 +41,7 @@ export class PilviClient {
     const connection = new Connection(options);
     this.caches = new Caches(connection);
     this.databases = new Databases(connection);
+    this.backups = new Backups(connection);
     this.websockets = new Websockets(connection);
     this.events = new Events(connection);
     this.members = new Members(connection);

@@ -2,6 +2,7 @@
 import type { Connection } from "./connection.ts";
 import { newIdempotencyKey } from "./idempotency-key.ts";
 import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
+import { PilviError } from "./errors.ts";
 
 /** Pilvi holds an answer for 60 seconds at most; the rest is for the network. */
 const HELD_TIMEOUT_MS = 75_000;
@@ -16,6 +17,14 @@ export interface Kind {
   status: string;
   /** Attributes that a list can be filtered by. */
   filter: string;
+}
+
+/** How a password is rotated. */
+export interface RotationOptions {
+  /** Makes repetitions over several processes safe; by default each call has its own. */
+  idempotencyKey?: string;
+  /** How long the former password stays valid beside the new password, in seconds; by default not at all. */
+  graceSeconds?: number;
 }
 
 type Single<K extends Kind> = SingleDocument<K["resource"], K["included"]>;
@@ -100,6 +109,20 @@ export class Collection<K extends Kind> {
     await this.connection.send({ method: "DELETE", path: this.pathOf(id) });
   }
 
+  /**
+   * Waits until a deletion has ended, for 60 seconds at most.
+   * @throws PilviError (409) when the resource still exists then.
+   */
+  async untilDeleted(id: string): Promise<void> {
+    try {
+      await this.get(id, { wait: "deleted" });
+    } catch (error) {
+      if (error instanceof PilviError && error.status === 404) return;
+      throw error;
+    }
+    throw new PilviError("It is still being deleted. Try again in a minute.", 409);
+  }
+
   /** Changes the members that the body names; the rest stays as it is. */
   protected async change<Document>(id: string, body: unknown): Promise<Document> {
     return await this.connection.send<Document>({ method: "PATCH", path: this.pathOf(id), body });
@@ -114,11 +137,17 @@ export class Collection<K extends Kind> {
   /** Gives a resource a new password. */
   protected async rotate<Document>(
     id: string,
-    { idempotencyKey = newIdempotencyKey() }: { idempotencyKey?: string },
+    { idempotencyKey = newIdempotencyKey(), graceSeconds }: RotationOptions,
   ): Promise<Document> {
     const path = `${this.pathOf(id)}/rotate-credentials`;
     const headers = { "Idempotency-Key": idempotencyKey };
-    return await this.connection.send<Document>({ method: "POST", path, headers });
+    const body = graceSeconds === undefined ? undefined : { grace_seconds: graceSeconds };
+    return await this.connection.send<Document>({ method: "POST", path, headers, body });
+  }
+
+  /** Ends the grace period of the latest rotation. */
+  protected async refuseFormerPassword<Document>(id: string): Promise<Document> {
+    return await this.connection.send<Document>({ method: "POST", path: `${this.pathOf(id)}/end-grace` });
   }
 
   protected pathOf(id: string): string {

@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   /** Without `/api`, such as `http://127.0.0.1:7458`; a page of the same server gives `location.origin`. */
   url: string;
   /** Left out by a page of the same server, whose requests carry the cookie of its session. */
-  token?: string;
+  token?: string | undefined;
   /** Used in place of the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Used in place of a silent wait between attempts. */
@@ -126,14 +126,15 @@ export class Connection {
 
 async function pauseSilently(ms: number, _reason: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const abort = () => reject(signal?.reason);
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
-  }
+  await new Promise<void>((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
 }

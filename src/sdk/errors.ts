@@ -1,5 +1,14 @@
 // The errors that the client throws: Pilvi refused, or Pilvi could not be reached.
 
+/** What the engine of a database said about a statement. */
+export interface EngineFault {
+  code: string;
+  /** The character of the statement that the fault is about, from 1; null where the engine gives none. */
+  position: number | null;
+  detail: string | null;
+  hint: string | null;
+}
+
 /** An answer that is not a success. The message is Pilvi's own, for people. */
 export class PilviError extends Error {
   override name = "PilviError";
@@ -10,11 +19,21 @@ export class PilviError extends Error {
   /** The id that finds the request in the log of Pilvi. */
   readonly requestId: string | undefined;
 
-  constructor(message: string, status: number, errors?: Record<string, string[]>, requestId?: string) {
+  /** Undefined unless an engine refused a statement. */
+  readonly engine: EngineFault | undefined;
+
+  constructor(
+    message: string,
+    status: number,
+    errors?: Record<string, string[]>,
+    requestId?: string,
+    engine?: EngineFault,
+  ) {
     super(message);
     this.status = status;
     this.errors = errors;
     this.requestId = requestId;
+    this.engine = engine;
   }
 }
 
@@ -25,10 +44,11 @@ export class PilviUnreachable extends Error {
 
 /** Makes the error for an answer with the given text, which is JSON unless another server than Pilvi answered. */
 export function errorOfAnswer(status: number, text: string, requestId: string | undefined): PilviError {
-  const { message, errors } = membersOf(text);
+  const { message, errors, engine } = membersOf(text);
   const sentence =
     typeof message === "string" ? message : `The server answered with status ${status} and no message.`;
-  return new PilviError(sentence, status, isFieldErrors(errors) ? errors : undefined, requestId);
+  const fields = isFieldErrors(errors) ? errors : undefined;
+  return new PilviError(sentence, status, fields, requestId, isEngineFault(engine) ? engine : undefined);
 }
 
 /** Makes the error for a request that got no answer from `url`. */
@@ -42,25 +62,37 @@ export function errorOfLoss(url: string, error: unknown): PilviUnreachable {
   if (error instanceof DOMException && error.name === "TimeoutError") {
     return new PilviUnreachable(`${silence} in time.`, { cause: error });
   }
-  if (code === "ECONNRESET") {
+  if (isReset(code)) {
     return new PilviUnreachable(`The connection to ${url} broke off before Pilvi had answered.`, {
       cause: error,
     });
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const failure = networkFailureOf(error);
+  const reason = failure instanceof Error ? failure.message : String(failure);
   const advice = code.includes("CERT")
     ? " Put the certificate of its authority into a file that NODE_EXTRA_CA_CERTS names."
     : "";
   return new PilviUnreachable(`${silence}: ${reason}.${advice}`, { cause: error });
 }
 
-/** The code in a failure of `fetch`, such as `ECONNRESET`. */
-export function networkCodeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
+/** Whether a code means that the connection ended before the answer; the second is the word of Node's `fetch`. */
+export function isReset(code: string | undefined): boolean {
+  return code === "ECONNRESET" || code === "UND_ERR_SOCKET";
 }
 
-function membersOf(text: string): { message?: unknown; errors?: unknown } {
+/** The code in a failure of `fetch`, such as `ECONNRESET`. */
+export function networkCodeOf(error: unknown): string | undefined {
+  const failure = networkFailureOf(error);
+  if (!(failure instanceof Error) || !("code" in failure)) return undefined;
+  return typeof failure.code === "string" ? failure.code : undefined;
+}
+
+/** Node wraps the failure of the network into a `TypeError`. */
+function networkFailureOf(error: unknown): unknown {
+  return error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
+}
+
+function membersOf(text: string): { message?: unknown; errors?: unknown; engine?: unknown } {
   try {
     const document: unknown = JSON.parse(text);
     return typeof document === "object" && document !== null ? document : {};
@@ -77,6 +109,10 @@ function isFieldErrors(value: unknown): value is Record<string, string[]> {
       (texts) => Array.isArray(texts) && texts.every((text) => typeof text === "string"),
     )
   );
+}
+
+function isEngineFault(value: unknown): value is EngineFault {
+  return typeof value === "object" && value !== null && "code" in value && typeof value.code === "string";
 }
 
 function isThisMachine(url: string): boolean {

@@ -1,8 +1,7 @@
 // The operations on the events of the organization's resources.
 import type { EventResource, EventResourceType, EventType } from "../resources/shared/event-schema.ts";
 import type { Connection } from "./connection.ts";
-import { PilviError } from "./errors.ts";
-import { messagesOf } from "./server-sent-events.ts";
+import { followMessages } from "./follow.ts";
 
 /** A page of events, the newest first. */
 export interface EventPage {
@@ -25,8 +24,6 @@ export interface EventFilter {
 
 const PATH = "/events";
 const MAX_PER_PAGE = 100;
-/** Short, since a client that comes back asks only for the events that it missed. */
-const RECONNECT_MS = 500;
 
 export class Events {
   readonly #connection: Connection;
@@ -48,40 +45,33 @@ export class Events {
    * Yields events as they are committed, each once, over lost connections, until the signal is aborted.
    * @param options.latest how many of the latest events that match the filter are yielded first, in their order.
    * @param options.after the id of an event to continue after, in place of the present moment.
+   * @param options.onPosition called with the id of the latest event when a connection opens, and when only events that
+   * are not yielded came.
    * @throws PilviError when Pilvi refuses, such as a revoked token; PilviUnreachable when it never answers.
    */
   async *follow(
-    options: { filter?: EventFilter; latest?: number; after?: string; signal?: AbortSignal } = {},
+    options: {
+      filter?: EventFilter;
+      latest?: number;
+      after?: string;
+      signal?: AbortSignal;
+      onPosition?: (id: string) => void;
+    } = {},
   ): AsyncGenerator<EventResource, void> {
     const { filter = {}, latest = 0, signal } = options;
-    let after = options.after;
     let earlier = latest;
     const known = new Set<string>();
-    for (let wasOpen = false; ;) {
-      try {
-        const body = await this.#connection.open({
-          method: "GET",
-          path: PATH,
-          query: followQuery(filter, after),
-          signal,
-        });
-        for await (const { id, isEvent, data } of messagesOf(body)) {
-          wasOpen = true;
-          after = id ?? after;
-          // The stream misses no event from here on, so earlier events can be listed now.
-          for (const event of earlier > 0 ? await this.#latest(filter, earlier) : []) {
-            known.add(event.id);
-            yield event;
-          }
-          earlier = 0;
-          if (isEvent && !known.delete(id ?? "")) yield JSON.parse(data) as EventResource;
-        }
-      } catch (error) {
-        if (signal?.aborted === true) return;
-        if (error instanceof PilviError || !wasOpen) throw error;
+    const query = (after: string | undefined) => followQuery(filter, after);
+    const messages = followMessages(this.#connection, { path: PATH, query, after: options.after, signal });
+    for await (const { id, isEvent, data } of messages) {
+      if (!isEvent && id !== undefined) options.onPosition?.(id);
+      // The stream misses no event from here on, so earlier events can be listed now.
+      for (const event of earlier > 0 ? await this.#latest(filter, earlier) : []) {
+        known.add(event.id);
+        yield event;
       }
-      await this.#connection.pause(RECONNECT_MS, "the connection was lost", signal).catch(() => undefined);
-      if (signal?.aborted === true) return;
+      earlier = 0;
+      if (isEvent && !known.delete(id ?? "")) yield JSON.parse(data) as EventResource;
     }
   }
 

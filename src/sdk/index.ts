@@ -1,13 +1,32 @@
 // The public exports of the client.
 export type { SessionResource, UserResource } from "../resources/accounts/schema.ts";
 export type { ActivityResource } from "../resources/activity/schema.ts";
-export type { CacheMetrics, CacheResource, CacheStatus } from "../resources/caches/schema.ts";
 export type {
+  CacheChange,
+  CacheMetrics,
+  CacheResource,
+  CacheStatus,
+  CacheTypeList,
+} from "../resources/caches/schema.ts";
+export type {
+  KeyDocument as CacheValue,
+  KeyElement as CacheElement,
+  KeyText as CacheText,
+  ListedKey as CacheKey,
+} from "../resources/caches/schema.ts";
+export type {
+  DatabaseClusterChange,
   DatabaseClusterResource,
   DatabaseClusterStatus,
   DatabaseMetrics,
+  DatabaseQueries,
+  DatabaseQuery,
   DatabaseResource,
+  DatabaseStatement,
+  DatabaseStatements,
   DatabaseStatus,
+  DatabaseTypeList,
+  QueryDocument,
 } from "../resources/databases/schema.ts";
 export type { EventResource, EventResourceType, EventType } from "../resources/shared/event-schema.ts";
 export type {
@@ -18,37 +37,48 @@ export type {
 export type { PasskeyResource } from "../resources/accounts/schema.ts";
 export type { AbilityResource, TokenResource } from "../resources/tokens/schema.ts";
 export type { UsageAmounts, UsageDayDocument, UsageResource } from "../resources/shared/usage-schema.ts";
+export type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
 export type { InstanceMetricPeriod } from "../resources/shared/metrics-schema.ts";
 export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
 export type {
   ApplicationResource as WebsocketApplicationResource,
   WebSocketClusterResource as WebsocketServerResource,
   MetricPeriod,
+  WatchState as WebsocketWatchState,
+  WebSocketClusterChange,
   WebSocketClusterStatus as WebsocketServerStatus,
+  WebsocketDebugEvent,
   WebsocketMetrics,
+  WebsocketPublishedEvent,
 } from "../resources/websockets/schema.ts";
+export type { ArchiveResource, BackupsDocument } from "../resources/shared/backup-schema.ts";
 export type {
-  CacheChange,
-  CacheDocument,
-  CacheFilter,
-  CachePage,
-  CacheTypeList,
-  NewCache,
-} from "./caches.ts";
+  CacheSnapshotResource,
+  DatabaseSnapshotResource,
+  SnapshotStatus,
+} from "../resources/shared/snapshot-schema.ts";
+export type { CreateOptions, NewSnapshot, Snapshots, StoreBackups } from "./snapshots.ts";
+export type { CacheDocument, CacheFilter, CachePage, NewCache } from "./caches.ts";
+export type { CacheKeyFilter, CacheKeyName, CacheKeyOptions, CacheKeys } from "./cache-keys.ts";
 export { PilviClient } from "./client.ts";
+export type { RotationOptions } from "./collection.ts";
 export type { ConnectionOptions, Pause } from "./connection.ts";
 export type {
-  DatabaseClusterChange,
+  CancelScope,
   DatabaseClusterDocument,
   DatabaseClusterFilter,
   DatabaseClusterPage,
-  DatabaseTypeList,
+  NewDatabaseClone,
   NewDatabaseCluster,
+  NewDatabaseRestore,
   DatabaseDocument,
   DatabasePage,
+  NewQuery,
+  StatementOrder,
 } from "./databases.ts";
 export type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 export type { EventFilter, EventPage } from "./events.ts";
+export type { LogFilter, LogPageOptions } from "./logs.ts";
 export type { InvitationDocument, MemberDocument, OwnOrganizationDocument, Role } from "./members.ts";
 export type { PasskeyOptions } from "./passkeys.ts";
 export type { NewToken, TokenDocument, TokenPage } from "./tokens.ts";
@@ -56,6 +86,8 @@ export type { OrganizationDocument } from "./organization.ts";
 export type { Redemption, SessionDocument } from "./sessions.ts";
 export type { UserDocument } from "./users.ts";
 export { PilviError, PilviUnreachable } from "./errors.ts";
+export type { EngineFault } from "./errors.ts";
+export { queryCsv } from "./query-csv.ts";
 export type {
   NewWebsocketApplication,
   NewWebSocketCluster,
@@ -64,7 +96,7 @@ export type {
   WebsocketApplicationPage,
   WebsocketApplications,
   WebsocketSecretRotation,
-  WebSocketClusterChange,
+  WebsocketTestEvent,
   WebSocketClusterDocument,
   WebSocketClusterFilter,
   WebSocketClusterPage,

@@ -89,6 +89,17 @@ export class Organizations {
     return await this.#connection.send({ method: "POST", path: "/organizations", body, isOnce: true });
   }
 
+  /** Deletes an organization that has no resources; its owners may. */
+  async delete(id: string): Promise<void> {
+    await this.#connection.send({ method: "DELETE", path: pathOf("/organizations", id) });
+  }
+
+  /** Takes the user out of an organization. */
+  async leave(id: string): Promise<void> {
+    const path = `${pathOf("/organizations", id)}/membership`;
+    await this.#connection.send({ method: "DELETE", path });
+  }
+
   /** Renames an organization. */
   async update(id: string, body: { name: string }): Promise<OwnOrganizationDocument> {
     return await this.#connection.send({ method: "PATCH", path: pathOf("/organizations", id), body });

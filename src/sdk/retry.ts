@@ -1,7 +1,7 @@
 // Whether a request is sent again, and after how long. The requests that get here are safe to repeat: reads,
 // changes, deletes and suspends have the same result a second time, others carry an Idempotency-Key, and those that
 // have none are not sent again after a lost connection (`isOnce`).
-import { networkCodeOf } from "./errors.ts";
+import { isReset, networkCodeOf } from "./errors.ts";
 
 /** The outcome of one attempt: an answer, or an error without an answer. */
 export type Outcome = { response: Response; text: string } | { error: unknown };
@@ -43,7 +43,7 @@ export function retryOf(outcome: Outcome, attempt: number): Retry | undefined {
 
 function isLost(error: unknown, attempt: number): boolean {
   const code = networkCodeOf(error);
-  if (code === "ECONNRESET") return true;
+  if (isReset(code)) return true;
   // A browser does not say why a request got no answer.
   if (code === undefined) return error instanceof TypeError;
   // A refusal of the first attempt means that Pilvi is not running; a later refusal, that it is being restarted.

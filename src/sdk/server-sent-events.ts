@@ -34,10 +34,12 @@ export async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenera
 
 /** @throws when the promise takes longer. */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  const silence = Promise.withResolvers<never>();
-  const timer = setTimeout(() => silence.reject(new Error("the stream is silent")), ms);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("the stream is silent")), ms);
+  });
   try {
-    return await Promise.race([promise, silence.promise]);
+    return await Promise.race([promise, silence]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,38 +1,47 @@
 // The operations on WebSocket clusters and on the applications in them.
-import type { z } from "zod";
 import type {
-  applicationChange,
+  ApplicationChange,
   ApplicationResource,
   MetricPeriod,
-  newApplication,
-  newWebSocketCluster,
-  secretRotation,
-  webSocketClusterChange,
+  NewApplicationBody,
+  NewWebSocketClusterBody,
+  SecretRotationBody,
+  WebsocketTestEventBody,
+  WebSocketClusterChange,
   WebSocketClusterResource,
   WebSocketClusterStatus,
+  WebsocketDebugEvent,
   WebsocketMetrics,
+  WebsocketPublishedEvent,
 } from "../resources/websockets/schema.ts";
+import type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
 import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
+import { PilviError } from "./errors.ts";
 import { newIdempotencyKey } from "./idempotency-key.ts";
+import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
+import { messagesOf } from "./server-sent-events.ts";
 
 /** The description of a new cluster. */
-export type NewWebSocketCluster = z.input<typeof newWebSocketCluster>;
-/** The members of a cluster to change; the rest stays as it is. */
-export type WebSocketClusterChange = z.input<typeof webSocketClusterChange>;
+export type NewWebSocketCluster = NewWebSocketClusterBody;
 /** A cluster, with its applications where `include: ["applications"]` asks for them. */
 export type WebSocketClusterDocument = SingleDocument<WebSocketClusterResource, ApplicationResource>;
 export type WebSocketClusterPage = PageDocument<WebSocketClusterResource>;
 /** The description of a new application; everything but the name may be left out. */
-export type NewWebsocketApplication = z.input<typeof newApplication>;
+export type NewWebsocketApplication = NewApplicationBody;
 /** The members of an application to change; the rest stays as it is, and lists are replaced as a whole. */
-export type WebsocketApplicationChange = z.input<typeof applicationChange>;
+export type WebsocketApplicationChange = ApplicationChange;
 /** An application, with its cluster where `include: ["server"]` asks for it. */
 export type WebsocketApplicationDocument = SingleDocument<ApplicationResource, WebSocketClusterResource>;
 export type WebsocketApplicationPage = PageDocument<ApplicationResource>;
 /** How long earlier secrets stay valid after a rotation. */
-export type WebsocketSecretRotation = z.input<typeof secretRotation>;
+export type WebsocketSecretRotation = SecretRotationBody;
+/** An event to try an application with. */
+export type WebsocketTestEvent = WebsocketTestEventBody;
+
+/** Soon, since what happens meanwhile is not reported. */
+const RECONNECT_MS = 500;
 
 /** The types of the cluster collection. */
 interface ServerKind {
@@ -75,6 +84,16 @@ export class Websockets extends Collection<ServerKind> {
   async metrics(id: string, period?: MetricPeriod): Promise<WebsocketMetrics> {
     return await readMetrics(this.connection, this.pathOf(id), period);
   }
+
+  /** Reads a page of the log of its engine, from the oldest line that is kept on; nothing is woken. */
+  async logs(id: string, options: LogPageOptions = {}): Promise<LogsDocument> {
+    return await readLogs(this.connection, this.pathOf(id), options);
+  }
+
+  /** Yields each line of the log when it is written, from now on by default, until the signal is aborted. */
+  followLogs(id: string, options: Parameters<typeof followLogs>[2] = {}): AsyncGenerator<LogEntry, void> {
+    return followLogs(this.connection, this.pathOf(id), options);
+  }
 }
 
 /** The applications in a cluster. A change is in force when the cluster is `available` again. */
@@ -105,6 +124,42 @@ export class WebsocketApplications extends Collection<ApplicationKind> {
   /** Reads the time series of connections and messages, of the last six hours by default. */
   async metrics(id: string, period?: MetricPeriod): Promise<WebsocketMetrics> {
     return await readMetrics(this.connection, this.pathOf(id), period);
+  }
+
+  /**
+   * Yields what happens in an application from now on, over lost connections, until the signal is aborted. A message of
+   * the type `state` comes first, and again whenever reports end or go on.
+   * @throws PilviError when Pilvi refuses, such as a revoked token; PilviUnreachable when it never answers.
+   */
+  async *debug(
+    id: string,
+    { signal }: { signal?: AbortSignal } = {},
+  ): AsyncGenerator<WebsocketDebugEvent, void> {
+    const query = new URLSearchParams({ follow: "true" });
+    for (let wasOpen = false; ;) {
+      try {
+        const path = `${this.pathOf(id)}/debug`;
+        const body = await this.connection.open({ method: "GET", path, query, signal });
+        wasOpen = true;
+        for await (const { data } of messagesOf(body)) yield JSON.parse(data) as WebsocketDebugEvent;
+      } catch (error) {
+        if (signal?.aborted === true) return;
+        if (error instanceof PilviError || !wasOpen) throw error;
+      }
+      await this.connection.pause(RECONNECT_MS, "the connection was lost", signal).catch(() => undefined);
+      if (signal?.aborted === true) return;
+    }
+  }
+
+  /** Publishes an event once, as the application's own server would. */
+  async publish(id: string, event: WebsocketTestEvent): Promise<WebsocketPublishedEvent["data"]> {
+    const { data } = await this.connection.send<WebsocketPublishedEvent>({
+      method: "POST",
+      path: `${this.pathOf(id)}/debug/events`,
+      body: event,
+      isOnce: true,
+    });
+    return data;
   }
 
   /** The path of an application does not depend on its cluster. */

@@ -19,6 +19,12 @@ export type DatabaseAddress =
 const MAX_CONNECTIONS = 10;
 
 /**
+ * Transactions wait for nothing but the store. A control plane that is stopped in the middle of one, as by a pause of its
+ * machine, loses it after this time, and keeps no other from its rows.
+ */
+const IDLE_TRANSACTION_MS = 10_000;
+
+/**
  * Opens a pool; connections are made when they are first needed.
  * @param onClose called when a connection that was open is lost.
  */
@@ -30,6 +36,7 @@ export function openDatabase(
     adapter: "postgres" as const,
     max: options.maxConnections ?? MAX_CONNECTIONS,
     connectionTimeout: 10,
+    connection: { idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS },
     onclose: () => options.onClose?.(),
   };
   if ("url" in address) return new SQL(address.url, shared);

@@ -18,6 +18,8 @@ const MIGRATION_LOCK = 7_458_001;
  */
 export async function migrate(db: Database, migrations: Migration[]): Promise<void> {
   await db.begin(async (tx) => {
+    // Nobody else works with the store yet, and a start on a busy machine must not fail half-way.
+    await tx`set local idle_in_transaction_session_timeout = '2min'`;
     await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
     await tx`create table if not exists migrations (name text primary key, run_at timestamptz not null default now())`;
     const seen = new Set((await tx<{ name: string }[]>`select name from migrations`).map((row) => row.name));

@@ -13,6 +13,18 @@ import pages from "../../migrations/0011_pages.sql" with { type: "text" };
 import usage from "../../migrations/0012_usage.sql" with { type: "text" };
 import activity from "../../migrations/0013_activity.sql" with { type: "text" };
 import metrics from "../../migrations/0014_metrics.sql" with { type: "text" };
+import formerOrganizations from "../../migrations/0015_former_organizations.sql" with { type: "text" };
+import gatewayConnections from "../../migrations/0016_gateway_connections.sql" with { type: "text" };
+import formerPasswords from "../../migrations/0017_former_passwords.sql" with { type: "text" };
+import rareRows from "../../migrations/0018_rare_rows.sql" with { type: "text" };
+import snapshots from "../../migrations/0019_snapshots.sql" with { type: "text" };
+import machineFiles from "../../migrations/0020_machine_files.sql" with { type: "text" };
+import verifications from "../../migrations/0021_verifications.sql" with { type: "text" };
+import masks from "../../migrations/0022_masks.sql" with { type: "text" };
+import replicaLag from "../../migrations/0023_replica_lag.sql" with { type: "text" };
+import instanceStorage from "../../migrations/0024_instance_storage.sql" with { type: "text" };
+import storeVerification from "../../migrations/0025_store_verification.sql" with { type: "text" };
+import refreshes from "../../migrations/0026_refreshes.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -30,4 +42,16 @@ export const migrations: Migration[] = [
   { name: "0012_usage", sql: usage },
   { name: "0013_activity", sql: activity },
   { name: "0014_metrics", sql: metrics },
+  { name: "0015_former_organizations", sql: formerOrganizations },
+  { name: "0016_gateway_connections", sql: gatewayConnections },
+  { name: "0017_former_passwords", sql: formerPasswords },
+  { name: "0018_rare_rows", sql: rareRows },
+  { name: "0019_snapshots", sql: snapshots },
+  { name: "0020_machine_files", sql: machineFiles },
+  { name: "0021_verifications", sql: verifications },
+  { name: "0022_masks", sql: masks },
+  { name: "0023_replica_lag", sql: replicaLag },
+  { name: "0024_instance_storage", sql: instanceStorage },
+  { name: "0025_store_verification", sql: storeVerification },
+  { name: "0026_refreshes", sql: refreshes },
 ];

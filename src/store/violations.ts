@@ -1,8 +1,24 @@
 // Errors of the store that a request itself can cause.
 
+const FOREIGN_KEY_VIOLATION = "23503";
 const UNIQUE_VIOLATION = "23505";
 
 /** Whether a statement failed because another row has the same unique value. */
 export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && "errno" in error && String(error.errno) === UNIQUE_VIOLATION;
+  return stateOf(error) === UNIQUE_VIOLATION;
+}
+
+/** Whether a statement failed because the organization of its row was deleted meanwhile. */
+export function isOrganizationGone(error: unknown): boolean {
+  return (
+    stateOf(error) === FOREIGN_KEY_VIOLATION &&
+    error instanceof Error &&
+    "constraint" in error &&
+    String(error.constraint).endsWith("_organization_id_fkey")
+  );
+}
+
+/** The SQLSTATE. */
+function stateOf(error: unknown): string | undefined {
+  return error instanceof Error && "errno" in error ? String(error.errno) : undefined;
 }

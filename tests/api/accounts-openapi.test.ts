@@ -54,6 +54,8 @@ test.each<[method: string, path: string, documented: string, status: number, bod
   ["POST", "/organizations", "/organizations", 201, { name: "School" }],
   ["POST", "/organizations", "/organizations", 422, { name: "S" }],
   ["PATCH", "/organizations/none", "/organizations/{id}", 404, { name: "Other" }],
+  ["DELETE", "/organizations/none", "/organizations/{id}", 404],
+  ["DELETE", "/organizations/none/membership", "/organizations/{id}/membership", 404],
   ["POST", "/tokens", "/tokens", 201, token],
   ["POST", "/tokens", "/tokens", 422, { ...token, abilities: ["dogs:read"] }],
   ["GET", "/tokens", "/tokens", 200],

@@ -113,7 +113,7 @@ describe.each(["/api/databases/clusters", "/api/databases"])("PATCH %s/:id", (pa
 
   test("of members that the engine does not get enqueues no work item", async () => {
     const { id } = await available(DATABASES, validDatabase);
-    for (const config of [{}, { retention_days: 7 }, { suspend_seconds: 300 }, { cu_max: null }]) {
+    for (const config of [{}, { suspend_seconds: 300 }, { cu_max: null }]) {
       const { status, body } = await patchConfig(id, config);
       expect({ status, now: body.data.attributes.status }).toEqual({ status: 200, now: "available" });
     }

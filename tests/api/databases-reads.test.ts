@@ -120,6 +120,12 @@ describe.each(paths)("GET %s/:id", (path) => {
       overdue: true,
       storage_bytes: null,
       version: "18",
+      former_credentials: null,
+      backup: null,
+      restore: null,
+      origin: null,
+      refresh: null,
+      replicas: [],
     });
   });
 

@@ -67,6 +67,17 @@ const isQueued = async () => {
   return row.due as boolean;
 };
 
+test("the events of a database name its cluster, also after its deletion", async () => {
+  const { body } = await create("reports");
+  await remove(body.data.id);
+  const events = await api.request(`/api/events?filter[resource]=${body.data.id}`);
+  const { data } = (await events.json()) as { data: { attributes: { type: string; details: object } }[] };
+  expect(data.map(({ attributes: { type, details } }) => [type, details])).toEqual([
+    ["deleting", { database: cluster }],
+    ["created", { database: cluster }],
+  ]);
+});
+
 describe("POST /databases/clusters/:id/databases", () => {
   test("creates a database, and enqueues its cluster", async () => {
     await settle();

@@ -104,7 +104,10 @@ const refusedConfigs: [body: object, config: Record<string, unknown>][] = [
   [managedPostgres, { uses_pitr: "yes" }],
   [managedPostgres, { retention_days: 30.5 }],
   [managedPostgres, { deployment_option: "triple-az" }],
-  [managedPostgres, { read_replicas: 16 }],
+  [managedPostgres, { deployment_option: "multi-az" }],
+  [managedPostgres, { deployment_option: "single-az-with-read-replicas" }],
+  [managedPostgres, { read_replicas: 1 }],
+  [managedPostgres, { read_replicas: 6 }],
   [managedPostgres, { read_replicas: "1" }],
   [managedPostgres, { maintenance_window: 7 }],
 ];
@@ -149,7 +152,40 @@ describe("a config is refused for rules between members:", () => {
       { storage: 50, storage_autoscale_max_gb: 20 },
       "config.storage_autoscale_max_gb",
     ],
+    [
+      "replicas without backups",
+      managedPostgres,
+      { deployment_option: "single-az-with-read-replicas", read_replicas: 1 },
+      "config.read_replicas",
+    ],
+    [
+      "replicas of a MySQL",
+      managedMysql,
+      { deployment_option: "single-az-with-read-replicas", read_replicas: 1, uses_pitr: true },
+      "config.read_replicas",
+    ],
+    [
+      "replicas of a cluster without",
+      managedPostgres,
+      { deployment_option: "single-az", read_replicas: 1, uses_pitr: true },
+      "config.read_replicas",
+    ],
+    [
+      "no replica of a cluster with replicas",
+      managedPostgres,
+      { deployment_option: "single-az-with-read-replicas", read_replicas: 0, uses_pitr: true },
+      "config.read_replicas",
+    ],
   ])("%s", async (_what, body, config, field) => expectFaults(await create({ ...body, config }), [field]));
+});
+
+test("a spread over machines is refused with the reason", async () => {
+  const { body } = await create({ ...managedPostgres, config: { deployment_option: "multi-az" } });
+  expect(body.errors).toEqual({
+    "config.deployment_option": [
+      "The field config.deployment_option cannot be multi-az: all copies would be on this one machine, and its loss would be the loss of all.",
+    ],
+  });
 });
 
 describe("the config in force", () => {
@@ -193,15 +229,15 @@ describe("the config in force", () => {
     ],
     [
       managedPostgres,
-      { read_replicas: 15, maintenance_window: "sun:23:30-mon:00:00", uses_pitr: true },
+      { read_replicas: 2, maintenance_window: "sun:23:30-mon:00:00", uses_pitr: true },
       {
         size: "db.t4g.micro",
         storage: 20,
         is_public: false,
         uses_pitr: true,
-        retention_days: 0,
-        deployment_option: "single-az",
-        read_replicas: 15,
+        retention_days: 7,
+        deployment_option: "single-az-with-read-replicas",
+        read_replicas: 2,
         maintenance_window: "sun:23:30-mon:00:00",
       },
     ],

@@ -82,6 +82,12 @@ describe.each(paths)("POST %s", (path) => {
           overdue: false,
           storage_bytes: null,
           version: "18",
+          former_credentials: null,
+          backup: null,
+          restore: null,
+          origin: null,
+          refresh: null,
+          replicas: [],
         },
       },
       included: [

@@ -49,6 +49,8 @@ function reading(id: string, figures: Partial<Reading> = {}): Reading {
   return { id, awakeMs: MINUTE, computeMs: MINUTE, cpuMs: 600, memoryBytes: 1_000, wakes: 0, ...figures };
 }
 
+const stored = (id: string, storageBytes: number) => reading(id, { storageBytes });
+
 const batch = (atMs: number, ...readings: Reading[]): ReadingBatch => ({
   at: new Date(atMs).toISOString(),
   readings,
@@ -170,6 +172,7 @@ test("zero while it sleeps, nothing while nobody measured, and the last storage 
     { x: at(43), y: [2, 0] },
   ]);
   expect(data["cpu_usage"]?.data.filter(since).map(({ y }) => y)).toEqual([[0.01], [0], [0.01]]);
+  expect(data["awake"]?.data.filter(since).map(({ y }) => y)).toEqual([[1], [0], [1]]);
   expect(data["storage_usage"]?.data.filter(since).map(({ y }) => y)).toEqual([[5_000], [5_000], [5_000]]);
   expect(data["cache_hit_ratio"]?.data).toEqual([at(47), at(43)].map((x) => ({ x, y: [0.75] })));
   expect(data["replica_lag"]).toEqual({ labels: ["seconds"], average: [], data: [] } as never);
@@ -218,16 +221,88 @@ test("an unknown period is refused, and another organization has no such resourc
   expect((await api.request(`/api/caches/${id}/metrics`, { token: blind })).status).toBe(403);
 });
 
+/** Gives a cluster two replicas. */
+async function addReplicas(id: string): Promise<[near: string, far: string]> {
+  const ids = [`replica-near-${id}`, `replica-far-${id}`] as const;
+  for (const replica of ids) {
+    await api.db`
+      insert into instances (id, kind, resource_id, host_id, port)
+      select ${replica}, 'replicas', ${id}, 'host-1', max(port) + 1 from instances`;
+  }
+  return [...ids];
+}
+
+test("the disk of replicas is a part of the storage, from when each of them was there", async () => {
+  const id = await newCluster();
+  const [near, far] = await addReplicas(id);
+  const nowMs = floor(Date.now(), MINUTE);
+  const batches = [
+    batch(nowMs - 4 * MINUTE, stored(id, 500)),
+    batch(nowMs - 3 * MINUTE, stored(near, 400)),
+    batch(nowMs - 2 * MINUTE, stored(id, 600), stored(near, 400), stored(far, 50)),
+  ];
+  await takeReadings(api.db, "host-1", batches, Date.now());
+  const { data } = await metricsOf(id, "6h");
+  const at = (ago: number) => new Date(nowMs - ago * MINUTE).toISOString();
+  const points = data["storage_usage"]?.data.filter(({ x }) => x >= at(4) && x <= at(2));
+  expect(points?.map(({ y }) => y)).toEqual([[500], [900], [1_050]]);
+});
+
+test("the lag is that of the replica that is furthest behind, also while the cluster sleeps", async () => {
+  const id = await newCluster();
+  const replicas = await addReplicas(id);
+  const nowMs = floor(Date.now(), MINUTE);
+  const lagging = (...lags: number[]) =>
+    lags.map((replicaLagSeconds, index) => reading(replicas[index] ?? "", { replicaLagSeconds }));
+  const batches = [
+    batch(nowMs - 4 * MINUTE, reading(id), ...lagging(0, 90)),
+    batch(nowMs - 3 * MINUTE, ...lagging(1)),
+    batch(nowMs - 2 * MINUTE, reading(id)),
+  ];
+  await takeReadings(api.db, "host-1", batches, Date.now());
+  const { data } = await metricsOf(id, "6h");
+  const at = (ago: number) => new Date(nowMs - ago * MINUTE).toISOString();
+  expect(data["replica_lag"]?.data).toEqual([
+    { x: at(4), y: [90] },
+    { x: at(3), y: [1] },
+  ]);
+  expect(data["awake"]?.data).toContainEqual({ x: at(3), y: [0] });
+});
+
 test("Prometheus gets the last minute of running instances, and of its own organization alone", async () => {
   api.app.metrics.addFigures(instanceGauges, api.context);
   const id = await newCache();
-  const minute = batch(floor(Date.now(), MINUTE) - MINUTE, reading(id, { connections: 3, cpuMs: 30_000 }));
+  const minute = batch(
+    floor(Date.now(), MINUTE) - MINUTE,
+    reading(id, { connections: 3, gatewayConnections: 5, cpuMs: 30_000 }),
+  );
   await takeReadings(api.db, "host-1", [minute], Date.now());
   const text = await (await api.request("/metrics")).text();
   expect(text).toContain(`\npilvi_instance_processors{kind="caches",id="${id}"} 0.5\n`);
   expect(text).toContain(`\npilvi_instance_connections{kind="caches",id="${id}"} 3\n`);
+  expect(text).toContain(`\npilvi_instance_gateway_connections{kind="caches",id="${id}"} 5\n`);
+  expect((await metricsOf(id, "6h")).data.gateway_connections?.data.at(-1)?.y).toEqual([5]);
   const token = await api.newToken(["*"], "elsewhere");
   expect(await (await api.request("/metrics", { token })).text()).not.toContain(id);
+});
+
+test("clients that stay at the gateway while their instance sleeps are counted", async () => {
+  const id = await newCache();
+  const asleep = {
+    awakeMs: 0,
+    computeMs: 0,
+    cpuMs: 0,
+    memoryBytes: 0,
+    connections: 0,
+    gatewayConnections: 7,
+  };
+  const minute = batch(floor(Date.now(), MINUTE) - MINUTE, reading(id, asleep));
+  await takeReadings(api.db, "host-1", [minute], Date.now());
+  const text = await (await api.request("/metrics")).text();
+  const lines = text.split("\n").filter((line) => line.startsWith("pilvi_instance_") && line.includes(id));
+  expect(lines).toEqual([`pilvi_instance_gateway_connections{kind="caches",id="${id}"} 7`]);
+  const { data } = await metricsOf(id, "6h");
+  expect([data.gateway_connections, data.awake].map((chart) => chart?.data.at(-1)?.y)).toEqual([[7], [0]]);
 });
 
 test("minutes and five minutes go with their days, and every column has a figure", async () => {

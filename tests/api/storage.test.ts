@@ -2,8 +2,11 @@
 import { afterEach, expect, test } from "bun:test";
 import type { StorageReading } from "../../src/contracts/host-answers.ts";
 import { eraseRow } from "../../src/resources/shared/rows.ts";
+import { eraseReplica, insertReplica } from "../../src/resources/databases/replicas/store.ts";
+import { updateStorage } from "../../src/resources/shared/allocations.ts";
 import { recordStorage } from "../../src/resources/shared/storage.ts";
-import { startApi, validCache, type TestApi } from "../support/api/api.ts";
+import { sampleStorage } from "../../src/resources/shared/usage/sample.ts";
+import { startApi, validCache, validDatabase, type TestApi } from "../support/api/api.ts";
 import { ask } from "../support/api/resources-api.ts";
 
 interface Organization {
@@ -39,4 +42,43 @@ test("an organization and its resources show the storage that the driver has mea
   expect([await storageOf(id), await used()]).toEqual([3, 3]);
   await api.db.begin((tx) => eraseRow(tx, "caches", id));
   expect(await used()).toBe(0);
+});
+
+test("a replica is a part of the storage of its cluster and its organization, and of the usage", async () => {
+  api = await startApi();
+  const path = "/api/databases/clusters";
+  const { id } = (await ask(api, path, { method: "POST", json: validDatabase })).body.data;
+  const cluster = { id, hostId: api.host.id };
+  for (const [replica, port] of [
+    ["replica-1", 9],
+    ["replica-2", 10],
+  ] as const)
+    await api.db.begin((tx) => insertReplica(tx, cluster, replica, [port]));
+  const measured = async (bytes: Record<string, number>) => {
+    api.host.driver.storage = async () => ({ cursor: "1", bytes });
+    await recordStorage({ db: api.db, driver: api.host.driver }, undefined);
+    return [(await ask(api, `${path}/${id}`)).body.data.meta.storage_bytes, await used()];
+  };
+  expect(await measured({ [id]: 5, "replica-1": 3 })).toEqual([8, 8]);
+  expect(await measured({ "replica-1": 4, "replica-2": 2 })).toEqual([11, 11]);
+  expect(await measured({ [id]: 1 })).toEqual([7, 7]);
+  await sampleStorage(api.db);
+  const hours = await api.db<{ bytes: number }[]>`
+    select storage_bytes::int as bytes from usage_hours where resource_id = ${id}`;
+  expect(hours.map(({ bytes }) => bytes)).toEqual([7]);
+  await api.db.begin((tx) => eraseReplica(tx, id, "replica-1"));
+  expect(await measured({ "replica-1": 9 })).toEqual([3, 3]);
+});
+
+test("measurements at the same time leave the sum of all instances", async () => {
+  api = await startApi();
+  const { db, host } = api;
+  const path = "/api/databases/clusters";
+  const { id } = (await ask(api, path, { method: "POST", json: validDatabase })).body.data;
+  await db.begin((tx) => insertReplica(tx, { id, hostId: host.id }, "replica-1", [9]));
+  const write = async (of: string) => {
+    for (let bytes = 1; bytes <= 50; bytes += 1) await db.begin((tx) => updateStorage(tx, of, bytes));
+  };
+  await Promise.all([id, "replica-1"].map(write));
+  expect(await used()).toBe(100);
 });

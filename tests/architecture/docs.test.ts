@@ -1,8 +1,10 @@
 // Checks that the documentation speaks of what exists: settings, commands, options, dependencies, files.
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { createProgram } from "../../src/commands.ts";
 import { loadClientConfig, loadConfig } from "../../src/config.ts";
 import { byteSizeText } from "../../src/lib/byte-size.ts";
 import { kinds } from "../../src/resources/index.ts";
@@ -13,6 +15,9 @@ const SETTING_FILES = ["README.md", "docs/configuration.md"];
 
 const config = loadConfig({});
 const NONE = "none";
+
+/** All clones of the repository carry them. */
+const MAX_PICTURE_BYTES = 1_500_000;
 
 /** What the documentation must say of each default. */
 const DEFAULTS: Record<string, string> = {
@@ -40,6 +45,13 @@ const DEFAULTS: Record<string, string> = {
   PILVI_QUOTA_MEMORY: `\`${byteSizeText(config.quotas.memoryBytes)}\``,
   PILVI_QUOTA_STORAGE: `\`${byteSizeText(config.quotas.storageBytes)}\``,
   PILVI_QUOTA_CONNECTIONS: `\`${config.quotas.connections}\``,
+  PILVI_BACKUP_TARGETS: "`backups` in the data directory",
+  PILVI_BACKUP_BYTES_PER_SECOND: `\`${config.backups.bytesPerSecond}\``,
+  PILVI_BACKUP_VERIFICATION_SECONDS: `\`${config.backups.verificationSeconds}\``,
+  PILVI_S3_ENDPOINT: NONE,
+  PILVI_S3_REGION: NONE,
+  PILVI_S3_ACCESS_KEY_ID: NONE,
+  PILVI_S3_SECRET_ACCESS_KEY: NONE,
   PILVI_EVENTS_DAYS: `\`${config.eventsDays}\``,
   PILVI_AUDIT_DAYS: `\`${config.auditDays}\``,
   PILVI_LOG_LEVEL: `\`${config.logLevel}\``,
@@ -48,7 +60,7 @@ const DEFAULTS: Record<string, string> = {
 };
 
 describe("settings", () => {
-  const names = new Set(readFileSync(join(ROOT, "src/config.ts"), "utf8").match(/PILVI_[A-Z_]+/g));
+  const names = new Set(readFileSync(join(ROOT, "src/config.ts"), "utf8").match(/PILVI_[A-Z0-9_]+/g));
 
   test("all of src/config.ts are known to this test", () => {
     expect([...names].sort()).toEqual(Object.keys(DEFAULTS).sort());
@@ -64,9 +76,9 @@ describe("settings", () => {
 describe("the command line", () => {
   const text = markdown("docs/cli.md");
 
-  test("every command has a heading in docs/cli.md, and every option stands below it", async () => {
+  test("every command has a heading in docs/cli.md, and every option stands below it", () => {
     const missing: string[] = [];
-    for (const { name, options } of await commandsBelow([])) {
+    for (const { name, options } of commandsBelow(createProgram())) {
       const section = sectionOf(text, name);
       if (section === undefined) missing.push(`docs/cli.md has no heading \`${name}\``);
       for (const option of options) {
@@ -76,8 +88,8 @@ describe("the command line", () => {
     expect(missing).toEqual([]);
   });
 
-  test("no command is documented that does not exist", async () => {
-    const names = new Set((await commandsBelow([])).map(({ name }) => name));
+  test("no command is documented that does not exist", () => {
+    const names = new Set(commandsBelow(createProgram()).map(({ name }) => name));
     const documented = [...text.matchAll(/^##+ `(pilvi [^`<[]+?)[ `<[]*(?:<[^>]*>)?`/gm)].map(
       ([, name]) => name,
     );
@@ -122,6 +134,20 @@ test("every relative link in the documentation leads somewhere", () => {
   expect(faults).toEqual([]);
 });
 
+test("docs/console.md shows all pictures of the console in both themes, and they are small", () => {
+  const folder = join(ROOT, "docs/images/console");
+  const kept = readdirSync(folder).sort();
+  const shown = [...markdown("docs/console.md").matchAll(/images\/console\/([\w.-]+)"/g)].map(
+    ([, name = ""]) => name,
+  );
+  expect(shown.sort()).toEqual(kept);
+  expect(kept.map((name) => name.replace("-dark.", "-light."))).toEqual(
+    kept.map((_, index) => kept[index - (index % 2) + 1] ?? ""),
+  );
+  const bytes = kept.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  expect(bytes).toBeLessThan(MAX_PICTURE_BYTES);
+});
+
 function leadsSomewhere(path: string, link: string): boolean {
   const [file = "", anchor] = link.split("#");
   const target = file === "" ? path : join(dirname(path), file);
@@ -142,25 +168,17 @@ interface CommandHelp {
   options: string[];
 }
 
-/** The commands without further ones below them, as the program's own help lists them. */
-async function commandsBelow(words: string[]): Promise<CommandHelp[]> {
-  const help = await helpOf(words);
-  const [, list = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
-  const names = [...list.matchAll(/^ {2}([a-z]+)/gm)]
-    .map(([, name = ""]) => name)
-    .filter((name) => name !== "help");
-  if (names.length === 0) return [{ name: ["pilvi", ...words].join(" "), options: optionsIn(help) }];
-  return (await Promise.all(names.map((name) => commandsBelow([...words, name])))).flat();
+/**
+ * The commands without further commands below them, and those that have options themselves.
+ * @param path the names of the commands above, with its own.
+ */
+function commandsBelow(command: Command, path = command.name()): CommandHelp[] {
+  const options = optionsOf(command);
+  const isCommand = command.commands.length === 0 || (command.parent !== null && options.length > 0);
+  const below = command.commands.flatMap((each) => commandsBelow(each, `${path} ${each.name()}`));
+  return isCommand ? [{ name: path, options }, ...below] : below;
 }
 
-function optionsIn(help: string): string[] {
-  const options = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option = ""]) => option);
-  return options.filter((option) => option !== "--help");
-}
-
-async function helpOf(words: string[]): Promise<string> {
-  const child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), ...words, "--help"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  return await new Response(child.stdout).text();
+function optionsOf(command: Command): string[] {
+  return command.options.filter(({ hidden }) => !hidden).flatMap(({ long }) => long ?? []);
 }

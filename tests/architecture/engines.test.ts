@@ -24,6 +24,7 @@ const MAY_NAME = new Map([
   ["src/resources/caches/login.ts", "schemes of URLs"],
   ["src/resources/caches/render.ts", "schemes of URLs"],
   ["src/resources/caches/schema.ts", "schemes of URLs, and an example"],
+  ["src/resources/databases/console/snippets-mysql.ts", "the client program of the protocol"],
   ["src/resources/databases/types.ts", "the engines of each type"],
   ["src/resources/databases/login.ts", "adapters of protocols, and databases that every engine has"],
   ["src/resources/databases/schema.ts", "schemes of URLs, and an example"],

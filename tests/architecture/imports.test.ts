@@ -52,10 +52,10 @@ describe("imports", () => {
     expect(missing).toEqual([]);
   });
 
-  test("of what lies outside src/, migrations are imported by store/, and package.json by main.ts", () => {
+  test("of what lies outside src/, migrations are imported by store/, and package.json by commands.ts", () => {
     const owners: [pattern: RegExp, path: RegExp][] = [
       [/^migrations\//, /^src\/store\//],
-      [/^package\.json$/, /^src\/(main\.ts$|processes\/)/],
+      [/^package\.json$/, /^src\/(commands\.ts$|processes\/)/],
     ];
     const faults = sources.flatMap(({ path, imports }) =>
       imports

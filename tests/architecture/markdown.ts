@@ -5,7 +5,8 @@ import { filesBelow, ROOT } from "./source.ts";
 
 /** Paths of all Markdown files of the documentation, relative to the checkout. */
 export function markdownFiles(): string[] {
-  return [...readdirSync(ROOT).filter((name) => name.endsWith(".md")), ...filesBelow("docs", ".md")];
+  const own = readdirSync(ROOT).filter((name) => name.endsWith(".md"));
+  return [...own, ...filesBelow("docs", ".md"), "src/sdk/README.md"];
 }
 
 export function markdown(path: string): string {
@@ -19,7 +20,7 @@ export function prose(path: string): string {
 
 /** The cells of the table rows that begin with a setting in backticks, by that setting. */
 export function settingRows(path: string): Map<string, string[]> {
-  const rows = [...markdown(path).matchAll(/^\| *`(PILVI_[A-Z_]+)` *\|(.*)\|$/gm)];
+  const rows = [...markdown(path).matchAll(/^\| *`(PILVI_[A-Z0-9_]+)` *\|(.*)\|$/gm)];
   return new Map(rows.map(([, name = "", rest = ""]) => [name, rest.split("|").map((cell) => cell.trim())]));
 }
 

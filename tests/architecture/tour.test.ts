@@ -4,7 +4,8 @@ import { startPilvi, TOKEN } from "../support/pilvi/pilvi.ts";
 import { tourBlocks } from "./markdown.ts";
 import { ROOT } from "./source.ts";
 
-const TIMEOUT_MS = 120_000;
+/** Some forty programs start one after the other, each of which takes seconds on a busy machine. */
+const TIMEOUT_MS = 300_000;
 
 test(
   "the tour of the README works by copy and paste",

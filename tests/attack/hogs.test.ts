@@ -114,7 +114,7 @@ describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
   test("ends before Pilvi and the store when the machine itself has no memory left", () => {
     const own = [
       pilvi.pid,
-      ...(["host", "gateway", "control"] as const).map((name) => pilvi.pidOf(name) ?? 0),
+      ...(["host", "gateway", "control"] as const).map((name) => pilvi.runningPid(name)),
     ];
     const [store = 0] = pilvi.enginePids("store");
     const expected = mayLowerScores() ? OWN_OOM_SCORE : scoreOf(process.pid);

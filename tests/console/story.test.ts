@@ -2,33 +2,36 @@
 // appear by themselves, and the end of the session.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createClient } from "redis";
-import { startChromium, type TestBrowser } from "../support/clients/chromium.ts";
 import { ConsolePage } from "../support/console/console-page.ts";
 import { consoleLink, makeOwner, OWNER } from "../support/console/sign-in.ts";
-import { startPilvi, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+import { CONSOLE_START_MS, startConsole, type TestConsole } from "../support/console/start.ts";
+import { type TestPilvi, until } from "../support/pilvi/pilvi.ts";
 
-const START_MS = 240_000;
-
+let served: TestConsole;
 let pilvi: TestPilvi;
-let chromium: TestBrowser;
 let window: ConsolePage;
 const faults: string[] = [];
 
 beforeAll(async () => {
-  [pilvi, chromium] = await Promise.all([startPilvi(), startChromium()]);
-  await until("the console is built", async () => (await fetch(pilvi.url)).status === 200);
-  window = await ConsolePage.open(chromium, pilvi.url, {
+  served = await startConsole();
+  ({ pilvi } = served);
+  window = await ConsolePage.open(served.chromium, pilvi.url, {
     permissions: ["clipboard-read", "clipboard-write"],
   });
-}, START_MS);
+}, CONSOLE_START_MS);
 
-afterAll(async () => {
-  await chromium.close();
-  await pilvi.close();
-});
+afterAll(async () => await served.close());
 
 async function heading(name: string): Promise<void> {
   await window.page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
+}
+
+async function copiedUrl(): Promise<string> {
+  await window.page
+    .getByRole("button", { name: /^(Copy url|Copied)$/ })
+    .first()
+    .click();
+  return String(await window.page.evaluate("navigator.clipboard.readText()"));
 }
 
 test("a page without a session leads to the sign-in, and a wrong password is said there", async () => {
@@ -73,12 +76,49 @@ test("a cache is made and becomes available, and what is copied connects to it",
   await heading("sessions");
   await window.page.locator('header [data-status="available"]').waitFor();
   expect(await window.page.getByText("••••••••").count()).toBeGreaterThan(0);
-  await window.page.getByRole("button", { name: "Copy url", exact: true }).click();
-  const url = await window.page.evaluate("navigator.clipboard.readText()");
-  const client = await createClient({ url: String(url) }).connect();
+  const client = await createClient({ url: await copiedUrl() }).connect();
   expect(await client.ping()).toBe("PONG");
   await client.close();
   faults.push(...(await window.faultsInAllLooks("cache")));
+});
+
+test("a cache is put to sleep, and shows by itself that a client has woken it", async () => {
+  const url = await copiedUrl();
+  await window.page.getByRole("button", { name: "Put to sleep" }).click();
+  await window.page.getByText("sessions sleeps.").waitFor();
+  const state = window.page.locator("header [data-status]");
+  await state.getByText("asleep", { exact: true }).waitFor();
+  expect(await window.page.getByRole("button", { name: "Put to sleep" }).isDisabled()).toBe(true);
+  const client = await createClient({ url }).connect();
+  expect(await client.set("key", "value")).toBe("OK");
+  await client.close();
+  await state.getByText("available", { exact: true }).waitFor();
+});
+
+test("a new password replaces the former in what is copied", async () => {
+  const former = await copiedUrl();
+  await window.page.getByRole("button", { name: "New password" }).click();
+  await window.page.getByRole("dialog").getByRole("button", { name: "New password" }).click();
+  await until("the password is another", async () => (await copiedUrl()) !== former);
+  await window.page.locator('header [data-status="available"]').waitFor();
+  const client = await createClient({ url: await copiedUrl() }).connect();
+  expect(await client.get("key")).toBe("value");
+  await client.close();
+});
+
+test("a new password leaves the former password valid for a time, until it is refused", async () => {
+  const { page } = window;
+  await page.getByRole("button", { name: "New password" }).click();
+  await page.getByLabel("The present password is").waitFor();
+  faults.push(...(await window.faultsInAllLooks("cache-rotate")));
+  await page.getByRole("dialog").getByRole("button", { name: "New password" }).click();
+  const notice = page.getByText(/^The former password is valid until .* \(in /);
+  await notice.waitFor();
+  await page.locator('header [data-status="available"]').waitFor();
+  faults.push(...(await window.faultsInAllLooks("cache-rotated")));
+  await page.getByRole("button", { name: "Refuse it now" }).click();
+  await notice.waitFor({ state: "hidden" });
+  await page.locator('header [data-status="available"]').waitFor();
 });
 
 test("a change that somebody else makes appears by itself", async () => {
@@ -119,13 +159,30 @@ test("a cache is deleted once its name was typed, and its page says that it is g
 
 test("the command palette opens pages and resources by the keyboard alone", async () => {
   await window.page.keyboard.press("Control+k");
-  await window.page.getByRole("dialog").waitFor();
+  await window.page.getByRole("combobox").waitFor();
   faults.push(...(await window.faultsInAllLooks("palette")));
-  await window.page.keyboard.type("activi");
+  await window.page.keyboard.type("event");
   await window.page.keyboard.press("Enter");
-  await heading("Activity");
+  await heading("Events");
   await window.page.getByText("The cache sessions is available.").first().waitFor();
-  faults.push(...(await window.faultsInAllLooks("activity")));
+  faults.push(...(await window.faultsInAllLooks("events")));
+});
+
+test("a snapshot is made on the page of backups, and restored to a new cache with its keys", async () => {
+  const { page } = window;
+  await window.goto("/caches?q=sessions");
+  await page.getByRole("link", { name: "sessions" }).click();
+  await heading("sessions");
+  await page.getByRole("link", { name: "Backups" }).click();
+  await page.getByLabel("Name of a new snapshot").fill("before-upgrade");
+  await page.getByRole("button", { name: "Make a snapshot" }).click();
+  await page.getByRole("button", { name: "Restore before-upgrade" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+  await heading("sessions-restored");
+  await page.locator('header [data-status="available"]').waitFor();
+  const client = await createClient({ url: await copiedUrl() }).connect();
+  expect(await client.get("key")).toBe("value");
+  await client.close();
 });
 
 test("the console says when Pilvi is away, and goes on by itself when it is back", async () => {

@@ -67,6 +67,7 @@ async function playCreate(stage: Stage, place: string, victim: Victim): Promise<
   await expectOneEngine(pilvi, cluster);
   expect(await databaseNames(cluster)).toEqual(["main"]);
   await deleteCluster(pilvi, id);
+  stage.failpoints.letPass(id);
 }
 
 async function playDelete(
@@ -81,6 +82,7 @@ async function playDelete(
   await pilvi.api("DELETE", `/databases/clusters/${id}`);
   await killAt(stage, id, victim);
   expect((await pilvi.api("GET", `/databases/clusters/${id}?wait=deleted`)).status).toBe(404);
+  failpoints.letPass(id);
   await until("the host has forgotten it", () => !pilvi.instanceFolders().includes(id));
   await until("its processes have ended", () => !pids.some(isAlive));
 }
@@ -101,6 +103,7 @@ async function playCreateSchema(
   await expectOneEngine(pilvi, await untilCluster(pilvi, cluster.id, "available"));
   expect(await databaseNames(cluster)).toEqual(["main", "reports"]);
   await deleteCluster(pilvi, cluster.id);
+  failpoints.letPass(cluster.id);
 }
 
 async function playDeleteSchema(
@@ -119,6 +122,7 @@ async function playDeleteSchema(
   await expectOneEngine(pilvi, await untilCluster(pilvi, cluster.id, "available"));
   expect(await databaseNames(cluster)).toEqual(["main"]);
   await deleteCluster(pilvi, cluster.id);
+  failpoints.letPass(cluster.id);
 }
 
 /**

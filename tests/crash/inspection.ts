@@ -1,4 +1,5 @@
 // Inspects a whole Pilvi for leftovers: rows, folders, processes, listening ports.
+import { VERIFICATIONS } from "../../src/resources/shared/backups/verifications.ts";
 import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +16,6 @@ const KNOWN_FILES = new Set([
   "manifest.json.kept",
   "lock",
   "engine.log",
-  "engine.log.1",
   "conf",
   "data",
   "run",
@@ -66,7 +66,8 @@ async function isSettled(store: Database): Promise<boolean> {
   try {
     const [row] = await store<{ open: number }[]>`
       select count(*)::int as open from work
-      where owner is not null or run_at < 'infinity' or deadline_at is not null or last_error is not null`;
+      where kind <> ${VERIFICATIONS}
+        and (owner is not null or run_at < 'infinity' or deadline_at is not null or last_error is not null)`;
     return row?.open === 0;
   } catch {
     // The store itself is being started again.
@@ -77,7 +78,7 @@ async function isSettled(store: Database): Promise<boolean> {
 async function rowsOf(store: Database, wanted: string[]) {
   return {
     caches: [...(await store<{ id: string; status: string }[]>`select id, status from caches order by id`)],
-    work: idsOf(await store`select id from work`),
+    work: idsOf(await store`select id from work where kind <> ${VERIFICATIONS}`),
     ports: idsOf(await store`select id from instances`),
     allocations: idsOf(await store`select resource_id as id from allocations`),
     counted: await countedIn(store),

@@ -5,6 +5,15 @@ import { openSession, type Resource, type Session } from "./ledger-sessions.ts";
 
 const PATIENCE_MS = 60_000;
 
+/** How the ledger stood at an instant. */
+export interface LedgerMark {
+  at: string;
+  /** So many of the confirmed numbers were confirmed before the instant: all of them must be there. */
+  acknowledged: number;
+  /** No number from this one on was sent before the instant: none of them may be there. */
+  unsent: number;
+}
+
 /** Writes one number at a time until it is stopped, over sessions that are opened anew when they break. */
 export class Ledger {
   readonly resource: Resource;
@@ -32,10 +41,10 @@ export class Ledger {
   }
 
   /** Waits until so many more writes were confirmed, which shows that the engine accepts them. */
-  async advance(count: number): Promise<void> {
+  async advance(count: number, patienceMs = PATIENCE_MS): Promise<void> {
     const goal = this.#acknowledged.size + count;
     const what = `${this.resource.id} confirms ${count} more writes`;
-    await until(what, () => this.#acknowledged.size >= goal, PATIENCE_MS);
+    await until(what, () => this.#acknowledged.size >= goal, patienceMs);
   }
 
   /** Pauses the writers until `resume`: the first of each two keeps its session, the second ends it. */
@@ -55,6 +64,25 @@ export class Ledger {
   excuse(sinceMs: number): void {
     for (const n of this.#underWay) this.#excused.add(n);
     for (const [n, atMs] of this.#acknowledged) if (atMs >= sinceMs) this.#excused.add(n);
+  }
+
+  /** Marks the next instant. @param grainMs the grain of the instants that can be restored. */
+  async mark(grainMs: number): Promise<LedgerMark> {
+    const acknowledged = this.#acknowledged.size;
+    const atMs = (Math.floor(Date.now() / grainMs) + 1) * grainMs;
+    await until("the marked instant is over", () => Date.now() >= atMs);
+    return { at: new Date(atMs).toISOString(), acknowledged, unsent: this.#next };
+  }
+
+  /** Compares a copy of the instance as of an instant with the ledger of that instant. */
+  async compare(copy: Resource, mark: LedgerMark): Promise<{ lost: number[]; invented: number[] }> {
+    const session = await openSession(copy);
+    const stored = new Set(await session.numbers().finally(() => session.end()));
+    const acknowledged = [...this.#acknowledged.keys()].slice(0, mark.acknowledged);
+    return {
+      lost: acknowledged.filter((n) => !stored.has(n)),
+      invented: [...stored].filter((n) => n >= mark.unsent),
+    };
   }
 
   /** Checks that every confirmed number is there, and that every number there was written. */

@@ -54,7 +54,7 @@ async function killEngine(): Promise<void> {
 
 test("a host that is stopped leaves engines running, and the next host adopts them", async () => {
   const engine = enginePid();
-  const former = pilvi.pidOf("host") ?? 0;
+  const former = pilvi.runningPid("host");
   process.kill(former, "SIGTERM");
   await until("the former host has ended", () => !isAlive(former));
   expect(await connection.get("kept")).toBe("yes");
@@ -87,7 +87,7 @@ test("a host that adopts running engines reports no change", async () => {
 test("a killed `pilvi up` takes its processes along but no engine, and the next adopts the engines", async () => {
   const engine = enginePid();
   const [storeEngine] = pilvi.enginePids("store");
-  const children = (["control", "gateway", "host"] as const).map((name) => pilvi.pidOf(name) ?? 0);
+  const children = (["control", "gateway", "host"] as const).map((name) => pilvi.runningPid(name));
   await pilvi.crash();
   await pilvi.start();
   expect(children.filter((pid) => isAlive(pid))).toEqual([]);
@@ -98,7 +98,7 @@ test("a killed `pilvi up` takes its processes along but no engine, and the next 
 });
 
 test("children of a killed `pilvi up` end by themselves", async () => {
-  const children = (["control", "gateway", "host"] as const).map((name) => pilvi.pidOf(name) ?? 0);
+  const children = (["control", "gateway", "host"] as const).map((name) => pilvi.runningPid(name));
   await pilvi.crash();
   await until("all have ended", () => children.every((pid) => !isAlive(pid)));
   expect(await connection.get("kept")).toBe("yes");

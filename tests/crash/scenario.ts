@@ -56,16 +56,32 @@ export const steps: Record<Action, Step[]> = {
   ],
 };
 
-/** The victims of a step, as rows for `test.each`. */
-export function scenariosOf(action: Action): [string, Victim, Step][] {
+/** A row of the matrix: the step, the victim, and what exists at the step. */
+export type CacheScenario = [step: string, victim: Victim, at: Step];
+
+/** Every step with each of its victims. */
+export function scenariosOf(action: Action): CacheScenario[] {
   return steps[action].flatMap((step) =>
-    (["control", "host", "both", "engine"] as const)
-      .filter((victim) => victim !== "engine" || step.hasEngine)
-      .map((victim): [string, Victim, Step] => [step.name, victim, step]),
+    victimsAt(step).map((victim): CacheScenario => [step.name, victim, step]),
   );
 }
 
-/** Collects the duration of every scenario, for the table at the end. */
+/** Every step once, with its victims in turn. */
+export function sampleOf(action: Action): CacheScenario[] {
+  return steps[action].flatMap((step, index) => {
+    const victims = victimsAt(step);
+    const victim = victims[index % victims.length];
+    return victim === undefined ? [] : [[step.name, victim, step] satisfies CacheScenario];
+  });
+}
+
+function victimsAt(step: Step): Victim[] {
+  return (["control", "host", "both", "engine"] as const).filter(
+    (victim) => victim !== "engine" || step.hasEngine,
+  );
+}
+
+/** Collects the duration of every scenario that succeeded, for the table at the end. */
 export class Table {
   readonly #scenarios = new Map<string, number>();
 
@@ -81,7 +97,7 @@ export class Table {
         const scenarios = victims.map((victim) => {
           if (victim === "engine" && !step.hasEngine) return "";
           const ms = this.#scenarios.get([action, step.name, victim].join());
-          return ms === undefined ? "FAILED" : `ok ${Math.round(ms)} ms`;
+          return ms === undefined ? "-" : `ok ${Math.round(ms)} ms`;
         });
         lines.push(row([action, step.name, ...scenarios]));
       }

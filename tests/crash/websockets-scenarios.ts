@@ -64,6 +64,7 @@ export async function runScenario(stage: Stage, [operation, place, victim]: Scen
   // A server that was just killed shows no deleted application either, so its successor is waited for.
   await until("it runs, once", () => stage.pilvi.enginePids(made.id).length === 1);
   await deleteServer(stage.pilvi, made.id);
+  stage.failpoints.letPass(made.id);
 }
 
 /** A kill at a step before the answer may cut off the request; then the client asks again. */
@@ -78,6 +79,7 @@ async function playCreate({ pilvi, failpoints }: Stage, place: string, victim: V
   await until("clients are let in", () => lets(server, made.main).catch(() => false));
   await until("it runs, once", () => pilvi.enginePids(made.id).length === 1);
   await deleteServer(pilvi, made.id);
+  failpoints.letPass(made.id);
 }
 
 async function playDelete(stage: Stage, { id }: TestServer, place: string, victim: Victim): Promise<void> {
@@ -87,6 +89,7 @@ async function playDelete(stage: Stage, { id }: TestServer, place: string, victi
   await pilvi.api("DELETE", `/websocket-servers/${id}`);
   await killAt(stage, id, victim);
   expect((await pilvi.api("GET", `/websocket-servers/${id}?wait=deleted`)).status).toBe(404);
+  failpoints.letPass(id);
   await until("the host has forgotten it", () => !pilvi.instanceFolders().includes(id));
   await until("its process has ended", () => !pids.some(isAlive));
 }

@@ -85,7 +85,8 @@ test("a client that does not read costs nothing, and keeps its database awake", 
   expect(pssKb(before.pid) - before.pssKb).toBeLessThan(SLOW_READER_KB);
   client.connection.stream.resume();
   expect((await answer).rowCount).toBe(500);
-  expect(pssKb(before.pid) - before.pssKb).toBeLessThan(SLOW_READER_KB);
+  // What passed through is garbage, which is collected and given back a while later.
+  await until("the memory is free again", () => pssKb(before.pid) - before.pssKb < SLOW_READER_KB);
   await client.end();
 }, 120_000);
 

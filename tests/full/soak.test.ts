@@ -6,7 +6,7 @@ import { openStore } from "../crash/inspection.ts";
 import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const SEED = Number(process.env.PILVI_SOAK_SEED ?? Date.now() % 2 ** 31);
-const KILLS = Number(process.env.PILVI_SOAK_KILLS ?? 300);
+const KILLS = Number(process.env.PILVI_SOAK_KILLS ?? 200);
 const TIMEOUT_MS = 20 * 60_000;
 
 let pilvi: TestPilvi;

@@ -1,20 +1,20 @@
 // TLS of the gateway's clients, from the first byte of the handshake to the last byte that is read.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { connect } from "node:tls";
-import type { TlsPolicy } from "../../src/gateway/reactor/client-socket.ts";
+import type { TlsPolicy } from "../../src/gateway/sockets/client-socket.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
-import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { TlsCertificates } from "../../src/gateway/tls/certificates.ts";
 import { Loop, noise, openDescriptors, Peer } from "../support/gateway/loop.ts";
 import { TlsPeer, tlsClient } from "../support/wire/tls-peer.ts";
-import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
+import { CertificateFolder } from "../support/wire/tls-sessions.ts";
 
 const folder = new CertificateFolder();
-let context: TlsContext;
+let context: TlsCertificates;
 let policy: TlsPolicy;
 let loop: Loop;
 beforeAll(async () => {
-  context = TlsContext.open({ ...(await folder.newPair("main")), library: LIBRARY });
-  policy = { session: (fd, alpn) => context.session(fd, alpn), mustStartTls: true };
+  context = new TlsCertificates(await folder.newPair("main"));
+  policy = { certificates: context, mustStartTls: true };
 });
 afterAll(() => folder.remove());
 beforeEach(() => {

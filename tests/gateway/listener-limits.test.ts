@@ -1,30 +1,34 @@
 // The gateway's listeners where addresses are taken and descriptors are scarce.
 import { expect, test } from "bun:test";
+import type { Socket } from "bun";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, createServer } from "node:net";
-import { HeldSocket } from "../../src/lib/held-socket.ts";
-import { Listener } from "../../src/gateway/reactor/listener.ts";
-import { libc } from "../../src/gateway/reactor/libc.ts";
+import { BACKLOG, HeldSocket } from "../../src/lib/held-socket.ts";
+import { IPPROTO_TCP, memoryOf, sockets } from "../../src/lib/socket-calls.ts";
+import { Listener } from "../../src/gateway/sockets/listener.ts";
+import type { SocketOwner } from "../../src/gateway/sockets/handlers.ts";
 import { Loop, Peer } from "../support/gateway/loop.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { freePort } from "../support/pilvi/ports.ts";
 
 const DESCRIPTORS = 64;
 const CLIENTS = 200;
+const FLOOD = 500;
+const TCP_INFO = 11;
 
 test("an address is free as soon as its listener is closed, although clients were connected", async () => {
   const loop = new Loop();
   const port = freePort();
   const where = { address: "127.0.0.1", port };
   for (let count = 0; count < 20; count++) {
-    const accepted: number[] = [];
-    const listener = new Listener(loop.reactor, HeldSocket.bind(where).fd, (fd) => accepted.push(fd));
+    const accepted: Socket<SocketOwner>[] = [];
+    const listener = new Listener(loop.pool, HeldSocket.bind(where).fd, (socket) => accepted.push(socket));
     const peer = Peer.connect(port);
     await loop.until(() => accepted.length === 1);
     listener.close();
     listener.close();
-    for (const fd of accepted) libc.close(fd);
+    for (const socket of accepted) socket.close();
     peer.close();
   }
   const server = createServer().listen(port, "127.0.0.1");
@@ -37,9 +41,9 @@ test.each(["::1", "::"])("%s takes clients of IPv6", async (address) => {
   const loop = new Loop();
   const port = freePort();
   const accepted: string[] = [];
-  const listener = new Listener(loop.reactor, HeldSocket.bind({ address, port }).fd, (fd, peer) => {
+  const listener = new Listener(loop.pool, HeldSocket.bind({ address, port }).fd, (socket, peer) => {
     accepted.push(peer);
-    libc.close(fd);
+    socket.close();
   });
   const hosts = address === "::" ? ["::1", "127.0.0.1"] : ["::1"];
   for (const host of hosts) {
@@ -97,4 +101,55 @@ function processorMs(pid: number): number {
     .replace(/^.*\) /, "")
     .split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+test("a socket whose address was taken back does not listen again", async () => {
+  const loop = new Loop();
+  const held = HeldSocket.bind({ address: "127.0.0.1", port: freePort() });
+  held.reserve();
+  const listener = new Listener(loop.pool, held.fd, (socket) => void socket.close());
+  expect([listener.isClosed, loop.faults]).toEqual([true, []]);
+  expect(() => Peer.connect(held.place.port)).toThrow();
+  loop.close();
+});
+
+test("as many clients wait for a listener as the host has asked the kernel for", async () => {
+  const loop = new Loop();
+  const port = freePort();
+  const listener = new Listener(loop.pool, HeldSocket.bind({ address: "127.0.0.1", port }).fd, (socket) => {
+    socket.close();
+  });
+  expect(queueOf(listener.fd)).toBe(Math.min(BACKLOG, Number(readFileSync("/proc/sys/net/core/somaxconn"))));
+  listener.close();
+  loop.close();
+});
+
+test("a flood at an address delays no client of another address", async () => {
+  const loop = new Loop();
+  const ports = [freePort(), freePort()] as const;
+  const accepted: number[] = [];
+  const listeners = ports.map(
+    (port) =>
+      new Listener(loop.pool, HeldSocket.bind({ address: "127.0.0.1", port }).fd, (socket) => {
+        accepted.push(port);
+        socket.close();
+      }),
+  );
+  const [flooded, other] = ports;
+  // All wait in the kernel's queues before the listeners look, the crowd first.
+  const peers = Array.from({ length: FLOOD }, () => Peer.connect(flooded));
+  peers.push(Peer.connect(other));
+  await loop.until(() => accepted.length === peers.length);
+  expect(accepted.indexOf(other)).toBeLessThan(FLOOD / 4);
+  for (const peer of peers) peer.close();
+  for (const listener of listeners) listener.close();
+  expect(loop.faults).toEqual([]);
+  loop.close();
+});
+
+/** How many clients may wait at a listening socket, in the member of `struct tcp_info` that says so (tcp(7)). */
+function queueOf(fd: number): number {
+  const [info, length] = [new Uint32Array(8), new Uint32Array([32])];
+  sockets.getsockopt(fd, IPPROTO_TCP, TCP_INFO, memoryOf(info), memoryOf(length));
+  return info[7] ?? 0;
 }

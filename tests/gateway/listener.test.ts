@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { HeldSocket } from "../../src/lib/held-socket.ts";
-import { Listener } from "../../src/gateway/reactor/listener.ts";
-import { addressOf, libc } from "../../src/gateway/reactor/libc.ts";
+import { Listener } from "../../src/gateway/sockets/listener.ts";
+import { addressOf } from "../support/wire/libc.ts";
 import { Loop } from "../support/gateway/loop.ts";
 import { freePort } from "../support/pilvi/ports.ts";
 
@@ -12,11 +12,11 @@ test("each client is identified by its own address", async () => {
   const port = freePort();
   const accepted: string[] = [];
   const listener = new Listener(
-    loop.reactor,
+    loop.pool,
     HeldSocket.bind({ address: "127.0.0.1", port }).fd,
-    (fd, address) => {
+    (socket, address) => {
       accepted.push(address);
-      libc.close(fd);
+      socket.close();
     },
   );
   const ownAddresses: string[] = [];

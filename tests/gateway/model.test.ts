@@ -1,4 +1,4 @@
-// Sleep and wake of an instance under thousands of schedules: the gateway's own code on its own loop, with a clock
+// Sleep and wake of an instance under hundreds of schedules: the gateway's own code on the runtime's sockets, with a clock
 // turned by hand, against models of host, engine and clients. A failing schedule is named by its seed, which repeats
 // it.
 import { afterAll, afterEach, expect, mock, spyOn, test } from "bun:test";
@@ -6,13 +6,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InstanceBackend } from "../../src/gateway/instance/instance-backend.ts";
-import { Reactor } from "../../src/gateway/reactor/reactor.ts";
+import { SocketPool } from "../../src/gateway/sockets/socket-pool.ts";
 import { messageOf } from "../../src/lib/errors.ts";
 import { openDescriptors } from "../support/gateway/loop.ts";
+import { ManualTimers } from "../support/gateway/manual-timers.ts";
 import { cancel, ModelClient } from "../support/model/clients.ts";
 import { ModelHost, type Random } from "../support/model/host.ts";
 
-const SCHEDULES = 500;
+const SCHEDULES = 300;
 const MAX_CLIENTS = 8;
 /** The idle time of the model's route, and the gateway's own limits. */
 const [SLEEP_AFTER_MS, ASK_INTERVAL_MS, FAILED_HOLD_MS, HOLD_MS] = [2_000, 1_000, 5_000, 300_000];
@@ -33,7 +34,8 @@ class Schedule {
   readonly #random: Random;
   #nowMs = 1_000;
   readonly #faults: unknown[] = [];
-  readonly #reactor = new Reactor({ now: () => this.#nowMs, onFault: (error) => this.#faults.push(error) });
+  readonly #timers = new ManualTimers(() => this.#nowMs);
+  readonly #pool = new SocketPool(this.#timers, (error) => this.#faults.push(error));
   readonly #host: ModelHost;
   readonly #backend: InstanceBackend;
   readonly #clients: ModelClient[] = [];
@@ -65,7 +67,7 @@ class Schedule {
       assert(isForSomebody, "it was woken for nobody");
       this.#wokeAtMs = this.#nowMs;
     };
-    this.#backend = new InstanceBackend(this.#reactor, this.#host.entry, (message) => {
+    this.#backend = new InstanceBackend(this.#pool, this.#host.entry, (message) => {
       this.#note(message.type);
       if (message.type === "woken") this.#wokens += 1;
       assert(this.#wokens <= this.#host.starts, "one wake was reported twice");
@@ -73,16 +75,16 @@ class Schedule {
     });
   }
 
-  run(steps: number): void {
+  async run(steps: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
       this.#act();
-      this.#settle();
+      await this.#settle();
     }
     // Nothing happens after a deletion, so it is the last step of some schedules.
-    if (this.#random(6) === 0) return this.#delete();
-    this.#calmDown();
-    this.#fallAsleep();
-    this.#leave();
+    if (this.#random(6) === 0) return await this.#delete();
+    await this.#calmDown();
+    await this.#fallAsleep();
+    await this.#leave();
   }
 
   /** What happened, in words for the failure's message. */
@@ -120,7 +122,7 @@ class Schedule {
   #come(): void {
     if (this.#clients.length === MAX_CLIENTS) return;
     const kind = { stays: this.#random(2) === 0, comesFirst: () => this.#host.isYielding };
-    this.#clients.push(new ModelClient(this.#reactor, this.#backend, kind));
+    this.#clients.push(new ModelClient(this.#pool, this.#backend, kind));
   }
 
   #ask(client: ModelClient | undefined, partBytes: number): void {
@@ -161,14 +163,17 @@ class Schedule {
     assert(this.#host.wakes === wakes, "a cancel woke it");
   }
 
-  #settle(): void {
-    this.#turn(3);
+  async #settle(): Promise<void> {
+    await this.#turn(3);
     if (this.#faults.length > 0) throw this.#faults[0];
     for (const client of this.#clients) this.#check(client);
   }
 
-  #turn(times: number): void {
-    for (let turns = 0; turns < times; turns++) this.#reactor.turn(0);
+  async #turn(times: number): Promise<void> {
+    for (let turns = 0; turns < times; turns++) {
+      this.#pool.attempt(() => this.#timers.run());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   #check(client: ModelClient): void {
@@ -184,11 +189,11 @@ class Schedule {
   }
 
   /** No step fails any more: every remaining client gets everything it asked for. */
-  #calmDown(): void {
+  async #calmDown(): Promise<void> {
     this.#host.isLucky = true;
     this.#host.findLink();
     for (const client of this.#clients) client.logIn(this.#nowMs);
-    this.#goOnUntil("a client waits in vain", () => {
+    await this.#goOnUntil("a client waits in vain", () => {
       for (const client of this.#clients) if (client.isInTheMiddle) this.#ask(client, 100);
       this.#host.engine?.goOn(() => true);
       return this.#clients.every((client) => client.isContent);
@@ -198,8 +203,8 @@ class Schedule {
   }
 
   /** No client acts any more: idle connections and cancels keep nothing awake, and wake nothing. */
-  #fallAsleep(): void {
-    this.#goOnUntil("it does not fall asleep", () => {
+  async #fallAsleep(): Promise<void> {
+    await this.#goOnUntil("it does not fall asleep", () => {
       if (this.#random(8) === 0) this.#cancel();
       this.#host.engine?.goOn(() => true);
       return this.#host.state === "asleep" || this.#clients.every(({ isServed }) => !isServed);
@@ -208,48 +213,46 @@ class Schedule {
     if (state !== "asleep") return;
     this.#cancel();
     this.#nowMs += ASK_INTERVAL_MS;
-    this.#settle();
-    while (this.#host.goOn()) this.#settle();
+    await this.#settle();
+    while (this.#host.goOn()) await this.#settle();
     assert(this.#host.starts === starts, "it was woken for a cancel");
   }
 
   /** The gateway gives the route up when the host says that the instance is gone; the engine is killed after that. */
-  #delete(): void {
+  async #delete(): Promise<void> {
     this.#deletions += 1;
     this.#backend.close();
     for (const { socket } of this.#clients) socket.end();
-    this.#turn(3);
+    await this.#turn(3);
     for (const client of this.#clients) {
       assert(client.fault === null, "a deletion was too much for a protocol handler");
       assert(client.hasLeft || client.hasEnded, "a client was not notified of the deletion");
     }
-    this.#end();
+    await this.#end();
   }
 
-  #goOnUntil(fault: string, holds: () => boolean): void {
+  async #goOnUntil(fault: string, holds: () => boolean): Promise<void> {
     for (let count = 0; !holds(); count++) {
       assert(count < 1_500, fault);
       this.#nowMs += 10;
       while (this.#host.goOn());
-      this.#settle();
+      await this.#settle();
     }
   }
 
-  #leave(): void {
+  async #leave(): Promise<void> {
     for (const client of this.#clients) if (!client.hasLeft) client.leave();
-    this.#settle();
+    await this.#settle();
     this.#backend.close();
-    this.#end();
+    await this.#end();
   }
 
-  #end(): void {
+  async #end(): Promise<void> {
     this.#host.close();
     this.#nowMs += HOLD_MS;
-    this.#turn(2);
+    await this.#turn(2);
     for (const client of this.#clients) if (!client.hasLeft) client.leave();
-    this.#turn(1);
-    this.#reactor.stop();
-    this.#reactor.run();
+    await this.#turn(1);
     assert(this.#backend.sessions === 0, "a session was left behind");
     assert(this.#openCancels === 0, "a cancel was left behind");
     assert(
@@ -267,7 +270,7 @@ function assert(holds: boolean, fault: string): void {
   if (!holds) throw new Error(fault);
 }
 
-test("no client is refused, cut off or forgotten under any schedule", () => {
+test("no client is refused, cut off or forgotten under any schedule", async () => {
   const before = openDescriptors();
   const total = {
     starts: 0,
@@ -284,7 +287,7 @@ test("no client is refused, cut off or forgotten under any schedule", () => {
     const schedule = new Schedule(seed);
     try {
       // Short schedules first: their failures are easier to understand.
-      schedule.run(20 + Math.floor((seed * 400) / SCHEDULES));
+      await schedule.run(20 + Math.floor((seed * 400) / SCHEDULES));
     } catch (error) {
       throw new Error(`schedule ${seed}: ${messageOf(error)}\n${schedule.story}`, { cause: error });
     }

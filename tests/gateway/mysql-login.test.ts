@@ -1,7 +1,7 @@
 // Logins through the gateway at a real MariaDB: accepted clients, clients that wake it, and errors for all others.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
-import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { TlsCertificates } from "../../src/gateway/tls/certificates.ts";
 import { nativeVerifier } from "../../src/lib/verifiers.ts";
 import { TestMariaDb } from "../support/engines/mariadb.ts";
 import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
@@ -14,7 +14,7 @@ import {
   saltOf,
 } from "../support/wire/mysql-raw.ts";
 import { until } from "../support/pilvi/pilvi.ts";
-import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
+import { CertificateFolder } from "../support/wire/tls-sessions.ts";
 
 let server: TestMariaDb;
 let gateway: MysqlGateway;
@@ -238,9 +238,8 @@ describe("TLS", () => {
   let secured: MysqlGateway;
 
   beforeEach(async () => {
-    const context = TlsContext.open({ ...(await folder.newPair("server")), library: LIBRARY });
-    const session = (fd: number, alpn: readonly string[]) => context.session(fd, alpn);
-    secured = new MysqlGateway(server, { session, mustStartTls: true });
+    const context = new TlsCertificates(await folder.newPair("server"));
+    secured = new MysqlGateway(server, { certificates: context, mustStartTls: true });
     await secured.learnUsers();
   });
   afterEach(async () => {

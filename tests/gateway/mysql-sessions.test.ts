@@ -217,6 +217,14 @@ function changeUser(user: string): Buffer {
   return Buffer.from(`\u0011${user}\0\0\0\u002d\0mysql_native_password\0`, "latin1");
 }
 
+test("the gateway knows the client of an engine's session until the session ends", async () => {
+  const connection = await open();
+  const id = Number(await one(connection, "select connection_id()"));
+  expect(gateway.addressesOf([id, id + 1])).toEqual(["127.0.0.1", null]);
+  connection.destroy();
+  await until("its client is forgotten", () => gateway.addressesOf([id])[0] === null);
+});
+
 describe("an engine that goes to sleep under idle clients", () => {
   test("a driver sees its connection end, and its next connection wakes the engine", async () => {
     const connection = await open();

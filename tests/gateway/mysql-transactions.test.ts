@@ -79,7 +79,7 @@ const SESSIONS: Record<string, () => Promise<Session>> = {
     return {
       run: (statement) => session.unsafe(statement),
       close: async () => {
-        session.release();
+        await session.release();
         await db.close();
       },
     };

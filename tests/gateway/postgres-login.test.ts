@@ -3,31 +3,31 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { Client, DatabaseError, type ClientConfig } from "pg";
 import postgres from "postgres";
-import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { TlsCertificates } from "../../src/gateway/tls/certificates.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { ADMIN, TestPostgres } from "../support/engines/postgres-engine.ts";
 import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
 import { RawPostgres, startup } from "../support/wire/postgres-raw.ts";
 import { runProgram } from "../support/clients/programs.ts";
-import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
+import { CertificateFolder } from "../support/wire/tls-sessions.ts";
 
 const certificates = new CertificateFolder();
 let server: TestPostgres;
 let gateway: PostgresGateway;
-let tls: TlsContext;
+let tls: TlsCertificates;
 let raws: RawPostgres[] = [];
 
 beforeAll(async () => {
   server = await TestPostgres.start(["max_connections=12", "superuser_reserved_connections=3"]);
   await server.admin("create role ann login password 'one'; create role bob login password 'bob''s'");
   await server.admin("create database main owner ann");
-  tls = TlsContext.open({ ...(await certificates.newPair("server")), library: LIBRARY });
+  tls = new TlsCertificates(await certificates.newPair("server"));
 });
 
 beforeEach(async () => {
   if (!server.isRunning) await server.run();
   await server.admin("alter role ann password 'one'");
-  gateway = new PostgresGateway(server, { session: (fd, alpn) => tls.session(fd, alpn) });
+  gateway = new PostgresGateway(server, { certificates: tls });
   await gateway.learnUsers();
 });
 
@@ -66,6 +66,21 @@ async function psql(options: string, password = "one"): Promise<string> {
   const args = ["-XAtq", "-v", "ON_ERROR_STOP=1", target, "-c", "select current_user"];
   return (await runProgram(["psql", ...args], { PGPASSWORD: password })).trim();
 }
+
+async function challengeFor(user: string): Promise<string> {
+  const client = await RawPostgres.open(gateway.port);
+  raws.push(client);
+  return await client.challenge(user);
+}
+
+/** The steps that the gateway takes for a client until the client has the challenge. */
+async function stepsToChallenge(user: string) {
+  const { questions, dials } = gateway;
+  await challengeFor(user);
+  return { questions: gateway.questions - questions, dials: gateway.dials - dials };
+}
+
+const saltOf = async (user: string) => (await challengeFor(user)).split(",")[1] ?? "";
 
 async function openRaw(parameters: Record<string, string>, version?: number): Promise<RawPostgres> {
   const client = await RawPostgres.open(gateway.port);
@@ -133,15 +148,17 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
     expect(await ask({ user: "nobody" })).toBe(WRONG.replace("ann", "nobody"));
     const salts: string[] = [];
     for (let attempt = 0; attempt < 2; attempt++) {
-      const client = await openRaw({ user: "nobody" });
-      await client.until("R");
-      client.send(Buffer.from("p\0\0\0\x24SCRAM-SHA-256\0\0\0\0\x0en,,n=,r=abcdef"));
-      const challenge = (await client.next()).body.toString("latin1", 4);
+      const challenge = await challengeFor("nobody");
       expect(challenge).toMatch(/^r=abcdef[A-Za-z0-9+/]{24},s=[A-Za-z0-9+/]{22}==,i=4096$/);
       salts.push(challenge.split(",")[1] ?? "");
     }
     expect(salts[1]).toBe(salts[0] ?? "");
     expectUntouched();
+  });
+
+  test("the challenge takes the same steps for known and unknown users and the administrator", async () => {
+    const steps = { questions: 0, dials: state === "awake" ? 1 : 0 };
+    for (const user of ["ann", "nobody", ADMIN]) expect(await stepsToChallenge(user)).toEqual(steps);
   });
 
   test("a wrong password takes as many lookups of users as a user that does not exist", async () => {
@@ -191,6 +208,24 @@ describe.each(["awake", "asleep"])("while the engine is %s", (state) => {
     await until("all have been served", () => gateway.clients.size === 0);
     expectUntouched();
   });
+});
+
+test("the salt of an unknown user stays when the engine sleeps, and when the gateway starts anew", async () => {
+  const salts = [await saltOf("nobody")];
+  await gateway.sleep();
+  salts.push(await saltOf("nobody"));
+  await gateway.close();
+  gateway = new PostgresGateway(server);
+  await server.run();
+  await gateway.learnUsers();
+  salts.push(await saltOf("nobody"));
+  expect(salts).toEqual([salts[0] ?? "", salts[0] ?? "", salts[0] ?? ""]);
+});
+
+test("an unknown user is refused in the same words where the engine's nonce is not known", async () => {
+  gateway.update({ mockNonce: null });
+  expect(await ask({ user: "nobody" })).toBe(WRONG.replace("ann", "nobody"));
+  expect(await ask()).toBe("ann");
 });
 
 describe("a password that changes", () => {

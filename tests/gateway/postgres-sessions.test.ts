@@ -78,6 +78,12 @@ async function isSleeping(): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** The engine's processes for customers. */
+async function sessions(): Promise<number[]> {
+  const rows = await server.admin<{ pid: number }>("select pid from pg_stat_activity where usename = 'ann'");
+  return rows.map(({ pid }) => pid);
+}
+
 describe("a cancel", () => {
   test.each([0x3_0000, 0x3_0002])("ends the query of its session, in version %d", async (version) => {
     const { client, pid, key } = await openRaw(version);
@@ -221,6 +227,21 @@ describe("sleep", () => {
   });
 });
 
+test("the gateway knows the client of an engine's session, also after a sleep, until the session ends", async () => {
+  const { client } = await openRaw();
+  const [former = 0] = await sessions();
+  await until("its client is known", () => gateway.addressesOf([former])[0] === "127.0.0.1");
+  expect(neighbour.addressesOf([former])).toEqual([null]);
+  await gateway.sleep();
+  expect(gateway.addressesOf([former])).toEqual([null]);
+  client.send(query("select 1"));
+  await client.until("Z");
+  const [pid = 0] = await sessions();
+  expect(gateway.addressesOf([pid])).toEqual(["127.0.0.1"]);
+  client.close();
+  await until("its client is forgotten", () => gateway.addressesOf([pid])[0] === null);
+});
+
 describe("the bytes of a session", () => {
   test("arrive unchanged in both directions", async () => {
     const client = await openPg();
@@ -247,6 +268,14 @@ test("every installed version accepts logins, refusals and cancels", async () =>
     const otherGateway = new PostgresGateway(other);
     try {
       await otherGateway.learnUsers();
+      // The gateway asks the host when the engine's salt is not that of an unknown user, as the data's nonce gives it.
+      const unknown = await RawPostgres.open(otherGateway.port);
+      await unknown.challenge("nobody");
+      unknown.close();
+      expect({ dials: otherGateway.dials, questions: otherGateway.questions }).toEqual({
+        dials: 1,
+        questions: 0,
+      });
       await otherGateway.sleep();
       const client = await openPg(otherGateway.port);
       const { rows } = await client.query<{ server_version: string }>("show server_version");

@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect as connectTls } from "node:tls";
 import { cancelRequest, int32 } from "../../src/gateway/postgres/messages.ts";
-import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { TlsCertificates } from "../../src/gateway/tls/certificates.ts";
 import { randomOf } from "../../src/realtime/test-support.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { TestPostgres } from "../support/engines/postgres-engine.ts";
 import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
 import { errorOf, RawPostgres, startup } from "../support/wire/postgres-raw.ts";
-import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
+import { CertificateFolder } from "../support/wire/tls-sessions.ts";
 
 const SSL_REQUEST = Buffer.concat([int32(8), int32(80_877_103)]);
 const GSS_REQUEST = Buffer.concat([int32(8), int32(80_877_104)]);
@@ -18,14 +18,14 @@ const OFFER = Buffer.concat([Buffer.from("R"), int32(23), int32(10), Buffer.from
 
 const certificates = new CertificateFolder();
 let server: TestPostgres;
-let tls: TlsContext;
+let tls: TlsCertificates;
 let gateway: PostgresGateway;
 let clients: RawPostgres[] = [];
 
 beforeAll(async () => {
   server = await TestPostgres.start();
   await server.stop();
-  tls = TlsContext.open({ ...(await certificates.newPair("server")), library: LIBRARY });
+  tls = new TlsCertificates(await certificates.newPair("server"));
 });
 
 beforeEach(() => {
@@ -87,8 +87,6 @@ async function direct(alpn: string[]): Promise<{ answer: Promise<string>; end: (
   return { answer, end: () => socket.destroy() };
 }
 
-const withTls = { session: (fd: number, alpn: readonly string[]) => tls.session(fd, alpn) };
-
 describe("in clear", () => {
   test("the offered mechanisms follow the first packet at once, however it is cut", async () => {
     const packets = Buffer.concat([GSS_REQUEST, SSL_REQUEST, HELLO]);
@@ -96,7 +94,7 @@ describe("in clear", () => {
       const client = await open();
       client.send(HELLO.subarray(0, cut));
       await until("the first part has left", () => client.socket.bytesWritten === cut);
-      gateway.turn();
+      await gateway.turned();
       client.send(HELLO.subarray(cut));
       expect(await client.read(OFFER.length)).toEqual(OFFER);
       client.close();
@@ -105,7 +103,7 @@ describe("in clear", () => {
     const answers: Buffer[] = [];
     for (const [index, byte] of packets.entries()) {
       slow.send(Buffer.of(byte));
-      gateway.turn();
+      await gateway.turned();
       if (index === 7 || index === 15) answers.push(await slow.read(1));
     }
     expect(Buffer.concat([...answers, await slow.read(OFFER.length)])).toEqual(
@@ -188,7 +186,7 @@ describe("in clear", () => {
   });
 
   test("a client that must use TLS gets an error, and may cancel all the same", async () => {
-    await reopen({ ...withTls, mustStartTls: true });
+    await reopen({ certificates: tls, mustStartTls: true });
     const error = await errorAfter(HELLO);
     expect(error).toMatchObject({ C: "28000" });
     expect(error.M).toContain("sslmode=require");
@@ -222,7 +220,7 @@ describe("in clear", () => {
 });
 
 describe("with TLS", () => {
-  beforeEach(async () => await reopen(withTls));
+  beforeEach(async () => await reopen({ certificates: tls }));
 
   test("it may begin with the first byte for clients that name their protocol by ALPN", async () => {
     const { answer, end } = await direct(["postgresql"]);

@@ -2,19 +2,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { TlsCertificates } from "../../src/gateway/tls/certificates.ts";
 import { runProgram } from "../support/clients/programs.ts";
 import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
-import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
+import { CertificateFolder } from "../support/wire/tls-sessions.ts";
 
 const folder = new CertificateFolder();
-let context: TlsContext;
+let context: TlsCertificates;
 let ca: string;
 
 beforeAll(async () => {
   const pair = await folder.newPair("cache");
   ca = pair.cert;
-  context = TlsContext.open({ ...pair, library: LIBRARY });
+  context = new TlsCertificates(pair);
 });
 
 afterAll(() => folder.remove());
@@ -23,7 +23,7 @@ describe.each(ENGINES)("%s", (name) => {
   let cache: RedisGateway;
   beforeEach(async () => {
     cache = await RedisGateway.create(name);
-    cache.policy = { session: (fd, alpn) => context.session(fd, alpn), mustStartTls: false };
+    cache.policy = { certificates: context, mustStartTls: false };
   });
   afterEach(async () => {
     await cache.close();

@@ -53,7 +53,7 @@ describe("a cache that sleeps", () => {
   });
 
   test("answers a client without TLS that TLS is required", async () => {
-    cache.policy = { session: null, mustStartTls: true };
+    cache.policy = { certificates: null, mustStartTls: true };
     const received = await (await cache.dial()).askAll(commandBytes("AUTH", PASSWORD));
     expect(received).toBe("-ERR This cache takes connections with TLS only.\r\n");
   });

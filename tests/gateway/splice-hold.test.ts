@@ -1,16 +1,16 @@
 // The splice between a client, in clear and with TLS, and an engine that is to sleep: held between messages, idle,
 // disconnected.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { TlsContext } from "../../src/gateway/tls/index.ts";
+import { TlsCertificates } from "../../src/gateway/tls/certificates.ts";
 import { noise } from "../support/gateway/loop.ts";
 import { KINDS, PrefixFramer, Sender, Stage, SpliceLog } from "../support/gateway/splices.ts";
-import { CertificateFolder, LIBRARY } from "../support/wire/tls-sessions.ts";
+import { CertificateFolder } from "../support/wire/tls-sessions.ts";
 
 const MEGABYTE = 1_048_576;
 const folder = new CertificateFolder();
-let context: TlsContext;
+let context: TlsCertificates;
 beforeAll(async () => {
-  context = TlsContext.open({ ...(await folder.newPair("main")), library: LIBRARY });
+  context = new TlsCertificates(await folder.newPair("main"));
 });
 afterAll(() => folder.remove());
 

@@ -1,7 +1,5 @@
-// Ends of streams of the gateway's loop over real sockets, and the descriptors they leave.
+// Ends of the gateway's streams over real sockets, and the descriptors they leave.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { FAILED } from "../../src/gateway/io-result.ts";
-import { EPOLLIN } from "../../src/gateway/reactor/libc.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
 import { Loop, noise, openDescriptors, type Peer } from "../support/gateway/loop.ts";
 
@@ -92,10 +90,9 @@ test("ending, closing, reading and writing twice or too late does no harm", asyn
   client.close();
   client.write(Buffer.from("late"));
   client.sendEnd();
-  client.ready(EPOLLIN);
   expect(await loop.rejectionOf(client.read(1))).toBeInstanceOf(StreamEnded);
   expect(await loop.rejectionOf(client.peekByte())).toBeInstanceOf(StreamEnded);
-  expect([client.receive(10), client.isEnded, client.hasUnsent]).toEqual([FAILED, true, false]);
+  expect([client.isEnded, client.hasUnsent, client.fd]).toEqual([true, false, -1]);
   peer.close();
 });
 
@@ -106,8 +103,6 @@ test("a closed stream takes no bytes from the connection that has its descriptor
   const second = await loop.client();
   second.peer.send("for the second");
   await loop.until(() => second.client.hasUnread());
-  expect(first.client.receive(100)).toBe(FAILED);
-  first.client.ready(EPOLLIN);
   first.client.write(Buffer.from("from the first"));
   expect(await text(second.client.readSome())).toBe("for the second");
   expect(second.peer.text).toBe("");
@@ -115,37 +110,13 @@ test("a closed stream takes no bytes from the connection that has its descriptor
   for (const { peer } of [first, second]) peer.close();
 });
 
-test("a descriptor's number is used again only when its round of the loop is over", async () => {
-  // Both are ready in the same round; the first closes the second and opens another.
-  const [first, second] = [await loop.client(), await loop.client()];
-  const rejections = [first, second].map(({ client }) => loop.rejectionOf(client.read(1)));
-  const numbers: number[] = [];
-  first.client.consume({
-    readable: () => {
-      first.client.receive(1);
-      second.client.close();
-      const opened = loop.engine();
-      numbers.push(opened.engine.fd, opened.peer.fd);
-      opened.engine.close();
-      opened.peer.close();
-    },
-    drained: () => {},
-    broken: () => {},
-  });
-  for (const { peer } of [first, second]) peer.send("x");
-  await loop.until(() => numbers.length > 0);
-  expect(numbers).not.toContain(second.client.fd);
-  first.client.close();
-  for (const rejection of rejections) expect(await rejection).toBeInstanceOf(StreamEnded);
-  for (const { peer } of [first, second]) peer.close();
-});
-
 test("an error in the code of a connection ends that connection alone", async () => {
   const [faulty, other] = [await loop.client(), await loop.client()];
   faulty.client.consume({
-    readable: () => {
+    received: () => {
       throw new Error("a fault");
     },
+    ended: () => {},
     drained: () => {},
     broken: () => {},
   });
@@ -161,10 +132,10 @@ test("an error in the code of a connection ends that connection alone", async ()
 
 test("an error in a timer ends no connection", async () => {
   let runs = 0;
-  loop.reactor.timers.after(0, () => {
+  loop.timers.after(0, () => {
     throw new Error("a fault");
   });
-  loop.reactor.timers.after(0, () => (runs += 1));
+  loop.timers.after(0, () => (runs += 1));
   await loop.until(() => runs === 1);
   expect(loop.faults.splice(0)).toHaveLength(1);
 });

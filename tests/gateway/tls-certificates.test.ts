@@ -1,27 +1,23 @@
 // The certificates that the gateway's TLS sessions present, and the channel bindings of clients.
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, X509Certificate } from "node:crypto";
-import { TlsContext, type TlsOptions } from "../../src/gateway/tls/index.ts";
+import { type Certificates, type Pair, TlsCertificates } from "../../src/gateway/tls/certificates.ts";
+import { endPointHash } from "../../src/gateway/tls/end-point-hash.ts";
 import { runProgram } from "../support/clients/programs.ts";
-import { RawListener, turnsUntil } from "../support/wire/raw-sockets.ts";
-import {
-  address,
-  buffer,
-  CertificateFolder,
-  Connection,
-  ECDSA_KEY,
-  LIBRARY,
-  openPair,
-  type Pair,
-} from "../support/wire/tls-sessions.ts";
+import { Loop } from "../support/gateway/loop.ts";
+import { CertificateFolder, Connection, ECDSA_KEY } from "../support/wire/tls-sessions.ts";
 
 const folder = new CertificateFolder();
-const listener = new RawListener();
+let loop: Loop;
 
-afterAll(() => {
-  listener.close();
-  folder.remove();
+beforeEach(() => {
+  loop = new Loop();
 });
+afterEach(() => {
+  expect(loop.faults).toEqual([]);
+  loop.close();
+});
+afterAll(() => folder.remove());
 
 const BINDINGS: [string, string[], string][] = [
   ["SHA-256", ["-newkey", "rsa:2048", "-sha256"], "sha256"],
@@ -36,15 +32,13 @@ describe("the channel binding of a certificate", () => {
     const connection = await connectionTo(await folder.newPair(name.replaceAll(" ", "-"), kind));
     const { raw } = connection.client.getPeerCertificate();
     const shown = createHash(hash).update(raw).digest("hex");
-    expect(Buffer.from(connection.session.info.endPointHash).toString("hex")).toBe(shown);
+    expect(Buffer.from(connection.stream.tls?.endPointHash ?? []).toString("hex")).toBe(shown);
     connection.close();
   });
 
   test("signed with Ed25519 does not exist", async () => {
-    const pair = await folder.newPair("ed25519", ["-newkey", "ed25519"]);
-    const { session, free } = openPair(TlsContext.open({ ...pair, library: LIBRARY }));
-    expect(session.info.endPointHash).toHaveLength(0);
-    free();
+    const { cert } = await folder.newPair("ed25519", ["-newkey", "ed25519"]);
+    expect(endPointHash(new X509Certificate(cert))).toHaveLength(0);
   });
 });
 
@@ -68,7 +62,7 @@ test("the whole chain is presented, and the binding is to its first certificate"
   const connection = await connectionTo({ cert, key: folder.read("below.key") });
   expect(connection.client.getPeerCertificate(true).issuerCertificate.subject.CN).toBe("above");
   const own = createHash("sha256").update(new X509Certificate(cert).raw).digest();
-  expect(own.equals(connection.session.info.endPointHash)).toBe(true);
+  expect(own.equals(connection.stream.tls?.endPointHash ?? Buffer.of())).toBe(true);
   connection.close();
 });
 
@@ -85,79 +79,75 @@ describe("several certificates", () => {
     "a client that asks for %p gets the certificate for %s, and can bind to it",
     async (asked, shown) => {
       for (const alpn of [[], ["postgresql"]]) {
-        const options = { ...(asked === "" ? {} : { servername: asked }), alpn, ALPNProtocols: alpn };
-        const connection = await Connection.open(listener, TlsContext.open(await several()), options);
-        expect(await connection.handshake()).toBe("done");
+        const options = { ...(asked === "" ? {} : { servername: asked }), ALPNProtocols: alpn };
+        const connection = await Connection.open(loop, new TlsCertificates(await several()), options);
+        await connection.handshake(alpn);
         const { raw, subject } = connection.client.getPeerCertificate();
         expect(subject.CN).toBe(shown);
-        const { endPointHash, alpn: chosen } = connection.session.info;
-        expect(createHash("sha256").update(raw).digest().equals(endPointHash)).toBe(true);
-        expect(chosen).toBe(alpn[0] ?? null);
+        const { tls } = connection.stream;
+        expect(
+          createHash("sha256")
+            .update(raw)
+            .digest()
+            .equals(tls?.endPointHash ?? Buffer.of()),
+        ).toBe(true);
+        expect(tls?.alpn).toBe(alpn[0] ?? null);
         connection.close();
       }
     },
   );
 
   test("a replaced certificate is presented to new clients, and earlier clients go on", async () => {
-    const context = TlsContext.open(await several());
-    const before = await Connection.open(listener, context);
-    expect(await before.handshake()).toBe("done");
-    const between = await Connection.open(listener, context, { servername: "db.example.com" });
-    context.replace(await folder.newPair("newer", ECDSA_KEY, "newer"));
-    expect(await between.handshake()).toBe("done");
-    const after = await Connection.open(listener, context, { servername: "db.example.com" });
-    expect(await after.handshake()).toBe("done");
+    const certificates = new TlsCertificates(await several());
+    const before = await Connection.open(loop, certificates);
+    await before.handshake();
+    certificates.replace(await folder.newPair("newer", ECDSA_KEY, "newer"));
+    const after = await Connection.open(loop, certificates, { servername: "db.example.com" });
+    await after.handshake();
     expect(after.client.getPeerCertificate().subject.CN).toBe("newer");
-    for (const { client, session } of [before, between, after]) {
-      client.write("hello");
-      await turnsUntil(() => session.read(address, buffer.length) === 5);
+    for (const connection of [before, after]) {
+      connection.client.write("hello");
+      expect(await connection.read(5)).toBe("hello");
     }
-    for (const connection of [before, between, after]) connection.close();
+    for (const connection of [before, after]) connection.close();
   });
 
   test("a key and certificate that do not match replace nothing", async () => {
-    const context = TlsContext.open(await several());
+    const certificates = new TlsCertificates(await several());
     const other = await folder.newPair("unfitting");
     const { cert } = await folder.newPair("newest", ECDSA_KEY, "newest");
-    expect(() => context.replace({ cert, key: other.key })).toThrow("does not belong");
+    expect(() => certificates.replace({ cert, key: other.key })).toThrow("does not belong");
     const wrong = { names: ["a.b"], cert, key: other.key };
-    expect(() => context.replace({ ...other, others: [wrong] })).toThrow("does not belong");
-    const connection = await Connection.open(listener, context, { servername: "db.example.com" });
-    expect(await connection.handshake()).toBe("done");
+    expect(() => certificates.replace({ ...other, others: [wrong] })).toThrow("does not belong");
+    const connection = await Connection.open(loop, certificates, { servername: "db.example.com" });
+    await connection.handshake();
     expect(connection.client.getPeerCertificate().subject.CN).toBe("db.example.com");
     connection.close();
   });
 });
 
 /** A certificate for localhost, a wildcard certificate, and a certificate for a name that the wildcard covers too. */
-async function several(): Promise<TlsOptions> {
+async function several(): Promise<Certificates> {
   const named = async (file: string, host: string) => ({
     names: [host],
     ...(await folder.newPair(file, ECDSA_KEY, host)),
   });
   const others = [await named("wildcard", "*.example.com"), await named("exact", "db.example.com")];
-  return { library: LIBRARY, ...(await folder.newPair("first")), others };
+  return { ...(await folder.newPair("first")), others };
 }
 
 test("a certificate that cannot be presented is refused with the reason", async () => {
   const [pair, other] = [await folder.newPair("pair"), await folder.newPair("other")];
-  const faultOf = (options: Partial<Pair & { library: string }>) => {
-    const attempt = () => TlsContext.open({ ...pair, library: LIBRARY, ...options });
-    return expect(attempt);
-  };
+  const faultOf = (change: Partial<Pair>) => expect(() => new TlsCertificates({ ...pair, ...change }));
   faultOf({ key: other.key }).toThrow("does not belong");
   faultOf({ cert: "nothing" }).toThrow("certificate cannot be read");
   faultOf({ key: "nothing" }).toThrow("key cannot be read");
   const sealed = ["-aes256", "-passout", "pass:secret", "-out", folder.file("sealed.key")];
   await runProgram(["openssl", "ec", "-in", folder.file("pair.key"), ...sealed]);
   faultOf({ key: folder.read("sealed.key") }).toThrow("key cannot be read");
-  faultOf({ library: folder.file("libssl.so.3") }).toThrow();
 });
 
-/** The state after the handshake on both sides. */
+/** After the handshake on both sides. */
 async function connectionTo(pair: Pair): Promise<Connection> {
-  const connection = await Connection.open(listener, TlsContext.open({ ...pair, library: LIBRARY }));
-  expect(await connection.handshake()).toBe("done");
-  await turnsUntil(() => connection.client.getPeerCertificate().raw !== undefined);
-  return connection;
+  return await (await Connection.open(loop, new TlsCertificates(pair))).handshake();
 }

@@ -1,32 +1,51 @@
 // Errors of the API, and how any thrown error becomes such an answer.
 import { codeOf, PublicError } from "../../lib/errors.ts";
+import { isOrganizationGone } from "../../store/violations.ts";
 
 /** Every failing field as the client wrote it, each with sentences about its faults. */
 export type FieldErrors = Record<string, string[]>;
 
-/** An error answer; its message and its fields are public. */
+/** What an engine of a customer said about the customer's own statement. */
+export interface EngineFault {
+  /** The error's code as the engine has it. */
+  code: string;
+  /** The character of the statement that the fault is about, from 1; null where the engine gives none. */
+  position: number | null;
+  detail: string | null;
+  hint: string | null;
+}
+
+/** The parts of an error answer beside its message and status. */
+interface ErrorParts {
+  errors?: FieldErrors;
+  engine?: EngineFault;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** An error answer; its message, its fields and an engine's fault are public. */
 export class ApiError extends PublicError {
   override name = "ApiError";
   readonly status: number;
   readonly errors: FieldErrors | undefined;
+  readonly engine: EngineFault | undefined;
   readonly headers: Record<string, string>;
 
-  constructor(
-    status: number,
-    message: string,
-    extra: { errors?: FieldErrors; headers?: Record<string, string>; cause?: unknown } = {},
-  ) {
-    super(message, extra.cause);
+  constructor(status: number, message: string, parts: ErrorParts = {}) {
+    super(message, parts.cause);
     this.status = status;
-    this.errors = extra.errors;
-    this.headers = extra.headers ?? {};
+    this.errors = parts.errors;
+    this.engine = parts.engine;
+    this.headers = parts.headers ?? {};
   }
 
   /** The body of the answer. */
-  get document(): { message: string; errors?: FieldErrors } {
-    return this.errors === undefined
-      ? { message: this.message }
-      : { message: this.message, errors: this.errors };
+  get document(): { message: string; errors?: FieldErrors; engine?: EngineFault } {
+    return {
+      message: this.message,
+      ...(this.errors && { errors: this.errors }),
+      ...(this.engine && { engine: this.engine }),
+    };
   }
 }
 
@@ -63,6 +82,8 @@ export function quoted(names: readonly string[]): string {
 /** The answer for any thrown error. */
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  // Its token or session ended with the organization, between the authentication and this statement.
+  if (isOrganizationGone(error)) return unauthenticated();
   if (isStoreUnreachable(error)) {
     return new ApiError(503, "The service cannot reach its store at the moment. Try again soon.", {
       headers: { "Retry-After": "2" },

@@ -20,7 +20,8 @@ function wholeNumber(max: number) {
     .optional();
 }
 
-function parameter(max: number, description: string, example: number) {
+/** A whole number from 1 as a member of a query; undefined when it is left out. */
+export function wholeNumberQuery(max: number, description: string, example: number) {
   return wholeNumber(max).meta({
     description,
     example,
@@ -30,14 +31,14 @@ function parameter(max: number, description: string, example: number) {
 
 /** The query members for the size of a page. */
 export const pageSizeQuery = {
-  per_page: parameter(MAX_PER_PAGE, "How many resources a page has at most; 100 when left out.", 100),
-  "page[size]": parameter(MAX_PER_PAGE, "The same as `per_page`.", 100),
+  per_page: wholeNumberQuery(MAX_PER_PAGE, "How many resources a page has at most; 100 when left out.", 100),
+  "page[size]": wholeNumberQuery(MAX_PER_PAGE, "The same as `per_page`.", 100),
 };
 
 /** The query members of every list with numbered pages. */
 export const pageQuery = {
-  page: parameter(MAX_PAGE, "The number of the page, from 1.", 1),
-  "page[number]": parameter(MAX_PAGE, "The same as `page`.", 1),
+  page: wholeNumberQuery(MAX_PAGE, "The number of the page, from 1.", 1),
+  "page[number]": wholeNumberQuery(MAX_PAGE, "The same as `page`.", 1),
   ...pageSizeQuery,
 };
 

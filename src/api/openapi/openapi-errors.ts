@@ -13,6 +13,24 @@ const validationErrorBody = z
     errors: z
       .record(z.string(), z.array(z.string()))
       .meta({ description: "Every failing field with sentences about it." }),
+    engine: z
+      .object({
+        code: z.string().meta({
+          description: "The SQLSTATE of a Postgres, or the error number of a MySQL.",
+          example: "42P01",
+        }),
+        position: z.int().nullable().meta({
+          description: "The character of the statement that the fault is about, from 1.",
+          example: 15,
+        }),
+        detail: z.string().nullable(),
+        hint: z.string().nullable(),
+      })
+      .optional()
+      .meta({
+        id: "EngineFault",
+        description: "What a database engine said about the statement of a query; left out for other fields.",
+      }),
   })
   .meta({ id: "ValidationError" });
 
@@ -113,7 +131,7 @@ export function documentedErrors(operation: AnyOperation): ZodOpenApiResponsesOb
     [410, "Gone", operation.success.stream !== undefined],
     [413, "TooLarge", hasBody],
     [415, "UnsupportedMediaType", hasBody],
-    [422, "Invalid", hasBody || hasQuery],
+    [422, "Invalid", hasBody || hasQuery || operation.canRefuse === true],
     [429, "TooManyRequests", true],
     [500, "Failed", true],
     [503, "Unavailable", true],

@@ -104,7 +104,7 @@ function describe(operation: AnyOperation): ZodOpenApiOperationObject {
         ...(operation.isIdempotent && {
           [IDEMPOTENCY_KEY]: idempotencyKey.optional().meta(idempotencyKey.meta() ?? {}),
         }),
-        ...(operation.success.stream !== undefined && { [LAST_EVENT_ID]: lastEventIdHeader }),
+        ...(operation.success.isResumable && { [LAST_EVENT_ID]: lastEventIdHeader }),
       }),
     },
     ...(operation.body && {

@@ -63,6 +63,8 @@ export interface Success {
   contentType?: "application/json" | "application/vnd.api+json";
   /** Describes the Server-Sent Events that the operation can answer instead. */
   stream?: string;
+  /** Whether a client may continue the stream with `Last-Event-ID`. */
+  isResumable?: true;
   /** Describes the table in `text/csv` that the operation can answer instead. */
   csv?: string;
   /** Headers of this answer alone, with a sentence about each. */
@@ -101,6 +103,8 @@ export interface Operation<
    * deleted.
    */
   canConflict?: boolean;
+  /** Whether an operation without body and query answers 422. */
+  canRefuse?: boolean;
   /**
    * Checks between fields. It gets the fields that are valid by themselves, so that all faults are reported at once.
    */

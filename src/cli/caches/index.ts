@@ -1,15 +1,19 @@
 // The commands about caches.
 import type { Command } from "commander";
+import type { PilviClient, RotationOptions } from "../../sdk/index.ts";
 import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
 import { addMetrics } from "../shared/metrics.ts";
 import { addRotate } from "../shared/rotate.ts";
 import { addShow } from "../shared/show.ts";
+import { addSnapshots } from "../shared/snapshots.ts";
 import { addSuspend } from "../shared/suspend.ts";
 import { addTypes } from "../shared/types.ts";
 import { addCreate } from "./create.ts";
+import { addKeys } from "./keys.ts";
 import { cacheKind } from "./kind.ts";
+import { addRestores } from "./restore.ts";
 import { cacheTypes } from "./types.ts";
 import { addUpdate } from "./update.ts";
 
@@ -38,14 +42,23 @@ export function addCaches(program: Command, session: Session): void {
     "pilvi caches metrics sessions",
     "pilvi caches metrics sessions --period 7d --json | jq .data.cpu_usage",
   ]);
-  addRotate(caches, session, cacheKind, (client, id) => client.caches.rotateCredentials(id), [
-    "pilvi caches rotate sessions",
-    "pilvi caches rotate sessions --json | jq .data.attributes.connection",
-  ]);
+  addKeys(caches, session);
+  const rotation = {
+    rotate: (client: PilviClient, id: string, options: RotationOptions) =>
+      client.caches.rotateCredentials(id, options),
+    endGrace: (client: PilviClient, id: string) => client.caches.endGrace(id),
+  };
+  addRotate(caches, session, cacheKind, rotation, "sessions");
   addDelete(caches, session, cacheKind, [
     "pilvi caches delete sessions",
     "pilvi caches delete sessions --yes --wait",
   ]);
+  addSnapshots(caches, session, {
+    kind: cacheKind,
+    requests: (client) => client.caches.snapshots,
+    example: "sessions",
+  });
+  addRestores(caches, session);
   addTypes(caches, session, cacheTypes);
   withExamples(caches, ["pilvi caches create sessions --wait", "pilvi caches list"]);
 }

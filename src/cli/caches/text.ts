@@ -1,6 +1,6 @@
 // How caches look to people.
 import type { CacheDocument } from "../../sdk/index.ts";
-import { connectionRows, connectionUrl } from "../shared/connection.ts";
+import { connectionRows, connectionUrl, formerPasswordRows } from "../shared/connection.ts";
 import { headRows } from "../shared/details.ts";
 import { sleepRows } from "../shared/sleep.ts";
 import { table } from "../table.ts";
@@ -16,6 +16,7 @@ export function detailsText({ data: cache }: CacheDocument): string {
     ["Hibernates", attributes.uses_hibernation ? `after ${attributes.hibernation_timeout} min` : "no"],
     ...sleepRows(cache.meta.sleep),
     ...connectionRows(attributes.connection, "caches"),
+    ...formerPasswordRows(cache.meta.former_credentials),
   ]);
 }
 

@@ -39,6 +39,21 @@ function cluster(
     },
     relationships: { databases: { data: [] } },
     meta: {
+      former_credentials: null,
+      backup: null,
+      restore: null,
+      origin: null,
+      refresh: null,
+      replicas: [
+        {
+          id: "replica-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f",
+          hostname: "127.0.0.1",
+          port: 20_002,
+          status: "available",
+          lag_seconds: 2,
+          last_error: null,
+        },
+      ],
       engine: { name: "postgres", version: "18.4", warning: null },
       sleep: { state: "awake", since: "2026-03-15T08:18:54.000Z", wakes: 0, last_wake: null, pending: false },
       last_error: null,
@@ -125,6 +140,7 @@ test("show prints the databases, the config in force, and a URL with the oldest 
     /^In force +1024 MiB of memory, 0\.25 CPUs, 104 connections \(held to it by cgroup-v2\)$/m,
   );
   expect(io.stdout).toMatch(/^Databases +main, reports$/m);
+  expect(io.stdout).toMatch(/^Replica +127\.0\.0\.1:20002 \(available, 2 s behind\)$/m);
   expect(io.stdout).toMatch(/^URL +postgres:\/\/app:p%2Fw@127\.0\.0\.1:20001\/main$/m);
 });
 

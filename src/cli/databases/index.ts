@@ -1,18 +1,24 @@
 // The commands about database clusters.
 import type { Command } from "commander";
+import type { PilviClient, RotationOptions } from "../../sdk/index.ts";
 import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
 import { addMetrics } from "../shared/metrics.ts";
 import { addRotate } from "../shared/rotate.ts";
 import { addShow } from "../shared/show.ts";
+import { addSnapshots } from "../shared/snapshots.ts";
 import { addSuspend } from "../shared/suspend.ts";
 import { addTypes } from "../shared/types.ts";
 import { databaseClients } from "./clients.ts";
 import { addCreate } from "./create.ts";
 import { clusterKind } from "./kind.ts";
 import { addOpen } from "./open.ts";
+import { addQuery } from "./query.ts";
+import { addCancel, addQueries } from "./queries.ts";
+import { addRestores } from "./restore.ts";
 import { addSchemas } from "./schemas.ts";
+import { addStatements } from "./statements.ts";
 import { databaseTypes } from "./types.ts";
 import { addUpdate } from "./update.ts";
 
@@ -41,16 +47,28 @@ export function addDatabases(program: Command, session: Session): void {
     "pilvi databases metrics orders",
     "pilvi databases metrics orders --period 7d --json | jq .data.cpu_usage",
   ]);
-  addRotate(databases, session, clusterKind, (client, id) => client.databases.rotateCredentials(id), [
-    "pilvi databases rotate orders",
-    "pilvi databases rotate orders --json | jq .data.attributes.connection",
-  ]);
+  const rotation = {
+    rotate: (client: PilviClient, id: string, options: RotationOptions) =>
+      client.databases.rotateCredentials(id, options),
+    endGrace: (client: PilviClient, id: string) => client.databases.endGrace(id),
+  };
+  addRotate(databases, session, clusterKind, rotation, "orders");
+  addQueries(databases, session);
+  addCancel(databases, session);
+  addStatements(databases, session);
   addDelete(databases, session, clusterKind, [
     "pilvi databases delete orders",
     "pilvi databases delete orders --yes --wait",
   ]);
   addTypes(databases, session, databaseTypes);
   addSchemas(databases, session);
+  addSnapshots(databases, session, {
+    kind: clusterKind,
+    requests: (client) => client.databases.snapshots,
+    example: "orders",
+  });
+  addRestores(databases, session);
+  addQuery(databases, session);
   for (const client of Object.values(databaseClients)) addOpen(databases, session, client);
   withExamples(databases, ["pilvi databases create orders --wait", "pilvi databases psql orders"]);
 }

@@ -1,6 +1,6 @@
 // How database clusters look to people.
 import type { DatabaseClusterDocument, DatabaseClusterResource } from "../../sdk/index.ts";
-import { connectionRows, credentialsOf } from "../shared/connection.ts";
+import { connectionRows, credentialsOf, formerPasswordRows } from "../shared/connection.ts";
 import { headRows } from "../shared/details.ts";
 import { sleepRows } from "../shared/sleep.ts";
 import { table } from "../table.ts";
@@ -20,6 +20,8 @@ export function detailsText(document: DatabaseClusterDocument): string {
     ...sleepRows(cluster.meta.sleep),
     ["Databases", names.length === 0 ? "none" : names.join(", ")],
     ...connectionRows(connection, "databases", path === undefined ? "" : `/${path}`),
+    ...cluster.meta.replicas.map(replicaRow),
+    ...formerPasswordRows(cluster.meta.former_credentials),
   ]);
 }
 
@@ -34,6 +36,12 @@ export function namesIn({ included = [] }: DatabaseClusterDocument): string[] {
   return included
     .filter(({ attributes }) => attributes.status !== "deleting")
     .map(({ attributes }) => attributes.name);
+}
+
+function replicaRow(replica: DatabaseClusterResource["meta"]["replicas"][number]): [string, string] {
+  const { hostname, port, status, lag_seconds: lag, last_error: error } = replica;
+  const state = [status, ...(lag === null ? [] : [`${lag} s behind`]), ...(error === null ? [] : [error])];
+  return ["Replica", `${hostname}:${port} (${state.join(", ")})`];
 }
 
 function settingText([name, value]: [string, unknown]): string {

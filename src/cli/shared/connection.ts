@@ -32,6 +32,11 @@ export function connectionUrl(connection: Connection): string | undefined {
   return `${connection.protocol}://${user}@${addressOf(connection)}`;
 }
 
+/** Until when a former password is valid, as a row; no row without it. */
+export function formerPasswordRows(former: { expires_at: string } | null): string[][] {
+  return former === null ? [] : [["Former password", `valid until ${former.expires_at}`]];
+}
+
 /**
  * Name and value of each setting that a client needs.
  * @param group the kind in abilities, such as `caches`.

@@ -7,6 +7,7 @@ import { addShow } from "../shared/show.ts";
 import { addApps } from "./apps.ts";
 import { addCreate, addUpdate } from "./create.ts";
 import { clusterKind } from "./kind.ts";
+import { addDebug } from "./debug.ts";
 import { addListen } from "./listen.ts";
 import { addPublish } from "./publish.ts";
 
@@ -34,5 +35,6 @@ export function addWebsockets(program: Command, session: Session): void {
   addApps(websockets, session);
   addListen(websockets, session);
   addPublish(websockets, session);
+  addDebug(websockets, session);
   withExamples(websockets, ["pilvi websockets create chat --wait", "pilvi websockets listen chat news"]);
 }

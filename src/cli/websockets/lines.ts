@@ -10,10 +10,18 @@ export function eventName({ event }: Frame): string {
 /** Time, event and data in one line. */
 export function lineOf(frame: Frame, now: Date): string {
   const { data, userId } = frame;
-  const time = `${now.toTimeString().slice(0, 8)}.${String(now.getMilliseconds()).padStart(3, "0")}`;
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
   const sender = userId === undefined ? "" : `(from ${userId})`;
-  const parts = [time, eventName(frame), text, sender].filter((part) => part !== "");
+  return visibleLine([timeOf(now), eventName(frame), text, sender].filter((part) => part !== ""));
+}
+
+/** The time of day, with milliseconds. */
+export function timeOf(now: Date): string {
+  return `${now.toTimeString().slice(0, 8)}.${String(now.getMilliseconds()).padStart(3, "0")}`;
+}
+
+/** The parts in one line that cannot write anything else to the terminal. */
+export function visibleLine(parts: readonly string[]): string {
   const line = parts
     .join("  ")
     .replaceAll("\n", String.raw`\n`)

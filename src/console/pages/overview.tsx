@@ -72,7 +72,7 @@ function LatestEvents() {
   const { data } = useLatestEvents();
   if (data === undefined || data.length === 0) return null;
   return (
-    <Section title="Latest activity">
+    <Section title="Latest events">
       <EventLines events={data.slice(0, MAX_EVENTS)} pathOf={pathOfEvent} />
     </Section>
   );

@@ -2,6 +2,7 @@
 import { Eye, EyeOff } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
+import { Choice } from "./choice.tsx";
 import { Code, CopyButton } from "./copy.tsx";
 import { Section } from "./layout.tsx";
 
@@ -17,11 +18,13 @@ interface ConnectProps {
   /** The secrets in rows and snippets; undefined when the session may not see them. */
   secret: string | undefined;
   actions?: ReactNode;
+  /** Stands above the rows. */
+  notice?: ReactNode;
 }
 
 const MASK = "••••••••";
 
-export function Connect({ title = "Connect", rows, snippets, secret, actions }: ConnectProps) {
+export function Connect({ title = "Connect", rows, snippets, secret, actions, notice }: ConnectProps) {
   const [isShown, setShown] = useState(false);
   const masked = (text: string) => (isShown || secret === undefined ? text : text.replaceAll(secret, MASK));
   const Icon = isShown ? EyeOff : Eye;
@@ -41,6 +44,7 @@ export function Connect({ title = "Connect", rows, snippets, secret, actions }: 
         </>
       }
     >
+      {notice}
       <dl className="m-0 mb-4 grid grid-cols-1 gap-x-8 sm:grid-cols-2">
         {rows.map(({ label, value }) => (
           <div key={label} className="flex items-center gap-2 border-b border-line py-1">
@@ -63,18 +67,13 @@ function Snippets({ snippets, masked }: { snippets: Snippet[]; masked: (text: st
   if (snippet === undefined) return null;
   return (
     <div>
-      <div role="group" aria-label="Client" className="mb-2 flex flex-wrap gap-1">
-        {snippets.map(({ label }) => (
-          <button
-            key={label}
-            type="button"
-            aria-pressed={label === snippet.label}
-            onClick={() => setChosen(label)}
-            className="min-h-7 rounded-md px-2.5 text-sm text-soft hover:bg-hover aria-pressed:bg-tint aria-pressed:text-ink"
-          >
-            {label}
-          </button>
-        ))}
+      <div className="mb-2">
+        <Choice
+          label="Client"
+          options={snippets.map(({ label }) => ({ value: label, label }))}
+          chosen={snippet.label}
+          onChoose={setChosen}
+        />
       </div>
       <Code label={`${snippet.label} snippet`} text={snippet.text} shown={masked(snippet.text)} />
     </div>

@@ -47,6 +47,8 @@ export function Confirm(props: {
     try {
       await onConfirm();
       close();
+    } catch {
+      // A message says why; the question stays.
     } finally {
       setBusy(false);
     }

@@ -3,8 +3,16 @@ import { Link } from "@tanstack/react-router";
 import type { EventResource } from "../../sdk/index.ts";
 import { Ago } from "./time.tsx";
 
-const DOTS: Record<string, string> = {
+/** The colours of events by their type; the others rest. */
+export const EVENT_DOTS: Record<string, string> = {
   available: "bg-good",
+  restored: "bg-good",
+  restore_failed: "bg-bad",
+  "backup.verified": "bg-good",
+  "backup.verification_failed": "bg-bad",
+  "backup.lagging": "bg-bad",
+  failed: "bg-bad",
+  deleting: "bg-work",
   created: "bg-accent",
   deleted: "bg-edge",
   unavailable: "bg-bad",
@@ -29,7 +37,7 @@ export function EventLines(props: {
           >
             <span
               aria-hidden
-              className={`size-1.5 shrink-0 -translate-y-0.5 rounded-full ${DOTS[type] ?? "bg-rest"}`}
+              className={`size-1.5 shrink-0 -translate-y-0.5 rounded-full ${EVENT_DOTS[type] ?? "bg-rest"}`}
             />
             <span className="min-w-0 grow break-words">
               {path === undefined ? (

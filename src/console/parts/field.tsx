@@ -67,6 +67,28 @@ export function TextField({ label, note, faults, value, onChange, className = ""
   );
 }
 
+type TextAreaProps = FrameProps & { value: string; onChange: (value: string) => void } & Omit<
+    ComponentProps<"textarea">,
+    "value" | "onChange"
+  >;
+
+/** Text of several lines. */
+export function TextAreaField({ label, note, faults, value, onChange, ...rest }: TextAreaProps) {
+  return (
+    <Frame label={label} note={note} faults={faults}>
+      {(ties) => (
+        <textarea
+          {...rest}
+          {...ties}
+          className="input h-auto py-1.5 font-mono text-sm"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Frame>
+  );
+}
+
 export interface Option {
   value: string;
   label: string;

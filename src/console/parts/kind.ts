@@ -7,7 +7,7 @@ export interface ConsoleResource {
   id: string;
   type: string;
   attributes: { name: string; status: string; region: string; type: string; created_at: string | null };
-  meta?: { sleep?: SleepState; last_error?: string | null };
+  meta?: { sleep?: SleepState; last_error?: string | null; backup?: object | null };
 }
 
 /** Whether an instance sleeps, as the API reports it. */
@@ -33,6 +33,8 @@ export interface KindIdentity<Resource extends ConsoleResource = ConsoleResource
   plural: string;
   icon: LucideIcon;
   collection: ResourceCollection<Resource>;
+  /** Pages of one resource beside its main page and its log; each needs the ability to see credentials, or none. */
+  views?: readonly { path: string; label: string; isForAll?: boolean }[];
   /** One line for lists and the overview, such as `Valkey 250 MB`. */
   summaryOf(resource: Resource): string;
 }

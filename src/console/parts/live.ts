@@ -1,19 +1,29 @@
 // Keeps what the console shows up to date: follows the events of the organization, and reads again what they changed.
 import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
-import { type EventResource, PilviClient, PilviError } from "../../sdk/index.ts";
+import type { EventResource } from "../../sdk/index.ts";
+import { followEvents, type LiveState } from "./event-stream.ts";
 import type { ConsoleKind } from "./kind.ts";
 import { refreshResource } from "./resources.ts";
 
-/** Whether changes appear by themselves. */
-export type LiveState = "connecting" | "live" | "offline";
-
-const RETRY_MS = 2_000;
 /** The newest events that pages show, at most. */
 const MAX_EVENTS = 200;
 
 /** The key of the events that were read or have come, the newest first. */
 export const EVENTS_KEY = ["events"] as const;
+
+/** The key of the wakes and sleeps of an instance. */
+export function wakesKey(id: string): readonly string[] {
+  return ["wakes", id];
+}
+
+/** The key of all that has backups, deleted resources as well. */
+export const ARCHIVES_KEY = ["archives"] as const;
+
+/** The key of what happened to an instance and to its parts. */
+export function historyKey(id: string): readonly string[] {
+  return ["history", id];
+}
 
 let state: LiveState = "connecting";
 const listeners = new Set<() => void>();
@@ -36,38 +46,31 @@ export function useLiveState(): LiveState {
 }
 
 /** Follows until the signal is aborted; a session that has ended ends it as well. */
-export async function followEvents(
+export async function keepFresh(
   cache: QueryClient,
-  kinds: readonly ConsoleKind[],
+  { organizationId, kinds }: { organizationId: string; kinds: readonly ConsoleKind[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const client = new PilviClient({ url: location.origin, fetch: watchedFetch });
-  while (!signal.aborted) {
-    try {
-      for await (const event of client.events.follow({ signal })) apply(cache, kinds, event);
-    } catch (error) {
-      if (error instanceof PilviError && error.status === 401) return;
-      become("offline");
-    }
-    if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-  }
-}
-
-/** The client connects again by itself; only its requests show when. */
-async function watchedFetch(url: string, init: RequestInit): Promise<Response> {
-  try {
-    const response = await fetch(url, init);
-    become(response.ok ? "live" : "offline");
-    return response;
-  } catch (error) {
-    if (init.signal?.aborted !== true) become("offline");
-    throw error;
-  }
+  const readAgain = () => void cache.invalidateQueries();
+  await followEvents(
+    organizationId,
+    {
+      onEvent: (event) => apply(cache, kinds, event),
+      onState: become,
+      onGap: readAgain,
+      onRefusal: readAgain,
+    },
+    signal,
+  );
 }
 
 function apply(cache: QueryClient, kinds: readonly ConsoleKind[], event: EventResource): void {
   cache.setQueryData<EventResource[]>(EVENTS_KEY, (old) => old && [event, ...old].slice(0, MAX_EVENTS));
   const { type, id } = event.relationships.resource.data;
+  const { type: happened } = event.attributes;
+  if (happened === "awake" || happened === "asleep") void cache.invalidateQueries({ queryKey: wakesKey(id) });
+  if (happened === "deleted") void cache.invalidateQueries({ queryKey: ARCHIVES_KEY });
+  void cache.invalidateQueries({ queryKey: historyKey(id) });
   const kind = kinds.find(({ resourceType }) => resourceType === type);
   if (kind !== undefined) void refreshResource(cache, kind, id).catch(() => undefined);
   // Of parts of resources, such as applications, the pages of the kind know the keys.

@@ -39,7 +39,13 @@ export function definePage<Search extends object = object>(options: {
     const navigate = useNavigate();
     const setSearch = useCallback(
       (change: Partial<Search>) =>
-        void navigate({ to: ".", search: (old: object) => ({ ...old, ...change }), replace: true } as never),
+        void navigate({
+          to: ".",
+          search: (old: object) => ({ ...old, ...change }),
+          replace: true,
+          // The reader goes on where the choice was made.
+          resetScroll: false,
+        } as never),
       [navigate],
     );
     return <Content params={params} search={search} setSearch={setSearch} />;

@@ -8,21 +8,22 @@ import { Confirm } from "./dialog.tsx";
 import type { ConsoleResource, KindIdentity } from "./kind.ts";
 import { Empty, Failure, Loading, PageFrame, Section } from "./layout.tsx";
 import { keepResource, refreshResource, useResource } from "./resources.ts";
+import { ResourceTabs } from "./resource-tabs.tsx";
 import { useCan } from "./session.ts";
 import { Status } from "./status.tsx";
 import { notify } from "./toasts.tsx";
 
-interface DetailProps<Resource extends ConsoleResource> {
+interface FrameProps<Resource extends ConsoleResource> {
   kind: KindIdentity<Resource>;
   id: string;
-  remove: (id: string) => Promise<void>;
   /** Buttons beside the name. */
   actions?: (resource: Resource) => ReactNode;
   children: (resource: Resource) => ReactNode;
 }
 
-export function ResourceDetailPage<Resource extends ConsoleResource>(props: DetailProps<Resource>) {
-  const { kind, id, remove, actions, children } = props;
+/** The frame of every page of one resource: its name, its state, and links to its other pages. */
+export function ResourceFrame<Resource extends ConsoleResource>(props: FrameProps<Resource>) {
+  const { kind, id, actions, children } = props;
   const { data: resource, error, refetch } = useResource(kind, id);
   const canWrite = useCan(`${kind.name}:write`);
   const back = { to: kind.path, label: kind.plural };
@@ -52,14 +53,34 @@ export function ResourceDetailPage<Resource extends ConsoleResource>(props: Deta
       beside={<Status status={status} sleep={resource.meta?.sleep} />}
       actions={canWrite && actions?.(resource)}
     >
+      <ResourceTabs kind={kind} id={id} />
       {lastError && (
         <p role="alert" className="mt-0 mb-5 rounded-md border border-bad bg-bad-tint px-3 py-2">
           {lastError}
         </p>
       )}
       {children(resource)}
-      {canWrite && status !== "deleting" && <Deletion kind={kind} resource={resource} remove={remove} />}
     </PageFrame>
+  );
+}
+
+/** The main page of a resource, with its deletion at the end. */
+export function ResourceDetailPage<Resource extends ConsoleResource>(
+  props: FrameProps<Resource> & { remove: (id: string) => Promise<void> },
+) {
+  const { remove, children, ...frame } = props;
+  const canWrite = useCan(`${frame.kind.name}:write`);
+  return (
+    <ResourceFrame {...frame}>
+      {(resource) => (
+        <>
+          {children(resource)}
+          {canWrite && resource.attributes.status !== "deleting" && (
+            <Deletion kind={frame.kind} resource={resource} remove={remove} />
+          )}
+        </>
+      )}
+    </ResourceFrame>
   );
 }
 
@@ -80,14 +101,22 @@ function Deletion(props: {
       await refreshResource(cache, kind, resource.id);
     },
   });
+  // Backups outlive their resource, and bring it back.
+  const hasBackups = (resource.meta?.backup ?? null) !== null;
+  const kept = `Its backups are kept for a time: the page ${kind.plural} offers to bring it back.`;
+  const note = hasBackups ? kept : "This cannot be taken back.";
   return (
-    <Section title="Delete" note={`Deletes the ${kind.noun} with all its data. This cannot be taken back.`}>
+    <Section title="Delete" note={`Deletes the ${kind.noun} with all its data. ${note}`}>
       <Button look="danger" onClick={() => setOpen(true)}>
         Delete this {kind.noun}
       </Button>
       <Confirm
         title={`Delete ${resource.attributes.name}?`}
-        text={`Everything in this ${kind.noun} is lost, and its clients are disconnected.`}
+        text={
+          hasBackups
+            ? `Its clients are disconnected. ${kept}`
+            : `Everything in this ${kind.noun} is lost, and its clients are disconnected.`
+        }
         verb="Delete"
         name={resource.attributes.name}
         isOpen={isOpen}

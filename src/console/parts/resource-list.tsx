@@ -1,7 +1,7 @@
 // The list of a kind: search and filters that live in the address, and rows that are made only while they are seen.
 import { Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ButtonLink } from "./button.tsx";
 import type { ConsoleResource, KindIdentity } from "./kind.ts";
 import { Empty, Failure, Loading, PageFrame } from "./layout.tsx";
@@ -16,9 +16,11 @@ interface ListProps extends Pick<PageProps<ListSearch>, "search" | "setSearch"> 
   kind: KindIdentity;
   /** What the kind is for, where there is nothing of it yet. */
   invitation: string;
+  /** What stands below the list. */
+  children?: ReactNode;
 }
 
-export function ResourceListPage({ kind, invitation, search, setSearch }: ListProps) {
+export function ResourceListPage({ kind, invitation, search, setSearch, children }: ListProps) {
   const { data, error, refetch } = useResources(kind);
   const items = data?.items ?? [];
   const shown = items.filter((resource) => fits(resource, search)).toReversed();
@@ -45,6 +47,7 @@ export function ResourceListPage({ kind, invitation, search, setSearch }: ListPr
           <Rows kind={kind} resources={shown} />
         </>
       )}
+      {data && children}
     </PageFrame>
   );
 }

@@ -1,5 +1,5 @@
 // The resources of a kind as the console keeps them: one list of all, and each resource by its id.
-import { type QueryClient, useQuery } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { PilviError } from "../../sdk/index.ts";
 import type { KindIdentity, ConsoleResource } from "./kind.ts";
 
@@ -17,9 +17,9 @@ function itemKey(kind: { name: string }, id: string) {
   return [kind.name, "item", id] as const;
 }
 
-/** Reads all resources of a kind; the first page is there before the others are read. */
-export function useResources<Resource extends ConsoleResource>(kind: KindIdentity<Resource>) {
-  return useQuery<ResourceList<Resource>>({
+/** How all resources of a kind are read; the first page is there before the others are read. */
+export function listOptions<Resource extends ConsoleResource>(kind: KindIdentity<Resource>) {
+  return queryOptions<ResourceList<Resource>>({
     queryKey: listKey(kind),
     queryFn: async ({ client: cache, signal }) => {
       const isFirst = cache.getQueryData(listKey(kind)) === undefined;
@@ -34,11 +34,24 @@ export function useResources<Resource extends ConsoleResource>(kind: KindIdentit
   });
 }
 
-/** Reads one resource, kept up to date by events. */
-export function useResource<Resource extends ConsoleResource>(kind: KindIdentity<Resource>, id: string) {
+/** Reads all resources of a kind. */
+export function useResources<Resource extends ConsoleResource>(kind: KindIdentity<Resource>) {
+  return useQuery(listOptions(kind));
+}
+
+/**
+ * Reads one resource, kept up to date by events.
+ * @param everyMs also read anew so often while the page is seen, for members whose changes are no events.
+ */
+export function useResource<Resource extends ConsoleResource>(
+  kind: KindIdentity<Resource>,
+  id: string,
+  everyMs: number | false = false,
+) {
   return useQuery<Resource>({
     queryKey: itemKey(kind, id),
     queryFn: async ({ signal }) => (await kind.collection.get(id, { signal })).data,
+    refetchInterval: everyMs,
   });
 }
 

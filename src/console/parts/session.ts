@@ -1,20 +1,40 @@
 // The session of the page: who is signed in, what the session may do, its beginning and its end.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { Redemption } from "../../sdk/index.ts";
+import { useCallback, useEffect } from "react";
+import { PilviError, type Redemption } from "../../sdk/index.ts";
 import { client } from "./client.ts";
 
 export const ME_KEY = ["me"] as const;
 
+/** All tabs of a browser have one session: a tab says here that it changed. */
+const CHANNEL = "pilvi session";
+
+const RETRY_MS = 2_000;
+
 /** The user with the organizations and the abilities of the session. */
 export function useMe() {
-  return useQuery({ queryKey: ME_KEY, queryFn: async () => (await client.users.me()).data });
+  return useQuery({
+    queryKey: ME_KEY,
+    queryFn: async () => (await client.users.me()).data,
+    // Nothing else can be shown without it.
+    refetchInterval: ({ state }) => (isRefusal(state.error) ? false : state.error !== null && RETRY_MS),
+  });
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof PilviError && error.status === 401;
 }
 
 /** Whether the session may do something, such as `caches:write`; false until that is known. */
 export function useCan(ability: string): boolean {
+  return useAbilities()(ability);
+}
+
+/** As `useCan`, for several abilities. */
+export function useAbilities(): (ability: string) => boolean {
   const abilities = useMe().data?.meta.abilities ?? [];
-  return abilities.includes("*") || abilities.includes(ability);
+  return (ability) => abilities.includes("*") || abilities.includes(ability);
 }
 
 /** Signs in, and opens a page. @param next an address of this console. */
@@ -52,17 +72,50 @@ export function useSignOut() {
   const open = useOpen();
   return useMutation({
     mutationFn: () => client.sessions.delete("current"),
-    onSuccess: async () => await open("/sign-in"),
+    onSuccess: async () => {
+      announceChange();
+      await open("/sign-in");
+    },
   });
 }
 
-/** Shows another organization of the user. */
+/** Shows another organization of the user, in all tabs. */
 export function useSwitchOrganization() {
-  const open = useOpen();
+  const showAnew = useShowAnew();
   return useMutation({
     mutationFn: (id: string) => client.sessions.switchOrganization(id),
-    onSuccess: async () => await open(),
+    onSuccess: async () => {
+      announceChange();
+      await showAnew();
+    },
   });
+}
+
+/** Shows the present organization of the session when another tab has switched it, or the sign-in when it has ended. */
+export function useSessionOfOtherTabs(): void {
+  const showAnew = useShowAnew();
+  useEffect(() => {
+    const channel = new BroadcastChannel(CHANNEL);
+    channel.addEventListener("message", () => void showAnew());
+    return () => channel.close();
+  }, [showAnew]);
+}
+
+function announceChange(): void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage("changed");
+  channel.close();
+}
+
+/** Leads to the overview, and reads anew what belongs to the session. */
+function useShowAnew(): () => Promise<void> {
+  const cache = useQueryClient();
+  const navigate = useNavigate();
+  return useCallback(async () => {
+    cache.removeQueries({ type: "inactive" });
+    await navigate({ to: "/" });
+    await cache.resetQueries();
+  }, [cache, navigate]);
 }
 
 /** The secret of a one-time link, which browsers send to no server. */
@@ -71,7 +124,7 @@ export function secretOfLink(): string {
 }
 
 /** Opens a page without anything that was read before, which belongs to another session or organization. */
-function useOpen(): (next?: string) => Promise<void> {
+export function useOpen(): (next?: string) => Promise<void> {
   const cache = useQueryClient();
   const navigate = useNavigate();
   return async (next) => {

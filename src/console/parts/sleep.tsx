@@ -1,11 +1,12 @@
-// The sleep of an instance: its state, and the client that woke it last.
+// The sleep of an instance: its state, the client that woke it last, and earlier wakes.
 import type { CacheResource } from "../../sdk/index.ts";
 import { Facts, Section } from "./layout.tsx";
 import { Ago } from "./time.tsx";
+import { Wakes } from "./wakes.tsx";
 
 type Sleep = CacheResource["meta"]["sleep"];
 
-export function SleepSection({ sleep }: { sleep: Sleep }) {
+export function SleepSection({ id, sleep }: { id: string; sleep: Sleep }) {
   const { state, since, wakes, last_wake: wake } = sleep;
   const spans = Object.values(wake?.spans_ms ?? {});
   return (
@@ -32,6 +33,7 @@ export function SleepSection({ sleep }: { sleep: Sleep }) {
               ] as [string, string][])),
         ]}
       />
+      <Wakes id={id} />
     </Section>
   );
 }

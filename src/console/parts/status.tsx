@@ -6,8 +6,12 @@ const DOTS: Record<string, string> = {
   creating: "bg-work pulse",
   updating: "bg-work pulse",
   restarting: "bg-work pulse",
+  restoring: "bg-work pulse",
+  pending: "bg-work pulse",
   deleting: "bg-work pulse",
   unknown: "bg-bad",
+  failed: "bg-bad",
+  "restore failed": "bg-bad",
   asleep: "bg-rest",
 };
 

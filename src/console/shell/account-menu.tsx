@@ -1,6 +1,7 @@
 // The organization whose resources are shown, the other organizations of the user, and the end of the session.
 import { Menu } from "@base-ui/react/menu";
-import { Check, ChevronsUpDown, LogOut } from "lucide-react";
+import { useNavigate } from "@tanstack/react-router";
+import { Building2, Check, ChevronsUpDown, LogOut } from "lucide-react";
 import { useMe, useSignOut, useSwitchOrganization } from "../parts/session.ts";
 
 const ITEM = "flex min-h-8 cursor-pointer items-center gap-2 rounded-md px-2 data-highlighted:bg-hover";
@@ -8,6 +9,7 @@ const LABEL = "px-2 pt-1.5 pb-1 text-xs text-soft";
 
 export function AccountMenu() {
   const { data: me } = useMe();
+  const navigate = useNavigate();
   const signOut = useSignOut();
   const switchOrganization = useSwitchOrganization();
   const organizations = me?.meta.organizations ?? [];
@@ -39,6 +41,10 @@ export function AccountMenu() {
               ))}
             </Menu.Group>
             <Menu.Separator className="my-1 border-t border-line" />
+            <Menu.Item className={ITEM} onClick={() => void navigate({ to: "/settings/organizations" })}>
+              <Building2 size={14} aria-hidden />
+              Manage organizations
+            </Menu.Item>
             <Menu.Item className={ITEM} onClick={() => signOut.mutate()}>
               <LogOut size={14} aria-hidden />
               Sign out

@@ -1,12 +1,15 @@
 // The destinations of the navigation and of the command palette.
-import { Activity, LayoutGrid, type LucideIcon, Plus } from "lucide-react";
+import { Activity, ChartColumn, LayoutGrid, type LucideIcon, Plus, ScrollText } from "lucide-react";
 import { kinds } from "../kinds.ts";
 import { settingsPages } from "../pages/settings/index.ts";
+import { useAbilities } from "../parts/session.ts";
 
 export interface Destination {
   to: string;
   label: string;
   icon: LucideIcon;
+  /** Users without this ability do not see the page. */
+  ability?: string;
 }
 
 export interface NavigationGroup {
@@ -14,12 +17,14 @@ export interface NavigationGroup {
   destinations: Destination[];
 }
 
-export const navigation: NavigationGroup[] = [
+const navigation: NavigationGroup[] = [
   {
     label: "Organization",
     destinations: [
       { to: "/", label: "Overview", icon: LayoutGrid },
-      { to: "/activity", label: "Activity", icon: Activity },
+      { to: "/events", label: "Events", icon: Activity },
+      { to: "/usage", label: "Usage", icon: ChartColumn },
+      { to: "/activity", label: "Activity", icon: ScrollText, ability: "activity:read" },
     ],
   },
   {
@@ -31,6 +36,13 @@ export const navigation: NavigationGroup[] = [
     destinations: settingsPages.map(({ icon, page }) => ({ to: page.path, label: page.title, icon })),
   },
 ];
+
+/** The pages that the session may see. */
+export function useNavigation(): NavigationGroup[] {
+  const can = useAbilities();
+  const isShown = ({ ability }: Destination) => ability === undefined || can(ability);
+  return navigation.map(({ label, destinations }) => ({ label, destinations: destinations.filter(isShown) }));
+}
 
 /** What the palette can begin. */
 export const actions: Destination[] = kinds.map(({ path, noun }) => ({

@@ -6,7 +6,7 @@ import { kinds } from "../kinds.ts";
 import { Modal } from "../parts/dialog.tsx";
 import type { ConsoleResource } from "../parts/kind.ts";
 import type { ResourceList } from "../parts/resources.ts";
-import { actions, type Destination, navigation } from "./navigation.ts";
+import { actions, type Destination, useNavigation } from "./navigation.ts";
 
 const MAX_SHOWN = 12;
 
@@ -88,8 +88,9 @@ function PaletteItem(props: {
 /** Pages and actions, and the resources of the lists that were read already. */
 function useDestinations(): Destination[] {
   const cache = useQueryClient();
-  return useMemo(() => {
-    const resources = kinds.flatMap(({ name, path, icon }) => {
+  const pages = useNavigation().flatMap(({ destinations }) => destinations);
+  const resources = useMemo(() => {
+    return kinds.flatMap(({ name, path, icon }) => {
       const list = cache.getQueryData<ResourceList<ConsoleResource>>([name, "list"]);
       return (list?.items ?? []).map(({ id, attributes }) => ({
         to: `${path}/${id}`,
@@ -97,8 +98,8 @@ function useDestinations(): Destination[] {
         icon,
       }));
     });
-    return [...navigation.flatMap(({ destinations }) => destinations), ...actions, ...resources];
   }, [cache]);
+  return [...pages, ...actions, ...resources];
 }
 
 /** Whether the letters stand in the label in their order. */

@@ -5,8 +5,10 @@ import { Menu, X } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { kinds } from "../kinds.ts";
 import { IconButton } from "../parts/button.tsx";
-import { followEvents } from "../parts/live.ts";
+import { keepFresh } from "../parts/live.ts";
+import { useMe, useSessionOfOtherTabs } from "../parts/session.ts";
 import { OfflineBanner } from "./live-note.tsx";
+import { NoOrganization } from "./no-organization.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
 const Palette = lazy(() => import("./palette.tsx"));
@@ -14,7 +16,10 @@ const Palette = lazy(() => import("./palette.tsx"));
 export function Shell({ children }: { children: ReactNode }) {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [isMenuOpen, setMenuOpen] = useState(false);
-  useEvents();
+  const { data: me } = useMe();
+  const organizationId = me?.meta.organization_id;
+  useEvents(organizationId);
+  useSessionOfOtherTabs();
   usePaletteKey(() => setPaletteOpen(true));
   const main = useFocusOnNavigation();
   const openPalette = () => {
@@ -49,21 +54,22 @@ export function Shell({ children }: { children: ReactNode }) {
       </aside>
       <main id="content" ref={main} tabIndex={-1} className="min-w-0 outline-none">
         <OfflineBanner />
-        {children}
+        {organizationId === null ? <NoOrganization>{children}</NoOrganization> : children}
       </main>
       <Suspense>{isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}</Suspense>
     </div>
   );
 }
 
-/** Follows the events while the frame is shown. */
-function useEvents(): void {
+/** Follows the events of the organization while the frame shows it. */
+function useEvents(organizationId: string | null | undefined): void {
   const cache = useQueryClient();
   useEffect(() => {
+    if (organizationId === null || organizationId === undefined) return undefined;
     const ending = new AbortController();
-    void followEvents(cache, kinds, ending.signal);
+    void keepFresh(cache, { organizationId, kinds }, ending.signal);
     return () => ending.abort();
-  }, [cache]);
+  }, [cache, organizationId]);
 }
 
 function usePaletteKey(open: () => void): void {

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { AccountMenu } from "./account-menu.tsx";
 import { LiveNote } from "./live-note.tsx";
-import { navigation } from "./navigation.ts";
+import { useNavigation } from "./navigation.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
 
 const ITEM =
@@ -30,7 +30,7 @@ export function Sidebar({ openPalette, onNavigate }: { openPalette: () => void; 
         <kbd className="font-mono text-xs">Ctrl K</kbd>
       </button>
       <nav aria-label="Main" className="flex grow flex-col gap-4 overflow-y-auto">
-        {navigation.map(({ label, destinations }) => (
+        {useNavigation().map(({ label, destinations }) => (
           <div key={label}>
             <p className="mx-2.5 mt-0 mb-1 text-xs text-soft">{label}</p>
             <ul className="m-0 flex list-none flex-col gap-px p-0">

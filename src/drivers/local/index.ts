@@ -11,20 +11,27 @@ import {
   type WatchLine,
 } from "../../contracts/host-answers.ts";
 import { journalAnswerSchema } from "../../contracts/journal.ts";
+import { logSliceSchema } from "../../contracts/logs.ts";
 import { observationSchema } from "../../contracts/observation.ts";
 import { readingsAnswerSchema } from "../../contracts/readings.ts";
+import { debugEventSchema, type DebugEvent } from "../../contracts/realtime-debug.ts";
 import { ContractError, readAs, readJsonAs } from "../../contracts/read.ts";
 import { checkPath, hostPath, MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
-import type { Driver, WatchEvents } from "../driver.ts";
-import { readLines } from "./lines.ts";
+import type { Driver, MetricsQuery, WatchEvents } from "../driver.ts";
+import { backups } from "./backups.ts";
+import { inspections } from "./inspection.ts";
+import { readLines } from "../../contracts/lines.ts";
 
 /** How soon a lost watch is tried again; a restarted host is back within a few of these. */
 const RECONNECT_MS = 50;
 
 /** How long the host may take to return what a running engine has measured, which it does from memory. */
 const METRICS_TIMEOUT_MS = 10_000;
+
+/** Longer than any report, of which each character may be escaped. The host passes reports on unread. */
+const MAX_DEBUG_LINE_LENGTH = 32 * 1024;
 
 const ANSWER = "The answer of the host";
 
@@ -65,10 +72,11 @@ export function localDriver(
     const response = await ask(method, path, init);
     return readAs(schema, await response.json(), ANSWER);
   };
+  const timely = () => ({ signal: AbortSignal.timeout(metricsTimeoutMs) });
   /** Asks for what is new since an answer with this cursor. */
   const askAfter = <T>(schema: z.core.$ZodType<T>, path: string, cursor?: string): Promise<T> => {
     const query = new URLSearchParams(cursor === undefined ? {} : { cursor });
-    return askFor(schema, "GET", `${path}?${query}`, { signal: AbortSignal.timeout(metricsTimeoutMs) });
+    return askFor(schema, "GET", `${path}?${query}`, timely());
   };
   return {
     offer: () => askFor(offerSchema, "GET", "/offer"),
@@ -80,16 +88,16 @@ export function localDriver(
       askFor(observationSchema, "POST", `/instances/${id}/suspend`, { signal: signal ?? null }),
     remove: async (id) => void (await ask("DELETE", `/instances/${id}`)),
     observe: (id) => askFor(observationSchema, "GET", `/instances/${id}`),
-    metrics: (id, { part, periodSeconds }) => {
-      const query = new URLSearchParams({
-        period: String(periodSeconds),
-        ...(part !== undefined && { part }),
-      });
-      const signal = AbortSignal.timeout(metricsTimeoutMs);
-      return askFor(seriesSchema, "GET", `/instances/${id}/metrics?${query}`, { signal });
-    },
+    metrics: (id, query) =>
+      askFor(seriesSchema, "GET", `/instances/${id}/metrics?${metricsParameters(query)}`, timely()),
     figures: (id, signal) =>
       askFor(figuresSchema, "GET", `/instances/${id}/figures`, { signal: signal ?? null }),
+    debug: (id, part, signal) =>
+      debugEvents(() => ask("GET", `/instances/${id}/debug?${new URLSearchParams({ part })}`, { signal })),
+    logs: (id, query, signal) =>
+      askFor(logSliceSchema, "POST", `/instances/${id}/logs`, { body: JSON.stringify(query), signal }),
+    ...inspections({ ask, askFor }),
+    ...backups({ ask, askFor }),
     storage: (cursor) => askAfter(storageReadingSchema, "/storage", cursor),
     readings: (cursor) => askAfter(readingsAnswerSchema, "/readings", cursor),
     freePorts: (ports, signal) =>
@@ -98,6 +106,18 @@ export function localDriver(
       (await askFor(journalAnswerSchema, "GET", `/journal?after=${after}`, { signal })).records,
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal, log),
   };
+}
+
+function metricsParameters({ part, periodSeconds }: MetricsQuery): URLSearchParams {
+  return new URLSearchParams({ period: String(periodSeconds), ...(part !== undefined && { part }) });
+}
+
+/** @throws PublicError when the host cannot be reached or refuses. */
+async function* debugEvents(open: () => Promise<Response>): AsyncGenerator<DebugEvent> {
+  const { body } = await open();
+  if (body === null) return;
+  for await (const line of readLines(body, MAX_DEBUG_LINE_LENGTH))
+    yield readJsonAs(debugEventSchema, line, ANSWER);
 }
 
 async function follow(

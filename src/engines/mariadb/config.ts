@@ -2,14 +2,22 @@
 import { join, relative } from "node:path";
 import type { MysqlSpec } from "../../contracts/instance-spec.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
+import type { InstalledEngine } from "../installed-engine.ts";
 import { megabytes } from "../memory.ts";
+import { logSettings } from "./backup/binary-log.ts";
 
 /** The unix socket's name in the run folder. */
 export const SOCKET_NAME = "engine.sock";
 
 /** All files of the configuration folder. */
 export function configFiles(context: EngineContext<MysqlSpec>): Record<string, string> {
-  const lines = [...places(context), ...network(context), ...sizes(context), ...FIXED];
+  const lines = [
+    ...places(context),
+    ...network(context),
+    ...sizes(context),
+    ...FIXED,
+    ...logSettings(context),
+  ];
   return { "mariadb.cnf": `[mariadbd]\n${lines.join("\n")}\n` };
 }
 
@@ -41,12 +49,13 @@ function places({ paths, installed }: EngineContext<MysqlSpec>): string[] {
     // A customer has no right to files of the server; this setting is a second barrier behind the first.
     `secure_file_priv=${paths.runDir}`,
     `pid-file=${join(paths.runDir, "engine.pid")}`,
-    ...(installed.origin === "store" ? storePlaces(installed.home) : []),
+    ...programPlaces(installed),
   ];
 }
 
 /** A MariaDB that was unpacked elsewhere does not find its own files, which it expects under /usr. */
-function storePlaces(home: string): string[] {
+export function programPlaces({ origin, home }: InstalledEngine): string[] {
+  if (origin !== "store") return [];
   const share = join(home, "usr/share/mysql");
   return [
     `basedir=${join(home, "usr")}`,

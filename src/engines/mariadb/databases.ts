@@ -51,6 +51,11 @@ async function makeSure(
 ): Promise<void> {
   const { name } = database;
   const isMade = made.has(name);
+  if (!isThere && made.isOfOrigin()) {
+    // An empty database in its place would pass for the restored one.
+    if (isGranted) await revoke(db, database);
+    return await made.remove(name);
+  }
   if (isThere && isGranted && !isMade) throw isInTheWay(name);
   if (!isThere) {
     // With the grant of an earlier database, a customer could make a database of this name just now.

@@ -11,9 +11,13 @@ import { grantedMemory } from "../memory.ts";
 import { isReady } from "./admin.ts";
 import { applySpec, restoreUsers } from "./apply.ts";
 import { configFiles, SOCKET_NAME } from "./config.ts";
+import { inspection } from "./inspection.ts";
 import { firstData } from "./install-db.ts";
+import { readLogLine } from "./log-line.ts";
 import { reading } from "./reading.ts";
 import { blockingActivity, users } from "./sessions.ts";
+import { lastLogArgs, prepareLog } from "./backup/binary-log.ts";
+import { backup } from "./backup/index.ts";
 
 /** The longest error from the log, which may quote a customer's text. */
 const MAX_REASON_CHARACTERS = 300;
@@ -29,9 +33,16 @@ export const mariadb: Engine<MysqlSpec> & { program: ForeignProgram } = {
   majorOf: (version) => firstNumbers(version, 2),
   limits,
   files: configFiles,
-  args: ({ paths }) => [`--defaults-file=${join(paths.confDir, "mariadb.cnf")}`],
+  args: (context) => [
+    `--defaults-file=${join(context.paths.confDir, "mariadb.cnf")}`,
+    ...lastLogArgs(context),
+  ],
+  // The keeper may read new files of the log, and not write to them.
+  env: () => ({ UMASK: "0640" }),
+  prepare: prepareLog,
   socketName: () => SOCKET_NAME,
   readyLine: /ready for connections/,
+  readLogLine,
   firstData,
   apply: applySpec,
   restoreUsers,
@@ -39,6 +50,8 @@ export const mariadb: Engine<MysqlSpec> & { program: ForeignProgram } = {
   blockingActivity,
   users,
   reading,
+  inspection,
+  backup,
   stopSignal: "SIGTERM",
   stopTimeoutMs: 60_000,
   explain,

@@ -15,9 +15,10 @@ export const program: ForeignProgram = {
   },
   debian: {
     // `mariadb-install-db` of the server package needs `my_print_defaults` of the client package.
-    packages: ["mariadb-server-core", "mariadb-client-core"],
+    packages: ["mariadb-server-core", "mariadb-client-core", "mariadb-backup"],
     program: "usr/sbin/mariadbd",
     tools: ["usr/bin/mariadb"],
+    files: ["usr/bin/mariadb-backup", "usr/bin/mbstream"],
   },
   client: {
     names: ["mariadb", "mysql"],

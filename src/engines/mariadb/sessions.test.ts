@@ -5,6 +5,7 @@ import { TestMariaDb } from "../../../tests/support/engines/mariadb.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import type { MysqlSpec } from "../../contracts/instance-spec.ts";
 import type { EngineContext } from "../engine.ts";
+import { inspection } from "./inspection.ts";
 import { blockingActivity, users } from "./sessions.ts";
 
 let server: TestMariaDb;
@@ -40,6 +41,18 @@ test("a transaction that begins between two questions forbids a stop at the seco
   expect(await reason()).toBe('The user "app" is in the middle of a transaction.');
   await db.unsafe("commit");
   expect(await reason()).toBeNull();
+  await db.close();
+});
+
+test("queries show a transaction that began after the list of transactions was read", async () => {
+  const request = { withIdle: false };
+  const db = await session("select 1");
+  // The server answers the next reader from this list, unless that waits.
+  await server.admin("select count(*) from information_schema.innodb_trx");
+  await db.unsafe("start transaction with consistent snapshot");
+  const { queries } = await inspection.queries(context(), request);
+  expect(queries.map(({ state }) => state)).toEqual(["idle_in_transaction"]);
+  await db.unsafe("commit");
   await db.close();
 });
 

@@ -8,18 +8,14 @@ import type { EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 import { MAX_USERS, MAX_VERIFIER_BYTES, type UserList } from "../users.ts";
 import { asAdmin } from "./admin.ts";
+import { BACKUP_USER } from "./backup/account.ts";
+import { STALE_MS } from "./transactions.ts";
 
 /** Accounts that come with the server, or are the host's own. */
-const SYSTEM_USERS = ["root", "mysql", "mariadb.sys"];
+const SYSTEM_USERS = ["root", "mysql", "mariadb.sys", BACKUP_USER];
 
 /** The server's name for the user of a connection before its login. */
-const NOBODY = "unauthenticated user";
-
-/**
- * For how long the list of transactions must not be read until the server makes it anew, with some to spare, in
- * milliseconds.
- */
-const STALE_MS = 110;
+export const NOBODY = "unauthenticated user";
 
 /** How often the list is asked for; clients that read it all the time keep the server from making it anew. */
 const ATTEMPTS = 20;

@@ -3,10 +3,19 @@ import { SQL } from "bun";
 import type { PostgresSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { LockTimeout, type EngineContext } from "../engine.ts";
+import { INSPECTION_TIMEOUT_MS } from "../inspection.ts";
 import { ADMIN_NAME } from "./config.ts";
 
 /** The host's own database, in which no customer may create anything. */
 export const OWN_DATABASE = "postgres";
+
+/** How long an inspection waits for a lock. */
+const LOCK_TIMEOUT_MS = 1_000;
+
+/** Where the administrator reaches a Postgres. */
+export interface AdminPlace {
+  paths: { socket: string };
+}
 
 /** Whether the administrator can log in and query. */
 export async function isReady(context: EngineContext<PostgresSpec>): Promise<boolean> {
@@ -19,21 +28,68 @@ export async function isReady(context: EngineContext<PostgresSpec>): Promise<boo
   }
 }
 
-/** Runs `work` as the administrator. @throws when the connection cannot be made. */
+/**
+ * Runs `work` as the administrator.
+ * @param timeoutMs closes the connection when it is over, so that `work` fails; left out, `work` may take any time.
+ * @throws when the connection cannot be made.
+ */
 export async function asAdmin<T>(
-  context: EngineContext<PostgresSpec>,
+  context: AdminPlace,
   database: string,
   work: (db: SQL) => Promise<T>,
+  timeoutMs?: number,
 ): Promise<T> {
   return await withSocket(context.paths.socket, async (path) => {
     const login = { adapter: "postgres", path, username: ADMIN_NAME, password: "", database } as const;
     const db = new SQL({ ...login, max: 1, connectionTimeout: 5 });
+    const timer =
+      timeoutMs === undefined ? undefined : setTimeout(() => void db.close({ timeout: 0 }), timeoutMs);
     try {
       return await work(db);
     } finally {
+      clearTimeout(timer);
       await db.close();
     }
   });
+}
+
+/** A session of the administrator that stays open. */
+export interface AdminSession {
+  db: SQL;
+  /** May be called again, and never throws. */
+  close(): Promise<void>;
+}
+
+/** Opens a session that lasts until it is closed. @throws when the connection cannot be made. */
+export async function holdAdmin(context: AdminPlace, database: string): Promise<AdminSession> {
+  const opened = Promise.withResolvers<SQL>();
+  const over = Promise.withResolvers<void>();
+  const held = asAdmin(context, database, async (db) => {
+    await db`select 1`;
+    opened.resolve(db);
+    await over.promise;
+  }).catch(opened.reject);
+  const close = async () => {
+    over.resolve();
+    await held;
+  };
+  return { db: await opened.promise, close };
+}
+
+/**
+ * Runs `work` in the host's own database for a bounded time, whatever the engine or a customer's lock waits for.
+ * @throws when the connection cannot be made, or the time is over.
+ */
+export async function inspect<T>(
+  context: EngineContext<PostgresSpec>,
+  work: (db: SQL) => Promise<T>,
+): Promise<T> {
+  const bounds = `set statement_timeout = ${INSPECTION_TIMEOUT_MS}; set lock_timeout = ${LOCK_TIMEOUT_MS}`;
+  const bounded = async (db: SQL) => {
+    await db.unsafe(bounds).simple();
+    return await work(db);
+  };
+  return await asAdmin(context, OWN_DATABASE, bounded, INSPECTION_TIMEOUT_MS);
 }
 
 const LOCK_NOT_AVAILABLE = "55P03";

@@ -3,6 +3,8 @@ import type { SQL } from "bun";
 import type { PostgresSpec } from "../../contracts/instance-spec.ts";
 import type { DatabaseFault, DataState, EngineContext } from "../engine.ts";
 import { asAdmin, heldUpOr, identifier, literal, OWN_DATABASE } from "./admin.ts";
+import { awaitRoles } from "./backup/replica.ts";
+import { ensureSlot } from "./backup/slot.ts";
 import { LOGIN_BREAKER } from "./config.ts";
 import { bringDatabasesTo } from "./databases.ts";
 import { CUSTOMER_NAME, FIRST_DATABASE } from "./initdb.ts";
@@ -22,6 +24,11 @@ export async function applySpec(
   data: DataState,
 ): Promise<DatabaseFault[]> {
   const { spec } = context;
+  // Roles and databases of a replica come with the log.
+  if (spec.replicaOf !== undefined) {
+    await awaitRoles(context);
+    return [];
+  }
   // The administrator cannot drop the database that it is logged into.
   const isFirstKept = spec.databases.some(
     ({ name, desiredState }) => name === FIRST_DATABASE && desiredState === "present",
@@ -29,6 +36,8 @@ export async function applySpec(
   const database = data.isNew && isFirstKept ? NEW_DATABASE : OWN_DATABASE;
   return await asAdmin(context, database, async (db) => {
     await setRoles(spec, db, data.isNew ? new Set([CUSTOMER_NAME]) : await rolesIn(spec, db));
+    const keepsLog = spec.keepsLog === true;
+    if (keepsLog || !data.isNew) await ensureSlot(db, keepsLog);
     return await bringDatabasesTo(spec, db, data);
   });
 }

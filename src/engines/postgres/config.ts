@@ -4,6 +4,7 @@ import type { PostgresSpec } from "../../contracts/instance-spec.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 import { megabytes } from "../memory.ts";
+import { readControlFile } from "./control-file.ts";
 
 /** The port in the name of the socket, for a Postgres without a port. */
 const USUAL_PORT = 5432;
@@ -24,8 +25,11 @@ export function socketName({ exposure }: PostgresSpec): string {
 
 /** All files of the configuration folder. */
 export function configFiles(context: EngineContext<PostgresSpec>): Record<string, string> {
+  const { keepsLog, replicaOf } = context.spec;
+  const ofLog = [...(keepsLog === true ? KEPT_LOG : []), ...(replicaOf === undefined ? [] : FOLLOWING)];
+  const settings = [...places(context), ...sizes(context), ...FIXED, ...ofLog];
   return {
-    "postgresql.conf": `${[...places(context), ...sizes(context), ...FIXED].join("\n")}\n`,
+    "postgresql.conf": `${settings.join("\n")}\n`,
     "pg_hba.conf": `${accessRules(context).join("\n")}\n`,
     "pg_ident.conf": `host "${hostUser("Postgres")}" ${ADMIN_NAME}\n`,
   };
@@ -35,6 +39,8 @@ const FIXED = [
   "unix_socket_permissions = 0770",
   "password_encryption = scram-sha-256",
   "shared_preload_libraries = 'pg_stat_statements'",
+  // The engine reserves memory for so many statements; its default of 5,000 takes 1 to 2 MB more.
+  "pg_stat_statements.max = 1000",
   "wal_level = replica",
   "max_wal_senders = 0",
   "min_wal_size = 32MB",
@@ -47,6 +53,27 @@ const FIXED = [
   "log_timezone = 'UTC'",
   "timezone = 'UTC'",
   "lc_messages = 'C'",
+];
+
+/** Settings of a Postgres that keeps its log. */
+const KEPT_LOG = [
+  // The slot of the archive, and one for each backup under way.
+  "max_replication_slots = 4",
+  // So much may a target cost that cannot be reached; beyond it the log in the archive ends.
+  "max_slot_wal_keep_size = 4GB",
+  "wal_compression = on",
+];
+
+/** Settings of a replica. */
+const FOLLOWING = [
+  "hot_standby = on",
+  // How often Postgres looks for more log.
+  "wal_retrieve_retry_interval = 250ms",
+  // The host writes all segments, so none of the former may get the name of a later one.
+  "wal_recycle = off",
+  "recovery_target_timeline = 'current'",
+  // Each start is the host's, which looks first whether it would be that of a replica.
+  "restart_after_crash = off",
 ];
 
 function places({ paths, spec, address }: EngineContext<PostgresSpec>): string[] {
@@ -69,10 +96,22 @@ function sizes({ limits, spec }: EngineContext<PostgresSpec>): string[] {
     `effective_cache_size = ${megabytes(memoryBytes * 0.75, { min: 64, max: 1024 ** 2 })}MB`,
     `work_mem = ${megabytes(memoryBytes / 256, { min: 2, max: 32 })}MB`,
     `maintenance_work_mem = ${megabytes(memoryBytes / 16, { min: 16, max: 1024 })}MB`,
-    `max_connections = ${spec.maxConnections + RESERVED_CONNECTIONS}`,
+    `max_connections = ${connectionsOf(spec)}`,
     `superuser_reserved_connections = ${RESERVED_CONNECTIONS}`,
     `max_parallel_workers_per_gather = ${Math.min(2, Math.floor(spec.cpus ?? 2))}`,
   ];
+}
+
+/** All connections, Pilvi's own included. */
+function connectionsOf({ maxConnections }: PostgresSpec): number {
+  return maxConnections + RESERVED_CONNECTIONS;
+}
+
+/** Arguments of a replica. It may have no fewer connections than its primary had when it wrote the log. */
+export function followingArgs({ spec, paths }: EngineContext<PostgresSpec>): string[] {
+  if (spec.replicaOf === undefined) return [];
+  const least = readControlFile(paths.dataDir)?.maxConnections ?? 0;
+  return least <= connectionsOf(spec) ? [] : ["-c", `max_connections=${least}`];
 }
 
 /** The administrator logs in through the socket only; every other role proves a password. */

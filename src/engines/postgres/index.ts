@@ -11,11 +11,18 @@ import { firstNumbers } from "../versions.ts";
 import { program } from "./program.ts";
 import { isReady } from "./admin.ts";
 import { applySpec, restoreUsers } from "./apply.ts";
-import { configFiles, socketName } from "./config.ts";
+import { backup } from "./backup/index.ts";
+import { assertFollows } from "./backup/replica.ts";
+import { ensureLogAccess } from "./backup/log-access.ts";
+import { configFiles, followingArgs, socketName } from "./config.ts";
 import { creatableExtensions } from "./extensions.ts";
 import { firstData } from "./initdb.ts";
+import { inspection } from "./inspection.ts";
+import { mockNonceOf } from "./mock-nonce.ts";
+import { readLogLine } from "./log-line.ts";
 import { reading } from "./reading.ts";
 import { blockingActivity, users } from "./sessions.ts";
+import { dropLargeStatistics } from "./statements.ts";
 
 /** The longest error from the log, which may quote a customer's text. */
 const MAX_REASON_CHARACTERS = 300;
@@ -37,17 +44,32 @@ export const postgres: Engine<PostgresSpec> & { program: ForeignProgram } = {
   majorOf: (version) => firstNumbers(version, 1),
   limits,
   files: configFiles,
-  args: ({ paths }) => ["-D", paths.dataDir, "-c", `config_file=${paths.confDir}/postgresql.conf`],
+  prepare: ensureLogAccess,
+  beforeStart: (context) => {
+    assertFollows(context);
+    dropLargeStatistics(context);
+  },
+  args: (context) => [
+    "-D",
+    context.paths.dataDir,
+    "-c",
+    `config_file=${context.paths.confDir}/postgresql.conf`,
+    ...followingArgs(context),
+  ],
   socketName,
   pidFiles: ({ paths }) => [join(paths.dataDir, "postmaster.pid"), `${paths.socket}.lock`],
-  readyLine: /database system is ready to accept connections/,
+  readyLine: /database system is ready to accept (?:read-only )?connections/,
+  readLogLine,
   firstData,
   apply: applySpec,
   restoreUsers,
   isReady,
   blockingActivity,
   users,
+  mockNonce: mockNonceOf,
   reading,
+  inspection,
+  backup,
   extensions: creatableExtensions,
   env: ({ spec }) => (isStore(spec) ? {} : SESSIONS_FIRST),
   fitsProcessLimit: true,

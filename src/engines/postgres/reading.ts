@@ -43,7 +43,10 @@ export async function reading(context: EngineContext<PostgresSpec>): Promise<Eng
                (count(*) filter (where state = 'idle'))::float8 as "idleConnections",
                (count(*) filter (where state like 'idle in transaction%'))::float8 as "idleInTransactionConnections"
         from pg_stat_activity where backend_type = 'client backend' and usename is distinct from ${ADMIN_NAME}) sessions,
-      (select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as "walBytes") log`,
+      (
+        select pg_wal_lsn_diff(
+          case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end,
+          '0/0')::float8 as "walBytes") log`,
   );
   if (row === undefined) throw new Error("Postgres gave no figures");
   return { isPerProcess: false, counters: pick(row, COUNTERS), gauges: pick(row, GAUGES) };

@@ -42,14 +42,14 @@ afterEach(async () => {
 test("a configuration is sent whole, with the limit in force", async () => {
   answer = () => new Response(null, { status: 204 });
   await applySpec(context);
-  expect(asked).toEqual(['PUT /v1/config {"maxConnections":90,"applications":[]}']);
+  expect(asked).toEqual(['PUT /v2/config {"maxConnections":90,"applications":[]}']);
 });
 
 test("clients are dismissed by a configuration without applications", async () => {
   answer = () => new Response(null, { status: 204 });
   const spec = { ...context.spec, applications: [{ id: "wsa-1" }] } as unknown as RealtimeSpec;
   await dismiss({ ...context, spec });
-  expect(asked).toEqual(['PUT /v1/config {"maxConnections":90,"applications":[]}']);
+  expect(asked).toEqual(['PUT /v2/config {"maxConnections":90,"applications":[]}']);
 });
 
 test("a server of another version is refused as such", async () => {
@@ -85,7 +85,7 @@ test("metrics are of the cluster or of one application, and a malformed answer i
   answer = () => Response.json(series);
   expect(await metrics(context, { periodSeconds: 60 })).toEqual(series);
   await metrics(context, { periodSeconds: 60, part: "wsa-1" });
-  expect(asked).toEqual(["GET /v1/metrics?id=ws-1&period=60", "GET /v1/metrics?id=wsa-1&period=60"]);
+  expect(asked).toEqual(["GET /v2/metrics?id=ws-1&period=60", "GET /v2/metrics?id=wsa-1&period=60"]);
   answer = () => Response.json({ connectionCount: "many" });
   await expect(metrics(context, { periodSeconds: 60 })).rejects.toThrow();
 });

@@ -16,6 +16,9 @@ type Context = EngineContext<RealtimeSpec>;
 /** The server answers from memory; a server that takes longer is too busy to be of use. */
 const TIMEOUT_MS = 5_000;
 
+/** The signal ends a question; a watched application may be silent. */
+const NO_TIMEOUT = { timeout: false } as const;
+
 const ANSWER = "The answer of the realtime server";
 
 /** Sends the server its applications, limits, origins and secrets; the first time, it begins to listen for clients. */
@@ -65,15 +68,28 @@ export async function figures(context: Context): Promise<Figures> {
   };
 }
 
+/** The reports of an application, passed on as they come. */
+export async function debug(
+  context: Context,
+  part: string,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const query = new URLSearchParams({ id: part });
+  const { body } = await ask(context, `/debug?${query}`, { signal });
+  if (body === null) throw new PublicError("The realtime server does not report anything.");
+  return body;
+}
+
 function prefixed(prefix: string, values: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]));
 }
 
 async function ask({ paths }: Context, path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(`http://localhost${realtimePath(path)}`, {
+    signal: AbortSignal.timeout(TIMEOUT_MS),
     ...init,
     unix: socketAddress(paths.socket),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...NO_TIMEOUT,
   }).catch((error: unknown) => {
     throw new PublicError("The realtime server does not answer.", error);
   });

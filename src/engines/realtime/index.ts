@@ -11,7 +11,8 @@ import { PublicError } from "../../lib/errors.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import type { Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
-import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
+import { applySpec, debug, dismiss, figures, isReady, metrics } from "./control.ts";
+import { readLogLine } from "./log-line.ts";
 
 const CONFIG_FILE = "realtime.json";
 const versioned = z.looseObject({ version: z.literal(REALTIME_VERSION) });
@@ -51,6 +52,7 @@ export const realtime: Engine<RealtimeSpec> = {
   socketName: () => "control.sock",
   sharesPort: true,
   readyLine: /realtime server is ready/,
+  readLogLine,
   apply: async (context) => {
     await applySpec(context);
     return [];
@@ -59,6 +61,7 @@ export const realtime: Engine<RealtimeSpec> = {
   isOutdated,
   metrics,
   figures,
+  debug,
   dismiss,
   env: () => REALTIME_ENV,
   stopSignal: "SIGTERM",

@@ -5,7 +5,7 @@ import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { PersistenceError, type EngineContext, type EngineReading, type Usage } from "../engine.ts";
 import { eachClient, fieldsOf, type Client } from "./client-list.ts";
-import { ADMIN_NAME, customerRules, hasRules } from "./config.ts";
+import { ADMIN_NAME, passwordsOf, readUsersFile, userRules, usersFile } from "./config.ts";
 
 /**
  * Activities during which a client must stay connected, in the order of the report. A blocking command comes first,
@@ -51,15 +51,21 @@ export async function isReady(context: EngineContext<CacheSpec>): Promise<boolea
 }
 
 /**
- * Gives the customers of a running engine the rights that a start would give them now: an earlier Pilvi may have
- * started it with others.
+ * Gives the customers of a running engine the passwords and the rights of the spec: their passwords may have changed,
+ * or an earlier Pilvi may have started the engine with other rights. Connections stay, except for those of a user whose
+ * former passwords all end.
  * @throws when the engine does not answer.
  */
-export async function renewRules(context: EngineContext<CacheSpec>): Promise<void> {
-  if (hasRules(context)) return;
+export async function setUsers(context: EngineContext<CacheSpec>): Promise<void> {
+  const [former, users] = [readUsersFile(context), usersFile(context)];
+  if (former === users) return;
+  const { spec, installed } = context;
   await asAdmin(context, async (client) => {
-    for (const { name } of context.spec.users)
-      await client.send("ACL", ["SETUSER", name, ...customerRules(context)]);
+    for (const user of spec.users) {
+      await client.send("ACL", ["SETUSER", user.name, "resetpass", ...userRules(user, installed)]);
+      if (passwordsOf(user).some((password) => former.includes(password))) continue;
+      await client.send("CLIENT", ["KILL", "USER", user.name]);
+    }
   });
 }
 
@@ -119,7 +125,7 @@ export async function reading(context: EngineContext<CacheSpec>): Promise<Engine
 }
 
 /** The keys of all databases, of lines such as `db0:keys=3,expires=1,avg_ttl=0`. */
-function keysIn(info: Record<string, string>): number {
+export function keysIn(info: Record<string, string>): number {
   const lines = Object.entries(info).filter(([field]) => /^db\d+$/.test(field));
   return lines.reduce((sum, [, line]) => sum + Number(/keys=(\d+)/.exec(line)?.[1] ?? 0), 0);
 }
@@ -150,7 +156,8 @@ function isPositive(field: string | undefined): boolean {
   return Number(field ?? 0) > 0;
 }
 
-async function asAdmin<T>(
+/** Does the work with a session of the administrator. @throws when the engine does not answer. */
+export async function asAdmin<T>(
   context: EngineContext<CacheSpec>,
   work: (client: Bun.RedisClient) => Promise<T>,
 ): Promise<T> {

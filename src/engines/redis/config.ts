@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CacheSpec } from "../../contracts/instance-spec.ts";
+import type { InstanceUser } from "../../contracts/users.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 import { CUSTOMER_OOM_SCORE } from "../../lib/oom-score.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
@@ -50,7 +51,8 @@ const DENIED_SUBCOMMANDS_BEFORE_7 = [
 /** Above the score of every other process that serves customers. */
 const SAVING_OOM_SCORE = 800;
 
-const USERS_FILE = "users.acl";
+/** The users with their passwords and rights; a change of them needs no restart, see `setUsers`. */
+export const USERS_FILE = "users.acl";
 
 /** The unix socket's name in the run folder. */
 export const SOCKET_NAME = "engine.sock";
@@ -59,7 +61,7 @@ export const SOCKET_NAME = "engine.sock";
 export function configFiles(context: EngineContext<CacheSpec>): Record<string, string> {
   const files: Record<string, string> = {
     "engine.conf": `${settings(context).join("\n")}\n`,
-    [USERS_FILE]: `${aclLines(context).join("\n")}\n`,
+    [USERS_FILE]: usersFile(context),
   };
   if (context.certificate !== null) {
     files["tls.crt"] = context.certificate.cert;
@@ -113,24 +115,31 @@ function listening({ spec, address, certificate, paths }: EngineContext<CacheSpe
   ];
 }
 
-/** Whether the engine was started with the rights that a start would give customers now. */
-export function hasRules(context: EngineContext<CacheSpec>): boolean {
-  return readFileSync(join(context.paths.confDir, USERS_FILE), "utf8").includes(
-    customerRules(context).join(" "),
-  );
+/** The file of users that the engine was started with, or was brought to since. */
+export function readUsersFile({ paths }: EngineContext<CacheSpec>): string {
+  return readFileSync(join(paths.confDir, USERS_FILE), "utf8");
 }
 
-function aclLines(context: EngineContext<CacheSpec>): string[] {
-  const { spec, adminPassword } = context;
-  const rules = customerRules(context).join(" ");
-  return [
+/** The file of users by the spec. */
+export function usersFile({ spec, adminPassword, installed }: EngineContext<CacheSpec>): string {
+  const lines = [
     `user ${ADMIN_NAME} on #${sha256Hex(adminPassword)} ~* &* +@all`,
-    ...spec.users.map((user) => `user ${user.name} on #${user.verifier} ${rules}`),
+    ...spec.users.map((user) => ["user", user.name, "on", ...userRules(user, installed)].join(" ")),
   ];
+  return `${lines.join("\n")}\n`;
 }
 
-/** The rights of every user of a customer, as rules of the engine. */
-export function customerRules({ installed }: Pick<EngineContext<CacheSpec>, "installed">): string[] {
+/** The passwords and the rights of a customer's user, as rules of the engine. */
+export function userRules(user: InstanceUser, installed: Pick<InstalledEngine, "version">): string[] {
+  return [...passwordsOf(user), ...customerRules(installed)];
+}
+
+/** The rules that let a user log in with its current password, and with the former password until that ends. */
+export function passwordsOf({ verifier, former }: InstanceUser): string[] {
+  return [`#${verifier}`, ...(former === undefined ? [] : [`#${former.verifier}`])];
+}
+
+function customerRules(installed: Pick<InstalledEngine, "version">): string[] {
   return [...CUSTOMER_RULES, ...(isBefore7(installed) ? DENIED_SUBCOMMANDS_BEFORE_7 : DENIED_SUBCOMMANDS)];
 }
 

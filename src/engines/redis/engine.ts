@@ -6,8 +6,10 @@ import type { ForeignProgram } from "../foreign-program.ts";
 import type { Engine } from "../engine.ts";
 import { firstNumbers } from "../versions.ts";
 import { grantedMemory } from "../memory.ts";
-import { blockingActivity, isReady, reading, renewRules, usage } from "./admin.ts";
-import { configFiles, SOCKET_NAME } from "./config.ts";
+import { blockingActivity, isReady, reading, setUsers, usage } from "./admin.ts";
+import { backup } from "./backup/index.ts";
+import { configFiles, SOCKET_NAME, USERS_FILE } from "./config.ts";
+import { readLogLine } from "./log-line.ts";
 import { totalMemory } from "./memory.ts";
 import { adoptSnapshot } from "./persistence.ts";
 
@@ -27,20 +29,23 @@ export function redisLike(
     majorOf: (version) => firstNumbers(version, 1),
     limits,
     files: configFiles,
+    appliedFiles: [USERS_FILE],
     prepare: adoptSnapshot,
     args: ({ paths }) => [join(paths.confDir, "engine.conf")],
     socketName: () => SOCKET_NAME,
     // Up to Redis 7.0 an engine with only a unix socket says it in other words: "The server is now ready to …".
     readyLine: /[Rr]eady to accept connections/,
+    readLogLine,
     fitsProcessLimit: true,
     apply: async (context) => {
-      await renewRules(context);
+      await setUsers(context);
       return [];
     },
     isReady,
     blockingActivity,
     usage,
     reading,
+    backup,
     shutdownRefusedPattern: /can't exit|Errors trying to shut down/i,
     stopSignal: "SIGTERM",
     // The engine may first have to write all keys. `pilvi up` waits some longer than this for a host that ends.

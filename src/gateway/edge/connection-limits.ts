@@ -41,6 +41,11 @@ export class ConnectionLimits<Client extends Customer> {
     return true;
   }
 
+  /** How many clients of a route have logged in. */
+  countOf(route: string): number {
+    return this.#customers.countOf(route);
+  }
+
   /** The client has gone. */
   left(route: string, client: Client): void {
     this.#preAuth.remove(route, client);

@@ -7,7 +7,7 @@ export interface Customer {
   readonly address: string;
   /** Whether the client is connected to an engine, which takes a second descriptor. */
   readonly isAttached: boolean;
-  /** When the client or its engine sent bytes last, by the loop's clock, in milliseconds. */
+  /** When the client or its engine sent bytes last, by the gateway's clock, in milliseconds. */
   readonly usedAtMs: number;
   close(): void;
 }
@@ -30,6 +30,11 @@ export class Customers<Client extends Customer> {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** How many clients of a route have logged in. */
+  countOf(route: string): number {
+    return this.#byRoute.get(route)?.size ?? 0;
   }
 
   /** @returns false when the route has `most` clients already. */

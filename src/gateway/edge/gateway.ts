@@ -3,6 +3,7 @@ import { postgresHandler } from "../postgres/index.ts";
 import { mysqlHandler } from "../mysql/index.ts";
 import { redisHandler } from "../redis/index.ts";
 import { TooManyClients, type ProtocolHandler } from "../backend.ts";
+import { ClientCounts } from "./client-counts.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { FAREWELLS } from "./farewells.ts";
 import { InstanceBackend } from "../instance/instance-backend.ts";
@@ -10,15 +11,15 @@ import { MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
 import type { GatewayMessage, HostMessage, Protocol, Route } from "../../contracts/gateway-link.ts";
 import type { Log } from "../../lib/line-log.ts";
 import type { Parcel } from "../../lib/socket-courier.ts";
-import { openFileLimit } from "../../lib/open-files.ts";
-import { libc } from "../reactor/libc.ts";
-import { AddressLink } from "../reactor/address-link.ts";
-import { ClientSocket, type TlsPolicy } from "../reactor/client-socket.ts";
-import { HostLink } from "../reactor/host-link.ts";
-import { Listener } from "../reactor/listener.ts";
-import type { Reactor } from "../reactor/reactor.ts";
+import { sockets } from "../../lib/socket-calls.ts";
+import { AddressLink } from "../sockets/address-link.ts";
+import { ClientSocket, type TlsPolicy } from "../sockets/client-socket.ts";
+import { HostLink } from "../sockets/host-link.ts";
+import type { Socket } from "bun";
+import { Listener } from "../sockets/listener.ts";
+import type { SocketPool } from "../sockets/socket-pool.ts";
+import type { SocketOwner } from "../sockets/handlers.ts";
 import { isLoopbackPeer, outOfReach } from "./reach.ts";
-import { GcScheduler } from "./gc-scheduler.ts";
 
 const HANDLERS: Record<Protocol, ProtocolHandler> = {
   postgres: postgresHandler,
@@ -32,8 +33,8 @@ export interface GatewaySettings {
   linkSocket: string;
   /** The host's unix socket through which it passes the sockets that listen for clients. */
   addressSocket: string;
-  /** Begins TLS, as the server, on a descriptor; null without TLS. */
-  session: TlsPolicy["session"];
+  /** Null without TLS. */
+  certificates: TlsPolicy["certificates"];
   /** Whether clients of other machines may connect without TLS. */
   isInsecureAllowed: boolean;
 }
@@ -48,7 +49,7 @@ interface OpenRoute {
 }
 
 export class Gateway {
-  readonly #reactor: Reactor;
+  readonly #pool: SocketPool;
   readonly #settings: GatewaySettings;
   readonly #log: Log;
   readonly #link: HostLink;
@@ -56,26 +57,29 @@ export class Gateway {
   /** Sockets of instances whose route has not arrived yet. */
   readonly #early = new Map<string, number>();
   readonly #routes = new Map<string, OpenRoute>();
-  readonly #limits = new ConnectionLimits<ClientSocket>(openFileLimit(), (client, id) =>
-    this.#dismiss(client, id),
-  );
-  readonly #gc: GcScheduler;
+  readonly #limits: ConnectionLimits<ClientSocket>;
+  readonly #counts: ClientCounts;
   readonly #ready: () => void;
   /** The logged error of the latest host, when that host has another version. */
   #mismatch: string | null = null;
 
   /** @param ready called each time the host has sent all routes. */
-  constructor(reactor: Reactor, settings: GatewaySettings, log: Log, ready: () => void) {
-    this.#reactor = reactor;
-    this.#gc = new GcScheduler(reactor.timers);
+  constructor(pool: SocketPool, settings: GatewaySettings, log: Log, ready: () => void) {
+    this.#pool = pool;
+    this.#limits = new ConnectionLimits(pool.openFiles, (client, id) => this.#dismiss(client, id));
+    this.#counts = new ClientCounts(
+      pool.timers,
+      (id) => this.#limits.countOf(id),
+      (message) => this.#send(message),
+    );
     this.#settings = settings;
     this.#log = log;
     this.#ready = ready;
-    reactor.relief = {
+    pool.relief = {
       room: () => this.#limits.room(this.#routes.size),
-      relieve: (sockets) => this.#limits.relieve(sockets, this.#routes.size),
+      relieve: (open) => this.#limits.relieve(open, this.#routes.size),
     };
-    this.#addresses = new AddressLink(reactor, settings.addressSocket, {
+    this.#addresses = new AddressLink(pool.timers, settings.addressSocket, {
       greeted: () => (this.#mismatch = null),
       mismatched: (error) => {
         this.#mismatched(error.message);
@@ -84,7 +88,7 @@ export class Gateway {
       received: (id, fd) => this.#listen(id, fd),
       ended: () => this.#link.restart(),
     });
-    this.#link = new HostLink(reactor, settings.linkSocket, {
+    this.#link = new HostLink(pool, settings.linkSocket, {
       connected: () => this.#meet(),
       mismatched: (error) => this.#mismatched(error.message),
       received: (message) => this.#receive(message),
@@ -117,6 +121,8 @@ export class Gateway {
   }
 
   #receive(message: HostMessage): void {
+    // The host has sent the sockets of new instances before their routes.
+    this.#addresses.look();
     switch (message.type) {
       case "entries":
         return this.#releaseOthers(new Set(message.ids));
@@ -131,9 +137,16 @@ export class Gateway {
         return this.#asked(message)?.drain(message.withinMs, message.isYielding);
       case "detach":
         return this.#asked(message)?.detach();
+      case "addresses":
+        return this.#answerAddresses(message);
       default:
         return unknownMessage(message);
     }
+  }
+
+  #answerAddresses({ id, sessions, question }: Extract<HostMessage, { type: "addresses" }>): void {
+    const addresses = this.#routes.get(id)?.backend.sessionClients.addressesOf(sessions) ?? [];
+    this.#send({ type: "addresses", id, question, addresses });
   }
 
   /** Finds the backend for a question, and keeps the question's number for the answer. */
@@ -159,6 +172,7 @@ export class Gateway {
 
   #synced(): void {
     for (const { backend } of this.#routes.values()) backend.remind();
+    this.#counts.forget(this.#routes.keys());
     this.#ready();
   }
 
@@ -172,7 +186,7 @@ export class Gateway {
   }
 
   #open(entry: Route): void {
-    const backend = new InstanceBackend(this.#reactor, entry, (message) => this.#sendFrom(message));
+    const backend = new InstanceBackend(this.#pool, entry, (message) => this.#sendFrom(message));
     const route: OpenRoute = {
       backend,
       listener: null,
@@ -193,12 +207,12 @@ export class Gateway {
     route?.listener?.close();
     if (fd === null) return;
     if (route === undefined) return void this.#early.set(id, fd);
-    route.listener = new Listener(this.#reactor, fd, (client, peer) => this.#accept(route, client, peer));
+    route.listener = new Listener(this.#pool, fd, (socket, peer) => this.#accept(route, socket, peer));
   }
 
   #forget(id: string): void {
     const fd = this.#early.get(id);
-    if (fd !== undefined) libc.close(fd);
+    if (fd !== undefined) sockets.close(fd);
     this.#early.delete(id);
   }
 
@@ -212,17 +226,19 @@ export class Gateway {
     for (const client of route.clients) client.end();
   }
 
-  #accept(route: OpenRoute, fd: number, address: string): void {
-    const client = new ClientSocket(this.#reactor, fd, address, {
-      session: this.#settings.session,
+  #accept(route: OpenRoute, socket: Socket<SocketOwner>, address: string): void {
+    const client = new ClientSocket(this.#pool, address, {
+      certificates: this.#settings.certificates,
       mustStartTls: !this.#settings.isInsecureAllowed && !isLoopbackPeer(address),
     });
+    client.adopt(socket);
     route.clients.add(client);
     const { id } = route.backend.entry;
     this.#limits.arrived(id, client);
     client.onIdentified = () => {
       if (!this.#limits.identified(id, client, route.backend.entry.maxConnections))
         throw new TooManyClients();
+      this.#counts.note(id);
     };
     void this.#serve(route, client);
   }
@@ -244,7 +260,7 @@ export class Gateway {
       route.backend.left(client);
       route.clients.delete(client);
       this.#limits.left(entry.id, client);
-      this.#gc.note();
+      this.#counts.note(entry.id);
     }
   }
 }

@@ -1,6 +1,6 @@
 // Waits until the connections to an engine that is about to be stopped are closed.
-import type { SocketStream } from "../reactor/socket-stream.ts";
-import type { Timer, Timers } from "../reactor/timers.ts";
+import type { SocketStream } from "../sockets/socket-stream.ts";
+import type { Timer, Timers } from "../sockets/timers.ts";
 
 /** The time that protocol handlers have for their last questions to an engine before it stops. */
 const LONGEST_MS = 2_000;

@@ -1,5 +1,5 @@
 // Waits until nothing is under way between the clients of an instance and its engine.
-import type { Timer, Timers } from "../reactor/timers.ts";
+import type { Timer, Timers } from "../sockets/timers.ts";
 
 const LOOK_INTERVAL_MS = 5;
 

@@ -1,6 +1,6 @@
 // Knows when an instance was used last, and reports the instance when it has been idle for as long as its spec says.
 import type { Route } from "../../contracts/gateway-link.ts";
-import type { Timer, Timers } from "../reactor/timers.ts";
+import type { Timer, Timers } from "../sockets/timers.ts";
 
 /** The longest pause between reports: the host may refuse a report while the engine works unseen by the gateway. */
 const LONGEST_REPEAT_MS = 10_000;

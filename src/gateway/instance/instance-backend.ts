@@ -1,16 +1,24 @@
 // An instance behind the gateway: the clients that wait for its engine, its connections, and its last use.
 import { backoffMs } from "../../lib/backoff.ts";
-import { EngineUnavailable, HOLD_MS, type Backend, type MessageFramer, type SpliceEnd } from "../backend.ts";
+import {
+  EngineUnavailable,
+  HOLD_MS,
+  type Backend,
+  type EngineRoom,
+  type MessageFramer,
+  type SpliceEnd,
+} from "../backend.ts";
 import type { GatewayMessage, Route } from "../../contracts/gateway-link.ts";
 import type { WakeReason } from "../../contracts/sleep.ts";
-import type { ClientSocket } from "../reactor/client-socket.ts";
-import type { Reactor } from "../reactor/reactor.ts";
-import { SocketStream } from "../reactor/socket-stream.ts";
-import { dial } from "../reactor/sockets.ts";
+import type { ClientSocket } from "../sockets/client-socket.ts";
+import { dial } from "../sockets/dial.ts";
+import type { SocketPool } from "../sockets/socket-pool.ts";
+import type { SocketStream } from "../sockets/socket-stream.ts";
 import { Drain } from "./drain.ts";
 import { Disconnection } from "./disconnect.ts";
-import { Splice } from "../reactor/splice.ts";
+import { Splice } from "../sockets/splice.ts";
 import { IdleTimer } from "./idle-timer.ts";
+import { SessionClients } from "./session-clients.ts";
 import { UsersRefresh } from "./users-refresh.ts";
 import { Waiters } from "./waiters.ts";
 import { presentableReason } from "./wake-reason.ts";
@@ -28,13 +36,16 @@ const REDIAL_MS = 2;
 const LONGEST_REDIAL_MS = 64;
 /** Connections to the engine for clients before their login; the smallest engine takes a hundred connections. */
 const MAX_BEGUN = 16;
+/** Further connections that end with the engine's answer, so that no silent client can keep them. */
+const MAX_QUESTIONS = 4;
 /** An engine that has been silent for this long has answered everything. */
 const SILENT_MS = 20;
 
 export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
-  readonly #reactor: Reactor;
+  readonly #pool: SocketPool;
   readonly #send: (message: GatewayMessage) => void;
   readonly #splices = new Set<Splice>();
+  readonly sessionClients = new SessionClients<ClientSocket>();
   /** All connections to the engine. */
   readonly #engines = new Set<SocketStream>();
   /** Connections for clients before their login. */
@@ -54,19 +65,19 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
 
   /** @param maxHeld how many clients may wait at a time. */
   constructor(
-    reactor: Reactor,
+    pool: SocketPool,
     entry: Route,
     send: (message: GatewayMessage) => void,
     { maxHeld = MAX_HELD } = {},
   ) {
     this.#maxHeld = maxHeld;
-    this.#reactor = reactor;
+    this.#pool = pool;
     this.#send = send;
     this.#entry = entry;
-    this.#waiters = new Waiters(reactor.timers);
-    this.#waking = new Waking(reactor.timers, entry, send);
-    this.#users = new UsersRefresh(reactor.timers, () => send({ type: "users", id: entry.id }));
-    this.#idleTimer = new IdleTimer(reactor.timers, () => send({ type: "idle", id: entry.id }));
+    this.#waiters = new Waiters(pool.timers);
+    this.#waking = new Waking(pool.timers, entry, send);
+    this.#users = new UsersRefresh(pool.timers, () => send({ type: "users", id: entry.id }));
+    this.#idleTimer = new IdleTimer(pool.timers, () => send({ type: "idle", id: entry.id }));
     this.#idleTimer.watch(entry);
   }
 
@@ -79,8 +90,9 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     return this.#splices.size;
   }
 
-  get isCrowded(): boolean {
-    return this.#begun.size >= MAX_BEGUN;
+  get room(): EngineRoom {
+    if (this.#begun.size < MAX_BEGUN) return "login";
+    return this.#begun.size < MAX_BEGUN + MAX_QUESTIONS ? "question" : "none";
   }
 
   /** Takes the route as the host knows it. @param isAnswer whether it answers a question for the users. */
@@ -113,7 +125,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#drain?.cancel();
     this.#isYielding = isYielding;
     for (const splice of this.#splices) splice.hold(true);
-    this.#drain = new Drain(this.#reactor.timers, {
+    this.#drain = new Drain(this.#pool.timers, {
       withinMs,
       isIdle: () => this.#isIdle(),
       isWanted: () => this.#isWanted,
@@ -134,7 +146,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     for (const splice of this.#splices) splice.detach();
     this.#splices.clear();
     this.#disconnection?.cancel();
-    this.#disconnection = new Disconnection(this.#reactor.timers, this.#engines, () =>
+    this.#disconnection = new Disconnection(this.#pool.timers, this.#engines, () =>
       this.#send({ type: "detached", id: this.#entry.id }),
     );
     this.#disconnection.begin();
@@ -190,12 +202,14 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     return this.#users.ask();
   }
 
-  loggedIn(client: ClientSocket): void {
+  loggedIn(client: ClientSocket, session?: number): void {
+    if (session !== undefined) this.sessionClients.began(client, session);
     this.#waking.loggedIn(client);
   }
 
   /** The gateway has stopped serving the client. */
   left(client: ClientSocket): void {
+    this.sessionClients.ended(client);
     this.#waking.left(client);
   }
 
@@ -210,7 +224,8 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     const splice: Splice = new Splice(client, engine, framer ?? null, owner, isUse);
     this.#splices.add(splice);
     if (this.#drain !== null) splice.hold(true);
-    return await splice.end;
+    // The engine may give the number of a session that has ended to another session.
+    return await splice.end.finally(() => this.sessionClients.ended(client));
   }
 
   /** Whether the engine takes connections and no drain is under way. */
@@ -219,7 +234,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   }
 
   get #nowMs(): number {
-    return this.#reactor.timers.now();
+    return this.#pool.timers.now();
   }
 
   /** Whether the drain has to end because a held client has sent something. */
@@ -264,9 +279,8 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   }
 
   #dial(): SocketStream | null {
-    const dialled = dial(this.#entry.socket);
-    if (typeof dialled === "string") return null;
-    const engine = new SocketStream(this.#reactor, dialled.fd);
+    const engine = dial(this.#pool, this.#entry.socket);
+    if (typeof engine === "string") return null;
     this.#engines.add(engine);
     engine.onClosed = () => {
       this.#engines.delete(engine);

@@ -1,12 +1,12 @@
 // Questions for the users of an instance: an answer is never older than its question.
 import { expect, test } from "bun:test";
-import { Timers } from "../reactor/timers.ts";
+import { ManualTimers } from "../../../tests/support/gateway/manual-timers.ts";
 import { UsersRefresh } from "./users-refresh.ts";
 
 function stage() {
   let nowMs = 0;
   let questions = 0;
-  const timers = new Timers(() => nowMs);
+  const timers = new ManualTimers(() => nowMs);
   const users = new UsersRefresh(timers, () => questions++);
   const received: string[] = [];
   const ask = (name: string) => void users.ask().then(() => received.push(name));

@@ -1,5 +1,5 @@
 // Asks the host for the users of an instance: one question for all clients that wait, and at a bounded rate.
-import type { Timer, Timers } from "../reactor/timers.ts";
+import type { Timer, Timers } from "../sockets/timers.ts";
 
 /** The questions without a pause between them; later pauses bound the load by a client that guesses names. */
 const ASKS_IN_A_ROW = 10;

@@ -1,6 +1,6 @@
 // Clients that are held until something happens, the time is over, or they go away.
-import type { ClientSocket } from "../reactor/client-socket.ts";
-import type { Timers } from "../reactor/timers.ts";
+import type { ClientSocket } from "../sockets/client-socket.ts";
+import type { Timers } from "../sockets/timers.ts";
 import { StreamEnded } from "../stream.ts";
 
 export class Waiters {

@@ -1,8 +1,8 @@
 // One wake of an instance: asked for once for all waiting clients, reported with its reason and spans at its end.
 import type { GatewayMessage, Route } from "../../contracts/gateway-link.ts";
 import type { WakeReason, WakeSpans } from "../../contracts/sleep.ts";
-import type { ClientSocket } from "../reactor/client-socket.ts";
-import type { Timers } from "../reactor/timers.ts";
+import type { ClientSocket } from "../sockets/client-socket.ts";
+import type { Timers } from "../sockets/timers.ts";
 
 /** While an instance cannot be started, each new client asks again, but at most once per interval. */
 const ASK_INTERVAL_MS = 1_000;

@@ -9,9 +9,9 @@ import {
   speaksVersion41,
   type HandshakeResponse,
 } from "./handshake-response.ts";
-import { NATIVE_PASSWORD, passwordHashOf } from "./native-password.ts";
+import { NATIVE_PASSWORD, passwordHashOf } from "../../lib/native-password.ts";
 import type { PacketStream } from "./packets.ts";
-import { verifierOf } from "./users.ts";
+import { hashByFormer, verifierOf } from "./users.ts";
 
 /** The login timeout of MariaDB. */
 export const LOGIN_MS = 10_000;
@@ -77,7 +77,7 @@ export async function authenticate<C extends ClientStream, E extends Stream>(
   const check = () => {
     const verifier = verifierOf(backend.entry, user);
     const passwordHash = passwordHashOf(token, salt, verifier ?? NOBODY);
-    return verifier === null ? null : passwordHash;
+    return verifier === null ? null : (passwordHash ?? hashByFormer(backend.entry, user, token, salt));
   };
   const known = check();
   if (known !== null) return known;

@@ -1,7 +1,7 @@
 // The first packet of a connection, HandshakeV10, in both directions.
 import type { EngineTraits } from "./engine-traits.ts";
 import { SSL } from "./capabilities.ts";
-import { NATIVE_PASSWORD, SALT_BYTES } from "./native-password.ts";
+import { NATIVE_PASSWORD, SALT_BYTES } from "../../lib/native-password.ts";
 import { NotThisProtocol } from "./packets.ts";
 import { PayloadReader } from "./payload-reader.ts";
 

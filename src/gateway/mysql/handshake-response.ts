@@ -11,7 +11,7 @@ import {
   ZSTD,
 } from "./capabilities.ts";
 import { tooOldClient } from "./errors.ts";
-import { NATIVE_PASSWORD } from "./native-password.ts";
+import { NATIVE_PASSWORD } from "../../lib/native-password.ts";
 import { PayloadReader } from "./payload-reader.ts";
 
 /** Flags, largest packet, collation, and reserved bytes, where MariaDB's clients have further flags. */

@@ -8,7 +8,7 @@ import { traitsOf } from "./engine-traits.ts";
 import { badHandshake, errorPayload, ProtocolError, tooManyConnections, unavailable } from "./errors.ts";
 import { greetingPayload } from "./greeting.ts";
 import { logIn, type Session } from "./login.ts";
-import { newSalt } from "./native-password.ts";
+import { newSalt } from "../../lib/native-password.ts";
 import { NotThisProtocol, PacketStream } from "./packets.ts";
 import { MalformedPayload } from "./payload-reader.ts";
 import { makeThreadId, threadIdsOf } from "./thread-ids.ts";
@@ -57,7 +57,7 @@ async function pass<C extends ClientStream, E extends Stream>(
   threadIds.set(threadId, session.threadId);
   try {
     packets.send(session.answer);
-    backend.loggedIn(client);
+    backend.loggedIn(client, session.threadId);
     const answers = new Answers(session.deprecatesEof);
     const framer = new MysqlFramer(usersWithPasswords(backend), threadIds, answers);
     await backend.splice(client, session.engine, framer);

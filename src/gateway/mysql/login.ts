@@ -6,7 +6,7 @@ import { DEPRECATE_EOF } from "./capabilities.ts";
 import { accessDenied, isError, isShutdown, parseError, ProtocolError } from "./errors.ts";
 import { parseGreeting } from "./greeting.ts";
 import { applicationOf, engineResponse, type HandshakeResponse } from "./handshake-response.ts";
-import { NATIVE_PASSWORD, SALT_BYTES, tokenOf } from "./native-password.ts";
+import { NATIVE_PASSWORD, SALT_BYTES, tokenOf } from "../../lib/native-password.ts";
 import { NotThisProtocol, PacketStream } from "./packets.ts";
 import { MalformedPayload, PayloadReader } from "./payload-reader.ts";
 

@@ -1,7 +1,9 @@
 // The users that may log in, by the engine's own tables.
 import { userName } from "../../lib/libc.ts";
+import { openLoginKey } from "../../lib/login-keys.ts";
 import type { Route } from "../../contracts/gateway-link.ts";
-import { parseVerifier } from "./native-password.ts";
+import { validFormer } from "../../contracts/users.ts";
+import { isHashOf, parseVerifier, passwordHashOf } from "../../lib/native-password.ts";
 
 /**
  * The user name of the gateway's process. An engine may let a user of this name in without a password, because the
@@ -14,4 +16,25 @@ export function verifierOf({ users }: Route, name: string): Uint8Array | null {
   if (name === "" || name === ownName) return null;
   const user = users.find((each) => each.name === name);
   return user === undefined ? null : parseVerifier(user.verifier);
+}
+
+/**
+ * SHA1(password) of the current password, for a client that proves the former password while it is valid; null for any
+ * other client.
+ */
+export function hashByFormer(
+  { users }: Route,
+  name: string,
+  token: Uint8Array,
+  salt: Uint8Array,
+): Uint8Array | null {
+  const user = users.find((each) => each.name === name);
+  const former = user === undefined ? null : validFormer(user);
+  if (user === undefined || former?.sealedKey === undefined) return null;
+  const [verifier, current] = [parseVerifier(former.verifier), parseVerifier(user.verifier)];
+  if (verifier === null || current === null) return null;
+  const formerHash = passwordHashOf(token, salt, verifier);
+  if (formerHash === null) return null;
+  const passwordHash = openLoginKey(former.sealedKey, formerHash, user.verifier);
+  return isHashOf(passwordHash, current) ? passwordHash : null;
 }

@@ -1,12 +1,15 @@
 // Authenticates a client without waking its engine.
+import { validFormer } from "../../contracts/users.ts";
+import { openLoginKey } from "../../lib/login-keys.ts";
 import { held, type Backend, type Instance } from "../backend.ts";
 import type { ClientStream, Stream } from "../stream.ts";
 import { EngineLogin, NotByPassword, type Proof } from "./engine-login.ts";
-import { EngineLost, ProtocolError, SQLSTATE, wrongPassword } from "./errors.ts";
+import { EngineError, EngineLost, ProtocolError, SQLSTATE, wrongPassword } from "./errors.ts";
 import { readPasswordMessage } from "./message-reader.ts";
 import { AUTHENTICATION, authentication, authenticationSasl, negotiateProtocolVersion } from "./messages.ts";
 import { RetryPolicy } from "./retry-policy.ts";
 import {
+  isClientKeyOf,
   mechanismsFor,
   readClientFinal,
   readClientFirst,
@@ -15,7 +18,7 @@ import {
   serverFirst,
   type ClientFinal,
 } from "./scram-server.ts";
-import { isSameHashing, makeNonce, mockVerifier, readVerifier, type Verifier } from "./scram.ts";
+import { isSameHashing, makeNonce, mockVerifier, readVerifier, type Verifier } from "../../lib/scram.ts";
 import type { Startup } from "./startup-packet.ts";
 
 /** The time that a client has for each message of its login. */
@@ -85,7 +88,7 @@ async function findSecret<C extends ClientStream, E extends Stream>(
   const retryPolicy = new RetryPolicy(client, backend);
   for (;;) {
     if ((await backend.settled(client)) === "asleep")
-      return secretOf(startup, verifierOf(backend, startup), false);
+      return secretOf(backend, startup, verifierOf(backend, startup), false);
     try {
       return await askEngine(backend, startup);
     } catch (error) {
@@ -95,7 +98,8 @@ async function findSecret<C extends ClientStream, E extends Stream>(
 }
 
 /**
- * Asks a running engine which verifier is in force: its users may change at any time.
+ * Asks a running engine which verifier is in force: its users may change at any time. It is asked once for known and
+ * unknown users alike, so both take as long.
  * @param isAgain whether the users were just refreshed; at a refresh the host restores a published user that a customer
  *   has changed.
  */
@@ -104,34 +108,70 @@ async function askEngine<C extends ClientStream, E extends Stream>(
   startup: Startup,
   isAgain = false,
 ): Promise<Secret<E>> {
-  const old = verifierOf(backend, startup);
-  const known = old ?? (await newVerifierOf(backend, startup));
-  let isFresh = isAgain || old === null;
-  // A user without a verifier may still exist at the engine, as its administrator: no client may be that user.
-  if (known === null) return secretOf(startup, null, isFresh);
+  const known = verifierOf(backend, startup);
+  if (known === null) {
+    if (isAgain || (await isUnknownToEngine(backend, startup)))
+      return secretOf(backend, startup, null, isAgain);
+    await backend.refreshUsers();
+    return await askEngine(backend, startup, true);
+  }
+  let isFresh = isAgain;
+  const { room } = backend;
   // A client that proves this password still has to log in at the engine.
-  if (backend.isCrowded) return { verifier: known, login: null, isFresh };
+  if (room === "none") return { verifier: known, login: null, isFresh };
   const engine = await backend.connectIfRunning();
   if (engine === null) throw new EngineLost();
   try {
     const login = await EngineLogin.begin(engine, startup);
-    if (isSameHashing(known, login.hashing)) return { verifier: known, login, isFresh };
+    if (room === "question") login.engine.end();
+    const kept = room === "question" ? null : login;
+    if (isSameHashing(known, login.hashing)) return { verifier: known, login: kept, isFresh };
     isFresh = true;
     const current = await newVerifierOf(backend, startup);
     if (current !== null && isSameHashing(current, login.hashing))
-      return { verifier: current, login, isFresh };
+      return { verifier: current, login: kept, isFresh };
     login.engine.end();
-    if (current === null || isAgain) return secretOf(startup, null, isFresh);
+    if (current === null || isAgain) return secretOf(backend, startup, null, isFresh);
     return await askEngine(backend, startup, true);
   } catch (error) {
-    if (error instanceof NotByPassword) return secretOf(startup, null, isFresh);
+    if (error instanceof NotByPassword) return secretOf(backend, startup, null, isFresh);
     throw error;
   }
 }
 
+/**
+ * Whether the engine answers for that name as for any unknown user. False for a user that the gateway does not know yet,
+ * and where only the host can say: while the engine has no room for the question, and without the engine's nonce.
+ */
+async function isUnknownToEngine<C extends ClientStream, E extends Stream>(
+  backend: Backend<C, E>,
+  { user, parameters }: Startup,
+): Promise<boolean> {
+  const { mockNonce } = backend.entry;
+  if (mockNonce === null || backend.room === "none") return false;
+  const engine = await backend.connectIfRunning();
+  if (engine === null) throw new EngineLost();
+  try {
+    // Only the name is sent: the engine may know it as its administrator, and no client may be that user.
+    const begun = { parameters: parameters.filter(([name]) => name === "user") };
+    const { hashing } = await EngineLogin.begin(engine, begun);
+    return isSameHashing(hashing, mockVerifier(user, mockNonce));
+  } catch (error) {
+    if (error instanceof NotByPassword || (error instanceof EngineError && error.isAboutUser)) return true;
+    throw error;
+  } finally {
+    engine.end();
+  }
+}
+
 /** For unknown users a mock verifier: only the failure of the proof shows, as with a wrong password. */
-function secretOf({ user }: Startup, verifier: Verifier | null, isFresh: boolean): Secret<never> {
-  return { verifier: verifier ?? mockVerifier(user), login: null, isFresh };
+function secretOf(
+  { entry }: Instance,
+  { user }: Startup,
+  verifier: Verifier | null,
+  isFresh: boolean,
+): Secret<never> {
+  return { verifier: verifier ?? mockVerifier(user, entry.mockNonce), login: null, isFresh };
 }
 
 function verifierOf({ entry }: Instance, { user }: Startup): Verifier | null {
@@ -151,20 +191,48 @@ async function check(
   { verifier, isFresh }: Pick<Secret<Stream>, "verifier" | "isFresh">,
   final: ClientFinal,
 ): Promise<Proof> {
-  const known = proofOf(verifier, final);
+  const known = proofOf(verifier, final) ?? proofByFormer(backend, startup, verifier, final);
   if (known !== null) return known;
   // Each refusal refreshes the users once, for known and unknown users alike, so both take as long.
   if (isFresh) throw wrongPassword(startup.user);
   // A new password may have the salt of the old password.
   const newer = await newVerifierOf(backend, startup);
-  const proof = newer !== null && isSameHashing(newer, verifier) ? proofOf(newer, final) : null;
+  if (newer === null || !isSameHashing(newer, verifier)) throw wrongPassword(startup.user);
+  const proof = proofOf(newer, final) ?? proofByFormer(backend, startup, newer, final);
   if (proof === null) throw wrongPassword(startup.user);
   return proof;
 }
 
 function proofOf(verifier: Verifier, final: ClientFinal): Proof | null {
   const clientKey = recoverClientKey(verifier, final);
-  if (clientKey === null) return null;
+  return clientKey === null ? null : { verifier, clientKey, welcome: welcomeOf(verifier, final) };
+}
+
+/**
+ * The proof of the current password for a client that proves the former password while it is valid. Both verifiers of a
+ * published user have the same salt, so the client need not say which password it has.
+ * @param verifier that of the current password.
+ */
+function proofByFormer(
+  { entry }: Instance,
+  { user }: Startup,
+  verifier: Verifier,
+  final: ClientFinal,
+): Proof | null {
+  const known = entry.users.find(({ name }) => name === user);
+  const former = known === undefined ? null : validFormer(known);
+  if (known === undefined || former?.sealedKey === undefined) return null;
+  const formerVerifier = readVerifier(former.verifier);
+  if (formerVerifier === null || !isSameHashing(formerVerifier, verifier)) return null;
+  const formerKey = recoverClientKey(formerVerifier, final);
+  if (formerKey === null) return null;
+  const clientKey = openLoginKey(former.sealedKey, formerKey, known.verifier);
+  if (!isClientKeyOf(verifier, clientKey)) return null;
+  return { verifier, clientKey, welcome: welcomeOf(formerVerifier, final) };
+}
+
+/** The messages that end the client's authentication; the server's signature is by the client's own password. */
+function welcomeOf(verifier: Verifier, final: ClientFinal): Buffer {
   const signature = authentication(AUTHENTICATION.saslFinal, serverFinal(verifier, final));
-  return { verifier, clientKey, welcome: Buffer.concat([signature, authentication(AUTHENTICATION.ok)]) };
+  return Buffer.concat([signature, authentication(AUTHENTICATION.ok)]);
 }

@@ -4,8 +4,8 @@ import type { EngineKey } from "./cancel-keys.ts";
 import { EngineLost, EngineError } from "./errors.ts";
 import { EngineReader, type Message } from "./message-reader.ts";
 import { AUTHENTICATION, saslInitialResponse, saslResponse, startupMessage } from "./messages.ts";
-import { ScramClient, type Challenge } from "./scram-client.ts";
-import { SCRAM, type Hashing, type Verifier } from "./scram.ts";
+import { ScramClient, type Challenge } from "../../lib/scram-client.ts";
+import { SCRAM, type Hashing, type Verifier } from "../../lib/scram.ts";
 import type { Startup } from "./startup-packet.ts";
 
 /** Types of the engine's messages. */
@@ -59,7 +59,10 @@ export class EngineLogin<E extends Stream> {
    * @param engine the connection, which is ended when this throws.
    * @throws EngineLost, EngineError, NotByPassword.
    */
-  static async begin<E extends Stream>(engine: E, { parameters }: Startup): Promise<EngineLogin<E>> {
+  static async begin<E extends Stream>(
+    engine: E,
+    { parameters }: Pick<Startup, "parameters">,
+  ): Promise<EngineLogin<E>> {
     const reader = new EngineReader(engine);
     const scram = new ScramClient();
     try {

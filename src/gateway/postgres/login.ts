@@ -6,7 +6,7 @@ import type { Authenticated } from "./authenticate.ts";
 import { EngineLogin, NotByPassword, type LoggedIn } from "./engine-login.ts";
 import { EngineError, ProtocolError, wrongPassword } from "./errors.ts";
 import { RetryPolicy } from "./retry-policy.ts";
-import { isSameHashing } from "./scram.ts";
+import { isSameHashing } from "../../lib/scram.ts";
 import type { Startup } from "./startup-packet.ts";
 
 /**

@@ -10,7 +10,7 @@ import {
   xor,
   type Hashing,
   type Verifier,
-} from "./scram.ts";
+} from "../../lib/scram.ts";
 
 /** The only supported channel binding (RFC 5929). */
 const BINDING = "tls-server-end-point";
@@ -129,11 +129,16 @@ function checkBinding(first: ClientFirst, given: string): void {
 
 /** The ClientKey from a right proof; null for a wrong proof. */
 export function recoverClientKey(
-  { storedKey }: Verifier,
+  { storedKey }: Pick<Verifier, "storedKey">,
   { authMessage, proof }: ClientFinal,
 ): Buffer | null {
   const clientKey = xor(proof, hmac(storedKey, authMessage));
-  return isSame(sha256(clientKey), storedKey) ? clientKey : null;
+  return isClientKeyOf({ storedKey }, clientKey) ? clientKey : null;
+}
+
+/** Whether a text is the ClientKey of a verifier. */
+export function isClientKeyOf({ storedKey }: Pick<Verifier, "storedKey">, clientKey: Uint8Array): boolean {
+  return isSame(sha256(clientKey), storedKey);
 }
 
 /** server-final-message, with which the server proves that it has the verifier. */

@@ -29,6 +29,8 @@ export class Session<C extends ClientStream, E extends Stream> {
    */
   #beginning: Beginning | null = null;
   #engine: E | null = null;
+  /** The engine's process of the session. */
+  #pid = 0;
   #key: ClientKey | null = null;
 
   private constructor(client: C, backend: Backend<C, E>, keys: CancelKeys) {
@@ -69,6 +71,7 @@ export class Session<C extends ClientStream, E extends Stream> {
   /** Sends the engine's messages to the client in one write, with the gateway's cancel key. */
   #welcome({ engine, engineKey, beforeKey, afterKey }: LoggedIn<E>, { version }: Startup): void {
     this.#engine = engine;
+    this.#pid = engineKey.pid;
     const keyBytes = version >= VERSION_OF_LONG_KEYS ? 32 : 4;
     this.#key = this.#keys.mint(this.#backend.entry.id, engineKey, keyBytes);
     this.#client.write(Buffer.concat([beforeKey, backendKeyData(this.#key.pid, this.#key.key), afterKey]));
@@ -84,7 +87,7 @@ export class Session<C extends ClientStream, E extends Stream> {
       framer.walk(said, said.length);
       this.#engine.write(said);
     }
-    this.#backend.loggedIn(this.#client);
+    this.#backend.loggedIn(this.#client, this.#pid);
     return await this.#backend.splice(this.#client, this.#engine, framer);
   }
 
@@ -99,6 +102,7 @@ export class Session<C extends ClientStream, E extends Stream> {
     if (said[0] === TERMINATE) return "closed";
     const { engine, engineKey } = await logIn(this.#client, this.#backend, startup, { proof, login: null });
     this.#engine = engine;
+    this.#pid = engineKey.pid;
     this.#keys.renew(this.#key, engineKey);
     return await this.#pass(said);
   }

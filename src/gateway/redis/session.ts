@@ -1,7 +1,7 @@
 // The session of a client: its state at the engine, which is replayed to a newly started engine.
 import { timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../../lib/secrets.ts";
-import type { InstanceUser } from "../../contracts/users.ts";
+import { validFormer, type InstanceUser } from "../../contracts/users.ts";
 
 /** One character is a byte. */
 export interface Login {
@@ -36,10 +36,22 @@ export function newSession(): Session {
 /** The user of a login without a user name. */
 export const DEFAULT_USER = "default";
 
-/** Whether a login is right; the time of the comparison does not show how much of the password is right. */
+/** No password has this hash. */
+const NO_VERIFIER = "0".repeat(64);
+
+/**
+ * Whether a login is right, by the current password or by a former password that is still valid; the time of the
+ * comparison does not show how much of a password is right.
+ */
 export function isRight({ user, password }: Login, users: InstanceUser[]): boolean {
   const given = Buffer.from(sha256Hex(Buffer.from(password, "latin1")));
   const known = users.find(({ name }) => Buffer.from(name).toString("latin1") === user);
-  const expected = Buffer.from(known?.verifier ?? "0".repeat(given.length));
-  return expected.length === given.length && timingSafeEqual(expected, given) && known !== undefined;
+  const former = known === undefined ? null : validFormer(known);
+  const verifiers = [known?.verifier ?? NO_VERIFIER, former?.verifier ?? NO_VERIFIER];
+  const matches = verifiers.map((verifier) => isSame(Buffer.from(verifier), given));
+  return known !== undefined && matches.includes(true);
+}
+
+function isSame(expected: Buffer, given: Buffer): boolean {
+  return expected.length === given.length && timingSafeEqual(expected, given);
 }

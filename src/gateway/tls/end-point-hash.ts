@@ -1,29 +1,35 @@
 // The `tls-server-end-point` channel binding of a certificate (RFC 5929, section 4.1).
-import { type Address, memory, type OpenSsl } from "./openssl.ts";
+import { createHash, type X509Certificate } from "node:crypto";
 
-const NID_MD5 = 4;
-const NID_SHA1 = 64;
-const NID_SHA256 = 672;
-/** EVP_MAX_MD_SIZE. */
-const MAX_HASH_BYTES = 64;
+/** RSASSA-PSS keeps its hash algorithm in parameters. */
+const PSS = "1.2.840.113549.1.1.10";
+/** The encoded identifiers of RSASSA-PSS, and of the hash algorithms up to their last byte (RFC 4055). */
+const PSS_BYTES = Buffer.from("06092a864886f70d01010a", "hex");
+const HASH_BYTES = Buffer.from("0609608648016503040200", "hex").subarray(0, -1);
+/** By the last byte. */
+const PSS_HASHES: Partial<Record<number, string>> = { 1: "sha256", 2: "sha384", 3: "sha512", 4: "sha224" };
 
 /**
  * The hash of the certificate, by the hash algorithm of its signature, with SHA-256 in place of MD5 and SHA-1.
  * @returns no bytes when the signature has no such algorithm, as for Ed25519: no channel binding is possible then.
  */
-export function endPointHash(ssl: OpenSsl, certificate: Address): Uint8Array {
-  const name = ssl.OBJ_nid2sn(hashNid(ssl, certificate));
-  const algorithm = name === null ? null : ssl.EVP_get_digestbyname(name);
-  const hash = new Uint8Array(new ArrayBuffer(MAX_HASH_BYTES));
-  const length = memory(4);
-  const isMade = algorithm !== null && ssl.X509_digest(certificate, algorithm, hash, length.address) === 1;
-  ssl.ERR_clear_error();
-  return isMade ? hash.slice(0, length.view.getUint32(0, true)) : new Uint8Array();
+export function endPointHash(certificate: X509Certificate): Uint8Array {
+  const hash = hashOf(certificate);
+  return hash === null ? new Uint8Array() : new Uint8Array(createHash(hash).update(certificate.raw).digest());
 }
 
-function hashNid(ssl: OpenSsl, certificate: Address): number {
-  const found = memory(4);
-  ssl.X509_get_signature_info(certificate, found.address, null, null, null);
-  const nid = found.view.getInt32(0, true);
-  return nid === NID_MD5 || nid === NID_SHA1 ? NID_SHA256 : nid;
+function hashOf({ raw, signatureAlgorithm, signatureAlgorithmOid }: X509Certificate): string | null {
+  if (signatureAlgorithmOid === PSS) return pssHash(raw);
+  const name = /(md5|sha)-?(\d*)/i.exec(signatureAlgorithm ?? "");
+  if (name === null) return null;
+  const [, family = "", bits = ""] = name;
+  return family.toLowerCase() === "md5" || bits === "1" || bits === "" ? "sha256" : `sha${bits}`;
+}
+
+/** The certificate names its algorithm first in its signed part. SHA-1 is the hash of a name without parameters. */
+function pssHash(raw: Buffer): string {
+  const at = raw.indexOf(PSS_BYTES) + PSS_BYTES.length;
+  // Only the headers of three members stand between the two.
+  const found = raw.subarray(at, at + 32).indexOf(HASH_BYTES);
+  return PSS_HASHES[raw[at + found + HASH_BYTES.length] ?? 0] ?? "sha256";
 }

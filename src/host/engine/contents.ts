@@ -4,7 +4,7 @@ import type { DatabaseFault } from "../../engines/engine.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Condition } from "../manifest/instance-state.ts";
 import type { EngineProcess } from "./engine-process.ts";
-import { madeDatabasesOf, pendingDatabases } from "../manifest/made-databases.ts";
+import { madeDatabasesOf, missingDatabases, pendingDatabases } from "../manifest/made-databases.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { EngineRunner, Runnable } from "./runner.ts";
 
@@ -30,11 +30,15 @@ export class Contents {
   }
 
   /** The contents' part of the observation. */
-  observe(): Pick<Observation, "pendingDatabases"> {
+  observe(): Pick<Observation, "pendingDatabases" | "missingDatabases"> {
     const { manifest } = this.#parts.file;
     const names = manifest === null ? [] : pendingDatabases(manifest);
     const pending = [...new Set([...names, ...this.#faults.map(({ name }) => name)])];
-    return pending.length === 0 ? {} : { pendingDatabases: pending };
+    const missing = manifest === null ? [] : missingDatabases(manifest);
+    return {
+      ...(pending.length > 0 && { pendingDatabases: pending }),
+      ...(missing.length > 0 && { missingDatabases: missing }),
+    };
   }
 
   /**
@@ -46,6 +50,8 @@ export class Contents {
     const { log, file, condition, runner } = this.#parts;
     const { isDataNew, faults } = await runner.apply(runnable, process, madeDatabasesOf(file));
     this.#faults = faults;
+    // From here on, a database that a customer drops by a statement is made again, as in any cluster.
+    if (file.manifest !== null && missingDatabases(file.manifest).length === 0) await file.drop("isRestored");
     if (faults.length > 0) log.warn({ faults }, "databases could not be brought to their desired state");
     condition.notice("databases", faults.map(({ reason }) => reason).join(" ") || null);
     return isDataNew;

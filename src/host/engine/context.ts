@@ -1,5 +1,5 @@
 // Chooses the engine program of an instance, and gathers the context for its files and commands.
-import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { EngineName } from "../../contracts/engine-names.ts";
@@ -11,9 +11,9 @@ import { engineNamed, majorOf, runnableEngines, type EngineSources } from "../..
 import type { InstalledEngine } from "../../engines/installed.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
 import { PublicError } from "../../lib/errors.ts";
-import { replaceFile } from "../../lib/files.ts";
+import { readIfPresent, replaceFile } from "../../lib/files.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
-import { accountOf } from "../os/accounts.ts";
+import { accountOf, canSwitchUsers, KEEPER_ACCOUNT } from "../os/accounts.ts";
 import { enginePaths, type InstanceFolder } from "../os/layout.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { canLimitProcesses } from "../os/process-limit.ts";
@@ -31,6 +31,8 @@ export interface HostSettings extends EngineSources {
   cgroups: CgroupBackend | null;
   /** Whether webhooks may go to addresses that are not public. */
   allowPrivateWebhooks: boolean;
+  /** How often engines delete the log that is in the archive; tests set another interval. */
+  releaseIntervalMs?: number;
 }
 
 const catalogs = new Map<string, InstalledEngine[]>();
@@ -104,6 +106,7 @@ export async function contextOf(
     certificate: spec.exposure.scope === "public" && through === "engine" ? settings.certificate : null,
     adminPassword: manifest.adminPassword,
     allowPrivateWebhooks: settings.allowPrivateWebhooks,
+    logReader: canSwitchUsers() ? KEEPER_ACCOUNT : null,
   };
 }
 
@@ -127,18 +130,30 @@ function enforced({ cgroups }: HostSettings, spec: InstanceSpec, engine: Engine)
 
 /** Replaces the files in the configuration folder. */
 export function writeConfig(engine: Engine, context: EngineContext<InstanceSpec>): void {
-  const { account, paths } = context;
-  for (const [name, content] of Object.entries(engine.files(context))) {
-    replaceFile(join(paths.confDir, name), content, account === null ? 0o600 : 0o640, account?.gid);
-  }
+  for (const [name, content] of Object.entries(engine.files(context))) writeFile(context, name, content);
 }
 
-/** Whether the configuration folder has exactly the files that would be written now. */
+/** Whether the configuration folder has the files that a start would write now, apart from files that can be applied. */
 export function isConfigWritten(engine: Engine, context: EngineContext<InstanceSpec>): boolean {
-  return Object.entries(engine.files(context)).every(([name, content]) => {
-    const path = join(context.paths.confDir, name);
-    return existsSync(path) && readFileSync(path, "utf8") === content;
-  });
+  const files = Object.entries(engine.files(context));
+  return files.every(([name, content]) => isApplied(engine, name) || isWritten(context, name, content));
+}
+
+/** Whether a file is brought to the running engine, so that a change of it needs no restart. */
+export function isApplied({ appliedFiles = [] }: Engine, name: string): boolean {
+  return appliedFiles.includes(name);
+}
+
+export function isWritten({ paths }: EngineContext<InstanceSpec>, name: string, content: string): boolean {
+  return readIfPresent(join(paths.confDir, name)) === content;
+}
+
+export function writeFile(
+  { account, paths }: EngineContext<InstanceSpec>,
+  name: string,
+  content: string,
+): void {
+  replaceFile(join(paths.confDir, name), content, account === null ? 0o600 : 0o640, account?.gid);
 }
 
 async function pinnedEngine(settings: HostSettings, pin: Manifest["engine"]): Promise<InstalledEngine> {

@@ -1,10 +1,11 @@
 // One running engine: it was started with the instance's lock, or a later host found it holding that lock.
-import { closeSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, rmSync } from "node:fs";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Account, Engine, EngineContext } from "../../engines/engine.ts";
 import { commandOf } from "../../engines/installed.ts";
 import { codeOf, PublicError } from "../../lib/errors.ts";
 import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
+import { openLog } from "../os/engine-log.ts";
 import { exitOf } from "../os/exit-watch.ts";
 import type { InstanceFolder } from "../os/layout.ts";
 import { engineAmong, holdersOf, isLocked, takeLock } from "../os/locks.ts";
@@ -18,6 +19,8 @@ export interface EngineProcess {
   exited: Promise<void>;
   /** Whether an earlier host started it, and this host found it running. */
   wasFound: boolean;
+  /** The offset in the log at which its output begins; 0 for a process that was found. */
+  logStartsAt: number;
 }
 
 /** Starts the engine. The engine survives the host, and the next host finds it by its lock. */
@@ -29,7 +32,8 @@ export async function startEngine(
   const lockFd = takeLock(folder.lock) ?? (await takeOrphanedLock(folder));
   // The host has the lock, so no engine runs, whatever these files say.
   for (const path of engine.pidFiles?.(context) ?? []) rmSync(path, { force: true });
-  const logFd = openNewLog(folder.log);
+  const { name, version } = context.installed;
+  const log = openLog(folder.log, `${name} ${version} starts`);
   try {
     const command = [...commandOf(context.installed), ...engine.args(context)];
     const child = Bun.spawn([...processLimitPrefix(context.limits), ...command], {
@@ -37,12 +41,13 @@ export async function startEngine(
       env: { ...context.installed.env, ...engine.env?.(context), TZ: "UTC" },
       detached: true,
       // The lock follows the three standard descriptors, and must keep its number.
-      stdio: ["ignore", logFd, logFd, lockFd],
+      stdio: ["ignore", log.fd, log.fd, lockFd],
       ...ownUser(context.account),
     });
     child.unref();
     setOomScore(child.pid, oomScoreOf(engine, context));
-    return { pid: child.pid, exited: child.exited.then(() => undefined), wasFound: false };
+    const exited = child.exited.then(() => undefined);
+    return { pid: child.pid, exited, wasFound: false, logStartsAt: log.startsAt };
   } catch (error) {
     if (codeOf(error) === "ENOENT") {
       throw new PublicError(`${context.installed.program} is missing. Run: pilvi engines install`, error);
@@ -51,7 +56,7 @@ export async function startEngine(
   } finally {
     // From here on the engine alone holds the lock.
     closeSync(lockFd);
-    closeSync(logFd);
+    closeSync(log.fd);
   }
 }
 
@@ -65,7 +70,7 @@ export function findEngine(folder: InstanceFolder, holders?: Map<string, number[
   // A search through all processes is slow, and an instance that sleeps has none.
   if (holders === undefined && !isLocked(folder.lock)) return null;
   const pid = engineAmong(holdersOf(folder.lock, holders));
-  return pid === null ? null : { pid, exited: exitOf(pid), wasFound: true };
+  return pid === null ? null : { pid, exited: exitOf(pid), wasFound: true, logStartsAt: 0 };
 }
 
 /** Kills the engine without waiting for its exit. */
@@ -123,16 +128,6 @@ async function takeOrphanedLock(folder: InstanceFolder): Promise<number> {
   const fd = takeLock(folder.lock);
   if (fd === null) throw new Error(`the lock ${folder.lock} is held by a process that cannot be found`);
   return fd;
-}
-
-/** The log of the previous start is kept as `.1`, so that the cause of its end can be read. */
-function openNewLog(path: string): number {
-  try {
-    renameSync(path, `${path}.1`);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-  }
-  return openSync(path, "a", 0o600);
 }
 
 function ownUser(account: Account | null): { uid?: number; gid?: number } {

@@ -2,6 +2,7 @@
 import { LockTimeout } from "../../engines/engine.ts";
 import { codeOf, PublicError, publicMessageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
+import { isOutOfFiles, TOO_MANY_FILES } from "../../lib/open-files.ts";
 import { DISK_IS_FULL } from "../journal/instance-journal.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import type { InstanceAddress } from "./instance-address.ts";
@@ -23,7 +24,8 @@ export class UnsavedDataError extends PublicError {
  * @param otherwise the public text for an error whose message only the log may show.
  */
 export function reasonOf(error: unknown, otherwise: string): string {
-  return publicMessageOf(error, codeOf(error) === "ENOSPC" ? DISK_IS_FULL : otherwise);
+  if (codeOf(error) === "ENOSPC") return publicMessageOf(error, DISK_IS_FULL);
+  return publicMessageOf(error, isOutOfFiles(error) ? TOO_MANY_FILES : otherwise);
 }
 
 /** What the failure handler reports to and recovers with. */
@@ -49,9 +51,18 @@ export class FailureHandler {
     this.checkMemory();
   }
 
-  /** Reports processes that the kernel killed for lack of memory. An engine such as Postgres survives such a kill. */
-  checkMemory(): void {
-    this.#overuse.look();
+  /**
+   * Reports processes that the kernel killed for lack of memory. An engine such as Postgres survives such a kill.
+   * @returns whether there were any.
+   */
+  checkMemory(): boolean {
+    try {
+      return this.#overuse.look();
+    } catch (error) {
+      // The next look sees these kills as well.
+      this.#parts.log.warn({ error }, "the kills for lack of memory could not be read");
+      return false;
+    }
   }
 
   /** An engine has ended although the host did not stop it. */
@@ -59,7 +70,7 @@ export class FailureHandler {
     const { log, condition, lifecycle } = this.#parts;
     // A start that is under way notices the exit by itself.
     if (!lifecycle.leads("exited")) return;
-    const reason = this.#overuse.look() ? condition.overuse : null;
+    const reason = this.checkMemory() ? condition.overuse : null;
     condition.crashes += 1;
     condition.lastError = reason ?? "The engine ended unexpectedly and is being restarted.";
     log.warn({ pid, reason, crashes: condition.crashes }, "engine ended unexpectedly");

@@ -1,4 +1,5 @@
 // Keeps the users of a spec as the spec says. Pilvi owns their passwords, so changes by SQL are undone.
+import { primaryOf } from "../../contracts/instance-spec.ts";
 import type { UserList } from "../../engines/users.ts";
 import { withUsersOf } from "../manifest/known-users.ts";
 import type { Runnable } from "./runner.ts";
@@ -20,6 +21,9 @@ export async function lookAtUsers({ engine, context }: Runnable): Promise<UsersL
   const found = await engine.users?.(context);
   if (found === undefined) return null;
   const { spec } = context;
+  // A replica has the users of its primary, a moment later.
+  if (primaryOf(spec) !== null)
+    return { users: { ...found, users: withUsersOf(spec, found.users) }, restored: [] };
   const verifiers = new Map(found.users.map(({ name, verifier }) => [name, verifier]));
   const restored = spec.users
     .filter(({ name, verifier }) => verifiers.get(name) !== verifier)

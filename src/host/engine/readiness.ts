@@ -2,6 +2,7 @@
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Engine, EngineContext } from "../../engines/engine.ts";
 import type { InstanceFolder } from "../os/layout.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { lineAppears } from "./log-follower.ts";
 
 /** Loading a large cache or recovering a database takes minutes; an engine that hangs must still be noticed. */
@@ -11,18 +12,18 @@ const START_TIMEOUT_MS = 10 * 60_000;
 export type Readiness = "ready" | "ended" | "hung" | "given-up";
 
 /**
- * @param isFresh whether the process has just started, so that its log holds only this start.
+ * @param start the process, and the offset in the log at which its output begins.
  * @param giveUp ends the wait when the engine is no longer wanted.
  */
 export async function untilReady(
   engine: Engine,
   context: EngineContext<InstanceSpec>,
   folder: InstanceFolder,
-  { exited, isFresh }: { exited: Promise<void>; isFresh: boolean },
+  { exited, wasFound, logStartsAt }: Pick<EngineProcess, "exited" | "wasFound" | "logStartsAt">,
   giveUp: AbortSignal,
 ): Promise<Readiness> {
   // In the log of an engine that has run for a while, the ready line may lie too far back.
-  if (!isFresh && (await engine.isReady(context))) return "ready";
+  if (wasFound && (await engine.isReady(context))) return "ready";
   let hasEnded = false;
   const over = new AbortController();
   const end = () => over.abort();
@@ -32,7 +33,7 @@ export async function untilReady(
   const timer = setTimeout(end, START_TIMEOUT_MS);
   giveUp.addEventListener("abort", end);
   if (giveUp.aborted) end();
-  const isReady = await lineAppears(folder.log, engine.readyLine, over.signal);
+  const isReady = await lineAppears(folder.log, engine.readyLine, over.signal, logStartsAt);
   clearTimeout(timer);
   giveUp.removeEventListener("abort", end);
   if (hasEnded) return "ended";

@@ -3,19 +3,17 @@ import { statSync } from "node:fs";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import { engineFor } from "../../engines/index.ts";
 import type { RunnerJournal } from "../journal/instance-journal.ts";
-import {
-  type DatabaseFault,
-  type Engine,
-  type EngineContext,
-  type MadeDatabases,
-} from "../../engines/engine.ts";
+import type { DatabaseFault, Engine, EngineContext, MadeDatabases } from "../../engines/engine.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { setOomScore } from "../../lib/oom-score.ts";
 import { socketGroupOf } from "../os/accounts.ts";
 import { ensureFirstData } from "../provisioning/data-directory.ts";
+import type { OriginSource } from "../provisioning/origin.ts";
+import { emptyForRebuild, isRebuildDue } from "../provisioning/rebuild.ts";
 import { confine, dissolve, limit, oomKills } from "../os/cgroup.ts";
+import { applyTo } from "./applied-files.ts";
 import { contextOf, engineOfProcess, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
 import {
   endEngine,
@@ -46,6 +44,7 @@ export interface RunnerParts {
   id: string;
   settings: HostSettings;
   slots: WarmPool;
+  origin: OriginSource;
   folder: InstanceFolder;
   /** Aborted when the engine is to be stopped or let go, so that no wait for a start may go on. */
   leaving: AbortSignal;
@@ -117,18 +116,20 @@ export class Runner {
 
   /** Starts the engine, and prepares its folders, data and files first. */
   async start(runnable: Runnable): Promise<EngineProcess> {
-    const { id, settings, folder, slots } = this.#parts;
+    const { id, settings, folder } = this.#parts;
     const { engine, context } = runnable;
-    if (this.#prepared !== context) {
+    if (this.#prepared !== context || isRebuildDue(folder)) {
       ensureEngineFolders(folder, context.account, socketGroupOf(context.spec));
+      emptyForRebuild(folder);
       await failpoint("host.ensure.folders");
-      this.#isDataNew = await ensureFirstData(engine, context, slots, (pid) =>
+      this.#isDataNew = await ensureFirstData(engine, context, this.#parts, (pid) =>
         confine(settings.cgroups, id, [pid], context.limits),
       );
       engine.prepare?.(context);
       writeConfig(engine, context);
       await failpoint("host.ensure.config");
     }
+    engine.beforeStart?.(context);
     const started = await startEngine(engine, context, folder);
     this.#prepared = context;
     this.#journal.started(started);
@@ -148,12 +149,11 @@ export class Runner {
       this.#foundAs = await engineOfProcess(settings, running.pid);
       this.#confineFound({ engine, context }, running);
     }
-    const start = { exited: running.exited, isFresh: !running.wasFound };
-    const readiness = await untilReady(engine, context, folder, start, leaving);
+    const readiness = await untilReady(engine, context, folder, running, leaving);
     if (readiness === "ready") return;
     // Its files may be the cause of the failure.
     this.#prepared = null;
-    if (readiness === "ended") throw this.#endedEarly(engine);
+    if (readiness === "ended") throw this.#endedEarly(engine, running);
     if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
     await this.stop("SIGKILL");
     throw new PublicError("The engine did not become ready in time.");
@@ -171,7 +171,7 @@ export class Runner {
   ): Promise<{ isDataNew: boolean; faults: DatabaseFault[] }> {
     const isDataNew = this.#isDataNew;
     this.#isDataNew = false;
-    const faults = (await engine.apply?.(context, { isNew: isDataNew, made })) ?? [];
+    const faults = await applyTo(engine, context, { isNew: isDataNew, made });
     await failpoint("host.ensure.applied");
     this.#assertRuns(engine, running);
     return { isDataNew, faults };
@@ -205,7 +205,7 @@ export class Runner {
 
   /** @throws PublicError when another process runs, or no process. */
   #assertRuns(engine: Engine, running: EngineProcess): void {
-    if (this.#process !== running) throw this.#endedEarly(engine);
+    if (this.#process !== running) throw this.#endedEarly(engine, running);
   }
 
   /**
@@ -278,10 +278,10 @@ export class Runner {
     return hasEnded;
   }
 
-  #endedEarly(engine: Engine): PublicError {
+  #endedEarly(engine: Engine, { logStartsAt }: EngineProcess): PublicError {
     const { log, path } = this.#parts.folder;
     // Customers read this message, and host paths must not reach them.
-    return new PublicError(engine.explain(readTail(log).replaceAll(`${path}/`, "")));
+    return new PublicError(engine.explain(readTail(log, logStartsAt).replaceAll(`${path}/`, "")));
   }
 
   #ended(ended: EngineProcess): void {

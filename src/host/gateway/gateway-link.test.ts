@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
 import type { Route } from "../../contracts/gateway-link.ts";
 import type { Wake } from "../../contracts/sleep.ts";
+import { GATEWAY_LINK_VERSION } from "../../contracts/versions.ts";
 import { createLog } from "../../lib/log.ts";
 import { GatewayLink, MAX_ENTRY_BYTES } from "./gateway-link.ts";
 import { gatewaySocket } from "../os/layout.ts";
@@ -46,6 +47,7 @@ function entry(id: string, state: Route["state"] = "running"): Route {
     state,
     lastError: null,
     users: [],
+    mockNonce: null,
     maxConnections: 100,
     sleepAfterSeconds: null,
     latestStart: null,
@@ -109,8 +111,8 @@ test("gateways of other versions are disconnected and logged once, and a gateway
     expect(other.received).toEqual([]);
   }
   expect(complaints.mock.calls.map(([said]) => (said as { error: Error }).error.message)).toEqual([
-    "The gateway speaks version 99 of the link and this process version 1: start both from the same Pilvi.",
-    "The gateway speaks no version of the link and this process version 1: start both from the same Pilvi.",
+    `The gateway speaks version 99 of the link and this process version ${GATEWAY_LINK_VERSION}: start both from the same Pilvi.`,
+    `The gateway speaks no version of the link and this process version ${GATEWAY_LINK_VERSION}: start both from the same Pilvi.`,
   ]);
   expect(events).toEqual([]);
   // The refused gateway has clients of its own, which no suspension may cut off.
@@ -194,6 +196,31 @@ test("a gateway that does not answer in time has not drained", async () => {
   gateway.drainAnswer = "busy";
   expect(await link.drain("a", 1_000)).toBe(false);
   gateway.close();
+});
+
+test("the host gets the client addresses that the gateway knows, and no address once the gateway has ended", async () => {
+  link.publish(entry("a"));
+  expect(await link.addressesOf("a", [1])).toEqual(new Map());
+  const gateway = await TestGateway.connect(dataDir);
+  const questions = () => gateway.received.flatMap((each) => (each.type === "addresses" ? [each] : []));
+  const [first, second] = [link.addressesOf("a", [11, 12, 13]), link.addressesOf("a", [14])];
+  await until("both are asked", () => questions().length === 2);
+  expect(questions().map(({ id, sessions }) => [id, sessions])).toEqual([
+    ["a", [11, 12, 13]],
+    ["a", [14]],
+  ]);
+  const [one, other] = questions().map(({ question }) => question);
+  gateway.send({ type: "addresses", id: "a", question: other ?? 0, addresses: ["192.0.2.14", "192.0.2.15"] });
+  gateway.send({ type: "addresses", id: "a", question: one ?? 0, addresses: ["192.0.2.11", null] });
+  expect(await first).toEqual(new Map([[11, "192.0.2.11"]]));
+  expect(await second).toEqual(new Map([[14, "192.0.2.14"]]));
+  // Neither an instance that is not behind the gateway nor an empty list is asked about.
+  expect(await link.addressesOf("b", [15])).toEqual(new Map());
+  expect(await link.addressesOf("a", [])).toEqual(new Map());
+  const third = link.addressesOf("a", [16]);
+  await until("it is asked", () => questions().length === 3);
+  gateway.close();
+  expect(await third).toEqual(new Map());
 });
 
 test("an entry that is too long is left out, and the link goes on", async () => {

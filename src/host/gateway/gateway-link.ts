@@ -8,6 +8,7 @@ import type { Wake, WakeReason } from "../../contracts/sleep.ts";
 import type { Log } from "../../lib/log.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import { canSwitchUsers, GATEWAY_ACCOUNT } from "../os/accounts.ts";
+import { AddressQuestions } from "./address-questions.ts";
 import { GatewayConnection } from "./gateway-connection.ts";
 import { readGatewayMessage } from "./gateway-messages.ts";
 
@@ -46,6 +47,9 @@ export class GatewayLink {
   readonly #entries = new Map<string, string>();
   /** The callers that wait for an answer, by instance; there is one question about an instance at a time. */
   readonly #waiting = new Map<string, { question: number; resolve(answer: Answer): void }>();
+  /** How many clients have logged in at the gateway, by instance. */
+  readonly #clients = new Map<string, number>();
+  readonly #addresses = new AddressQuestions();
   #questions = 0;
   #contact = Promise.withResolvers<void>();
   #listener: UnixSocketListener<GatewayConnection | null> | null = null;
@@ -119,8 +123,32 @@ export class GatewayLink {
     this.#gateway?.sendEntry(entry.id, text, isAnswer);
   }
 
+  /** How many clients have logged in at the gateway; undefined for an instance that is not behind it. */
+  clientsOf(id: string): number | undefined {
+    return this.#entries.has(id) ? (this.#clients.get(id) ?? 0) : undefined;
+  }
+
+  /**
+   * Asks the gateway for the client address of each session, by the number that the engine gave the session. The answer
+   * lacks sessions that the gateway does not know, such as all sessions of an instance that is not behind the gateway.
+   */
+  async addressesOf(id: string, sessions: readonly number[]): Promise<Map<number, string>> {
+    const gateway = this.#gateway;
+    if (gateway === null || sessions.length === 0 || !this.#entries.has(id)) return new Map();
+    const answer = await this.#addresses.ask((question) =>
+      gateway.send({ type: "addresses", id, sessions: [...sessions], question }),
+    );
+    return new Map(
+      sessions.flatMap((session, index): [number, string][] => {
+        const address = answer[index] ?? null;
+        return address === null ? [] : [[session, address]];
+      }),
+    );
+  }
+
   /** Withdraws an instance from the gateway; resolves when the gateway has released the address, or does not answer. */
   async withdraw(id: string): Promise<void> {
+    this.#clients.delete(id);
     if (!this.#entries.delete(id)) return;
     await this.#ask({ type: "gone", id }, RELEASE_TIMEOUT_MS);
   }
@@ -197,9 +225,11 @@ export class GatewayLink {
     if (gateway !== null) this.#ungreeted.delete(gateway);
     if (gateway === null || gateway !== this.#gateway) return;
     this.#gateway = null;
+    this.#clients.clear();
     this.#contact = Promise.withResolvers<void>();
     this.#awaitGateway();
     for (const { resolve } of this.#waiting.values()) resolve("none");
+    this.#addresses.abandon();
     this.#log.info("the gateway has gone");
   }
 
@@ -227,6 +257,14 @@ export class GatewayLink {
     }
   }
 
+  /** An instance that the host does not know takes no memory. */
+  #count(counts: Record<string, number>): void {
+    for (const [id, count] of Object.entries(counts)) {
+      if (count > 0 && this.#entries.has(id)) this.#clients.set(id, count);
+      else this.#clients.delete(id);
+    }
+  }
+
   #take(message: GatewayMessage, events: GatewayEvents): void {
     switch (message.type) {
       case "wake":
@@ -236,6 +274,10 @@ export class GatewayLink {
         return events.woken(message.id, message.wake);
       case "holding":
         return events.holding();
+      case "clients":
+        return this.#count(message.counts);
+      case "addresses":
+        return this.#addresses.answered(message.question, message.addresses);
       case "idle":
       case "users":
         return events[message.type](message.id);

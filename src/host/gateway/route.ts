@@ -47,16 +47,18 @@ export function routeOf(parts: RouteParts): Route | null {
   const state = STATES[condition.state];
   if (known === undefined || known.protocol === null) return null;
   if (state === null || spec.exposure.port === null) return null;
+  const paths = enginePaths(folder, known.socketName(spec));
   return {
     id: spec.id,
     protocol: known.protocol,
     address: addressOf(settings, spec),
     port: spec.exposure.port,
-    socket: enginePaths(folder, known.socketName(spec)).socket,
+    socket: paths.socket,
     engine: { name: engine.name, version: runnable?.context.installed.version ?? engine.major },
     state,
     lastError: condition.lastError,
     users,
+    mockNonce: known.mockNonce?.(paths.dataDir) ?? null,
     maxConnections: "maxConnections" in spec ? spec.maxConnections + MAX_IN_LINE : MAX_CLIENTS,
     sleepAfterSeconds: "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null,
     latestStart,

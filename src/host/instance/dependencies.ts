@@ -3,6 +3,7 @@ import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Log } from "../../lib/log.ts";
 import type { InstanceAddresses } from "../os/addresses.ts";
+import type { HostBackups } from "../backups/host-backups.ts";
 import type { HostSettings } from "../engine/context.ts";
 import type { InstanceGateway } from "../gateway/gateway-link.ts";
 import type { Transition } from "../lifecycle/machine.ts";
@@ -16,10 +17,13 @@ export interface InstanceDependencies {
   starts: StartLimiter;
   gateway: InstanceGateway;
   addresses: InstanceAddresses;
+  backups: Pick<HostBackups, "copies" | "restore" | "shipLastLog">;
   /**
    * Chooses a uid for a new instance that no other instance has; null where instances cannot have uids of their own.
    */
   allotUid(spec: InstanceSpec): number | null;
+  /** Stops another instance until the host starts anew; it may be absent. */
+  stop(id: string): Promise<void>;
   log: Log;
   /** Makes the runner of an instance's engine. */
   runner(parts: RunnerParts): EngineRunner;

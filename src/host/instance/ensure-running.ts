@@ -1,6 +1,7 @@
 // The steps to a running engine; each step can be repeated.
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import type { InstanceOrigin } from "../backups/instance-origin.ts";
 import type { Contents } from "../engine/contents.ts";
 import type { EngineProcess } from "../engine/engine-process.ts";
 import type { InstanceAddress } from "../engine/instance-address.ts";
@@ -11,6 +12,7 @@ import type { FailureHandler } from "../engine/failure-handler.ts";
 import type { SleepCycle } from "../sleep/sleep-cycle.ts";
 import type { StartLimiter } from "../engine/start-limiter.ts";
 import type { InstanceLifecycle } from "../lifecycle/machine.ts";
+import { isAdoptionDue } from "../manifest/spec-change.ts";
 import { isApplied, isSleeping } from "../lifecycle/state.ts";
 
 export interface EnsureRunningDeps {
@@ -22,6 +24,11 @@ export interface EnsureRunningDeps {
   sleep: SleepCycle;
   failures: FailureHandler;
   starts: StartLimiter;
+  origin: Pick<InstanceOrigin, "failure">;
+  /** Ends the copy of the data that a start is about to change. */
+  makeWay(): Promise<void>;
+  /** Takes over the data of the instance that the spec names, unless that is done. */
+  adopt(): Promise<void>;
 }
 
 type Running = { runnable: Runnable; process: EngineProcess };
@@ -33,7 +40,7 @@ type Running = { runnable: Runnable; process: EngineProcess };
 export async function ensureRunning(deps: EnsureRunningDeps, askedAtMs: number | null): Promise<void> {
   const { lifecycle, file, runner, address, contents, sleep, failures } = deps;
   const { manifest } = file;
-  if (manifest === null || lifecycle.isLeaving) return;
+  if (manifest === null || lifecycle.isLeaving || deps.origin.failure !== null) return;
   try {
     await address.hold();
     if (isSleeping(lifecycle.state) && askedAtMs === null) return sleep.sleepOn();
@@ -74,15 +81,15 @@ async function runningEngine(
 }
 
 /**
- * Stops a running engine whose files have changed: it reads them only at its start.
+ * Stops a running engine whose files have changed, which it reads only at its start, or whose data is to be replaced.
  * @throws UnsavedDataError when it goes on.
  */
 async function stopPrevious(
   { lifecycle, file, runner }: EnsureRunningDeps,
   runnable: Runnable,
 ): Promise<void> {
-  if (!runner.isAsWritten(runnable) && (await runner.stopPrevious(runnable)))
-    lifecycle.report({ type: "stopped" });
+  const isDue = !runner.isAsWritten(runnable) || (file.manifest !== null && isAdoptionDue(file.manifest));
+  if (isDue && (await runner.stopPrevious(runnable))) lifecycle.report({ type: "stopped" });
   await file.change({ state: "awake" });
 }
 
@@ -90,12 +97,16 @@ async function start(deps: EnsureRunningDeps, isUrgent: boolean): Promise<Runnin
   const { lifecycle, file, runner, sleep, starts } = deps;
   lifecycle.report({ type: "launching" });
   await failpoint("host.start.due");
+  // Before a place is taken, since the other instance may wait for one.
+  await deps.makeWay();
+  await deps.adopt();
   const leave = await starts.enter(isUrgent);
   try {
     await sleep.takeAddress();
     const { manifest } = file;
     if (manifest === null) throw new PublicError("The instance is gone.");
     const runnable = await runner.choose(manifest);
+    await deps.makeWay();
     const process = await runner.start(runnable);
     sleep.spawned();
     await runner.untilReady(runnable, process);

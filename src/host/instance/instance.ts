@@ -1,10 +1,13 @@
 // One instance: feeds every request to its lifecycle, and carries out the effects that the lifecycle decides on.
-import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Observation } from "../../contracts/observation.ts";
+import { engineNamed } from "../../engines/index.ts";
+import type { ReadLine } from "../../engines/log-line.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { DataSource } from "../backups/data-source.ts";
+import { InstanceOrigin } from "../backups/instance-origin.ts";
 import { Condition } from "../manifest/instance-state.ts";
 import { Contents } from "../engine/contents.ts";
 import { chooseEngine } from "../engine/context.ts";
@@ -16,9 +19,11 @@ import { Machine, type InstanceEffect } from "../lifecycle/machine.ts";
 import { foundAs, isApplied } from "../lifecycle/state.ts";
 import { uidOf } from "../os/accounts.ts";
 import { ownerOf } from "../os/shared-memory.ts";
-import { deleteFolder, ensureInstanceFolder, instanceFolder, type InstanceFolder } from "../os/layout.ts";
+import { ensureInstanceFolder, instanceFolder, type InstanceFolder } from "../os/layout.ts";
 import { MeteredEngine } from "./metered-engine.ts";
 import { ManifestFile } from "../manifest/manifest-file.ts";
+import { adoptData } from "./adoption.ts";
+import { removeInstance, type RemovalParts } from "./removal.ts";
 import { refusalSentence } from "./refusal-sentence.ts";
 import { readPersistedState } from "./persisted-state.ts";
 import type { EngineRunner, Runnable, RunnerParts } from "../engine/runner.ts";
@@ -32,6 +37,7 @@ export class Instance {
   readonly sleep: SleepCycle;
   readonly metered: MeteredEngine;
   readonly failures: FailureHandler;
+  readonly source: DataSource;
   readonly lifecycle: Pick<Machine, "state" | "since">;
   readonly #deps: InstanceDependencies;
   readonly #log: InstanceDependencies["log"];
@@ -40,9 +46,10 @@ export class Instance {
   readonly #machine: Machine;
   readonly #condition: Condition;
   readonly #runner: EngineRunner;
-  readonly #address: InstanceAddress;
   readonly #contents: Contents;
   readonly #engine: EnsureRunningDeps;
+  readonly #removal: RemovalParts;
+  readonly #origin: InstanceOrigin;
   readonly #callers = new Callers();
   /** Aborted for good when the engine is to be stopped or let go: every wait for a start ends. */
   readonly #leaving = new AbortController();
@@ -64,24 +71,28 @@ export class Instance {
       this.sleep.publish();
       deps.onChange(this.observe());
     }));
-    const { settings, slots, gateway, addresses, starts } = deps;
-    const leaving = this.#leaving.signal;
-    const onIdle = () => this.idle();
+    const { settings, slots, gateway, addresses, starts, backups } = deps;
+    const [copies, leaving, onIdle] = [backups.copies, this.#leaving.signal, () => this.idle()];
     const shared = { id, settings, folder, file, log, lifecycle, condition, gateway, leaving, onIdle };
+    const origin = (this.#origin = new InstanceOrigin({ ...shared, backups }));
     const onEnded: RunnerParts["onEnded"] = (ended) => this.failures.ended(ended);
-    const runner = (this.#runner = deps.runner({ ...shared, slots, onEnded }));
-    const address = (this.#address = new InstanceAddress({ ...shared, runner, addresses }));
+    const runner = (this.#runner = deps.runner({ ...shared, slots, origin, onEnded }));
+    const address = new InstanceAddress({ ...shared, runner, addresses });
     const failures = (this.failures = new FailureHandler({ ...shared, runner, address }));
     const contents = (this.#contents = new Contents({ ...shared, runner }));
     const onFailed = (error: unknown) => failures.stoppedWithoutSleep(error);
-    const sleep = (this.sleep = new SleepCycle({ ...shared, runner, address, onFailed }));
+    const sleep = (this.sleep = new SleepCycle({ ...shared, runner, address, copies, onFailed }));
     this.metered = new MeteredEngine({ ...shared, runner });
-    this.#engine = { lifecycle, file, runner, address, contents, sleep, failures, starts };
+    const makeWay = () => copies.makeWay(id);
+    const adopt = () => adoptData({ ...shared, stop: deps.stop });
+    this.#engine = { ...shared, runner, address, contents, sleep, failures, starts, origin, makeWay, adopt };
+    this.#removal = { ...shared, runner, address, backups };
+    this.source = new DataSource({ ...shared, runner, wake: () => this.wake() });
   }
 
   observe(): Observation {
     const seen = this.#condition.observe(this.id, this.#runner, this.sleep.observe());
-    return { ...seen, ...this.#contents.observe() };
+    return { ...seen, ...this.#contents.observe(), ...this.#origin.observe(), ...this.source.observe() };
   }
 
   /** Whether a known engine of this instance runs. */
@@ -100,6 +111,12 @@ export class Instance {
     const { runnable } = this.#runner;
     if (!this.#runs || runnable === null) throw new PublicError(`${this.id} does not run.`);
     return runnable;
+  }
+
+  /** How a line of its engine's log is read; undefined before an engine was chosen. */
+  get readLogLine(): ReadLine | undefined {
+    const { manifest } = this.#file;
+    return manifest === null ? undefined : engineNamed(manifest.engine.name).readLogLine;
   }
 
   /**
@@ -144,8 +161,17 @@ export class Instance {
     }
     this.#runner.find(holders);
     this.#machine.report({ type: foundAs(manifest.state, this.hasProcess) });
+    this.#noteFailedOrigin();
     this.sleep.loaded();
     return true;
+  }
+
+  /** An earlier host found that its first data cannot be built. */
+  #noteFailedOrigin(): void {
+    const { failure } = this.#origin;
+    if (failure === null || this.#machine.state.name !== "starting") return;
+    this.#condition.lastError = failure;
+    this.#machine.report({ type: "startFailed" });
   }
 
   /** Goes on from the persisted state: keeps a running engine, starts a missing one, finishes a removal. */
@@ -190,7 +216,7 @@ export class Instance {
       case "stop":
         return this.#work("taskEnded", () => this.#stop());
       case "remove":
-        return this.#work("taskEnded", () => this.#remove());
+        return this.#work("taskEnded", () => removeInstance(this.#removal));
       case "answer":
         return this.#callers.answer(effect.tickets, () => this.observe(), effect.error);
       case "refuse":
@@ -227,6 +253,7 @@ export class Instance {
   async #record(ticket: Ticket): Promise<void> {
     const spec = this.#callers.specOf(ticket);
     const former = this.#file.manifest;
+    this.#origin.retry();
     if (isDeepStrictEqual(former?.spec, spec)) return;
     const engine = former?.engine ?? (await chooseEngine(this.#deps.settings, spec));
     ensureInstanceFolder(this.#folder);
@@ -265,22 +292,6 @@ export class Instance {
     } catch (error) {
       this.#log.error({ error }, "engine could not be stopped");
     }
-  }
-
-  async #remove(): Promise<void> {
-    if (this.#file.manifest === null && !existsSync(this.#folder.path)) return;
-    if (this.#file.manifest?.state !== "removing") await this.#file.change({ state: "removing" });
-    this.#machine.report({ type: "removalBegun" });
-    await failpoint("host.remove.marked");
-    const withdrawn = this.#deps.gateway.withdraw(this.id);
-    await this.#runner.stop("SIGKILL");
-    await failpoint("host.remove.stopped");
-    await withdrawn;
-    this.#address.drop();
-    await deleteFolder(this.#folder);
-    this.#file.forget();
-    this.#runner.forget();
-    this.#machine.report({ type: "removed" });
   }
 
   get #runs(): boolean {

@@ -43,6 +43,7 @@ test("an engine is not stopped for a suspension after its host has let go of it"
     id: spec.id,
     settings: hosts.settings,
     slots: new WarmPool(hosts.dataDir, 0, createLog("host", "silent")),
+    origin: { build: () => Promise.reject(new Error("there is no origin")) },
     folder,
     leaving: AbortSignal.abort(),
     onEnded: () => {},

@@ -2,21 +2,29 @@
 import type { JournalRecord } from "../../contracts/journal.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Log } from "../../lib/log.ts";
+import type { KeeperLink } from "../os/keeper-link.ts";
+import { engineEndsFile, journalFile } from "../os/layout.ts";
+import { EngineEnds } from "./engine-ends.ts";
 import { ProcessJournal, StateJournal, type RunnerJournal } from "./instance-journal.ts";
 import { Journal } from "./journal.ts";
 
 export class HostJournal {
   readonly #journal: Journal;
+  readonly #ends: EngineEnds;
   readonly #states = new Map<string, StateJournal>();
 
-  /** @param path the file; the records of an earlier host are taken up. */
-  constructor(path: string, log: Log) {
-    this.#journal = new Journal(path, log);
+  /**
+   * Takes up the records of an earlier host.
+   * @param keeper the link to the process that watches engines after the end of this process; null without any.
+   */
+  constructor(dataDir: string, keeper: KeeperLink | null, log: Log) {
+    this.#journal = new Journal(journalFile(dataDir), log);
+    this.#ends = new EngineEnds(engineEndsFile(dataDir), keeper, log);
   }
 
   /** The journal for the runner of an instance. */
   of(id: string): RunnerJournal {
-    return new ProcessJournal(this.#journal, id);
+    return new ProcessJournal(this.#journal, id, this.#ends);
   }
 
   /** Records the changes that an observation shows. */

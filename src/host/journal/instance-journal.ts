@@ -1,8 +1,9 @@
 // The journal entries of one instance: the life of its processes, its sleep, and its failures.
-import type { JournalRecord } from "../../contracts/journal.ts";
+import type { JournalRecord, OpenRun } from "../../contracts/journal.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Wake } from "../../contracts/sleep.ts";
 import { startedAt } from "../os/process-times.ts";
+import type { ProcessEnds } from "./engine-ends.ts";
 import type { Journal } from "./journal.ts";
 
 /** The greatest difference between two readings of the start time of one process. */
@@ -10,6 +11,9 @@ const SAME_PROCESS_MS = 2_000;
 
 /** The public reason when the disk is full, for a killed engine or a failed start. */
 export const DISK_IS_FULL = "The disk of the host is full.";
+
+/** The public reason of an end that no host saw. */
+const WITHOUT_HOST = "It ended while its host was away.";
 
 type Appendable = Pick<Journal, "append" | "openRun" | "formerAliveAt">;
 
@@ -26,14 +30,17 @@ export type RunnerJournal = Pick<ProcessJournal, "started" | "ended" | "found" |
 export class ProcessJournal {
   readonly #journal: Appendable;
   readonly #id: string;
+  readonly #ends: ProcessEnds | null;
   #hasCrashed = false;
   /** The end of the latest process. It is recorded once all its children have ended as well. */
   #endedAt: Date | null = null;
   #oomKills = 0;
 
-  constructor(journal: Appendable, id: string) {
+  /** @param ends of engines while no host ran; null where nobody sees them. */
+  constructor(journal: Appendable, id: string, ends: ProcessEnds | null = null) {
     this.#journal = journal;
     this.#id = id;
+    this.#ends = ends;
   }
 
   /** Records that the engine has a process. */
@@ -62,7 +69,7 @@ export class ProcessJournal {
       beganAt !== null &&
       Math.abs(beganAt.getTime() - Date.parse(open.at)) < SAME_PROCESS_MS;
     if (isSame) return;
-    if (open !== undefined) this.#endedUnseen(open.at, beganAt ?? new Date());
+    if (open !== undefined) this.#endedWithoutHost(open, beganAt ?? new Date());
     if (pid !== null && beganAt !== null) this.#append("started", { pid }, beganAt);
   }
 
@@ -73,18 +80,26 @@ export class ProcessJournal {
     return kills;
   }
 
-  #watch({ exited }: EngineProcess): void {
+  #watch({ pid, exited }: EngineProcess): void {
     this.#endedAt = null;
+    this.#ends?.watch({ id: this.#id, pid }, exited);
     void exited.then(() => (this.#endedAt = new Date()));
   }
 
-  /** Records an end that no host saw: it lies between the former host's last sign of life and now. */
+  /** Records an end that no host saw, with its time where `pilvi up` noted it. */
+  #endedWithoutHost({ pid, at }: OpenRun, atLatest: Date): void {
+    const end = this.#ends?.endOf({ id: this.#id, pid }) ?? null;
+    if (end === null) return this.#endedUnseen(at, atLatest);
+    this.#append("stopped", { reason: WITHOUT_HOST }, new Date(Math.max(end.getTime(), Date.parse(at))));
+  }
+
+  /** Records an end that nobody saw: it lies between the former host's last sign of life and now. */
   #endedUnseen(startedAtText: string, atLatest: Date): void {
     const { formerAliveAt } = this.#journal;
     const times = [startedAtText, ...(formerAliveAt === null ? [] : [formerAliveAt])].toSorted();
     const notBefore = times.at(-1) ?? startedAtText;
     const at = notBefore > atLatest.toISOString() ? new Date(notBefore) : atLatest;
-    this.#append("stopped", { not_before: notBefore, reason: "It ended while its host was away." }, at);
+    this.#append("stopped", { not_before: notBefore, reason: WITHOUT_HOST }, at);
   }
 
   #append(type: JournalRecord["type"], details: JournalRecord["details"], at: Date): void {

@@ -15,7 +15,7 @@ const newPath = () => join(folder, `journal-${(files += 1)}.jsonl`);
 const open = (path: string) => new Journal(path, createLog("host", "silent"));
 const typesOf = (journal: Journal, after = 0) => journal.after(after).map(({ type }) => type);
 
-const ended = (pid: number) => ({ pid, exited: Promise.resolve(), wasFound: false });
+const ended = (pid: number) => ({ pid, exited: Promise.resolve(), wasFound: false, logStartsAt: 0 });
 
 describe("a journal", () => {
   test("returns its records in order, and drops the taken ones", () => {
@@ -99,7 +99,7 @@ describe("a journal", () => {
 });
 
 describe("a process", () => {
-  const own = { pid: process.pid, exited: new Promise<void>(() => {}), wasFound: true };
+  const own = { pid: process.pid, exited: new Promise<void>(() => {}), wasFound: true, logStartsAt: 0 };
 
   test("that starts after a crash is recorded as restarted", () => {
     const journal = open(newPath());

@@ -17,9 +17,10 @@ interface Engines {
 }
 
 /**
- * A notice to the owner of an instance that serves: about users left out, users set again, or databases that failed.
+ * A notice to the owner of an instance that serves: about users left out, users set again, databases that failed, or
+ * the log of its backups.
  */
-export type Notice = "left-out" | "users" | "databases";
+export type Notice = "left-out" | "users" | "databases" | "backups";
 
 /** The states that an observation can have. */
 export type State = Observation["state"];

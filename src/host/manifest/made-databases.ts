@@ -10,6 +10,7 @@ export function madeDatabasesOf(file: ManifestFile): MadeDatabases {
     if (file.manifest !== null) await file.change({ madeDatabases: change(namesIn(file.manifest)) });
   };
   return {
+    isOfOrigin: () => file.manifest?.isRestored === true,
     has: (name) => file.manifest !== null && namesIn(file.manifest).includes(name),
     add: (name) => write((names) => [...names, name]),
     remove: (name) => write((names) => names.filter((other) => other !== name)),
@@ -32,6 +33,11 @@ export function pendingDatabases(manifest: Manifest): string[] {
     .map(({ name }) => name);
 }
 
+/** The databases of the spec that the data of the origin does not have. */
+export function missingDatabases(manifest: Manifest): string[] {
+  return manifest.isRestored === true ? pendingDatabases(manifest) : [];
+}
+
 /** A manifest of an earlier Pilvi has no record: that Pilvi took all databases of the spec for its own. */
 function namesIn({ madeDatabases, spec }: Manifest): string[] {
   return madeDatabases ?? presentIn(spec);
@@ -43,6 +49,7 @@ function presentIn(spec: InstanceSpec): string[] {
     .map(({ name }) => name);
 }
 
-function databasesOf(spec: InstanceSpec): DatabaseSpec[] {
+/** The databases of a spec; none for an engine without. */
+export function databasesOf(spec: InstanceSpec): DatabaseSpec[] {
   return "databases" in spec ? spec.databases : [];
 }

@@ -53,6 +53,13 @@ export class ManifestFile {
     return this.replace({ ...this.#manifest, ...change });
   }
 
+  /** Takes a member away, with the guarantees of `replace`. Does nothing without that member. */
+  drop(member: "isRestored" | "restoreFailed"): Promise<void> {
+    if (this.#manifest?.[member] === undefined) return Promise.resolve();
+    const { [member]: _, ...manifest } = this.#manifest;
+    return this.replace(manifest);
+  }
+
   /** Changes parts of the manifest whose loss in a power cut does no harm. */
   note(change: Partial<Manifest>): void {
     if (this.#manifest === null) return;

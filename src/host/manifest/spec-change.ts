@@ -1,10 +1,10 @@
 // What a new spec means for an instance: what the manifest keeps, and whether the change needs a running engine.
 import { isDeepStrictEqual } from "node:util";
-import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import { adoptedBy, type InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { InstanceUser } from "../../contracts/users.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import { withUsersOf } from "./known-users.ts";
-import { madeDatabasesAfter } from "./made-databases.ts";
+import { databasesOf, madeDatabasesAfter } from "./made-databases.ts";
 import { neverAsleep, saysAsleep, type Manifest, type PersistedState, type SleepRecord } from "./manifest.ts";
 
 /** The reason of a wake that the owner's change causes. */
@@ -20,6 +20,8 @@ export function manifestFor(
   const madeDatabases = madeDatabasesAfter(spec, former);
   const state = stateWith(spec, former, madeDatabases);
   return {
+    ...(former !== null && isStillRestored(spec, former) && { isRestored: true }),
+    ...adoptedAfter(spec, former),
     spec,
     state,
     engine,
@@ -31,11 +33,31 @@ export function manifestFor(
   };
 }
 
+/** Databases of a later spec are ordered for the restored data, so they are made in it. */
+function isStillRestored(spec: InstanceSpec, former: Manifest): boolean {
+  return former.isRestored === true && isDeepStrictEqual(databasesOf(spec), databasesOf(former.spec));
+}
+
+/** The data of a new instance is from its origin, such as a backup that was made after it took over other data. */
+function adoptedAfter(spec: InstanceSpec, former: Manifest | null): Pick<Manifest, "adopted"> {
+  const adopted = former === null ? adoptedBy(spec) : former.adopted;
+  return adopted === null || adopted === undefined ? {} : { adopted };
+}
+
+/** Whether the data of another instance is to take the place of its own. */
+export function isAdoptionDue({ spec, adopted }: Pick<Manifest, "spec" | "adopted">): boolean {
+  const wanted = adoptedBy(spec);
+  return wanted !== null && wanted !== adopted;
+}
+
 /** The state with a new spec. */
 function stateWith(spec: InstanceSpec, former: Manifest | null, made: string[]): PersistedState {
   if (former === null) return "awake";
   // An engine that runs with the former spec may need a restart. A later host must know that as well.
-  if (!saysAsleep(former) || needsEngine(former.spec, spec, made)) return "changed";
+  const { adopted } = former;
+  if (!saysAsleep(former) || isAdoptionDue({ spec, ...(adopted !== undefined && { adopted }) }))
+    return "changed";
+  if (needsEngine(former.spec, spec, made)) return "changed";
   const isSame = isDeepStrictEqual(contentsOf(former.spec, made), contentsOf(spec, made));
   return isSame ? former.state : "asleep";
 }

@@ -12,7 +12,7 @@ import { Sampler, type SamplerParts } from "./sampler.ts";
 const MAX_MEASURED_FILES = 200_000;
 
 /** Finds what is to be measured. */
-export interface Measured extends Pick<SamplerParts, "instances" | "find"> {
+export interface Measured extends Pick<SamplerParts, "instances" | "find" | "clientsOf" | "replicaLagOf"> {
   stored(): MeasuredInstance[];
 }
 
@@ -21,14 +21,14 @@ export class Measurements {
   readonly #buffer: ReadingBuffer;
   readonly #sampler: Sampler;
 
-  constructor(dataDir: string, log: Log, { stored, instances, find }: Measured) {
+  constructor(dataDir: string, log: Log, { stored, ...sampled }: Measured) {
     this.#storage = new StorageMeter(stored, (id) =>
       diskUseOf(instanceFolder(dataDir, id).path, MAX_MEASURED_FILES),
     );
     this.#buffer = new ReadingBuffer(readingsFile(dataDir), log);
     this.#sampler = new Sampler({
-      instances,
-      find,
+      log,
+      ...sampled,
       storageBytesOf: (id) => this.#storage.bytesOf(id),
       onBatch: (batch) => this.#buffer.add(batch),
     });

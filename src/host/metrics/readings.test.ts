@@ -57,6 +57,17 @@ test("a cache counts hits, misses, keys, clients, commands and bytes", async () 
   expect(await reading(spec.id)).toMatchObject({ hits: 0, misses: 0, keys: 1 });
 });
 
+test("a reading has the clients of the gateway, and none when the gateway has gone", async () => {
+  const spec = sleepySpec("cache");
+  await host.ensure(spec);
+  await gateway.until(spec.id, "running");
+  expect(await reading(spec.id)).toMatchObject({ gatewayConnections: 0 });
+  gateway.send({ type: "clients", counts: { [spec.id]: 3, "cache-unknown": 9 } });
+  await until("the host has the number", async () => (await reading(spec.id))?.gatewayConnections === 3);
+  gateway.close();
+  await until("the number is gone", async () => (await reading(spec.id))?.gatewayConnections === 0);
+});
+
 test.each(["postgres", "mysql"] as const)("a %s counts rows, transactions and its log", async (kind) => {
   const spec = sleepySpec(kind);
   await host.ensure(spec);

@@ -1,6 +1,8 @@
 // Samples all instances four times a minute, asks their engines once, and publishes a batch for each minute.
-import type { Reading, ReadingBatch } from "../../contracts/readings.ts";
+import { gaugeNames, type Reading, type ReadingBatch } from "../../contracts/readings.ts";
 import { forEachLimited } from "../../lib/for-each-limited.ts";
+import { guarded } from "../../lib/guarded.ts";
+import type { Log } from "../../lib/log.ts";
 import { InstanceMeter, type MeteredInstance } from "./instance-meter.ts";
 
 const MINUTE_MS = 60_000;
@@ -11,12 +13,27 @@ const ASKED_AT_ONCE = 4;
 /** A busy engine is left out of its minute; its counters then come with the next. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
+/** The figures of an instance that has slept for a whole minute. */
+const ASLEEP = {
+  awakeMs: 0,
+  computeMs: 0,
+  cpuMs: 0,
+  memoryBytes: 0,
+  wakes: 0,
+  ...Object.fromEntries(gaugeNames.map((name) => [name, 0])),
+};
+
 /** The parts that a sampler works with. */
 export interface SamplerParts {
+  log: Pick<Log, "warn">;
   /** All instances of the host that may have customers. */
   instances(): MeteredInstance[];
   find(id: string): MeteredInstance | undefined;
   storageBytesOf(id: string): number | undefined;
+  /** How many clients have logged in at the gateway; undefined for an instance that is not behind it. */
+  clientsOf(id: string): number | undefined;
+  /** How far a replica is behind; undefined while that is not known, and for any other instance. */
+  replicaLagOf(id: string): number | undefined;
   onBatch(batch: ReadingBatch): void;
 }
 
@@ -55,7 +72,7 @@ export class Sampler {
     const meter = this.#meterOf(id);
     if (state === "draining") {
       // The last answer before a sleep; without it all since the last minute would be lost.
-      meter.sample(instance);
+      this.#sample(meter, instance);
       void meter.ask(instance);
     }
     meter.see(instance, performance.now());
@@ -75,15 +92,32 @@ export class Sampler {
     await forEachLimited(taken, ASKED_AT_ONCE, ({ instance, meter }) =>
       Promise.race([meter.ask(instance), Bun.sleep(ANSWER_TIMEOUT_MS)]),
     );
-    const readings = taken
+    const awake = taken
       .filter(({ figures }) => figures.awakeMs > 0)
       .map(({ instance: { id }, meter, figures }) => this.#readingOf(id, meter, figures));
-    this.#parts.onBatch({ at, readings });
+    this.#parts.onBatch({ at, readings: [...awake, ...this.#asleep(new Set(awake.map(({ id }) => id)))] });
+  }
+
+  /** Instances without a process whose clients stay at the gateway. */
+  #asleep(awake: Set<string>): Reading[] {
+    return this.#parts.instances().flatMap(({ id }) => {
+      const gatewayConnections = awake.has(id) ? 0 : (this.#parts.clientsOf(id) ?? 0);
+      return gatewayConnections === 0 ? [] : [{ ...ASLEEP, id, gatewayConnections }];
+    });
   }
 
   #readingOf(id: string, meter: InstanceMeter, figures: ReturnType<InstanceMeter["endMinute"]>): Reading {
     const storageBytes = this.#parts.storageBytesOf(id);
-    return { id, ...figures, ...(storageBytes !== undefined && { storageBytes }), ...meter.takeAnswers() };
+    const gatewayConnections = this.#parts.clientsOf(id);
+    const replicaLagSeconds = this.#parts.replicaLagOf(id);
+    return {
+      id,
+      ...figures,
+      ...(storageBytes !== undefined && { storageBytes }),
+      ...(replicaLagSeconds !== undefined && { replicaLagSeconds }),
+      ...meter.takeAnswers(),
+      ...(gatewayConnections !== undefined && { gatewayConnections }),
+    };
   }
 
   #sampleAll(): void {
@@ -95,9 +129,14 @@ export class Sampler {
       if (instance.process === null && !this.#meters.has(instance.id)) continue;
       const meter = this.#meterOf(instance.id);
       meter.see(instance, performance.now());
-      meter.sample(instance);
+      this.#sample(meter, instance);
     }
     this.#samples += 1;
+  }
+
+  /** An instance whose figures cannot be read lacks this sample, and no other instance does. */
+  #sample(meter: InstanceMeter, instance: MeteredInstance): void {
+    guarded(this.#parts.log, "the usage of an instance could not be read", () => meter.sample(instance));
   }
 
   #meterOf(id: string): InstanceMeter {

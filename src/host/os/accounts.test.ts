@@ -6,6 +6,7 @@ import {
   CONTROL_ACCOUNT,
   GATEWAY_ACCOUNT,
   isInstanceUid,
+  KEEPER_ACCOUNT,
   uidOf,
   uidOfPort,
 } from "./accounts.ts";
@@ -21,8 +22,8 @@ test("an instance has the uid of its port, which no other port has", () => {
 test("no port gives a uid of the system or of Pilvi's own processes", () => {
   const uids = PORTS.map(uidOfPort);
   const [nobody, noUser, systemdFirst, systemdLast] = [65_534, 65_535, 61_184, 65_519];
-  for (const uid of [nobody, noUser, CONTROL_ACCOUNT.uid, GATEWAY_ACCOUNT.uid, BUILD_ACCOUNT.uid])
-    expect(uids).not.toContain(uid);
+  const own = [CONTROL_ACCOUNT, GATEWAY_ACCOUNT, BUILD_ACCOUNT, KEEPER_ACCOUNT].map(({ uid }) => uid);
+  for (const uid of [nobody, noUser, ...own]) expect(uids).not.toContain(uid);
   expect(uids.filter((uid) => uid >= systemdFirst && uid <= systemdLast)).toEqual([]);
   // Higher uids belong to containers of users.
   expect(uids.reduce((one, other) => Math.max(one, other))).toBeLessThan(100_000);
@@ -30,7 +31,7 @@ test("no port gives a uid of the system or of Pilvi's own processes", () => {
 
 test("a uid of the system, of a user or of Pilvi's own processes is not an instance's", () => {
   expect(PORTS.map(uidOfPort).every(isInstanceUid)).toBe(true);
-  for (const uid of [0, 1_000, BUILD_ACCOUNT.uid, 61_184, 65_534, 65_535, 100_000])
+  for (const uid of [0, 1_000, BUILD_ACCOUNT.uid, KEEPER_ACCOUNT.uid, 61_184, 65_534, 65_535, 100_000])
     expect(isInstanceUid(uid)).toBe(false);
 });
 

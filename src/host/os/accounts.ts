@@ -19,6 +19,9 @@ const PORTLESS_ACCOUNT: Account = { uid: FIRST_UID + 2, gid: FIRST_UID + 2 };
 /** The user that builds first data, and owns it until an instance gets it. No other process has this uid. */
 export const BUILD_ACCOUNT: Account = { uid: FIRST_UID + 3, gid: FIRST_UID + 3 };
 
+/** The user of the keeper, which stores backups: it reads the logs of instances and can change none of their files. */
+export const KEEPER_ACCOUNT: Account = { uid: FIRST_UID + 4, gid: FIRST_UID + 4 };
+
 /** Uids that would follow from ports but belong to systemd's services, to `nobody`, and to the number for no user. */
 const FOREIGN_UIDS = { first: 61_184, last: 65_535 };
 /** The replacements lie beyond all ports, and below the uids for containers of users. */
@@ -92,5 +95,5 @@ export function socketGroupOf({ exposure }: InstanceSpec): Account {
 
 /** Whether the uid can belong to an instance with a port. */
 export function isInstanceUid(uid: number): boolean {
-  return uid > BUILD_ACCOUNT.uid && uid <= LAST_UID && !isForeign(uid);
+  return uid > KEEPER_ACCOUNT.uid && uid <= LAST_UID && !isForeign(uid);
 }

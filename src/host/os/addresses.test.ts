@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { ADDRESS_HELLO } from "../../contracts/address-passing.ts";
+import { ADDRESS_PASSING_VERSION } from "../../contracts/versions.ts";
 import {
   connectForPassing,
   pairForPassing,
@@ -15,6 +16,7 @@ import {
 import { HeldSocket } from "../../lib/held-socket.ts";
 import { createLog } from "../../lib/log.ts";
 import { sockets } from "../../lib/socket-calls.ts";
+import { EndWatch } from "../../processes/program/end-watch.ts";
 import { AddressKeeper } from "../../processes/program/address-keeper.ts";
 import { Addresses } from "./addresses.ts";
 import { KeeperLink } from "./keeper-link.ts";
@@ -74,7 +76,7 @@ test.each(MISMATCHES)(
     }
     const version = hello === OTHER_HELLO ? "version 99" : "no version";
     expect(sentencesOf(complaints)).toEqual([
-      `The gateway speaks ${version} of the link and this process version 1: start both from the same Pilvi.`,
+      `The gateway speaks ${version} of the link and this process version ${ADDRESS_PASSING_VERSION}: start both from the same Pilvi.`,
     ]);
     const gateway = connectForPassing(path) ?? -1;
     open.push(gateway);
@@ -107,7 +109,9 @@ test.each(MISMATCHES)(
   "a host that speaks %s has nothing kept, and costs the next host nothing",
   (_, hello) => {
     const complaints: string[] = [];
-    const keeper = new AddressKeeper((sentence) => complaints.push(sentence));
+    const keeper = new AddressKeeper(new EndWatch(`${path}.ends`, () => {}), (sentence) =>
+      complaints.push(sentence),
+    );
     const first = keeper.handOver();
     open.push(first);
     passDescriptors(first, { text: ADDRESS_HELLO, descriptors: [] });

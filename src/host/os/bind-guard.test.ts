@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { AF_INET, AF_INET6, memoryOf, SOCK_CLOEXEC, SOCK_STREAM, sockets } from "../../lib/socket-calls.ts";
 import { inetName } from "../../lib/socket-names.ts";
 import { freePort } from "../../../tests/support/pilvi/ports.ts";
-import { guardBinding } from "./bind-guard.ts";
+import { canGuardBinding, guardBinding } from "./bind-guard.ts";
 
 const ownUid = process.getuid?.() ?? 0;
 const OTHER = 54_321;
@@ -49,4 +49,11 @@ test("guards of two ports hold at the same time", () => {
   expect([bindable(one), bindable(other)]).toEqual([all, []]);
   guards[1]?.close();
   expect(bindable(other)).toEqual(all);
+});
+
+test("whether ports can be guarded is known without refusing any", () => {
+  const guard = guardBinding(freePort(), OTHER);
+  expect(canGuardBinding()).toBe(guard !== null);
+  guard?.close();
+  expect(bindable(freePort())).toEqual(all);
 });

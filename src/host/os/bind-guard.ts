@@ -39,6 +39,12 @@ function instructionsFor(port: number, uid: number): Instruction[] {
   ];
 }
 
+/** Allows every bind. */
+const ALLOW_ALL: Instruction[] = [
+  [0xb7, 0x00, 0, 1], // r0 = 1: allow
+  [0x95, 0x00, 0, 0],
+];
+
 /** Refuses a port while it is open. */
 export interface BindGuard {
   close(): void;
@@ -46,6 +52,17 @@ export interface BindGuard {
 
 /** @returns null where the machine or the rights of this process do not allow it: then nothing is refused. */
 export function guardBinding(port: number, uid: number): BindGuard | null {
+  return guardWith(instructionsFor(port, uid));
+}
+
+/** Whether this process can have the kernel refuse ports; tries it with a program that refuses nothing. */
+export function canGuardBinding(): boolean {
+  const guard = guardWith(ALLOW_ALL);
+  guard?.close();
+  return guard !== null;
+}
+
+function guardWith(instructions: Instruction[]): BindGuard | null {
   const root = openCgroupRoot();
   if (root === null) return null;
   const links: number[] = [];
@@ -53,7 +70,7 @@ export function guardBinding(port: number, uid: number): BindGuard | null {
     for (const link of links.splice(0)) closeSync(link);
   };
   for (const type of BINDS) {
-    const link = guardBinds(instructionsFor(port, uid), type, root);
+    const link = guardBinds(instructions, type, root);
     if (link !== null) links.push(link);
   }
   closeSync(root);

@@ -82,7 +82,10 @@ function version2(mount: string): CgroupBackend | null {
       const usedUs = /^usage_usec (\d+)$/m.exec(readIfPresent(join(mount, name, "cpu.stat")) ?? "")?.[1];
       return usedUs === undefined ? null : Number(usedUs) / 1_000;
     },
-    weight: (name, times) => [join(mount, name, "cpu.weight"), String(Math.min(100 * times, 10_000))],
+    weight: (name, times) => [
+      join(mount, name, "cpu.weight"),
+      String(Math.min(Math.round(100 * times), 10_000)),
+    ],
   };
 }
 
@@ -111,7 +114,7 @@ function version1(mount: string): CgroupBackend {
     },
     weight: (name, times) => [
       join(mount, "cpu", name, "cpu.shares"),
-      String(Math.min(1024 * times, 262_144)),
+      String(Math.min(Math.round(1024 * times), 262_144)),
     ],
   };
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Limits } from "../../contracts/observation.ts";
 import { codeOf } from "../../lib/errors.ts";
 import type { CgroupBackend, GroupLimits, MemoryFiles } from "./cgroup-backends.ts";
+import { childrenOf } from "./proc-files.ts";
 
 /** The parent of all groups, so that an operator finds them. */
 const PARENT = "pilvi";
@@ -14,6 +15,9 @@ const PARENT = "pilvi";
  * gateway waits for engines so long that throughput drops.
  */
 const WEIGHT_PER_CPU = 1;
+
+/** The weight of a group that is to take the processor only when nobody else does. */
+const YIELDING_WEIGHT = 0.02;
 
 const DISSOLVE_TIMEOUT_MS = 1_000;
 const DISSOLVE_RETRY_MS = 5;
@@ -41,6 +45,12 @@ export function confineTo(backend: CgroupBackend, id: string, pids: number[], li
 export function limit(backend: CgroupBackend | null, id: string, limits: Limits): void {
   if (backend === null || !isGrouped(limits)) return;
   apply(backend, nameOf(id), groupLimitsOf(limits));
+}
+
+/** Has all other groups come before a group that has processes. */
+export function yieldProcessor(backend: CgroupBackend | null, id: string, limits: Limits): void {
+  if (backend === null || !isGrouped(limits)) return;
+  writeFileSync(...backend.weight(nameOf(id), YIELDING_WEIGHT));
 }
 
 /** The number of processes of the instance that the kernel has killed for lack of memory since its group was made. */
@@ -92,16 +102,6 @@ export async function dissolve(backend: CgroupBackend | null, id: string): Promi
 function enterWithChildren(folders: string[], pid: number): void {
   for (const folder of folders) enter(folder, pid);
   for (const child of childrenOf(pid)) enterWithChildren(folders, child);
-}
-
-/** The child processes; empty when the process has ended meanwhile. */
-function childrenOf(pid: number): number[] {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-    return children === "" ? [] : children.split(" ").map(Number);
-  } catch {
-    return [];
-  }
 }
 
 function enter(folder: string, pid: number): void {

@@ -6,6 +6,8 @@ import { closeSync } from "node:fs";
 const CHECK_INTERVAL_MS = 20;
 
 const waiting = new Map<number, () => void>();
+/** Processes for which this process had no descriptor left; each check tries again. */
+const unwatched: { pid: number; resolve(): void }[] = [];
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /**
@@ -13,21 +15,25 @@ let timer: ReturnType<typeof setInterval> | undefined;
  * mistaken for it.
  */
 export function exitOf(pid: number): Promise<void> {
+  return new Promise((resolve) => watch(pid, resolve));
+}
+
+function watch(pid: number, resolve: () => void): void {
   const fd = pidfdOpen(pid);
-  if (fd === null) return Promise.resolve();
-  return new Promise((resolve) => {
-    waiting.set(fd, resolve);
-    timer ??= setInterval(check, CHECK_INTERVAL_MS);
-  });
+  if (fd === "gone") return resolve();
+  if (fd === "full") unwatched.push({ pid, resolve });
+  else waiting.set(fd, resolve);
+  timer ??= setInterval(check, CHECK_INTERVAL_MS);
 }
 
 function check(): void {
+  for (const { pid, resolve } of unwatched.splice(0)) watch(pid, resolve);
   for (const fd of readableDescriptors([...waiting.keys()])) {
     waiting.get(fd)?.();
     waiting.delete(fd);
     closeSync(fd);
   }
-  if (waiting.size > 0) return;
+  if (waiting.size + unwatched.length > 0) return;
   clearInterval(timer);
   timer = undefined;
 }

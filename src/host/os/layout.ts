@@ -12,12 +12,18 @@ export interface InstanceFolder {
   manifest: string;
   /** The process that holds this lock runs the instance. */
   lock: string;
-  /** The output of the engine's latest start. */
+  /** The output of the engine over all its starts, of which the end is kept. */
   log: string;
   conf: string;
   data: string;
   run: string;
   tmp: string;
+  /** Says that the data is to be built anew. */
+  rebuild: string;
+  /** Data of another instance on its way to `data`. */
+  incoming: string;
+  /** The data that other data has replaced, until it is deleted. */
+  former: string;
 }
 
 /** The folder that holds one folder for each instance. */
@@ -40,6 +46,21 @@ export function addressSocket(dataDir: string): string {
   return join(dataDir, "run", "addresses.sock");
 }
 
+/** The socket on which the keeper takes requests of the host. */
+export function keeperSocket(dataDir: string): string {
+  return join(dataDir, "run", "keeper.sock");
+}
+
+/** The folder of the keeper's own notes, and of backups that go nowhere else. */
+export function keeperDir(dataDir: string): string {
+  return join(dataDir, "backups");
+}
+
+/** The folder of throw-away copies, in which restores are verified. */
+export function verificationsDir(dataDir: string): string {
+  return join(dataDir, "verifications");
+}
+
 /** The certificates that the host publishes for the gateway or the control plane. */
 export function certificatesFile(dataDir: string, reader: "gateway" | "control"): string {
   return join(dataDir, "run", `${reader}-certificates.json`);
@@ -48,6 +69,11 @@ export function certificatesFile(dataDir: string, reader: "gateway" | "control")
 /** The journal of events that the control plane has not taken yet. */
 export function journalFile(dataDir: string): string {
   return join(dataDir, "host-journal.jsonl");
+}
+
+/** The ends of engines that `pilvi up` saw while no host ran. */
+export function engineEndsFile(dataDir: string): string {
+  return join(dataDir, "engine-ends.jsonl");
 }
 
 /** The readings of instances that the control plane has not taken yet. */
@@ -82,6 +108,9 @@ export function instanceFolder(dataDir: string, id: string): InstanceFolder {
     data: join(path, "data"),
     run: join(path, "run"),
     tmp: join(path, "tmp"),
+    rebuild: join(path, "rebuild"),
+    incoming: join(path, "incoming"),
+    former: join(path, "former"),
   };
 }
 
@@ -118,7 +147,9 @@ export function ensureEngineFolders(
   giveData(folder.data, account);
   chownSync(folder.conf, 0, account.gid);
   chmodSync(folder.conf, 0o750);
-  for (const path of [folder.data, folder.tmp]) chownSync(path, account.uid, account.gid);
+  // An engine whose log the keeper reads has a group of its own for its data.
+  if (statSync(folder.data).uid !== account.uid) chownSync(folder.data, account.uid, account.gid);
+  chownSync(folder.tmp, account.uid, account.gid);
   chownSync(folder.run, account.uid, neighbour.gid);
   chmodSync(folder.run, 0o2710);
 }

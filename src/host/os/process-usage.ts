@@ -1,5 +1,5 @@
 // The processor time and the memory of a process with all its children, from /proc.
-import { readFileSync } from "node:fs";
+import { childrenOf, textOf } from "./proc-files.ts";
 
 /** The kernel counts in hundredths of a second for all programs. */
 const MS_PER_TICK = 10;
@@ -14,7 +14,10 @@ export interface ProcessUsage {
   memoryBytes: number;
 }
 
-/** The usage of a process and all its children; null when the process has ended. */
+/**
+ * The usage of a process and all its children; null when the process has ended.
+ * @throws an error of the system when its files cannot be read for another reason.
+ */
 export function usageOfTree(pid: number): ProcessUsage | null {
   const pids = treeOf(pid);
   const times = pids.map(cpuMsOf);
@@ -32,8 +35,7 @@ function sum(numbers: number[]): number {
 }
 
 function treeOf(pid: number): number[] {
-  const children = textOf(`/proc/${pid}/task/${pid}/children`).trim();
-  return [pid, ...(children === "" ? [] : children.split(" ").flatMap((child) => treeOf(Number(child))))];
+  return [pid, ...childrenOf(pid).flatMap(treeOf)];
 }
 
 /** The time of a process and of its children that have ended. */
@@ -51,13 +53,4 @@ function memoryOf(pid: number): { own: number; shared: number } {
   const bytes = (field: string) =>
     Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
   return { own: bytes("RssAnon"), shared: bytes("RssFile") + bytes("RssShmem") };
-}
-
-/** Empty when the process has ended. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

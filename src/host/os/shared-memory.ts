@@ -1,9 +1,9 @@
 // Frees the shared memory of a killed engine: the kernel keeps it, and the number of segments is limited.
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../../lib/errors.ts";
 import { removeSharedMemory } from "../../lib/libc.ts";
 import { canSwitchUsers, isInstanceUid } from "./accounts.ts";
+import { orNull, textOf } from "./proc-files.ts";
 import type { InstanceFolder } from "./layout.ts";
 
 /** POSIX shared memory appears as files here. */
@@ -61,18 +61,4 @@ export function ownerOf(path: string): number | null {
 
 function namesIn(folder: string): string[] {
   return orNull(() => readdirSync(folder)) ?? [];
-}
-
-function textOf(path: string): string {
-  return orNull(() => readFileSync(path, "utf8")) ?? "";
-}
-
-/** Null when the file or the process does not exist, or no longer. */
-function orNull<Result>(look: () => Result): Result | null {
-  try {
-    return look();
-  } catch (error) {
-    if (["ENOENT", "ESRCH", "EACCES"].includes(codeOf(error) ?? "")) return null;
-    throw error;
-  }
 }

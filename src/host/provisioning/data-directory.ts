@@ -10,6 +10,7 @@ import { chownTree } from "../../lib/files.ts";
 import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import { BUILD_ACCOUNT } from "../os/accounts.ts";
 import { buildUser, isBuildUserShared } from "./build-user.ts";
+import { originOf, type DataOrigin, type OriginSource } from "./origin.ts";
 
 /** A build without a waiting caller yields to everything else on the machine. */
 const IDLE_PRIORITY = ["nice", "-n", "19"];
@@ -27,23 +28,30 @@ export interface BuildOptions {
   signal?: AbortSignal;
 }
 
-/** Data directories that are ready to use. */
-interface BuiltBefore {
-  /** Moves a data directory of the engine to the path. @returns false when there is none. */
-  take(kind: { installed: InstalledEngine; firstData: FirstData }, path: string): boolean;
+/** Where first data comes from. */
+interface FirstDataSources {
+  /** Data directories that are ready to use. */
+  slots: {
+    /** Moves a data directory of the engine to the path. @returns false when there is none. */
+    take(kind: { installed: InstalledEngine; firstData: FirstData }, path: string): boolean;
+  };
+  origin: OriginSource;
 }
 
 /**
  * Provides the instance's first data unless it exists, and gives it to the instance's user.
- * @returns whether the data is new.
+ * @returns whether the data is new and its content known.
  */
 export async function ensureFirstData(
-  { firstData }: Engine,
-  { installed, paths, account }: EngineContext<InstanceSpec>,
-  slots: BuiltBefore,
+  engine: Engine,
+  context: EngineContext<InstanceSpec>,
+  { slots, origin: source }: FirstDataSources,
   confine: BuildOptions["confine"],
 ): Promise<boolean> {
-  if (firstData === undefined || existsSync(join(paths.dataDir, firstData.mark))) return false;
+  const { firstData } = engine;
+  const { installed, paths, account, spec } = context;
+  const origin = originOf(spec);
+  if (isThere(engine, paths.dataDir, origin)) return false;
   const folder = dirname(paths.dataDir);
   for (const name of readdirSync(folder)) {
     if (name.startsWith(WORK_DIR)) rmSync(join(folder, name), { recursive: true, force: true });
@@ -52,15 +60,27 @@ export async function ensureFirstData(
   const workDir = join(folder, `${WORK_DIR}${Bun.randomUUIDv7()}`);
   const built = join(workDir, "data");
   mkdirSync(workDir, { mode: 0o700 });
-  if (!slots.take({ installed, firstData }, built)) {
+  if (origin !== null) {
+    await source.build(origin, engine, context, workDir).catch((error: unknown) => {
+      // What is half restored may fill the disk until the next attempt.
+      rmSync(workDir, { recursive: true, force: true });
+      throw error;
+    });
+  } else if (firstData !== undefined && !slots.take({ installed, firstData }, built)) {
     await build(firstData, installed, workDir, { confine, isUrgent: true });
   }
   await failpoint("slots.taken");
-  if (account !== null) chownTree(built, account);
+  if (account !== null && origin === null) chownTree(built, account);
   await failpoint("slots.given");
   renameSync(built, paths.dataDir);
   rmSync(workDir, { recursive: true, force: true });
-  return true;
+  return origin === null;
+}
+
+/** Data from an origin is moved into the empty folder in one step, so a folder with anything in it has all of it. */
+function isThere({ firstData }: Engine, dataDir: string, origin: DataOrigin | null): boolean {
+  if (origin !== null) return existsSync(dataDir) && readdirSync(dataDir).length > 0;
+  return firstData === undefined || existsSync(join(dataDir, firstData.mark));
 }
 
 /** Has the engine build a folder `data` in the folder. Under root it belongs to a user that no other process has. */

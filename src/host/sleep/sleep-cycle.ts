@@ -19,11 +19,11 @@ import { saysAsleep, type Manifest } from "../manifest/manifest.ts";
 import type { EngineRunner } from "../engine/runner.ts";
 import { lookAtUsers } from "../engine/published-users.ts";
 import { reasonOf } from "../engine/failure-handler.ts";
-import { suspend, reportRestored, WHEN_ASKED, WHEN_IDLE } from "./suspension.ts";
+import { suspend, reportRestored, WHEN_ASKED, WHEN_IDLE, type Sleeper } from "./suspension.ts";
 import { ownWake, woken } from "../manifest/spec-change.ts";
 
 /** The parts that a sleep cycle works with. */
-export interface SleepCycleParts {
+export interface SleepCycleParts extends Pick<Sleeper, "copies"> {
   id: string;
   settings: HostSettings;
   gateway: InstanceGateway;

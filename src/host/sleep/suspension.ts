@@ -3,6 +3,7 @@ import { BeyondBounds, PersistenceError } from "../../engines/engine.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Copies } from "../backups/copies.ts";
 import type { Condition } from "../manifest/instance-state.ts";
 import type { EngineProcess } from "../engine/engine-process.ts";
 import type { InstanceGateway } from "../gateway/gateway-link.ts";
@@ -52,6 +53,7 @@ export interface Sleeper {
   gateway: InstanceGateway;
   address: InstanceAddress;
   users: KnownUsers;
+  copies: Copies;
   log: Log;
   lifecycle: InstanceLifecycle;
   /** Aborted when a client needs the engine, or when the instance is stopped or let go. */
@@ -203,11 +205,14 @@ async function stayAwake(
 }
 
 async function blockingActivity({
+  id,
+  copies,
   runnable: { engine, context },
   condition,
 }: Sleeper): Promise<string | null> {
   try {
-    return (await engine.blockingActivity?.(context)) ?? null;
+    // The customer can end what the engine reports, and a backup ends by itself.
+    return (await engine.blockingActivity?.(context)) ?? copies.reasonToStayAwake(id);
   } catch (error) {
     if (error instanceof PersistenceError || error instanceof BeyondBounds)
       throw reportToOwner(condition, error);

@@ -10,10 +10,13 @@ import { portRefusal, refuseTakenPort } from "./port-refusal.ts";
 /** Long enough for held answers, which `?wait=` makes last up to 60 s. */
 const IDLE_TIMEOUT_SECONDS = 120;
 /**
- * A listener with former certificates goes on with handshakes for this long; answers that it holds are given even
- * later.
+ * Listeners with former certificates serve their connections for this long. Bun closes the idle connections of listeners
+ * that end, and a client may send a request just then; so they end when the clients or the idle timeout have closed all
+ * of those. Answers that are held are given even later.
  */
-const HANDOVER_MS = 5_000;
+const HANDOVER_MS = IDLE_TIMEOUT_SECONDS * 1_000 + 5_000;
+/** More certificates in so short a time wait. */
+const MOST_FORMER = 8;
 /**
  * Connections of clients, and the largest share of all descriptors that they take: the rest is for the store and the
  * host.
@@ -26,6 +29,13 @@ const OPEN_FILES = 65_536;
 
 type Server = Bun.Server<undefined>;
 
+/** The listeners that show the same certificates, one for each lane. */
+interface Generation {
+  servers: Server[];
+  /** Others show the present certificates. */
+  isFormer: boolean;
+}
+
 /** Raises the number of connections that this process may have; needs the rights that `becomeUser` gives up. */
 export function prepareApiServer(): void {
   raiseOpenFileLimit(OPEN_FILES);
@@ -33,63 +43,85 @@ export function prepareApiServer(): void {
 
 export class ApiServer {
   readonly #config: Config;
-  readonly #app: App;
+  readonly #app: Pick<App, "fetch">;
   readonly #connections: ServerConnections;
-  /** One for each lane. */
-  #listeners: Server[];
-  /** The listeners with former certificates, while handshakes with them go on. */
-  #former: Server[] = [];
-  /** Certificates to show once the present handover is over. */
+  readonly #handoverMs: number;
+  /** In the order in which the kernel numbers their listeners. */
+  #generations: Generation[] = [];
+  /** Certificates to show once there is room for another generation. */
   #next: readonly NamedCertificate[] | null = null;
 
   /**
    * @param certificates the first is for clients that name no server or an unknown server; an empty list means HTTP.
+   * @param handoverMs for how long former listeners serve their connections; tests shorten it.
    * @throws Refusal when the port cannot be had.
    */
-  constructor(config: Config, certificates: readonly NamedCertificate[], app: App) {
+  constructor(
+    config: Config,
+    certificates: readonly NamedCertificate[],
+    app: Pick<App, "fetch">,
+    handoverMs = HANDOVER_MS,
+  ) {
     this.#config = config;
     this.#app = app;
+    this.#handoverMs = handoverMs;
     const all = Math.min(MAX_CONNECTIONS, Math.floor(openFileLimit() * CONNECTIONS_SHARE));
     const unproved = Math.floor(all * UNPROVED_SHARE);
     this.#connections = new ServerConnections(config.port, { all, unproved });
     // Listeners that share their address would also share it with another program of this user.
     refuseTakenPort(config);
-    this.#listeners = this.#listen(certificates);
+    this.#generations.push(this.#listen(certificates));
     leadByNetwork(config.port);
     this.#connections.start();
   }
 
-  /** Shows these certificates to all later clients; requests that have begun are answered. */
+  /** Shows these certificates to all later clients; connections with former certificates go on. */
   replaceCertificates(certificates: readonly NamedCertificate[]): void {
-    if (this.#former.length > 0) return void (this.#next = certificates);
-    this.#former = this.#listeners;
-    this.#listeners = this.#listen(certificates);
-    leadByNetwork(this.#config.port, LANES);
-    setTimeout(() => this.#handedOver(), HANDOVER_MS).unref();
+    if (this.#generations.length > MOST_FORMER) return void (this.#next = certificates);
+    const former = this.#generations.filter(({ isFormer }) => !isFormer);
+    this.#generations.push(this.#listen(certificates));
+    leadByNetwork(this.#config.port, (this.#generations.length - 1) * LANES);
+    for (const generation of former) {
+      generation.isFormer = true;
+      setTimeout(() => this.#end(generation), this.#handoverMs).unref();
+    }
   }
 
   /** Stops accepting. @param isHard whether requests under way end too. */
   async stop(isHard = false): Promise<void> {
     if (isHard) this.#connections.stop();
-    await Promise.all([...this.#listeners, ...this.#former].map((listener) => listener.stop(isHard)));
+    const servers = this.#generations.flatMap((generation) => generation.servers);
+    await Promise.all(servers.map((server) => server.stop(isHard)));
   }
 
-  #handedOver(): void {
-    // The numbers of the listeners change with each that ends.
-    leadToOne(this.#config.port, LANES);
-    for (const former of this.#former.splice(0)) void former.stop();
-    leadByNetwork(this.#config.port);
+  /** Ends former listeners. In the kernel's order, each listener that ends gives its number to the last listener. */
+  #end(generation: Generation): void {
+    const { port } = this.#config;
+    const last = this.#generations.length - 1;
+    if (this.#generations[last]?.isFormer === false) leadToOne(port, last * LANES);
+    for (const server of generation.servers) void server.stop();
+    const moved = this.#generations.pop();
+    if (moved !== undefined && moved !== generation)
+      this.#generations[this.#generations.indexOf(generation)] = moved;
+    leadByNetwork(port, this.#generations.findIndex(({ isFormer }) => !isFormer) * LANES);
     const next = this.#next;
     this.#next = null;
     if (next !== null) this.replaceCertificates(next);
   }
 
-  #listen(certificates: readonly NamedCertificate[]): Server[] {
+  #listen(certificates: readonly NamedCertificate[]): Generation {
+    const generation: Generation = { servers: [], isFormer: false };
     const tls = tlsOf(certificates);
-    return Array.from({ length: LANES }, () => this.#listenOnce(tls));
+    try {
+      for (let lane = 0; lane < LANES; lane += 1) generation.servers.push(this.#listenOnce(tls, generation));
+    } catch (error) {
+      for (const server of generation.servers) void server.stop();
+      throw error;
+    }
+    return generation;
   }
 
-  #listenOnce(tls: Bun.TLSOptions[]): Server {
+  #listenOnce(tls: Bun.TLSOptions[], generation: Generation): Server {
     try {
       return Bun.serve({
         hostname: this.#config.host,
@@ -101,7 +133,11 @@ export class ApiServer {
           const call = this.#connections.begin(from);
           try {
             if (call.isRefused) return refusal();
-            return await this.#app.fetch(request, { prove: call.prove, address: from?.address ?? "" });
+            const caller = { prove: call.prove, address: from?.address ?? "" };
+            const response = await this.#app.fetch(request, caller);
+            // The client's next request then comes to a listener that stays.
+            if (generation.isFormer) response.headers.set("Connection", "close");
+            return response;
           } finally {
             call.end();
           }

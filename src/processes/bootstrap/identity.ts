@@ -1,15 +1,16 @@
 // The identity of this Pilvi, kept as files in the data directory: its key, its first token, its host's id.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { newToken } from "../../api/auth/tokens.ts";
 import type { Config } from "../../config.ts";
+import { STORE_ID } from "../../contracts/store-id.ts";
 import { instanceFolder } from "../../host/os/layout.ts";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { replaceFile, syncFile } from "../../lib/files.ts";
 import { newId } from "../../lib/ids.ts";
 import { Vault } from "../../lib/secrets.ts";
-import { openStore, STORE_ID } from "./store-instance.ts";
+import { openStore } from "./store-instance.ts";
 
 const KEY_BYTES = 32;
 
@@ -22,14 +23,32 @@ export async function openVault(config: Config): Promise<Vault> {
       `The key file ${config.keyFile} is missing, and what is stored was sealed with it. Put it back from your backup.`,
     );
   }
-  const key = randomBytes(KEY_BYTES);
+  return new Vault(decodeKey(config.keyFile, await makeKey(config.keyFile)));
+}
+
+/** Makes a key file, unless another process of Pilvi does so at the same moment. @returns its content. */
+async function makeKey(keyFile: string): Promise<string> {
+  const temporary = `${keyFile}.${process.pid}`;
   try {
-    writeFileSync(config.keyFile, `${key.toString("base64")}\n`, { mode: 0o600, flag: "wx" });
-    await syncFile(config.keyFile);
+    writeFileSync(temporary, `${randomBytes(KEY_BYTES).toString("base64")}\n`, { mode: 0o600 });
+    await syncFile(temporary);
+    // Unlike a rename, this never takes the place of a key.
+    linkUnlessThere(temporary, keyFile);
+    await syncFile(keyFile);
+    return readFileSync(keyFile, "utf8");
   } catch (error) {
-    throw new Refusal(`The key file ${config.keyFile} cannot be made: ${messageOf(error)}.`, error);
+    throw new Refusal(`The key file ${keyFile} cannot be made: ${messageOf(error)}.`, error);
+  } finally {
+    rmSync(temporary, { force: true });
   }
-  return new Vault(key);
+}
+
+function linkUnlessThere(path: string, name: string): void {
+  try {
+    linkSync(path, name);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
 }
 
 /** The full-access token of the first start, made when its file is not there. */

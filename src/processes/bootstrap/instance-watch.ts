@@ -1,5 +1,6 @@
 // Follows the instances of a host: remembers each observed state, and requeues the resources that differ from it.
 import type { Observation } from "../../contracts/observation.ts";
+import { STORE_ID } from "../../contracts/store-id.ts";
 import type { Driver, WatchEvents } from "../../drivers/driver.ts";
 import type { Log } from "../../lib/log.ts";
 import { requeue, requeueMissing, type Convergence } from "../../reconciler/queue.ts";
@@ -7,7 +8,6 @@ import { RequeueBatches } from "../../reconciler/requeue-batches.ts";
 import type { WatchedStates } from "../../resources/shared/observed-states.ts";
 import { isServed } from "../../resources/shared/status.ts";
 import type { Database } from "../../store/database.ts";
-import { STORE_ID } from "./store-instance.ts";
 
 /** How soon the watch begins anew after an observation that could not be passed on. */
 const RESTART_MS = 5_000;

@@ -2,6 +2,7 @@
 // socket.
 import type { Config } from "../../config.ts";
 import type { PostgresSpec } from "../../contracts/instance-spec.ts";
+import { STORE_ID } from "../../contracts/store-id.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import { postgres } from "../../engines/postgres/index.ts";
 import { STORE_ENGINE } from "../../engines/registry.ts";
@@ -11,9 +12,6 @@ import type { Vault } from "../../lib/secrets.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import { scramVerifier } from "../../lib/verifiers.ts";
 import { openDatabase, type Database, type DatabaseAddress } from "../../store/database.ts";
-
-/** The id of the store's instance; no resource has an id of this form. */
-export const STORE_ID = "store";
 
 const NAME = "pilvi";
 
@@ -59,7 +57,8 @@ export async function ensureStore(config: Config, vault: Vault, driver: Driver):
   if (seen.state !== "running") throw new Refusal(`The store did not start: ${seen.lastError}`);
 }
 
-function storeSpec(vault: Vault): PostgresSpec {
+/** The spec of the store. Its log is kept, so that a lost machine costs no more than its latest seconds. */
+export function storeSpec(vault: Vault): PostgresSpec {
   return {
     kind: "postgres",
     id: STORE_ID,
@@ -70,5 +69,6 @@ function storeSpec(vault: Vault): PostgresSpec {
     ...STORE_RESOURCES,
     exposure: { port: null, scope: "loopback", through: "engine" },
     sleepAfterSeconds: null,
+    keepsLog: true,
   };
 }

@@ -1,12 +1,14 @@
 // `pilvi control`: the API, and the loop that reconciles its resources.
 import { createApp, type App } from "../../api/app.ts";
 import { ensureToken } from "../../api/auth/tokens.ts";
-import { isLoopback, type Config } from "../../config.ts";
+import type { Config } from "../../config.ts";
+import { isLoopback } from "../../lib/api-address.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import { localDriver } from "../../drivers/local/index.ts";
 import { CONTROL_ACCOUNT } from "../../host/os/accounts.ts";
 import { certificatesFile, hostSocket } from "../../host/os/layout.ts";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
+import { STORE_ID } from "../../contracts/store-id.ts";
 import { PublishedCertificates } from "../../contracts/certificates.ts";
 import { signatureOf } from "../../lib/files.ts";
 import { forbidNewPrivileges } from "../../lib/libc.ts";
@@ -14,12 +16,21 @@ import { createLog, type Log } from "../../lib/log.ts";
 import type { Vault } from "../../lib/secrets.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
 import { Loop } from "../../reconciler/loop.ts";
-import { allOperations, allReconcilers, kinds, recordUnknownAllocations } from "../../resources/index.ts";
+import {
+  allOperations,
+  allReconcilers,
+  kinds,
+  recordUnknownAllocations,
+  slowKinds,
+} from "../../resources/index.ts";
 import { keepActivityFor } from "../../resources/activity/index.ts";
 import type { KindContext } from "../../resources/kind.ts";
 import { followJournal } from "../../resources/shared/events/intake.ts";
 import { keepEventsFor } from "../../resources/shared/events/retention.ts";
-import { ACTIONS } from "../../resources/shared/actions/store.ts";
+import { backupGauges } from "../../resources/shared/backups/backup-gauges.ts";
+import { followArchives } from "../../resources/shared/backups/archive-states.ts";
+import { reconcileVerifications } from "../../resources/shared/backups/verification-reconciler.ts";
+import { enqueueVerifications, VERIFICATIONS } from "../../resources/shared/backups/verifications.ts";
 import { hostDirectory, servedHost } from "../../resources/shared/hosts.ts";
 import { instanceGauges } from "../../resources/shared/metrics/gauges.ts";
 import { followReadings } from "../../resources/shared/metrics/intake.ts";
@@ -27,7 +38,7 @@ import { WatchedStates } from "../../resources/shared/observed-states.ts";
 import { sleepGauges } from "../../resources/shared/sleep-gauges.ts";
 import { followStorage } from "../../resources/shared/storage.ts";
 import { keepUsage } from "../../resources/shared/usage/keep.ts";
-import { openDatabase } from "../../store/database.ts";
+import { openDatabase, type Database } from "../../store/database.ts";
 import { migrate } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
 import { ApiServer, prepareApiServer } from "../bootstrap/api-server.ts";
@@ -38,6 +49,9 @@ import { firstToken, hostId, openVault } from "../bootstrap/identity.ts";
 import { watchInstances } from "../bootstrap/instance-watch.ts";
 import { reportReady, reportRefusal, stopRequested } from "../program/parent.ts";
 import { ensureKeyFits, ensureHostRow } from "../bootstrap/registration.ts";
+import { keepMachineFiles, readMachineFiles, type MachineFiles } from "../bootstrap/machine-files.ts";
+import { backUpStore } from "../bootstrap/store-backups.ts";
+import { verifyStore, type StoreVerifierParts } from "../bootstrap/store-verifier.ts";
 import { ensureStore, openStore, storeAddress } from "../bootstrap/store-instance.ts";
 import { becomeUser } from "../bootstrap/privileges.ts";
 
@@ -62,6 +76,8 @@ interface StartupSecrets {
   published: string;
   token: string;
   hostId: string;
+  /** What a new machine needs of the data directory. */
+  files: MachineFiles;
 }
 
 /** @returns the exit code, when the process was asked to end. */
@@ -76,6 +92,7 @@ export async function controlCommand(config: Config): Promise<number> {
       certificates: readCertificates(config, log),
       token: await firstToken(config),
       hostId: hostId(config),
+      files: readMachineFiles(config.dataDir),
     };
     const publication = publishConsole(config.dataDir, (reason) =>
       log.error({ reason }, "there is no console"),
@@ -118,6 +135,7 @@ async function startControl(
   await migrate(db, migrations);
   await ensureKeyFits(db, vault, config.keyFile);
   await ensureHostRow(db, startupSecrets.hostId);
+  await keepMachineFiles(db, vault, startupSecrets.hostId, startupSecrets.files);
   await recordUnknownAllocations(db);
   await ensureToken(db, { plaintext: startupSecrets.token, name: "first" });
   if (config.bootstrapToken !== undefined) {
@@ -137,20 +155,14 @@ async function startControl(
   const context: KindContext = { db, vault, hosts, quotas: config.quotas };
   const app = await createControlApp(config, context, log);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
-  const reconcilers = allReconcilers(context);
-  const hostIds = hosts.all.map(({ id }) => id);
-  const loop = new Loop({ db, openSession, hostIds, reconcilers, slowKinds: [ACTIONS], log });
-  await loop.start();
+  const loop = await startLoop(config, context, openSession, log);
   const watching = new AbortController();
-  const watched = watchInstances({ db, host }, watching.signal, log);
-  void followStorage({ db, driver }, watching.signal, log);
-  void followReadings({ db, host }, watching.signal, log);
-  void followJournal({ db, host }, watching.signal, log);
+  const followed = followHost(config, { db, host }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
   const stopForgetting = keepActivityFor(config.auditDays, db, log);
   const stopCounting = keepUsage(db, hosts, log);
-  // The first answer of the API already knows which instances sleep.
-  await Promise.race([watched, Bun.sleep(HOST_TIMEOUT_MS)]);
+  // The first answer of the API already knows which instances sleep, and what can be restored.
+  await Promise.race([followed, Bun.sleep(HOST_TIMEOUT_MS)]);
   const server = new ApiServer(config, startupSecrets.certificates, app);
   const unfollow = followCertificates(config, startupSecrets, server, log);
   return async () => {
@@ -164,6 +176,54 @@ async function startControl(
     await loop.stop();
     await db.close();
   };
+}
+
+async function startLoop(
+  { backups }: Config,
+  context: KindContext,
+  openSession: (onClose: () => void) => Database,
+  log: Log,
+): Promise<Loop> {
+  const { db, hosts } = context;
+  const intervalMs = backups.verificationSeconds * 1_000;
+  const verifying = reconcileVerifications(context, { intervalMs, log });
+  const reconcilers = new Map([...allReconcilers(context), [VERIFICATIONS, verifying]]);
+  const hostIds = hosts.all.map(({ id }) => id);
+  const loop = new Loop({ db, openSession, hostIds, reconcilers, slowKinds, log });
+  await loop.start();
+  await Promise.all(hostIds.map((id) => enqueueVerifications(db, id)));
+  return loop;
+}
+
+/** @returns a promise that resolves when the states of all instances and archives were reported once. */
+async function followHost(
+  { databaseUrl, backups }: Config,
+  { db, host }: { db: Database; host: ReturnType<typeof servedHost<WatchedStates>> },
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
+  const { driver } = host;
+  const watched = watchInstances({ db, host }, signal, log);
+  const archived = followArchives({ db, host }, signal, log);
+  void followStorage({ db, driver }, signal, log);
+  void followReadings({ db, host }, signal, log);
+  void followJournal({ db, host }, signal, log);
+  if (databaseUrl === undefined) keepStoreSafe({ db, host }, backups, signal, log);
+  await Promise.all([watched, archived]);
+}
+
+/** Backs up the store that Pilvi runs itself, and restores its backups for a check. */
+function keepStoreSafe(
+  { db, host }: Pick<StoreVerifierParts, "db" | "host">,
+  { verificationSeconds }: Config["backups"],
+  signal: AbortSignal,
+  log: Log,
+): void {
+  const { driver, archiveStates } = host;
+  const archives = () => archiveStates.all();
+  const verified = () => archiveStates.verificationOf(STORE_ID).sound?.backup ?? null;
+  void backUpStore({ driver, archives, verified, log }, signal);
+  void verifyStore({ db, host, intervalMs: verificationSeconds * 1_000, log }, signal);
 }
 
 function readCertificates(config: Config, log: Log): NamedCertificate[] {
@@ -223,6 +283,7 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
   });
   app.metrics.addFigures(sleepGauges, context);
   app.metrics.addFigures(instanceGauges, context);
+  app.metrics.addFigures(backupGauges, context);
   for (const { figures } of kinds) if (figures !== undefined) app.metrics.addFigures(figures, context);
   return app;
 }

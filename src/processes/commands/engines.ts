@@ -2,6 +2,8 @@
 import type { Config } from "../../config.ts";
 import { installEngines } from "../../engines/install/index.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
+import { checkBackups } from "../doctor/backups.ts";
+import { checkStoreBackups } from "../doctor/store-backups.ts";
 import { checkEngines } from "../doctor/engines.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { checkMachine } from "../doctor/machine.ts";
@@ -63,6 +65,8 @@ function killOwnGroup(): void {
 export async function doctorCommand(config: Config): Promise<number> {
   const findings = [
     ...checkMachine(config),
+    ...checkBackups(config),
+    ...(await checkStoreBackups(config)),
     ...(await checkEngines(config, CHECKOUT_DIR)),
     ...checkTls(config),
     ...(await checkNetwork(config)),

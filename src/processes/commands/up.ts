@@ -1,21 +1,19 @@
 // `pilvi up`: starts everything, keeps it running, and stops everything cleanly.
 import { once } from "node:events";
-import { mkdirSync, writeSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "../../config.ts";
-import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
+import { messageOf, Refusal } from "../../lib/errors.ts";
 import { OPEN_FILES, raiseOpenFileLimit } from "../../lib/open-files.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
-import { AddressKeeper } from "../program/address-keeper.ts";
 import { readCertificate } from "../tls/certificate.ts";
-import { Child } from "../program/child.ts";
+import { makeChildren, stopAll, type Children } from "../program/children.ts";
+import { complain, say, stopSignal } from "../program/terminal.ts";
 import { setUpLink } from "../bootstrap/console-link.ts";
 import { ensureDataDir, lockDataDir } from "../bootstrap/data-dir.ts";
 import { ensureEngines, warnOfUnsafeEngines } from "../bootstrap/engine-setup.ts";
 import { refuseTakenPort } from "../bootstrap/port-refusal.ts";
 import { publishConsole } from "../console/publish.ts";
-import { ensureProgram } from "../program/program.ts";
 import { readyText } from "../bootstrap/ready-text.ts";
+import { refuseUnfinishedRestore } from "../restore/restore-state.ts";
 
 const LOG_CHECK_INTERVAL_MS = 60_000;
 
@@ -28,6 +26,7 @@ export async function upCommand(config: Config): Promise<number> {
   if (!lockDataDir(config.dataDir, "up")) {
     throw new Refusal(`Another Pilvi already runs on the data directory ${config.dataDir}.`);
   }
+  refuseUnfinishedRestore(config.dataDir);
   // Refused before anything is installed or started, since the processes themselves would find these faults last.
   refuseTakenPort(config);
   readCertificate(config);
@@ -40,7 +39,10 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
   say(`starting Pilvi in ${config.dataDir}`);
   const children = await makeChildren(config);
   const publication = publishConsole(config.dataDir, complain);
-  const timer = setInterval(() => children.forEach((child) => child.trimLog()), LOG_CHECK_INTERVAL_MS);
+  const timer = setInterval(
+    () => Object.values(children).forEach((child) => child.trimLog()),
+    LOG_CHECK_INTERVAL_MS,
+  );
   const stopped = stop.aborted ? Promise.resolve() : once(stop, "abort");
   try {
     // Ctrl-C during the start counts as well.
@@ -69,57 +71,12 @@ async function firstLink(config: Config): Promise<string | null> {
 
 /**
  * The host comes first: the control plane's store is one of its instances, and it logs in to databases through the
- * gateway.
+ * gateway. Nobody waits for the keeper, without which all but backups works.
  */
-async function startAll(children: Child[], stop: AbortSignal): Promise<void> {
-  for (const child of children) {
+async function startAll({ host, keeper, gateway, control }: Children, stop: AbortSignal): Promise<void> {
+  await host.start();
+  if (!stop.aborted) keeper.begin();
+  for (const child of [gateway, control]) {
     if (!stop.aborted) await child.start();
-  }
-}
-
-/**
- * The process that was started last is stopped first, so that the control plane still has its store while it ends, and
- * no client waits for an engine that is being stopped.
- */
-async function stopAll(children: Child[]): Promise<void> {
-  for (const child of children.toReversed()) await child.stop();
-}
-
-async function makeChildren(config: Config): Promise<Child[]> {
-  const program = await ensureProgram(config.dataDir);
-  const logDir = join(config.dataDir, "log");
-  mkdirSync(logDir, { recursive: true, mode: 0o700 });
-  const env = { ...process.env, PILVI_DATA_DIR: config.dataDir };
-  const shared = { program, env, logDir, notice: complain };
-  return [
-    new Child({ ...shared, name: "host", keeper: new AddressKeeper(complain) }),
-    new Child({ ...shared, name: "gateway" }),
-    new Child({ ...shared, name: "control" }),
-  ];
-}
-
-/** Aborted by a signal, or by the end of the script that started this process and would have passed signals on. */
-function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  // Further signals change nothing: the end is on its way.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
-  process.on("disconnect", () => stop.abort());
-  return stop.signal;
-}
-
-function say(text: string): void {
-  write(1, text);
-}
-
-function complain(text: string): void {
-  write(2, text);
-}
-
-/** The reader of this output may be gone by now, which is no reason to end. */
-function write(fd: 1 | 2, text: string): void {
-  try {
-    writeSync(fd, `${text}\n`);
-  } catch (error) {
-    if (codeOf(error) !== "EPIPE") throw error;
   }
 }

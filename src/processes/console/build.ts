@@ -1,12 +1,13 @@
 // Builds the web console into a folder: scripts, style and page, with compressed copies. Run as a program, it takes the
 // folder as its argument, or the place where `pilvi up` looks first.
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { setPriority } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { compile, optimize } from "@tailwindcss/node";
 import { Scanner } from "@tailwindcss/oxide";
-import { Refusal } from "../../lib/errors.ts";
+import { messageOf, Refusal } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
 import { BUILDS_DIR, buildName, pageFolders } from "./sources.ts";
 
@@ -31,6 +32,7 @@ export async function buildConsole(folder: string): Promise<void> {
   try {
     for (const { name, content } of files) await write(join(temporary, "assets", name), content);
     await write(join(temporary, "index.html"), Buffer.from(indexPage(files.map(({ name }) => name))));
+    await failpoint("console.written");
     for (const each of [temporary, join(temporary, "assets")]) chmodSync(each, 0o755);
     renameSync(temporary, folder);
   } catch (error) {
@@ -60,7 +62,7 @@ async function buildScript(entry: string, options: Partial<Bun.BuildConfig>): Pr
     throw: false,
     ...options,
   });
-  if (!result.success) throw new Refusal(`The console could not be built: ${result.logs.join("\n")}`);
+  if (!result.success) throw new Refusal(`Its sources cannot be built: ${result.logs.join(" ")}`);
   return await Promise.all(
     result.outputs.map(async (output) => ({
       name: basename(output.path),
@@ -112,8 +114,26 @@ function indexPage(names: string[]): string {
 `;
 }
 
+/** Deletes what killed builds have left beside the folder; a build that is under way keeps its files. */
+function removeAbandoned(folder: string): void {
+  if (!existsSync(dirname(folder))) return;
+  for (const name of readdirSync(dirname(folder))) {
+    const [, pid] = /^\w+\.(\d+)$/.exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) {
+      rmSync(join(dirname(folder), name), { recursive: true, force: true });
+    }
+  }
+}
+
 if (import.meta.main) {
   const [folder = join(BUILDS_DIR, buildName())] = process.argv.slice(2);
   setPriority(LOW_PRIORITY);
-  if (!existsSync(folder)) await buildConsole(folder);
+  try {
+    removeAbandoned(folder);
+    if (!existsSync(folder)) await buildConsole(folder);
+  } catch (error) {
+    // The reader shows the first line.
+    console.error(messageOf(error));
+    process.exitCode = 1;
+  }
 }

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { CURRENT_FILE } from "../../api/http/console-files.ts";
+import { messageOf } from "../../lib/errors.ts";
 import { replaceFile } from "../../lib/files.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
 import { BUILDS_DIR, buildName } from "./sources.ts";
@@ -34,15 +35,34 @@ export function consoleFolder(dataDir: string): string {
   return join(dataDir, "console");
 }
 
+interface Build {
+  /** The folder of all builds. */
+  builds: string;
+  /** Where the control plane finds the console. */
+  home: string;
+  name: string;
+  fail: (error: unknown) => void;
+}
+
 const DONE: Publication = { finished: Promise.resolve(), stop: async () => undefined };
 
 /**
  * Publishes the console: at once where its sources were built before, and otherwise when a child process has built it.
- * @param complain gets a sentence for people when the console could not be built.
+ * @param complain gets a sentence for people when there is no console; everything else goes on.
  */
 export function publishConsole(dataDir: string, complain: (text: string) => void): Publication {
   // The built program has no sources; `pilvi up` has published the console then.
   if (!import.meta.path.endsWith(".ts")) return DONE;
+  const fail = (error: unknown) => complain(`There is no console: ${messageOf(error)}`);
+  try {
+    return publish(dataDir, fail);
+  } catch (error) {
+    fail(error);
+    return DONE;
+  }
+}
+
+function publish(dataDir: string, fail: (error: unknown) => void): Publication {
   const name = buildName();
   const home = consoleFolder(dataDir);
   mkdirSync(home, { recursive: true });
@@ -55,10 +75,10 @@ export function publishConsole(dataDir: string, complain: (text: string) => void
   }
   // The pages of another build do not belong to this program.
   rmSync(join(home, CURRENT_FILE), { force: true });
-  return build(builds, home, name, complain);
+  return build({ builds, home, name, fail });
 }
 
-function build(builds: string, home: string, name: string, complain: (text: string) => void): Publication {
+function build({ builds, home, name, fail }: Build): Publication {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "build.ts"), join(builds, name)], {
     cwd: CHECKOUT_DIR,
     // A terminal's Ctrl-C is for `pilvi up` alone.
@@ -69,20 +89,25 @@ function build(builds: string, home: string, name: string, complain: (text: stri
   const finish = async () => {
     const output = await new Response(child.stderr).text();
     if (isStopping) return;
-    if ((await child.exited) !== 0) throw new Error(output.trim().split("\n")[0]);
+    if ((await child.exited) !== 0) throw new Error(reasonOf(output, child.signalCode));
     place(join(builds, name), home, name);
     prune(builds, name);
   };
   return {
-    finished: finish().catch((error: unknown) =>
-      complain(`The console could not be built: ${String(error)}`),
-    ),
+    finished: finish().catch(fail),
     stop: async () => {
       isStopping = true;
       child.kill("SIGKILL");
       await child.exited;
     },
   };
+}
+
+/** The first line that the build has written; a process that is killed writes nothing. */
+function reasonOf(output: string, signal: NodeJS.Signals | number | null): string {
+  const [line = ""] = output.trim().split("\n");
+  if (line !== "") return line;
+  return `Its build ended early (${signal ?? "without a reason"}). Start Pilvi again to build it anew.`;
 }
 
 /** Beside the packages, or in the data directory where the checkout cannot be written. */

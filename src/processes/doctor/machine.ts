@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
 import { readOsRelease } from "../../engines/install/hints.ts";
 import { isBuildUserShared } from "../../host/provisioning/build-user.ts";
+import { canGuardBinding } from "../../host/os/bind-guard.ts";
 import { findCgroups } from "../../host/os/cgroup-backends.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import { closedToEngines } from "../bootstrap/closed-folder.ts";
@@ -24,6 +25,8 @@ export function checkMachine(config: Config): Finding[] {
     systemFinding(),
     isolationFinding(),
     limitsFinding(),
+    portGuardFinding(),
+    ...portSharingFindings(),
     ...buildUserFindings(),
     dataDirFinding(config.dataDir, nearest),
     diskFinding(nearest),
@@ -58,6 +61,27 @@ function limitsFinding(): Finding {
     "no cgroups that may be written: one instance can take the memory and the processes of the whole machine",
     "Run Pilvi as root, on a system or in a container where /sys/fs/cgroup can be written.",
   );
+}
+
+/** A cache that listens by itself takes no open socket, so its port is shared for a moment at its start. */
+function portGuardFinding(): Finding {
+  if (canGuardBinding())
+    return ok("the kernel refuses the port of a cache to other users while the cache starts");
+  return warn(
+    "while a cache that listens by itself starts, other users' programs can take its port for some 10 ms; `last_error` then says so",
+    "Run Pilvi as root, on a kernel with BPF and cgroups of version 2, or let the caches hibernate: the gateway's ports are never free.",
+  );
+}
+
+/** A WebSocket server shares its port with its own user while it starts: that of all instances and of Pilvi here. */
+function portSharingFindings(): Finding[] {
+  if (process.getuid?.() === 0) return [];
+  return [
+    warn(
+      "while a WebSocket cluster starts, other programs of this user can share its port, and then get some of its clients unnoticed",
+      "Run Pilvi as root to give every cluster a user of its own, or run nothing else as this user.",
+    ),
+  ];
 }
 
 function buildUserFindings(): Finding[] {

@@ -6,6 +6,10 @@ import { codeOf } from "../../lib/errors.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
 const ANSWER_TIMEOUT_MS = 2000;
+/** The kernel's settings of ports, for IPv6 too. */
+const SYSCTLS = "/proc/sys/net/ipv4";
+
+type PortRange = Config["portRange"];
 
 /** @returns a finding for the API's port and a finding for the range. */
 export async function checkNetwork(config: Config): Promise<Finding[]> {
@@ -50,14 +54,32 @@ async function isPilvi(url: string): Promise<boolean> {
   }
 }
 
-function portRangeFinding({ portRange: { first, last } }: Config): Finding {
+function portRangeFinding({ portRange }: Config): Finding {
+  const { first, last } = portRange;
   const text = `ports ${first}-${last} for ${last - first + 1} instances`;
-  const [lowest = 0, highest = 0] = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8")
-    .split(/\s+/)
-    .map(Number);
-  if (last < lowest || first > highest) return ok(text);
+  const outgoing = readFileSync(`${SYSCTLS}/ip_local_port_range`, "utf8");
+  if (!mayGoOut(portRange, outgoing, readFileSync(`${SYSCTLS}/ip_local_reserved_ports`, "utf8")))
+    return ok(text);
   return warn(
-    `${text} overlap with those that the system gives to outgoing connections, ${lowest}-${highest}`,
-    "Set PILVI_PORT_RANGE to ports outside of these, or an instance may find its port taken.",
+    `${text} overlap with those that the system gives to outgoing connections, ${outgoing.trim().split(/\s+/).join("-")}`,
+    `Set PILVI_PORT_RANGE to ports outside of these, or reserve its ports by \`sysctl net.ipv4.ip_local_reserved_ports=${first}-${last}\`; otherwise an instance may find its port taken.`,
   );
+}
+
+/**
+ * Whether the system may give a port of the range to an outgoing connection.
+ * @param outgoing the text of `ip_local_port_range`: the lowest port and the highest.
+ * @param reserved the text of `ip_local_reserved_ports`: ports and ranges that are left out, with commas between them.
+ */
+export function mayGoOut({ first, last }: PortRange, outgoing: string, reserved: string): boolean {
+  const [lowest = 0, highest = 0] = outgoing.trim().split(/\s+/).map(Number);
+  const ranges = reserved
+    .trim()
+    .split(",")
+    .filter((part) => part !== "")
+    .map((part) => part.split("-").map(Number));
+  for (let port = Math.max(first, lowest); port <= Math.min(last, highest); port += 1) {
+    if (!ranges.some(([from = 0, to = from]) => port >= from && port <= to)) return true;
+  }
+  return false;
 }

@@ -1,19 +1,38 @@
 // Keeps a second copy of every socket that the host has for an address, so that no address is free when host and
-// gateway end at once.
+// gateway end at once. Passes descriptors of engines' processes on to the watch of their ends.
 import { addressGreeting } from "../../contracts/address-passing.ts";
+import { processOf } from "../../contracts/engine-ends.ts";
 import { VersionMismatch } from "../../contracts/versions.ts";
 import { pairForPassing } from "../../lib/descriptor-passing.ts";
 import { KEPT_ALL, SocketCourier, type Parcel } from "../../lib/socket-courier.ts";
 import { sockets } from "../../lib/socket-calls.ts";
+import type { EndWatch } from "./end-watch.ts";
 
 export class AddressKeeper {
   readonly #kept = new Map<string, number>();
   readonly #complain: (sentence: string) => void;
+  readonly #ends: EndWatch;
   #host: SocketCourier | null = null;
 
-  /** @param complain called with a sentence for people when a host speaks another version. */
-  constructor(complain: (sentence: string) => void) {
+  /**
+   * @param ends gets the descriptors of engines' processes.
+   * @param complain called with a sentence for people when a host speaks another version.
+   */
+  constructor(ends: EndWatch, complain: (sentence: string) => void) {
+    this.#ends = ends;
     this.#complain = complain;
+  }
+
+  /** The host has ended. */
+  hostEnded(): void {
+    // What a killed host has sent waits in the kernel.
+    this.take();
+    this.#ends.begin();
+  }
+
+  /** The next host has found its engines. */
+  hostRuns(): void {
+    this.#ends.end();
   }
 
   /**
@@ -33,6 +52,10 @@ export class AddressKeeper {
   /** Takes the sockets that the host has sent, and drops those that it gives up. */
   take(): void {
     for (const [name, fd] of this.#taken()) {
+      if (processOf(name) !== null) {
+        this.#ends.keep(name, fd);
+        continue;
+      }
       const former = this.#kept.get(name);
       if (former !== undefined) sockets.close(former);
       if (fd === null) this.#kept.delete(name);

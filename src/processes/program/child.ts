@@ -17,12 +17,15 @@ const STEADY_MS = 500;
 /** A process that was asked to end is killed after this time. */
 export const STOP_TIMEOUT_MS = 90_000;
 
+/** Processes with a script of their own, which loads less than the whole program. */
+const SCRIPTS = { control: "main", gateway: "gateway", host: "main", keeper: "keeper" } as const;
+
 /** The first descriptor after the three standard ones. */
 const INHERITED = 3;
 
 /** The settings of a child process. */
 export interface ChildOptions {
-  name: "control" | "gateway" | "host";
+  name: "control" | "gateway" | "host" | "keeper";
   program: Program;
   env: Record<string, string | undefined>;
   /** The folder of its log. */
@@ -63,7 +66,13 @@ export class Child {
     );
     await ready.promise;
     const readyAt = Date.now();
+    this.#options.keeper?.hostRuns();
     void child.exited.then(() => this.#died(child, readyAt));
+  }
+
+  /** Starts a process that others need not wait for; it is started again until it serves. */
+  begin(): void {
+    void this.#startOrRetry();
   }
 
   /** Asks the process to end, cleanly and with all that it runs; resolves when it has ended. */
@@ -88,7 +97,7 @@ export class Child {
     chmodSync(this.#logFile, 0o600);
     const keeperFd = keeper?.handOver();
     try {
-      this.#process = Bun.spawn([program.bun, name === "gateway" ? program.gateway : program.main, name], {
+      this.#process = Bun.spawn([program.bun, program[SCRIPTS[name]], name], {
         cwd: "/",
         env: { ...env, ...(keeperFd !== undefined && { [KEEPER_VARIABLE]: String(INHERITED) }) },
         // A terminal's Ctrl-C is for `pilvi up` alone, which ends its children in their order.
@@ -106,11 +115,16 @@ export class Child {
 
   async #died(child: Bun.Subprocess, startedAt: number): Promise<void> {
     if (this.#isStopping) return;
+    this.#options.keeper?.hostEnded();
     if (Date.now() - startedAt >= STEADY_MS) this.#failures = 0;
     this.#options.notice(`The ${this.#options.name} process ended (${endOf(child)}) and is started again.`);
     if (this.#failures > 0) await Bun.sleep(backoffMs(this.#failures, FIRST_RESTART_MS, LONGEST_RESTART_MS));
     this.#failures += 1;
     if (this.#isStopping) return;
+    await this.#startOrRetry();
+  }
+
+  async #startOrRetry(): Promise<void> {
     await this.start().catch(async (error: unknown) => {
       if (this.#isStopping) return;
       this.#options.notice(messageOf(error));

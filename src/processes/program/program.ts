@@ -19,8 +19,8 @@ export interface Program {
   main: string;
   /** The script of the gateway's process. */
   gateway: string;
-  /** The script of the gateway's worker thread. */
-  gatewayWorker: string;
+  /** The script of the keeper's process. */
+  keeper: string;
   /** The script of a realtime server. */
   realtime: string;
 }
@@ -29,7 +29,7 @@ export interface Program {
 const ENTRIES = {
   main: "main.js",
   gateway: "gateway.js",
-  gatewayWorker: "gateway-worker.js",
+  keeper: "keeper.js",
   realtime: "realtime.js",
 };
 
@@ -61,7 +61,7 @@ function programIn(folder: string, bun: string): Program {
     bun,
     main: path("main"),
     gateway: path("gateway"),
-    gatewayWorker: path("gatewayWorker"),
+    keeper: path("keeper"),
     realtime: path("realtime"),
   };
 }
@@ -70,13 +70,13 @@ async function build() {
   const results = await Promise.all([
     buildEntry("main.ts", ENTRIES.main),
     buildEntry("processes/commands/gateway-main.ts", ENTRIES.gateway),
-    buildEntry("gateway/main.ts", ENTRIES.gatewayWorker),
+    buildEntry("processes/commands/keeper-main.ts", ENTRIES.keeper),
     buildEntry("realtime/main.ts", ENTRIES.realtime),
   ]);
   return { outputs: results.flatMap(({ outputs }) => outputs), hashes: await hashesOf(results) };
 }
 
-/** Each script is built by itself, so that a realtime server or the gateway's worker loads nothing but its own code. */
+/** Each script is built by itself, so that a realtime server or the gateway loads nothing but its own code. */
 async function buildEntry(source: string, name: string): Promise<Bun.BuildOutput> {
   const result = await Bun.build({
     entrypoints: [join(import.meta.dir, "../..", source)],

@@ -1,4 +1,5 @@
 // Reads the events that a body asks to publish, and names the fault of an event.
+import { MAX_EVENT_DATA_BYTES, MAX_EVENT_NAME_LENGTH } from "../../contracts/channel-name.ts";
 import { channelKindOf } from "../protocol/channel-name.ts";
 import { HttpError } from "./answer.ts";
 import { type Attribute, COUNTS, parseInfo } from "./info.ts";
@@ -16,8 +17,6 @@ export interface EventInput {
 
 type Fields = Record<string, unknown>;
 
-const MAX_NAME_LENGTH = 200;
-const MAX_DATA_BYTES = 10_240;
 const MAX_CHANNELS = 100;
 const MAX_BATCH = 10;
 
@@ -49,18 +48,18 @@ export function readBatch(body: string): EventInput[] {
 
 function eventOf(fields: Fields, channels: string[]): EventInput {
   const name = requiredText(fields, "name");
-  if (name.length > MAX_NAME_LENGTH) {
+  if (name.length > MAX_EVENT_NAME_LENGTH) {
     throw new HttpError(
       400,
-      `The name of this event exceeds the allowed maximum (${MAX_NAME_LENGTH} characters)`,
+      `The name of this event exceeds the allowed maximum (${MAX_EVENT_NAME_LENGTH} characters)`,
     );
   }
   if (name === "") throw missing("name");
   const data = requiredText(fields, "data");
-  if (isLargerThan(data, MAX_DATA_BYTES)) {
+  if (isLargerThan(data, MAX_EVENT_DATA_BYTES)) {
     throw new HttpError(
       413,
-      `The data content of this event exceeds the allowed maximum (${MAX_DATA_BYTES} bytes)`,
+      `The data content of this event exceeds the allowed maximum (${MAX_EVENT_DATA_BYTES} bytes)`,
     );
   }
   checkChannels(channels);

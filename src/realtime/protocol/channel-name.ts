@@ -1,4 +1,5 @@
 // The kind of a channel, by its name. Prefixes count at the beginning only and with their dash, so no name can pretend.
+import { CHANNEL_NAME, MAX_CHANNEL_NAME_LENGTH, SERVER_TO_USER } from "../../contracts/channel-name.ts";
 
 /** The rules and the behaviour of a channel. */
 export interface ChannelKind {
@@ -13,12 +14,6 @@ export interface ChannelKind {
   /** The user whose own channel it is, or null. */
   userId: string | null;
 }
-
-/** Longest name in characters; the client libraries check the same. */
-const MAX_NAME_LENGTH = 200;
-
-const NAME = /^[-a-zA-Z0-9_=@,.;]+$/;
-const SERVER_TO_USER = "#server-to-user-";
 
 /** The prefixes with their kinds, longer prefixes first. */
 const PREFIXES: [prefix: string, kind: Omit<ChannelKind, "userId">][] = [
@@ -46,12 +41,12 @@ const PUBLIC: ChannelKind = Object.freeze({
 
 /** The kind of a channel, or null when no channel can have the name. */
 export function channelKindOf(name: string): ChannelKind | null {
-  if (name.length === 0 || name.length > MAX_NAME_LENGTH) return null;
+  if (name.length === 0 || name.length > MAX_CHANNEL_NAME_LENGTH) return null;
   if (name.startsWith(SERVER_TO_USER)) {
     const userId = name.slice(SERVER_TO_USER.length);
     return userId === "" ? null : { ...PUBLIC, isPrivate: true, userId };
   }
-  if (!NAME.test(name)) return null;
+  if (!CHANNEL_NAME.test(name)) return null;
   return kindsByPrefix.find(([prefix]) => name.startsWith(prefix))?.[1] ?? PUBLIC;
 }
 

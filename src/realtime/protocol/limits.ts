@@ -1,7 +1,5 @@
 // The limits of the protocol, from its documentation and its client libraries.
 
-/** Longest name of an event, in characters. */
-export const MAX_EVENT_NAME_LENGTH = 200;
 /** Users on one presence channel. */
 export const MAX_PRESENCE_MEMBERS = 100;
 /** Longest user id, in characters. */

@@ -1,5 +1,5 @@
 // Reads the frames of clients: every frame becomes one of a few messages, or a fault that is sent to the client.
-import { MAX_EVENT_NAME_LENGTH } from "./limits.ts";
+import { MAX_EVENT_NAME_LENGTH } from "../../contracts/channel-name.ts";
 
 /** The request of a client. */
 export type Message =

@@ -16,13 +16,22 @@ export interface Controlled {
   series(id: string, periodSeconds: number): Series;
   /** The counters of this moment. */
   stats(): RealtimeStats;
+  /**
+   * Reports what happens in an application, one JSON object a line, until the signal is aborted.
+   * @throws PublicError when there is no such application, or it is watched too often.
+   */
+  debug(id: string, signal: AbortSignal): ReadableStream<Uint8Array>;
 }
+
+/** A watched application may be silent. Bun applies this to unix sockets, although its types omit it. */
+const NO_IDLE_TIMEOUT: object = { idleTimeout: 0 };
 
 /** Begins to serve. @returns a function that ends it. */
 export function serveControl(controlled: Controlled, path: string, log: Log): () => Promise<void> {
   rmSync(path, { force: true });
   const server = Bun.serve({
     unix: socketAddress(path),
+    ...NO_IDLE_TIMEOUT,
     routes: {
       [realtimePath("/health")]: { GET: () => new Response("ok") },
       [realtimePath("/config")]: {
@@ -38,6 +47,12 @@ export function serveControl(controlled: Controlled, path: string, log: Log): ()
         },
       },
       [realtimePath("/stats")]: { GET: () => Response.json(controlled.stats()) },
+      [realtimePath("/debug")]: {
+        GET: (request) => {
+          const id = new URL(request.url).searchParams.get("id") ?? "";
+          return new Response(controlled.debug(id, request.signal));
+        },
+      },
     },
     fetch: refuseOtherVersions("The realtime server", (message) =>
       log.error({ message }, "an order was refused"),

@@ -6,7 +6,9 @@ import { Cluster } from "../cluster.ts";
 import type { Series } from "../../contracts/host-answers.ts";
 import type { ClusterConfig, ProcessConfig, RealtimeStats } from "../../contracts/realtime.ts";
 import type { WebSocketApplication } from "../../contracts/websocket-application.ts";
+import { DebugStreams } from "../debug/streams.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
+import { PublicError } from "../../lib/errors.ts";
 import { Metrics } from "../metrics/index.ts";
 import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
 import { Webhooks, type Waiting } from "../webhooks/index.ts";
@@ -29,6 +31,7 @@ export class RealtimeServer implements Controlled {
   readonly #log: Log;
   readonly #cluster: Cluster;
   readonly #metrics: Metrics;
+  readonly #debug = new DebugStreams();
   readonly #webhooks = new Map<string, Webhooks>();
   readonly #waiting: Waiting = { bytes: 0, maxBytes: MAX_WAITING_BYTES };
   readonly #backlog: Backlog = { bytes: 0 };
@@ -60,6 +63,9 @@ export class RealtimeServer implements Controlled {
     for (const application of config.applications)
       this.#webhooks.get(application.id)?.configure(application.webhooks);
     this.#forgetRemoved(config);
+    this.#debug.keepOnly(
+      (application) => this.#cluster.applicationById(application.config.id) === application,
+    );
     this.#listener ??= listen(this.#cluster, this.#config, this.#backlog, this.#log);
     this.#log.info({ applications: config.applications.length }, "configuration taken");
   }
@@ -80,12 +86,19 @@ export class RealtimeServer implements Controlled {
     return { connections: this.#cluster.connectionCount, applications };
   }
 
+  debug(id: string, signal: AbortSignal): ReadableStream<Uint8Array> {
+    const application = this.#cluster.applicationById(id);
+    if (application === undefined) throw new PublicError("The realtime server has no such application.");
+    return this.#debug.open(application, signal);
+  }
+
   /** Sends all clients away gently and saves the data that must outlive the process. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     // Open connections stay for now, and the kernel refuses new connections.
     void this.#listener?.stop(false);
     await this.#cluster.close();
+    this.#debug.keepOnly(() => false);
     this.#metrics.sample(this.#samples());
     await this.#metrics.save();
     await Promise.all([...this.#webhooks.values()].map((webhooks) => webhooks.close()));
@@ -98,6 +111,7 @@ export class RealtimeServer implements Controlled {
       spoolFile: join(this.#config.dataDir, `webhooks-${id}`),
       allowPrivate: this.#config.allowPrivateWebhooks,
       waiting: this.#waiting,
+      debug: () => this.#cluster.applicationById(id)?.debug ?? null,
       log: this.#log.child({ application: id }),
     });
     this.#webhooks.set(id, made);

@@ -29,7 +29,7 @@ export function warmUp(log: Log): number {
   for (let done = 0; done < CONNECTIONS; done += ROUND) {
     const sockets = Array.from({ length: ROUND }, () => new SilentSocket());
     for (const socket of sockets) {
-      answer(new Request(URL), socket, cluster, ignore);
+      void answer(new Request(URL), socket, cluster, ignore);
       handlers.open(socket);
     }
     for (const socket of sockets) handlers.message(socket, SUBSCRIBE);

@@ -1,6 +1,7 @@
 // The webhooks of one application: they report the events of its channels to servers of the customer.
 import type { Log } from "../../lib/line-log.ts";
 import type { Webhook as WebhookConfig, WebhookEventType } from "../../contracts/websocket-application.ts";
+import type { DebugTap } from "../debug/tap.ts";
 import type { ApplicationEvents, ClientEvent } from "../events.ts";
 import type { Batch, Waiting, WebhookCounters } from "./batch.ts";
 import { systemClock, type Clock } from "./clock.ts";
@@ -8,7 +9,7 @@ import { Departures } from "./departures.ts";
 import type { Resolve } from "./guard.ts";
 import type { Delivery } from "./queue.ts";
 import { Sender, type Credentials } from "./sender.ts";
-import { Slots } from "./slots.ts";
+import { Places } from "../../lib/places.ts";
 import { Spool } from "./spool.ts";
 import { Webhook } from "./webhook.ts";
 
@@ -40,6 +41,8 @@ export interface WebhooksOptions {
   allowPrivate: boolean;
   /** Shared by all applications of the process. */
   waiting: Waiting;
+  /** Null while nobody watches the application. */
+  debug?: () => DebugTap | null;
   log: Log;
   /** For tests. */
   clock?: Clock;
@@ -69,17 +72,18 @@ export class Webhooks implements ApplicationEvents {
   #closed = false;
 
   constructor(options: WebhooksOptions) {
-    const { clock = systemClock, credentials, allowPrivate, resolve } = options;
+    const { clock = systemClock, credentials, allowPrivate, resolve, debug = () => null } = options;
     const log = options.log.child({ application: options.applicationId });
     const counters = { delivered: 0, failed: 0, dropped: 0 };
     this.counters = counters;
     this.#delivery = {
       sender: new Sender({ allowPrivate, clock, ...(resolve && { resolve }) }),
-      slots: new Slots(MAX_IN_FLIGHT),
+      places: new Places(MAX_IN_FLIGHT),
       spool: new Spool(options.spoolFile, log),
       counters,
       waiting: options.waiting,
       credentials,
+      debug,
       clock,
       log,
     };

@@ -1,10 +1,11 @@
 // The undelivered batches of one webhook: sent in order, tried again after a failure, and not kept for ever.
 import { backoffMs } from "../../lib/backoff.ts";
 import type { Log } from "../../lib/line-log.ts";
+import type { DebugTap } from "../debug/tap.ts";
 import type { Batch, Waiting, WebhookCounters } from "./batch.ts";
 import type { Clock } from "./clock.ts";
 import type { Credentials, Outcome, Sender } from "./sender.ts";
-import type { Slots } from "./slots.ts";
+import type { Places } from "../../lib/places.ts";
 import type { Spool } from "./spool.ts";
 
 /** Counted from the beginning of the first failed attempt. */
@@ -19,12 +20,14 @@ const OVERHEAD_BYTES = 512;
 /** The parts that the queues of an application share. */
 export interface Delivery {
   sender: Sender;
-  slots: Slots;
+  places: Places;
   spool: Spool;
   counters: WebhookCounters;
   /** Shared by all applications of the process. */
   waiting: Waiting;
   credentials: () => Credentials;
+  /** Null while nobody watches the application. */
+  debug: () => DebugTap | null;
   clock: Clock;
   log: Log;
 }
@@ -37,6 +40,8 @@ export interface Delivery {
  */
 export class DeliveryQueue {
   readonly #url: string;
+  /** Paths and queries of a webhook's URL often hold secrets, so reports and logs have its host alone. */
+  readonly #host: string;
   readonly #with: Delivery;
   readonly #batches: Batch[] = [];
   readonly #abort = new AbortController();
@@ -52,6 +57,7 @@ export class DeliveryQueue {
 
   constructor(url: string, delivery: Delivery) {
     this.#url = url;
+    this.#host = URL.parse(url)?.host ?? "";
     this.#with = delivery;
   }
 
@@ -87,10 +93,9 @@ export class DeliveryQueue {
   }
 
   async #run(): Promise<void> {
-    const { slots } = this.#with;
+    const { places } = this.#with;
     while (this.#batches.length > 0 && !this.#ended()) {
-      await slots.take();
-      const retryMs = await this.#attempt().finally(() => slots.give());
+      const retryMs = await places.run(() => this.#attempt());
       if (retryMs > 0 && !this.#ended()) await this.#pause(retryMs);
     }
     this.#running = null;
@@ -121,6 +126,7 @@ export class DeliveryQueue {
     this.#failures = 0;
     this.#said = "";
     this.#with.counters.delivered += 1;
+    this.#with.debug()?.webhookSent(this.#host, batch.events);
     this.#remove(batch);
   }
 
@@ -134,6 +140,7 @@ export class DeliveryQueue {
     this.#failures += 1;
     this.#say("A webhook failed, and is tried again.", { reason });
     const [first] = this.#batches;
+    this.#with.debug()?.webhookFailed(this.#host, first?.events ?? 0, reason);
     for (const batch of answered ? this.#batches.slice(0, 1) : this.#batches) {
       if (batch.failingSinceMs === null) this.#with.spool.failing(batch, startedMs);
     }
@@ -163,6 +170,7 @@ export class DeliveryQueue {
 
   #drop(batch: Batch): void {
     this.#with.counters.dropped += 1;
+    this.#with.debug()?.webhookDropped(this.#host, batch.events);
     this.#remove(batch);
   }
 
@@ -193,7 +201,6 @@ export class DeliveryQueue {
   #say(message: string, details: { reason?: string; batches?: number }): void {
     if (this.#said === message) return;
     this.#said = message;
-    // Paths and queries of a webhook's URL often hold secrets.
-    this.#with.log.warn({ host: URL.parse(this.#url)?.host, ...details }, message);
+    this.#with.log.warn({ host: this.#host, ...details }, message);
   }
 }

@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { endSessions } from "../../api/auth/sessions.ts";
 import { invalid } from "../../api/jsonapi/errors.ts";
-import { JSON_API, singleDocument } from "../../api/jsonapi/jsonapi.ts";
-import { operation, type AnyOperation, type Success } from "../../api/operation/operation.ts";
+import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import { isUniqueViolation } from "../../store/violations.ts";
 import type { Database } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
+import { single } from "../shared/short-lists.ts";
 import { sessionUserOf } from "./principal.ts";
 import { describeUser } from "./render.ts";
 import { emailField, givenPasswordField, passwordField, personField, userResource } from "./schema.ts";
@@ -15,12 +15,7 @@ import { getUser, takenEmail } from "./store.ts";
 
 const TAG = "Accounts";
 
-const success: Success = {
-  status: 200,
-  description: "The user.",
-  schema: singleDocument(userResource),
-  contentType: JSON_API,
-};
+const success = single(userResource, "The user.");
 
 /** The operations. */
 export function meOperations(context: KindContext, signIn: SignIn): AnyOperation[] {

@@ -3,11 +3,9 @@ import { z } from "zod";
 import { noSessionCookie } from "../../api/auth/cookies.ts";
 import { endSessions } from "../../api/auth/sessions.ts";
 import { invalid, notFound } from "../../api/jsonapi/errors.ts";
-import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
-import { pageQuery } from "../../api/jsonapi/pagination.ts";
 import { openOperation, operation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
-import { pageOfAll } from "../shared/short-lists.ts";
+import { shortListOperation, single } from "../shared/short-lists.ts";
 import { sessionUserOf } from "./principal.ts";
 import { renderSession, sessionsOf } from "./render.ts";
 import { emailField, givenPasswordField, sessionResource } from "./schema.ts";
@@ -54,27 +52,17 @@ function signInOperation({ db }: KindContext, signIn: SignIn): AnyOperation {
 }
 
 function listOperation({ db }: KindContext): AnyOperation {
-  return operation({
-    method: "GET",
+  return shortListOperation({
     path: "/sessions",
     operationId: "listSessions",
     tag: TAG,
     summary: "List the user's sessions",
     description: "All sessions of the signed-in user, the last used first.",
     ability: null,
-    isForUsers: true,
-    query: z.object(pageQuery),
-    success: {
-      status: 200,
-      description: "A page of sessions.",
-      schema: listDocument(sessionResource),
-      contentType: JSON_API,
-    },
-    async handle({ principal, url, query }) {
-      const { userId, sessionId } = sessionUserOf(principal);
-      const rows = await sessionsOf(db, userId);
-      return { document: pageOfAll(url, query, rows, (row) => renderSession(row, sessionId)) };
-    },
+    noun: "sessions",
+    resource: sessionResource,
+    rowsOf: (principal) => sessionsOf(db, sessionUserOf(principal).userId),
+    render: (row, principal) => renderSession(row, sessionUserOf(principal).sessionId),
   });
 }
 
@@ -95,12 +83,7 @@ function switchOperation({ db }: KindContext): AnyOperation {
         .max(64)
         .meta({ description: "An organization of the user.", example: "org-1" }),
     }),
-    success: {
-      status: 200,
-      description: "The session.",
-      schema: singleDocument(sessionResource),
-      contentType: JSON_API,
-    },
+    success: single(sessionResource, "The session."),
     async handle({ principal, params: { id }, body: { organization_id: organizationId } }) {
       const { userId, sessionId } = sessionUserOf(principal);
       if (id !== CURRENT && id !== sessionId) throw notFound("session");

@@ -25,6 +25,7 @@ export async function createCache(
         evictionPolicy: body.eviction_policy ?? (isValkeyType(body.type) ? "allkeys-lru" : "noeviction"),
         usesHibernation: body.uses_hibernation,
         hibernationTimeout: body.hibernation_timeout,
+        origin: null,
       }),
     find: findCache,
     allocationOf,

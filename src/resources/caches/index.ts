@@ -1,13 +1,14 @@
 // The kind `caches`: Valkey and Redis.
 import type { ResourceKind } from "../kind.ts";
 import { allocationOf } from "./allocation.ts";
+import { cacheBackupOperations } from "./backups/routes.ts";
 import { reconcileCache } from "./reconciler.ts";
 import { cacheOperations } from "./routes.ts";
 import { loadCache } from "./store.ts";
 
 export const caches: ResourceKind = {
   name: "caches",
-  operations: cacheOperations,
+  operations: (context) => [...cacheOperations(context), ...cacheBackupOperations(context)],
   reconcile: reconcileCache,
   async allocationOf(db, id) {
     const cache = await loadCache(db, id);

@@ -1,5 +1,8 @@
 // Logs into a cache as its customer does; only a working login makes the cache available.
 import { PublicError } from "../../lib/errors.ts";
+import type { KindContext } from "../kind.ts";
+import { exposureOf } from "./exposure.ts";
+import type { CacheRow } from "./store.ts";
 
 /** A connection on the same machine takes milliseconds; a login that takes longer is tried again. */
 const LOGIN_TIMEOUT_MS = 3_000;
@@ -11,6 +14,18 @@ export interface CacheLogin {
   username: string;
   password: string;
   isTls: boolean;
+}
+
+/** The address of a cache and the credentials of its customer. */
+export function loginOf(cache: CacheRow, context: KindContext): CacheLogin {
+  const host = context.hosts.of(cache.hostId);
+  return {
+    hostname: host.hostnames[exposureOf(cache).scope],
+    port: cache.port,
+    username: cache.username,
+    password: context.vault.open(cache.sealedPassword, cache.id),
+    isTls: cache.isPublic && host.isTls,
+  };
 }
 
 /** @throws PublicError when the cache is unreachable at its address or refuses the credentials. */

@@ -2,10 +2,12 @@
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { KindContext } from "../kind.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
-import { exposureOf } from "./exposure.ts";
-import { ensureLogin, type CacheLogin } from "./login.ts";
+import { eraseFormerPassword } from "../shared/rows.ts";
+import { graceEnd } from "../shared/former-password.ts";
+import { writeRestoreError } from "../shared/backups/origin.ts";
+import { ensureLogin, loginOf } from "./login.ts";
 import { specOf } from "./spec.ts";
-import { eraseCache, loadCache, writeCacheStatus, type CacheRow } from "./store.ts";
+import { eraseCache, loadCache, writeCacheStatus } from "./store.ts";
 
 /** The reconciler of caches. */
 export function reconcileCache(context: KindContext): Reconcile {
@@ -13,19 +15,13 @@ export function reconcileCache(context: KindContext): Reconcile {
     load: loadCache,
     specOf: (cache) => specOf(cache, context),
     ensureLogin: (cache) => ensureLogin(loginOf(cache, context)),
-    write: (tx, cache, status, seen) => writeCacheStatus(tx, cache.id, status, seen),
+    write: async (tx, cache, status, seen, isReached) => {
+      if (isReached) await eraseFormerPassword(tx, "caches", cache);
+      if (status === "restore_failed") await writeRestoreError(tx, "caches", cache.id, seen.lastError);
+      await writeCacheStatus(tx, cache.id, status, seen);
+    },
+    changesAt: (row) => graceEnd(row),
     erase: eraseCache,
     lost: "updating",
   });
-}
-
-function loginOf(cache: CacheRow, context: KindContext): CacheLogin {
-  const host = context.hosts.of(cache.hostId);
-  return {
-    hostname: host.hostnames[exposureOf(cache).scope],
-    port: cache.port,
-    username: cache.username,
-    password: context.vault.open(cache.sealedPassword, cache.id),
-    isTls: cache.isPublic && host.isTls,
-  };
 }

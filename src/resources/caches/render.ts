@@ -1,7 +1,9 @@
 // Renders a cache for the token of the request.
 import type { Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
+import { renderBackup, renderOrigin, renderRestore } from "../shared/backups/render.ts";
 import { credentialsOf } from "../shared/connection.ts";
+import { renderFormer } from "../shared/former-password.ts";
 import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
 import { renderWhole } from "../shared/limits.ts";
 import { exposureOf } from "./exposure.ts";
@@ -40,9 +42,13 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
       engine: seen?.engine ?? cache.engine,
       limits: cache.limits && { memory_bytes: cache.limits.memoryBytes, ...renderWhole(cache.limits) },
       sleep: renderSleep(seen, through),
-      last_error: cache.lastError ?? sleepErrorOf(seen),
+      last_error: cache.lastError ?? cache.origin?.error ?? sleepErrorOf(seen),
       overdue: cache.isOverdue,
+      former_credentials: renderFormer(cache),
       storage_bytes: cache.storageBytes,
+      backup: renderBackup(cache.id, host),
+      restore: renderRestore(cache, host),
+      origin: renderOrigin(cache.origin),
     },
   };
 }

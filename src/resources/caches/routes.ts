@@ -1,16 +1,22 @@
 // The operations of caches.
-import { z } from "zod";
+import type { z } from "zod";
 import { operation, type Operation } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
+import { deletionQuery } from "../shared/delete-query.ts";
 import { deleteInstance } from "../shared/delete.ts";
+import { logsOperation } from "../shared/logs/operation.ts";
 import { regions } from "../shared/regions.ts";
-import { rotateCredentials } from "../shared/rotate.ts";
+import { endGrace, rotateCredentials } from "../shared/rotate.ts";
+import { credentialRotation } from "../shared/rotation-schema.ts";
 import { Routes } from "../shared/routes.ts";
 import { suspendInstance } from "../shared/suspend.ts";
 import { CACHES, changeCache, checkChange } from "./change.ts";
 import { createCache } from "./create.ts";
+import { sourceOf } from "./backups/source.ts";
 import { engineCheck } from "./engines.ts";
+import { keyOperations } from "./keys/routes.ts";
 import { cacheMetricsOperation } from "./metrics/routes.ts";
+import { cacheParams } from "./params.ts";
 import { renderCache } from "./render.ts";
 import {
   cacheChange,
@@ -25,12 +31,7 @@ import { findCache, listCaches, type CacheRow } from "./store.ts";
 
 const tag = "Caches";
 
-const params = z.object({
-  id: z
-    .string()
-    .regex(/^cache-[0-9a-f-]{36}$/)
-    .meta({ description: "The cache's id.", example: "cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
-});
+const params = cacheParams;
 
 /** All operations of caches. */
 export function cacheOperations(context: KindContext): Operation[] {
@@ -72,13 +73,20 @@ export function cacheOperations(context: KindContext): Operation[] {
       change: (request) => changeCache(context, request),
     }),
     cacheMetricsOperation(context, { tag, params }),
+    ...keyOperations(context, { tag, params }),
+    logsOperation(context, {
+      kind: "caches",
+      path: "/caches/:id/logs",
+      operationId: "readCacheLogs",
+      tag,
+      noun: "cache",
+      params,
+      find: (organizationId, id) => findCache(db, organizationId, id),
+    }),
     suspend(routes, context),
     rotate(routes, context),
-    routes.delete({
-      description:
-        "Answers at once. The cache is `deleting` until its data is gone; from then on a read answers 404.",
-      delete: (request) => deleteInstance(context, request, CACHES),
-    }),
+    endGraceOf(routes, context),
+    remove(routes, context),
   ];
 }
 
@@ -100,6 +108,19 @@ function create(routes: CacheRoutes, context: KindContext): Operation {
   });
 }
 
+function remove(routes: CacheRoutes, context: KindContext): Operation {
+  return routes.delete({
+    description:
+      "Answers at once. The cache is `deleting` until its data is gone; from then on a read answers 404. Its snapshots stay, unless `purge` is true.",
+    query: deletionQuery,
+    delete: (request) =>
+      deleteInstance(context, request, {
+        ...CACHES,
+        archive: { find: findCache, sourceOf, isPurged: request.query.purge === "true" },
+      }),
+  });
+}
+
 function suspend(routes: CacheRoutes, context: KindContext): Operation {
   return routes.action({
     verb: "suspend",
@@ -117,11 +138,24 @@ function rotate(routes: CacheRoutes, context: KindContext): Operation {
     verb: "rotate-credentials",
     summary: "Give a cache a new password",
     description:
-      "The user stays. The cache is `updating` until the new password is in force, and from then on the former one is refused. Its engine starts anew for it, which ends its connections; a sleeping cache is not woken.",
+      "The user stays. The cache is `updating` until the new password is in force. With `grace_seconds` the present password stays valid beside it for that time, and connections stay open; without, it is refused from then on, and connections end. The former password of an earlier rotation is refused in either case. A sleeping cache is not woken.",
     successText: "The cache with its new password.",
+    body: credentialRotation,
     isIdempotent: true,
     canConflict: true,
     act: (request) => rotateCredentials(context, request, CACHES),
+  });
+}
+
+function endGraceOf(routes: CacheRoutes, context: KindContext): Operation {
+  return routes.action({
+    verb: "end-grace",
+    summary: "Refuse the former password of a cache",
+    description:
+      "Ends the grace period of the latest rotation now: the former password is refused when the cache is `available` again. Connections stay open. Changes nothing where no former password is valid.",
+    successText: "The cache without a former password.",
+    canConflict: true,
+    act: (request) => endGrace(context, request, CACHES),
   });
 }
 

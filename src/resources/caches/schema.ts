@@ -3,6 +3,7 @@ import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 import { longEnumerations, suggestion } from "../../api/operation/validation.ts";
+import { backupField, originField, restoreField } from "../shared/backup-schema.ts";
 import {
   clusterIdField,
   clusterIdFaults,
@@ -13,13 +14,17 @@ import {
 } from "../shared/fields.ts";
 import { enforcedByField, maxProcessesField, totalMemoryField } from "../shared/limits.ts";
 import { region } from "../shared/regions.ts";
+import { formerPasswordField } from "../shared/rotation-schema.ts";
 import { sleepField } from "../shared/sleep.ts";
 import { cacheSizes, cacheTypeLabels, cacheTypes, sizesByType, type CacheType } from "./sizes.ts";
 
+export type { KeyDocument, KeyElement, KeysDocument, KeysQuery, KeyText, ListedKey } from "./keys/schema.ts";
 export type { CacheMetrics } from "./metrics/schema.ts";
 
 export const cacheStatuses = [
   "creating",
+  "restoring",
+  "restore_failed",
   "updating",
   "available",
   "stopped",
@@ -117,6 +122,8 @@ export const newCache = z
   .meta({ id: "NewCache", override: { oneOf: cacheTypes.map(variantOf) } });
 
 export type NewCache = z.output<typeof newCache>;
+/** The body as clients send it, without the defaults. */
+export type NewCacheBody = z.input<typeof newCache>;
 
 /** Whether the customer chooses the eviction policy of caches of this type. */
 export function isValkeyType(cacheType: CacheType): boolean {
@@ -144,6 +151,7 @@ export const cacheChange = z
   })
   .meta({ id: "CacheChange" });
 
+/** The members of a cache to change; the rest stays as it is. */
 export type CacheChange = z.output<typeof cacheChange>;
 
 /** The members that a cache of this type cannot have. */
@@ -198,6 +206,10 @@ const meta = z
   .object({
     ...metaFields("cache", { name: "valkey", version: "8.0.6" }),
     sleep: sleepField,
+    former_credentials: formerPasswordField,
+    backup: backupField,
+    restore: restoreField,
+    origin: originField,
     limits: z
       .object({
         memory_bytes: z.int().min(0).meta({ description: "For keys and values.", example: 262_144_000 }),
@@ -254,3 +266,5 @@ export const cacheTypeList = z.object({
       .meta({ id: "CacheTypeDescription" }),
   ),
 });
+
+export type CacheTypeList = z.output<typeof cacheTypeList>;

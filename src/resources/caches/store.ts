@@ -14,6 +14,8 @@ import {
   type InstanceValues,
 } from "../shared/rows.ts";
 import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
+import { enqueueArchiveOf } from "../shared/backups/archives.ts";
+import { firstStatusOf, type StoredOrigin } from "../shared/backups/origin.ts";
 import type { CacheEvictionPolicy, CacheStatus } from "./schema.ts";
 import type { CacheSize, CacheType } from "./sizes.ts";
 
@@ -32,6 +34,8 @@ export interface CacheSettings {
 /** The customer's order, and the properties that the cache got at its creation. */
 export interface CacheValues extends InstanceValues, InstanceLogin, CacheSettings {
   type: CacheType;
+  /** Where its first data is from; null for a cache that began empty. */
+  origin: StoredOrigin | null;
 }
 
 /** A cache, and how far its desired state is in force. */
@@ -41,20 +45,20 @@ const SELECT = selectOf(
   "caches",
   `${LOGIN_COLUMNS}, r.type, r.size, r.auto_upgrade_enabled as "autoUpgradeEnabled", r.is_public as "isPublic",
    r.eviction_policy as "evictionPolicy", r.uses_hibernation as "usesHibernation",
-   r.hibernation_timeout as "hibernationTimeout"`,
+   r.hibernation_timeout as "hibernationTimeout", r.origin`,
 );
 
-/** Adds a cache in the status `creating`. */
+/** Adds a cache in the status `creating`, or `restoring` when it has an origin. */
 export async function insertCache(tx: Transaction, values: CacheValues): Promise<CacheRow> {
   const [row] = await tx<{ status: CacheStatus; createdAt: string }[]>`
     insert into caches as r (
       id, organization_id, host_id, name, type, region, size, auto_upgrade_enabled, is_public,
-      eviction_policy, uses_hibernation, hibernation_timeout, port, username, sealed_password, status)
+      eviction_policy, uses_hibernation, hibernation_timeout, origin, port, username, sealed_password, status)
     values (
       ${values.id}, ${values.organizationId}, ${values.hostId}, ${values.name}, ${values.type},
       ${values.region}, ${values.size}, ${values.autoUpgradeEnabled}, ${values.isPublic},
-      ${values.evictionPolicy}, ${values.usesHibernation}, ${values.hibernationTimeout}, ${values.port},
-      ${values.username}, ${values.sealedPassword}, 'creating')
+      ${values.evictionPolicy}, ${values.usesHibernation}, ${values.hibernationTimeout}, ${values.origin}::jsonb,
+      ${values.port}, ${values.username}, ${values.sealedPassword}, ${firstStatusOf(values.origin)})
     returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
   return { ...values, ...row, ...NO_PROGRESS };
@@ -99,7 +103,8 @@ export async function writeCacheStatus(
   await writeProgress(tx, "caches", id, status, seen);
 }
 
-/** Removes all rows of a cache; only its audit stays. */
+/** Removes all rows of a cache; only its audit and its backups stay. */
 export async function eraseCache(tx: Transaction, id: string): Promise<void> {
+  await enqueueArchiveOf(tx, id);
   await eraseRow(tx, "caches", id);
 }

@@ -2,6 +2,7 @@
 import type { Allocation } from "../kind.ts";
 import type { AllocationFields } from "../shared/quotas.ts";
 import type { DatabaseConfig } from "./configs/index.ts";
+import { replicaCountOf } from "./replicas/count.ts";
 import { resourcesOf } from "./resources.ts";
 import type { DatabaseClusterRow } from "./store.ts";
 
@@ -11,8 +12,9 @@ export function allocationFieldsOf(config: DatabaseConfig): AllocationFields {
   return { memory: size, connections: size };
 }
 
-/** The memory and the connections that the order stands for. */
-export function allocationOf({ type, config }: Pick<DatabaseClusterRow, "type" | "config">): Allocation {
-  const { memoryBytes, maxConnections } = resourcesOf(type, config);
-  return { memoryBytes, connections: maxConnections };
+/** The memory and the connections that the order stands for; each replica takes as much as the cluster itself. */
+export function allocationOf(order: Pick<DatabaseClusterRow, "type" | "config">): Allocation {
+  const { memoryBytes, maxConnections } = resourcesOf(order.type, order.config);
+  const instances = 1 + replicaCountOf(order);
+  return { memoryBytes: instances * memoryBytes, connections: instances * maxConnections };
 }

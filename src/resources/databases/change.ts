@@ -1,11 +1,17 @@
 // Changes a database cluster: one transaction with the row, the work item, and the audit.
 import { isDeepStrictEqual } from "node:util";
-import { invalid } from "../../api/jsonapi/errors.ts";
+import { ApiError, invalid } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
+import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
+import { ensureArchive, findArchive } from "../shared/backups/archives.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
 import { reallocate } from "../shared/quotas.ts";
 import { enqueueChange, lockInstance, refuseDeleting } from "../shared/desired-state.ts";
+import { keepsLog, policyOf, sourceOf } from "./backups/policy.ts";
+import { isUnderWay } from "./refreshes/store.ts";
+import { replicaCountOf } from "./replicas/count.ts";
+import { enqueueReplicas } from "./replicas/store.ts";
 import { allocationFieldsOf, allocationOf } from "./allocation.ts";
 import { configVariants, type DatabaseConfig } from "./configs/index.ts";
 import type { DatabaseClusterChange } from "./schema.ts";
@@ -13,6 +19,8 @@ import { specOf } from "./spec.ts";
 import { findDatabaseCluster, updateConfig, type DatabaseClusterRow } from "./store.ts";
 
 export const CLUSTERS = { kind: "databases", noun: "database cluster", find: findDatabaseCluster } as const;
+
+const LOG_DURING_REFRESH = "The cluster is being refreshed; its window can be turned on when that is done.";
 
 /**
  * Writes the change. A change of members that the driver does not get enqueues no work item.
@@ -29,10 +37,13 @@ export async function changeDatabaseCluster(
     refuseDeleting(cluster, CLUSTERS.noun);
     const config = changedConfig(cluster, body.config);
     const row = { ...cluster, config };
+    if (isUnderWay(cluster.refresh) && keepsLog(row)) throw new ApiError(409, LOG_DURING_REFRESH);
     await updateConfig(tx, cluster.id, config);
     if (!isDeepStrictEqual(specOf(row, context), specOf(cluster, context))) {
       await enqueueChange(tx, CLUSTERS.kind, cluster);
     }
+    if (replicaCountOf(row) !== replicaCountOf(cluster)) await enqueueReplicas(tx, cluster);
+    await changeArchive(tx, row);
     const event = changed({ type: "databases", id: cluster.id, name: cluster.name }, fieldsOf(body.config));
     const about = { kind: CLUSTERS.kind, details: { config }, event };
     await recordRequest(tx, { principal, requestId, action: "update", ...about });
@@ -44,6 +55,13 @@ export async function changeDatabaseCluster(
     });
     return (await findDatabaseCluster(tx, organizationId, cluster.id)) ?? row;
   });
+}
+
+/** A cluster that never had backups needs an archive once it has a schedule. */
+async function changeArchive(tx: Transaction, row: DatabaseClusterRow): Promise<void> {
+  const source = sourceOf(row);
+  if (policyOf(row) === null && (await findArchive(tx, row.organizationId, row.id)) === undefined) return;
+  await ensureArchive(tx, { ...row, kind: "databases", source });
 }
 
 /** The members of a config, as the client wrote them. */

@@ -4,9 +4,11 @@ import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { Offer } from "../../contracts/host-answers.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
+import { ensureArchive } from "../shared/backups/archives.ts";
 import { createInstance, newLogin } from "../shared/create.ts";
 import { allocationFieldsOf, allocationOf } from "./allocation.ts";
 import { configVariants } from "./configs/index.ts";
+import { policyOf, sourceOf } from "./backups/policy.ts";
 import { chooseEngine, engineFaults } from "./engines.ts";
 import type { NewDatabaseCluster } from "./schema.ts";
 import { insertDatabase } from "./schemas/store.ts";
@@ -35,7 +37,10 @@ export async function createDatabaseCluster(
         engineName: engine.name,
         version: engine.version,
         config: completeConfig,
+        origin: null,
       });
+      if (policyOf(row) !== null)
+        await ensureArchive(tx, { ...row, kind: "databases", source: sourceOf(row) });
       if (!hasDefault) return row;
       const schema = await insertDatabase(tx, {
         id: newId("schema"),

@@ -2,7 +2,10 @@
 import { SQL } from "bun";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { presentable } from "../../lib/presentable.ts";
-import type { Protocol } from "./types.ts";
+import type { KindContext } from "../kind.ts";
+import { exposureOf } from "./exposure.ts";
+import type { DatabaseClusterRow } from "./store.ts";
+import { protocolOf, type Protocol } from "./types.ts";
 
 /** A connection on the same machine takes milliseconds; a login that takes longer is tried again. */
 const LOGIN_TIMEOUT_SECONDS = 5;
@@ -27,6 +30,22 @@ export interface DatabaseClusterLogin {
   isPublic: boolean;
   /** An existing database; undefined when the cluster has no database. */
   database: string | undefined;
+}
+
+/** The login of a cluster's customer, without a database. */
+export function loginOf(
+  cluster: DatabaseClusterRow,
+  { hosts, vault }: KindContext,
+): Omit<DatabaseClusterLogin, "database"> {
+  const { scope } = exposureOf(cluster);
+  return {
+    protocol: protocolOf(cluster.type),
+    hostname: hosts.of(cluster.hostId).hostnames[scope],
+    isPublic: scope === "public",
+    port: cluster.port,
+    username: cluster.username,
+    password: vault.open(cluster.sealedPassword, cluster.id),
+  };
 }
 
 /**

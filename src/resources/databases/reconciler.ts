@@ -5,9 +5,18 @@ import type { Reconcile } from "../../reconciler/loop.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
+import { eraseFormerPassword } from "../shared/rows.ts";
 import { recordEvent, type NewEvent } from "../shared/events/record.ts";
-import { exposureOf } from "./exposure.ts";
-import { ensureLogin, type DatabaseClusterLogin } from "./login.ts";
+import { writeRestoreError } from "../shared/backups/origin.ts";
+import { ensureLogin, loginOf } from "./login.ts";
+import { graceEnd } from "../shared/former-password.ts";
+import { removeStages } from "./refreshes/reconciler.ts";
+import { endSwap, isRefreshUnderWay } from "./refreshes/store.ts";
+import { replicaCountOf } from "./replicas/count.ts";
+import { removeReplicas } from "./replicas/reconciler.ts";
+import { enqueueReplicas } from "./replicas/store.ts";
+import { ensureMasked } from "./masks/apply.ts";
+import { eraseMask } from "./masks/store.ts";
 import { eraseDatabase, writeDatabaseStatus } from "./schemas/store.ts";
 import { specOf } from "./spec.ts";
 import {
@@ -16,40 +25,57 @@ import {
   writeDatabaseClusterStatus,
   type DatabaseClusterRow,
 } from "./store.ts";
-import { protocolOf } from "./types.ts";
 
 /** The reconciler of database clusters. */
 export function reconcileDatabaseCluster(context: KindContext): Reconcile {
   return reconcileInstance(context, {
     load: loadDatabaseCluster,
     specOf: (cluster) => specOf(cluster, context),
-    ensureLogin: (cluster, seen) => ensureLogin(loginOf(cluster, seen, context)),
+    ensureLogin: (cluster, seen) =>
+      ensureLogin({ ...loginOf(cluster, context), database: databaseIn(cluster, seen) }),
+    ensureMasked: (cluster, seen, signal) => ensureMasked(context, cluster, seen, signal),
     write: async (tx, cluster, status, seen, isReached) => {
-      if (isReached) await writeSchemas(tx, cluster, seen);
-      await writeDatabaseClusterStatus(tx, cluster.id, status, seen);
+      if (isReached) {
+        await eraseFormerPassword(tx, "databases", cluster);
+        // The replicas get the change as well.
+        if (replicaCountOf(cluster) + cluster.replicas.length > 0) await enqueueReplicas(tx, cluster);
+        if (cluster.status === "restoring") await eraseMissing(tx, cluster, seen);
+        await writeSchemas(tx, cluster, seen);
+      }
+      if (status === "restore_failed") {
+        await writeRestoreError(tx, "databases", cluster.id, seen.lastError);
+        await eraseMask(tx, cluster.id);
+      }
+      if (isReached) await endSwap(tx, cluster);
+      const isUnderWay = status === "available" && (await isRefreshUnderWay(tx, cluster.id));
+      await writeDatabaseClusterStatus(tx, cluster.id, isUnderWay ? "updating" : status, seen);
+    },
+    changesAt: (row) => graceEnd(row),
+    beforeRemoval: async (cluster, driver) => {
+      await removeReplicas(context, driver, cluster.id, cluster.replicas);
+      await removeStages(context, driver, cluster);
     },
     erase: eraseDatabaseCluster,
     lost: "restarting",
   });
 }
 
-function loginOf(
-  cluster: DatabaseClusterRow,
+/** An existing database of the cluster. */
+function databaseIn(
+  { schemas }: DatabaseClusterRow,
   { pendingDatabases = [] }: Observation,
-  context: KindContext,
-): DatabaseClusterLogin {
-  const { scope } = exposureOf(cluster);
-  return {
-    protocol: protocolOf(cluster.type),
-    hostname: context.hosts.of(cluster.hostId).hostnames[scope],
-    isPublic: scope === "public",
-    port: cluster.port,
-    username: cluster.username,
-    password: context.vault.open(cluster.sealedPassword, cluster.id),
-    database: cluster.schemas.find(
-      ({ name, status }) => status !== "deleting" && !pendingDatabases.includes(name),
-    )?.name,
-  };
+): string | undefined {
+  return schemas.find(({ name, status }) => status !== "deleting" && !pendingDatabases.includes(name))?.name;
+}
+
+/** A database that was dropped before the backup is none of the restored cluster, unless it was ordered since. */
+async function eraseMissing(
+  tx: Transaction,
+  { createdAt: copiedAt, schemas }: DatabaseClusterRow,
+  { missingDatabases = [] }: Observation,
+): Promise<void> {
+  for (const { id, name, createdAt } of schemas)
+    if (missingDatabases.includes(name) && createdAt === copiedAt) await eraseDatabase(tx, id);
 }
 
 /**
@@ -66,12 +92,13 @@ async function writeSchemas(
   for (const { id, name, status } of cluster.schemas) {
     if (pendingDatabases.includes(name)) continue;
     const resource = { type: "databaseSchemas", id, name } as const;
+    const event = { organizationId, resource, details: { database: cluster.id } };
     if (status === "deleting") {
       await eraseDatabase(tx, id);
-      events.push({ organizationId, type: "deleted", resource });
+      events.push({ ...event, type: "deleted" });
     }
     if (status === "creating" && (await writeDatabaseStatus(tx, id, "available"))) {
-      events.push({ organizationId, type: "available", resource });
+      events.push({ ...event, type: "available" });
     }
   }
   // Events come after all rows that another transaction may have locked.

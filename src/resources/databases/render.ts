@@ -1,10 +1,15 @@
 // Renders a database cluster for the token of the request.
 import type { Principal } from "../../api/auth/auth.ts";
 import type { KindContext } from "../kind.ts";
+import { renderBackup, renderOrigin, renderRestore, windowOf } from "../shared/backups/render.ts";
 import { credentialsOf } from "../shared/connection.ts";
 import { renderWhole } from "../shared/limits.ts";
+import { renderFormer } from "../shared/former-password.ts";
 import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
+import { keepsLog } from "./backups/policy.ts";
 import { exposureOf } from "./exposure.ts";
+import { renderRefresh } from "./refreshes/render.ts";
+import { renderReplicas } from "./replicas/render.ts";
 import type { DatabaseClusterResource } from "./schema.ts";
 import type { DatabaseClusterRow } from "./store.ts";
 import { protocolOf, protocols } from "./types.ts";
@@ -20,6 +25,8 @@ export function renderDatabaseCluster(
   const { scope, through } = exposureOf(database);
   const host = context.hosts.of(database.hostId);
   const seen = host.observedStates.of(database.id);
+  const archive = host.archiveStates.of(database.id);
+  const earliest = archive && keepsLog(database) ? windowOf(archive)?.earliest : undefined;
   return {
     id: database.id,
     type: "databases",
@@ -30,8 +37,8 @@ export function renderDatabaseCluster(
       region: database.region,
       created_at: database.createdAt,
       config: database.config,
-      supports_pitr: "false",
-      earliest_restore_time: "",
+      supports_pitr: earliest === undefined ? "false" : "true",
+      earliest_restore_time: earliest ?? "",
       connection: {
         hostname: host.hostnames[scope],
         port: database.port,
@@ -46,9 +53,15 @@ export function renderDatabaseCluster(
     meta: {
       engine: seen?.engine ?? database.engine,
       sleep: renderSleep(seen, through),
-      last_error: database.lastError ?? sleepErrorOf(seen),
+      last_error: database.lastError ?? database.origin?.error ?? sleepErrorOf(seen),
       overdue: database.isOverdue,
+      former_credentials: renderFormer(database),
       storage_bytes: database.storageBytes,
+      backup: renderBackup(database.id, host),
+      restore: renderRestore(database, host),
+      origin: renderOrigin(database.origin),
+      refresh: renderRefresh(database, host),
+      replicas: renderReplicas(database, host),
       version: database.version,
       limits: limits && {
         memory_bytes: limits.memoryBytes,

@@ -3,11 +3,15 @@ import type { z } from "zod";
 import { operation, type Operation } from "../../api/operation/operation.ts";
 import type { Offer } from "../../contracts/host-answers.ts";
 import type { KindContext } from "../kind.ts";
+import { deletionQuery } from "../shared/delete-query.ts";
 import { deleteInstance } from "../shared/delete.ts";
+import { logsOperation } from "../shared/logs/operation.ts";
 import { regions } from "../shared/regions.ts";
-import { rotateCredentials } from "../shared/rotate.ts";
+import { endGrace, rotateCredentials } from "../shared/rotate.ts";
+import { credentialRotation } from "../shared/rotation-schema.ts";
 import { Routes } from "../shared/routes.ts";
 import { suspendInstance } from "../shared/suspend.ts";
+import { sourceOf } from "./backups/policy.ts";
 import { CLUSTERS, changeDatabaseCluster } from "./change.ts";
 import { memberDescriptionsOf } from "./configs/describe.ts";
 import { createDatabaseCluster } from "./create.ts";
@@ -75,12 +79,24 @@ export function databaseClusterOperations(context: KindContext): Operation[] {
     rotate(routes, context),
     routes.delete({
       description:
-        "Answers at once. The cluster and the databases in it are `deleting` until their data is gone; from then on a read answers 404.",
+        "Answers at once. The cluster and the databases in it are `deleting` until their data is gone; from then on a read answers 404. Its backups are kept for its retention, and its snapshots until they are deleted, unless `purge` is true.",
+      query: deletionQuery,
       delete: (request) =>
-        deleteInstance(context, request, { ...CLUSTERS, markParts: markDatabasesDeleting }),
+        deleteInstance(context, request, {
+          ...CLUSTERS,
+          markParts: markDatabasesDeleting,
+          archive: { find: findDatabaseCluster, sourceOf, isPurged: request.query.purge === "true" },
+        }),
     }),
   ];
-  return [...operations, databaseMetricsOperation(context, tag), types(offer), ...operations.map(legacy)];
+  return [
+    ...operations,
+    endGraceOf(routes, context),
+    databaseMetricsOperation(context, tag),
+    logs(context),
+    types(offer),
+    ...operations.map(legacy),
+  ];
 }
 
 function create(routes: ClusterRoutes, context: KindContext, offer: () => Promise<Offer>): Operation {
@@ -115,11 +131,24 @@ function rotate(routes: ClusterRoutes, context: KindContext): Operation {
     verb: "rotate-credentials",
     summary: "Give a database cluster a new password",
     description:
-      "The user stays. The cluster is `updating` until the new password is in force, and from then on the former one is refused; sessions stay open. A sleeping cluster is not woken.",
+      "The user stays. The cluster is `updating` until the new password is in force. With `grace_seconds` the present password stays valid beside it for that time; without, it is refused from then on. The former password of an earlier rotation is refused in either case. Sessions stay open, and a sleeping cluster is not woken.",
     successText: "The cluster with its new password.",
+    body: credentialRotation,
     isIdempotent: true,
     canConflict: true,
     act: (request) => rotateCredentials(context, request, CLUSTERS),
+  });
+}
+
+function endGraceOf(routes: ClusterRoutes, context: KindContext): Operation {
+  return routes.action({
+    verb: "end-grace",
+    summary: "Refuse the former password of a database cluster",
+    description:
+      "Ends the grace period of the latest rotation now: the former password is refused when the cluster is `available` again. Sessions stay open. Changes nothing where no former password is valid.",
+    successText: "The cluster without a former password.",
+    canConflict: true,
+    act: (request) => endGrace(context, request, CLUSTERS),
   });
 }
 
@@ -153,5 +182,17 @@ function types(offer: () => Promise<Offer>): Operation {
       }));
       return { document: { data } };
     },
+  });
+}
+
+function logs(context: KindContext): Operation {
+  return logsOperation(context, {
+    kind: "databases",
+    path: "/databases/clusters/:id/logs",
+    operationId: "readDatabaseClusterLogs",
+    tag,
+    noun: "database cluster",
+    params: clusterParams,
+    find: (organizationId, id) => findDatabaseCluster(context.db, organizationId, id),
   });
 }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
+import { backupField, originField, restoreField } from "../shared/backup-schema.ts";
 import {
   clusterIdField,
   clusterIdFaults,
@@ -12,18 +13,31 @@ import {
 } from "../shared/fields.ts";
 import { enforcedByField, maxProcessesField } from "../shared/limits.ts";
 import { region } from "../shared/regions.ts";
+import { formerPasswordField } from "../shared/rotation-schema.ts";
 import { sleepField } from "../shared/sleep.ts";
 import { changeSchemaOf, requestSchemaOf } from "./configs/describe.ts";
 import { configVariants, knownMembers } from "./configs/index.ts";
-import { managed } from "./configs/managed.ts";
+import { managedPostgres } from "./configs/managed.ts";
 import { platformMysql } from "./configs/platform-mysql.ts";
 import { serverless } from "./configs/serverless.ts";
+import { refreshField } from "./refreshes/schema.ts";
+import { replicasField } from "./replicas/schema.ts";
 import { databaseTypeLabels, databaseTypes, type DatabaseType } from "./types.ts";
 
 // Clients of the API import only this file of the slice.
 export type { NewDatabase, DatabaseResource, DatabaseStatus } from "./schemas/schema.ts";
 
+export type * from "./queries/schema.ts";
+
+export type {
+  CacheSnapshotResource,
+  DatabaseSnapshotResource,
+  NewSnapshotBody,
+  SnapshotStatus,
+} from "../shared/snapshot-schema.ts";
+export type * from "../shared/restore-schema.ts";
 export type { DatabaseMetrics } from "./metrics/schema.ts";
+export type { NewQueryBody, QueryDocument } from "./query/schema.ts";
 
 export const databaseClusterStatuses = [
   "creating",
@@ -96,6 +110,8 @@ export const newDatabaseCluster = z
   .meta({ id: "NewDatabaseCluster", override: { oneOf: databaseTypes.map(variantOf) } });
 
 export type NewDatabaseCluster = z.output<typeof newDatabaseCluster>;
+/** The body as clients send it, without the defaults. */
+export type NewDatabaseClusterBody = z.input<typeof newDatabaseCluster>;
 
 /** The body of `PATCH /databases/clusters/:id`. */
 export const databaseClusterChange = z
@@ -135,7 +151,7 @@ const config = z
   .union([
     serverless.schema.meta({ title: serverless.title }),
     platformMysql.schema.meta({ title: platformMysql.title }),
-    managed.schema.meta({ title: managed.title }),
+    managedPostgres.schema.meta({ title: managedPostgres.title }),
   ])
   .meta({
     id: "DatabaseConfig",
@@ -174,7 +190,7 @@ const attributes = z
     created_at: createdAt,
     config,
     supports_pitr: z.enum(["true", "false"]).meta({
-      description: "Whether any point in time can be restored, as a string. Always `false` so far.",
+      description: "Whether each instant since `earliest_restore_time` can be restored, as a string.",
       example: "false",
     }),
     earliest_restore_time: z
@@ -208,6 +224,12 @@ const meta = z
   .object({
     ...metaFields("cluster", { name: "postgres", version: "18.1" }),
     sleep: sleepField,
+    former_credentials: formerPasswordField,
+    backup: backupField,
+    restore: restoreField,
+    origin: originField,
+    refresh: refreshField,
+    replicas: replicasField,
     version: z
       .string()
       .meta({ description: "The engine's major version, which the cluster keeps for life.", example: "18" }),
@@ -271,3 +293,5 @@ export const databaseTypeList = z.object({
       .meta({ id: "DatabaseTypeDescription" }),
   ),
 });
+
+export type DatabaseTypeList = z.output<typeof databaseTypeList>;

@@ -16,8 +16,13 @@ import {
   type Progress,
 } from "../shared/rows.ts";
 import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
+import { enqueueArchiveOf } from "../shared/backups/archives.ts";
+import { firstStatusOf, type StoredOrigin } from "../shared/backups/origin.ts";
 import type { DatabaseConfig } from "./configs/index.ts";
 import type { DatabaseClusterStatus } from "./schema.ts";
+import { closeRefreshes, STAGES_OF_CLUSTER, type StoredRefresh } from "./refreshes/store.ts";
+import type { SideInstance } from "./side-instances.ts";
+import { closeReplicas, REPLICAS_OF_CLUSTER } from "./replicas/store.ts";
 import { eraseDatabases, SCHEMAS_OF_CLUSTER, type DatabaseRow } from "./schemas/store.ts";
 import type { DatabaseType } from "./types.ts";
 
@@ -29,33 +34,43 @@ export interface DatabaseClusterValues extends InstanceValues, InstanceLogin {
   /** Its major version, such as `17` or `10.11`, for life. */
   version: string;
   config: DatabaseConfig;
+  /** Where its first data is from; null for a cluster that began empty. */
+  origin: StoredOrigin | null;
 }
 
-/** A cluster, how far its desired state is in force, and its databases, the oldest first. */
+/** A cluster, how far its desired state is in force, and its databases and replicas, the oldest first. */
 export type DatabaseClusterRow = DatabaseClusterValues &
-  InstanceProgress<DatabaseClusterStatus, Limits> & { schemas: DatabaseRow[] };
+  InstanceProgress<DatabaseClusterStatus, Limits> & {
+    schemas: DatabaseRow[];
+    replicas: SideInstance[];
+    /** The latest refresh; null before the first. */
+    refresh: StoredRefresh | null;
+    /** The instances in which the data of refreshes is made. */
+    stages: SideInstance[];
+  };
 
 const SELECT = selectOf(
   "databases",
-  `${LOGIN_COLUMNS}, r.type, r.engine_name as "engineName", r.version, r.config, ${SCHEMAS_OF_CLUSTER} as schemas`,
+  `${LOGIN_COLUMNS}, r.type, r.engine_name as "engineName", r.version, r.config, r.origin, ${SCHEMAS_OF_CLUSTER} as schemas,
+   ${REPLICAS_OF_CLUSTER} as replicas, r.refresh, ${STAGES_OF_CLUSTER} as stages`,
 );
 
-/** Adds a cluster in the status `creating`, without databases. */
+/** Adds a cluster in the status `creating`, or `restoring` when it has an origin, without databases. */
 export async function insertDatabaseCluster(
   tx: Transaction,
   values: DatabaseClusterValues,
 ): Promise<DatabaseClusterRow> {
   const [row] = await tx<{ status: DatabaseClusterStatus; createdAt: string }[]>`
     insert into databases as r (
-      id, organization_id, host_id, name, type, region, engine_name, version, config, port, username,
+      id, organization_id, host_id, name, type, region, engine_name, version, config, origin, port, username,
       sealed_password, status)
     values (
       ${values.id}, ${values.organizationId}, ${values.hostId}, ${values.name}, ${values.type},
-      ${values.region}, ${values.engineName}, ${values.version}, ${values.config}::json, ${values.port},
-      ${values.username}, ${values.sealedPassword}, 'creating')
+      ${values.region}, ${values.engineName}, ${values.version}, ${values.config}::json, ${values.origin}::jsonb, ${values.port},
+      ${values.username}, ${values.sealedPassword}, ${firstStatusOf(values.origin)})
     returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
-  return { ...values, ...row, ...NO_PROGRESS, schemas: [] };
+  return { ...values, ...row, ...NO_PROGRESS, schemas: [], replicas: [], refresh: null, stages: [] };
 }
 
 /** The organization's cluster with this id. */
@@ -95,8 +110,11 @@ export async function writeDatabaseClusterStatus(
   await writeProgress(tx, "databases", id, status, seen);
 }
 
-/** Removes all rows of a cluster and its databases; only their audit stays. */
+/** Removes all rows of a cluster and its databases; only their audit and the backups stay. */
 export async function eraseDatabaseCluster(tx: Transaction, id: string): Promise<void> {
+  await enqueueArchiveOf(tx, id);
+  await closeReplicas(tx, id);
+  await closeRefreshes(tx, id);
   await eraseDatabases(tx, id);
   await eraseRow(tx, "databases", id);
 }

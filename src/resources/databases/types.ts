@@ -1,6 +1,6 @@
 // The types of database clusters: their names, their engines, and their protocols.
 import type { EngineName } from "../../contracts/engine-names.ts";
-import { nativeVerifier, scramVerifier } from "../../lib/verifiers.ts";
+import { nativeForms, scramForms, type PasswordForms } from "../../lib/verifiers.ts";
 
 export const databaseTypes = [
   "platform_mysql",
@@ -29,13 +29,35 @@ interface ProtocolTraits {
   engines: [EngineName, ...EngineName[]];
   /** Whether the engine says what its connections do. */
   hasConnectionStates: boolean;
-  /** The verifier with which an engine checks the password. @param salt always the same for the same cluster. */
-  verifierOf(password: string, salt: string): string;
+  /** Whether a cluster with scheduled backups gets a snapshot each day, however little of its log there is. */
+  hasDailySnapshots: boolean;
+  /** Whether other instances can follow the log of the engine. */
+  hasReplicas: boolean;
+  /** Whether the engine keeps figures of its statements. */
+  hasStatementStatistics: boolean;
+  /** The forms of a password that the engine and the gateway need. @param salt always the same for the same cluster. */
+  formsOf(password: string, salt: string): PasswordForms;
 }
 
 export const protocols: Record<Protocol, ProtocolTraits> = {
-  mysql: { driver: "mysql", engines: ["mariadb"], hasConnectionStates: false, verifierOf: nativeVerifier },
-  postgres: { driver: "pgsql", engines: ["postgres"], hasConnectionStates: true, verifierOf: scramVerifier },
+  mysql: {
+    driver: "mysql",
+    engines: ["mariadb"],
+    hasConnectionStates: false,
+    hasDailySnapshots: true,
+    hasReplicas: false,
+    hasStatementStatistics: false,
+    formsOf: nativeForms,
+  },
+  postgres: {
+    driver: "pgsql",
+    engines: ["postgres"],
+    hasConnectionStates: true,
+    hasDailySnapshots: false,
+    hasReplicas: true,
+    hasStatementStatistics: true,
+    formsOf: scramForms,
+  },
 };
 
 /** The protocol of a type. */

@@ -2,12 +2,10 @@
 import { z } from "zod";
 import { recordAudit } from "../../api/auth/audit.ts";
 import { ApiError, notFound } from "../../api/jsonapi/errors.ts";
-import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
-import { pageQuery } from "../../api/jsonapi/pagination.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { Database } from "../../store/database.ts";
 import { emailField, role } from "../accounts/index.ts";
-import { pageOfAll } from "../shared/short-lists.ts";
+import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
 import { refuseOwnerChange } from "./members.ts";
 import { invitationResource, type InvitationResource } from "./schema.ts";
 import { countPlaces, insertInvitation, listInvitations, lockMembers, type InvitationRow } from "./store.ts";
@@ -22,24 +20,17 @@ export function invitationOperations(db: Database): AnyOperation[] {
 }
 
 function listOperation(db: Database): AnyOperation {
-  return operation({
-    method: "GET",
+  return shortListOperation({
     path: "/invitations",
     operationId: "listInvitations",
     tag: TAG,
     summary: "List invitations",
     description: "The invitations that can be accepted, the newest first, without their links.",
     ability: "members:read",
-    query: z.object(pageQuery),
-    success: {
-      status: 200,
-      description: "A page of invitations.",
-      schema: listDocument(invitationResource),
-      contentType: JSON_API,
-    },
-    async handle({ principal, url, query }) {
-      return { document: pageOfAll(url, query, await listInvitations(db, principal.organizationId), render) };
-    },
+    noun: "invitations",
+    resource: invitationResource,
+    rowsOf: ({ organizationId }) => listInvitations(db, organizationId),
+    render,
   });
 }
 
@@ -55,12 +46,7 @@ function createOperation(db: Database): AnyOperation {
     ability: "members:write",
     canConflict: true,
     body: z.object({ role, email: emailField.optional() }),
-    success: {
-      status: 201,
-      description: "The invitation with its link.",
-      schema: singleDocument(invitationResource),
-      contentType: JSON_API,
-    },
+    success: single(invitationResource, "The invitation with its link.", 201),
     async handle({ principal, body, requestId, client }) {
       refuseOwnerChange(principal, body.role);
       const { organizationId } = principal;
@@ -93,9 +79,7 @@ function withdrawOperation(db: Database): AnyOperation {
     summary: "Withdraw an invitation",
     description: "Makes the link of an invitation useless.",
     ability: "members:write",
-    params: z.object({
-      id: z.string().max(64).meta({ description: "The id of the invitation.", example: "invitation-1" }),
-    }),
+    params: idParams("invitation", "invitation-1"),
     success: { status: 204, description: "The invitation is withdrawn." },
     async handle({ principal, params: { id }, requestId }) {
       await db.begin(async (tx) => {

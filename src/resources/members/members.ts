@@ -4,13 +4,11 @@ import { abilitiesOf, type Role } from "../../api/auth/abilities.ts";
 import { recordAudit } from "../../api/auth/audit.ts";
 import type { Principal } from "../../api/auth/auth.ts";
 import { ApiError, forbidden, notFound } from "../../api/jsonapi/errors.ts";
-import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
-import { pageQuery } from "../../api/jsonapi/pagination.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { Database, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { role } from "../accounts/index.ts";
-import { pageOfAll } from "../shared/short-lists.ts";
+import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
 import { revokeTokensBeyond } from "../tokens/index.ts";
 import { memberResource, type MemberResource } from "./schema.ts";
 import { countOwners, listMembers, lockMembers, type MemberRow } from "./store.ts";
@@ -18,9 +16,7 @@ import { countOwners, listMembers, lockMembers, type MemberRow } from "./store.t
 const TAG = "Members";
 const KIND = "members";
 
-const params = z.object({
-  id: z.string().max(64).meta({ description: "The id of the member.", example: "member-1" }),
-});
+const params = idParams("member", "member-1");
 
 /** The operations. @param kinds the plural nouns of all resource kinds. */
 export function memberListOperations(db: Database, kinds: readonly string[]): AnyOperation[] {
@@ -28,24 +24,17 @@ export function memberListOperations(db: Database, kinds: readonly string[]): An
 }
 
 function listOperation(db: Database): AnyOperation {
-  return operation({
-    method: "GET",
+  return shortListOperation({
     path: "/members",
     operationId: "listMembers",
     tag: TAG,
     summary: "List members",
     description: "The members of the organization, by name.",
     ability: "members:read",
-    query: z.object(pageQuery),
-    success: {
-      status: 200,
-      description: "A page of members.",
-      schema: listDocument(memberResource),
-      contentType: JSON_API,
-    },
-    async handle({ principal, url, query }) {
-      return { document: pageOfAll(url, query, await listMembers(db, principal.organizationId), render) };
-    },
+    noun: "members",
+    resource: memberResource,
+    rowsOf: ({ organizationId }) => listMembers(db, organizationId),
+    render,
   });
 }
 
@@ -62,12 +51,7 @@ function updateOperation(db: Database, kinds: readonly string[]): AnyOperation {
     canConflict: true,
     params,
     body: z.object({ role }),
-    success: {
-      status: 200,
-      description: "The member.",
-      schema: singleDocument(memberResource),
-      contentType: JSON_API,
-    },
+    success: single(memberResource, "The member."),
     async handle({ principal, params: { id }, body, requestId }) {
       const { organizationId } = principal;
       return await db.begin(async (tx) => {
@@ -112,19 +96,28 @@ function removeOperation(db: Database): AnyOperation {
     async handle({ principal, params: { id }, requestId }) {
       const { organizationId } = principal;
       await db.begin(async (tx) => {
-        const { userId, role: former, email } = await lockMember(tx, principal, id);
-        if (former === "owner") await refuseLastOwner(tx, organizationId);
-        await tx`delete from members where id = ${id}`;
-        await tx`
-          update sessions set organization_id = null
-          where user_id = ${userId} and organization_id = ${organizationId}`;
-        await revokeTokensBeyond(tx, { organizationId, userId }, []);
-        const details = { email, role: former };
+        const member = await lockMember(tx, principal, id);
+        await removeMember(tx, organizationId, member);
+        const details = { email: member.email, role: member.role };
         await recordAudit(tx, { principal, requestId, action: "delete", kind: KIND, id, details });
       });
       return {};
     },
   });
+}
+
+/** Takes a member, whose organization is locked, out of it with sessions and tokens. @throws ApiError 409 */
+export async function removeMember(
+  tx: Transaction,
+  organizationId: string,
+  { id, userId, role: former }: MemberRow,
+): Promise<void> {
+  if (former === "owner") await refuseLastOwner(tx, organizationId);
+  await tx`delete from members where id = ${id}`;
+  await tx`
+    update sessions set organization_id = null
+    where user_id = ${userId} and organization_id = ${organizationId}`;
+  await revokeTokensBeyond(tx, { organizationId, userId }, []);
 }
 
 /** A member that the principal may change. @throws ApiError 403, 404 */

@@ -4,28 +4,21 @@ import { recordAudit } from "../../api/auth/audit.ts";
 import type { SessionPrincipal } from "../../api/auth/auth.ts";
 import { DEFAULT_ORGANIZATION } from "../../api/auth/tokens.ts";
 import { ApiError, forbidden, invalid, notFound } from "../../api/jsonapi/errors.ts";
-import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
-import { pageQuery } from "../../api/jsonapi/pagination.ts";
-import { operation, type AnyOperation, type Success } from "../../api/operation/operation.ts";
+import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Database } from "../../store/database.ts";
 import { isUniqueViolation } from "../../store/violations.ts";
 import { insertMember, organizationsOf, sessionUserOf } from "../accounts/index.ts";
-import { pageOfAll } from "../shared/short-lists.ts";
+import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
 import { organizationName, ownOrganizationResource, type OwnOrganizationResource } from "./schema.ts";
 
 const TAG = "Organizations";
 const KIND = "organizations";
 const MAX_OWNED = 20;
 
-const body = z.object({ name: organizationName });
+const params = idParams("organization", "org-1");
 
-const single = (description: string, status: 200 | 201): Success => ({
-  status,
-  description,
-  schema: singleDocument(ownOrganizationResource),
-  contentType: JSON_API,
-});
+const body = z.object({ name: organizationName });
 
 /** The operations. */
 export function organizationOperations(db: Database): AnyOperation[] {
@@ -33,26 +26,17 @@ export function organizationOperations(db: Database): AnyOperation[] {
 }
 
 function listOperation(db: Database): AnyOperation {
-  return operation({
-    method: "GET",
+  return shortListOperation({
     path: "/organizations",
     operationId: "listOrganizations",
     tag: TAG,
     summary: "List the user's organizations",
     description: "The organizations of the signed-in user, by name.",
     ability: null,
-    isForUsers: true,
-    query: z.object(pageQuery),
-    success: {
-      status: 200,
-      description: "A page of organizations.",
-      schema: listDocument(ownOrganizationResource),
-      contentType: JSON_API,
-    },
-    async handle({ principal, url, query }) {
-      const rows = await organizationsOf(db, sessionUserOf(principal).userId);
-      return { document: pageOfAll(url, query, rows, render) };
-    },
+    noun: "organizations",
+    resource: ownOrganizationResource,
+    rowsOf: (principal) => organizationsOf(db, sessionUserOf(principal).userId),
+    render,
   });
 }
 
@@ -69,7 +53,7 @@ function createOperation(db: Database): AnyOperation {
     isForUsers: true,
     canConflict: true,
     body,
-    success: single("The organization.", 201),
+    success: single(ownOrganizationResource, "The organization.", 201),
     async handle({ principal, body: { name }, requestId }) {
       const user = sessionUserOf(principal);
       if (user.role !== "owner" && user.role !== "admin") {
@@ -123,11 +107,9 @@ function renameOperation(db: Database): AnyOperation {
     description: "Gives an organization another name. Its owners alone may.",
     ability: null,
     isForUsers: true,
-    params: z.object({
-      id: z.string().max(64).meta({ description: "The id of the organization.", example: "org-1" }),
-    }),
+    params,
     body,
-    success: single("The organization.", 200),
+    success: single(ownOrganizationResource, "The organization."),
     async handle({ principal, params: { id }, body: { name }, requestId }) {
       const { userId, address } = sessionUserOf(principal);
       const organization = (await organizationsOf(db, userId)).find((each) => each.id === id);

@@ -3,7 +3,9 @@ import type { AnyOperation } from "../../api/operation/operation.ts";
 import type { SignIn } from "../accounts/index.ts";
 import type { KindContext } from "../kind.ts";
 import { acceptOperation } from "./accept.ts";
+import { deleteOrganizationOperation } from "./delete-organization.ts";
 import { invitationOperations } from "./invitations.ts";
+import { leaveOperation } from "./leave.ts";
 import { memberListOperations } from "./members.ts";
 import { organizationOperations } from "./organizations.ts";
 
@@ -18,5 +20,7 @@ export function memberOperations(
     ...invitationOperations(db),
     acceptOperation(db, signIn),
     ...organizationOperations(db),
+    deleteOrganizationOperation(db),
+    leaveOperation(db),
   ];
 }

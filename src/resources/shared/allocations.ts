@@ -97,21 +97,37 @@ export async function usagesOf(db: Queryable, principal: Principal): Promise<Usa
   return row;
 }
 
-/** The resources whose measured bytes on the disk differ from the recorded bytes; deleted resources are left out. */
+/** The instances whose measured bytes on the disk differ from the recorded bytes; deleted instances are left out. */
 export async function changedStorage(
   db: Database,
   measured: Readonly<Record<string, number>>,
 ): Promise<{ id: string; bytes: number }[]> {
   return await db<{ id: string; bytes: number }[]>`
-    select resource_id as id, measured.value::float8 as bytes
+    select i.id, measured.value::float8 as bytes
     from json_each_text(${JSON.stringify(measured)}::text::json) measured
-    join allocations on resource_id = measured.key
-    where storage_bytes <> measured.value::bigint order by resource_id`;
+    join instances i on i.id = measured.key
+    where i.storage_bytes <> measured.value::bigint order by i.resource_id, i.id`;
 }
 
-/** Records the bytes that a resource takes on the disk; does nothing for a deleted resource. */
-export async function updateStorage(db: Database, id: string, bytes: number): Promise<void> {
-  await db`update allocations set storage_bytes = ${bytes} where resource_id = ${id}`;
+/** Records the bytes that an instance takes on the disk, as a part of its resource's; does nothing for a deleted instance. */
+export async function updateStorage(tx: Transaction, id: string, bytes: number): Promise<void> {
+  const [row] = await tx<{ resourceId: string }[]>`
+    update instances set storage_bytes = ${bytes} where id = ${id} returning resource_id as "resourceId"`;
+  if (row !== undefined) await sumStorage(tx, row.resourceId);
+}
+
+/**
+ * Makes the storage of a resource the sum of its instances, after one of them has changed or gone. Instances are locked
+ * before the allocation, as a deletion does.
+ */
+export async function sumStorage(tx: Transaction, resourceId: string): Promise<void> {
+  await tx`select from allocations where resource_id = ${resourceId} for update`;
+  // A statement of its own, since a statement that waited for the lock still sees the instances of before.
+  await tx`
+    update allocations
+    set storage_bytes = (
+      select coalesce(sum(storage_bytes), 0) from instances where resource_id = ${resourceId})
+    where resource_id = ${resourceId}`;
 }
 
 /** The resources of earlier releases whose memory is not recorded yet. */

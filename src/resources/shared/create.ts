@@ -17,6 +17,9 @@ import type { InstanceLogin, InstanceValues } from "./rows.ts";
 /** The time in which a change of desired state should be in force; later it is overdue. */
 export const DEADLINE_SECONDS = 60;
 
+/** The same for an instance whose first data is copied, which takes as long as its size needs. */
+export const RESTORE_DEADLINE_SECONDS = 24 * 3_600;
+
 const USERNAME = "app";
 
 /** The members that every request for a new instance has. */
@@ -25,6 +28,8 @@ export type NewInstance = Record<string, unknown> & { name: string; region: Clou
 /** How a kind inserts and finds its rows. */
 export interface InstanceCreation<Row> {
   kind: InstanceKind;
+  /** `DEADLINE_SECONDS` when left out. */
+  deadlineSeconds?: number;
   insert(tx: Transaction, values: InstanceValues): Promise<Row>;
   find(tx: Transaction, organizationId: string, id: string): Promise<Row | undefined>;
   /** The allocation of the instance, and the fields that decide it. */
@@ -43,7 +48,7 @@ export async function createInstance<Row>(
 ): Promise<{ row: Row; isReplayed: boolean }> {
   const { principal, requestId, body } = request;
   const { organizationId } = principal;
-  const { kind } = creation;
+  const { kind, deadlineSeconds = DEADLINE_SECONDS } = creation;
   const host = context.hosts.forNew();
   const id = newId(INSTANCE_KINDS[kind].prefix);
   const createAt = (ports: number[]) =>
@@ -61,7 +66,7 @@ export async function createInstance<Row>(
           region: body.region,
           port: await takePort(tx, { id, kind, resourceId: id, hostId: host.id }, ports),
         });
-        await enqueue(tx, { kind, id, hostId: host.id, deadlineSeconds: DEADLINE_SECONDS });
+        await enqueue(tx, { kind, id, hostId: host.id, deadlineSeconds });
         const resource = { type: INSTANCE_KINDS[kind].type, id, name: body.name };
         const event = { type: "created" as const, resource };
         await recordRequest(tx, { principal, requestId, action: "create", kind, details: body, event });
@@ -87,5 +92,5 @@ function unlessPortsTaken(error: unknown): undefined {
 
 /** The user of a new instance, with a newly generated password. */
 export function newLogin({ vault }: KindContext, id: string): InstanceLogin {
-  return { username: USERNAME, sealedPassword: vault.seal(newPassword(), id) };
+  return { username: USERNAME, sealedPassword: vault.seal(newPassword(), id), formerPassword: null };
 }

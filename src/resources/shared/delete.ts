@@ -6,16 +6,25 @@ import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import type { KindContext } from "../kind.ts";
+import { markArchiveDeleted, type ArchiveSource } from "./backups/archives.ts";
 import { DEADLINE_SECONDS } from "./create.ts";
 import { recordRequest } from "./events/record.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 import { lockRow } from "./rows.ts";
 
 /** The kind of the instance, and the rows that are deleted with it. */
-export interface InstanceDeletion {
+export interface InstanceDeletion<Row> {
   kind: InstanceKind;
   /** The noun in the 404 of a missing instance. */
   noun: string;
+  /** Left out by a kind without backups. */
+  archive?: {
+    find(tx: Transaction, organizationId: string, id: string): Promise<Row | undefined>;
+    /** The order of the instance, which its archive keeps. */
+    sourceOf(row: Row): ArchiveSource;
+    /** Whether the backups are deleted as well. */
+    isPurged: boolean;
+  };
   /** Marks the rows that belong to the instance. */
   markParts?(tx: Transaction, id: string): Promise<void>;
 }
@@ -25,10 +34,10 @@ export interface InstanceDeletion {
  * changes nothing.
  * @throws ApiError 404
  */
-export async function deleteInstance(
+export async function deleteInstance<Row>(
   { db }: KindContext,
   { principal, requestId, params: { id } }: OperationRequest<unknown, unknown, { id: string }>,
-  { kind, noun, markParts }: InstanceDeletion,
+  { kind, noun, markParts, archive }: InstanceDeletion<Row>,
 ): Promise<void> {
   await db.begin(async (tx) => {
     const row = await lockRow(tx, kind, principal.organizationId, id);
@@ -37,6 +46,11 @@ export async function deleteInstance(
     await tx`update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set status = 'deleting' where id = ${id}`;
     await notify(tx, "status", id);
     await markParts?.(tx, id);
+    const found = await archive?.find(tx, principal.organizationId, id);
+    if (archive !== undefined && found !== undefined) {
+      const { isPurged } = archive;
+      await markArchiveDeleted(tx, id, { source: archive.sourceOf(found), isPurged });
+    }
     await enqueue(tx, { kind, id, hostId: row.hostId, deadlineSeconds: DEADLINE_SECONDS });
     const resource = { type: INSTANCE_KINDS[kind].type, id, name: row.name };
     const event = { type: "deleting" as const, resource };

@@ -9,6 +9,13 @@ export const eventTypes = [
   "changed",
   "available",
   "unavailable",
+  "restored",
+  "restore_failed",
+  "refreshed",
+  "refresh_failed",
+  "backup.verified",
+  "backup.verification_failed",
+  "backup.lagging",
   "deleting",
   "deleted",
   ...hostEventTypes,
@@ -21,6 +28,8 @@ export const eventAbilities = {
   caches: "caches:read",
   databases: "databases:read",
   databaseSchemas: "databases:read",
+  database_snapshots: "databases:read",
+  cache_snapshots: "caches:read",
   websocketServers: "websockets:read",
   websocketApplications: "websockets:read",
 } as const;
@@ -36,7 +45,7 @@ const attributes = z
     type: z.enum(eventTypes).meta({
       id: "EventType",
       description:
-        "`unavailable` has the reason in `details.reason`; `deleting` is the request, `deleted` that nothing is left. `started`, `restarted`, `stopped` and `crashed` are the life of the engine's process.",
+        "`unavailable`, `restore_failed`, `refresh_failed`, `backup.verification_failed` and `failed` have the reason in `details.reason`; `deleting` is the request, `deleted` that nothing is left. `started`, `restarted`, `stopped` and `crashed` are the life of the engine's process.",
       example: "available",
     }),
     occurred_at: z.iso.datetime().meta({

@@ -3,19 +3,20 @@ import type { Offer } from "../../contracts/host-answers.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { HostDirectory, ServedHost } from "../kind.ts";
+import { WatchedArchives } from "./backups/archive-states.ts";
 import { rememberedOffer } from "./offers.ts";
 import { WatchedStates } from "./observed-states.ts";
 
-/** The properties of a host; its observed states are empty at first. */
-export type HostSettings = Omit<ServedHost, "offer" | "observedStates">;
+/** The properties of a host; its observed states and its archives are empty at first. */
+export type HostSettings = Omit<ServedHost, "offer" | "observedStates" | "archiveStates">;
 
-/** A host with the observed states of its driver. */
+/** A host with the observed states and the archives of its driver. */
 export function servedHost<ObservedStates extends WatchedStates>(
   settings: HostSettings,
   observedStates: ObservedStates,
-): ServedHost & { observedStates: ObservedStates } {
+): ServedHost & { observedStates: ObservedStates; archiveStates: WatchedArchives } {
   const offer = (): Promise<Offer> => remembered();
-  const host = { ...settings, observedStates, offer };
+  const host = { ...settings, observedStates, archiveStates: new WatchedArchives(), offer };
   const remembered = rememberedOffer(() => host.driver);
   return host;
 }
@@ -42,6 +43,22 @@ function unserved(id: string, like: ServedHost): ServedHost {
     observe: refuse,
     metrics: refuse,
     figures: refuse,
+    debug: async function* () {
+      yield await refuse();
+    },
+    logs: refuse,
+    queries: refuse,
+    cancel: refuse,
+    statements: refuse,
+    resetStatements: refuse,
+    backUp: refuse,
+    archives: refuse,
+    archive: refuse,
+    deleteBackup: refuse,
+    deleteArchive: refuse,
+    retain: refuse,
+    planRestore: refuse,
+    verify: refuse,
     storage: refuse,
     readings: refuse,
     freePorts: refuse,

@@ -33,6 +33,10 @@ export const instanceMetricsQuery = z.object({
   }),
 });
 
+/** The description of a series that both kinds have. */
+export const GATEWAY_CONNECTIONS =
+  "Clients that have logged in at the gateway. Clients that stay there while a cache sleeps are not counted.";
+
 /** Lines over time, each with a label. */
 export function linesSchema(description: string, ...labels: string[]) {
   const example = labels.map(() => 1.5);

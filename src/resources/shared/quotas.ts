@@ -78,6 +78,21 @@ export async function allocate(
 }
 
 /**
+ * Refuses what takes storage when the organization or the token has more than its quota already; nothing is taken, since
+ * storage is measured.
+ * @param field the field of the request at fault.
+ * @throws ApiError 422
+ */
+export async function refuseFullStorage(
+  tx: Transaction,
+  quotas: Quotas,
+  principal: Principal,
+  field: string,
+): Promise<void> {
+  refuseExcess(quotas, await usagesOf(tx, principal), { storageBytes: { wanted: 0, field } });
+}
+
+/**
  * Takes the additional need of a changed resource, or returns what it no longer needs; the last step of its
  * transaction. A resource that grows counts for the token of the request, or a token could exceed its limits by means
  * of another token's resource.

@@ -22,7 +22,8 @@ export function resourceFilter(what: string) {
   };
 }
 
-const moment = (description: string) =>
+/** A query member that is a time. */
+export const moment = (description: string) =>
   z.iso
     .datetime({ offset: true, error: "must be a time such as 2026-03-15T08:00:00Z" })
     .optional()

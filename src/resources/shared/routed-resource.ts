@@ -100,8 +100,11 @@ export interface ActionRoute<Row, Body extends z.ZodObject, Params extends z.Zod
 }
 
 /** The delete operation of a resource. */
-export interface DeleteRoute<Params extends z.ZodObject> {
+export interface DeleteRoute<Params extends z.ZodObject, Query extends z.ZodObject> {
   description: string;
   successText?: string;
-  delete(request: OperationRequest<unknown, unknown, z.output<Params>>): Promise<void>;
+  query?: Query;
+  /** Whether it answers 422 for a resource that cannot be deleted. */
+  canRefuse?: boolean;
+  delete(request: OperationRequest<unknown, z.output<Query>, z.output<Params>>): Promise<void>;
 }

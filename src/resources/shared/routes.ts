@@ -169,15 +169,17 @@ export class Routes<
     });
   }
 
-  delete(route: DeleteRoute<Params>): Operation {
+  delete<Query extends z.ZodObject>(route: DeleteRoute<Params, Query>): Operation {
     const { idNoun, shortNoun, phrases, item } = this.#resource;
-    return operation({
+    return operation<z.ZodObject, Query, Params>({
       ...this.#shared("write", route.description),
       method: "DELETE",
       path: item.path,
       params: item.params,
       operationId: `delete${idNoun}`,
       summary: `Delete ${phrases.one}`,
+      ...(route.query && { query: route.query }),
+      ...(route.canRefuse && { canRefuse: true }),
       success: { status: 204, description: route.successText ?? `The ${shortNoun} is being deleted.` },
       async handle(request) {
         await route.delete(request);

@@ -8,6 +8,12 @@ import { deleteActionsOf } from "./actions/store.ts";
 import { deleteMetricsOf } from "./metrics/roll-up.ts";
 import { deleteAllocation } from "./allocations.ts";
 import { recordEvent } from "./events/record.ts";
+import {
+  FORMER_PASSWORD,
+  type FormerPassword,
+  type Passwords,
+  type StoredFormerPassword,
+} from "./former-password.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 import type { CloudRegion } from "./regions.ts";
 
@@ -25,6 +31,8 @@ export interface InstanceValues {
 export interface InstanceLogin {
   username: string;
   sealedPassword: string;
+  /** The password of before the latest rotation, which may still be valid. */
+  formerPassword: FormerPassword | null;
 }
 
 /** How far the desired state of the instance is in force. */
@@ -54,7 +62,7 @@ export const NO_PROGRESS = {
 export const CREATED_AT = `to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** The columns of kinds whose instances have a user, as SQL. */
-export const LOGIN_COLUMNS = `r.username, r.sealed_password as "sealedPassword"`;
+export const LOGIN_COLUMNS = `r.username, r.sealed_password as "sealedPassword", ${FORMER_PASSWORD} as "formerPassword"`;
 
 /** Rows of earlier releases have no warnings. */
 const ENGINE = `jsonb_build_object('warning', null) || r.engine`;
@@ -106,14 +114,37 @@ export async function lockRow(
   return row;
 }
 
-/** Gives an instance of a kind that has a user another password. */
-export async function writePassword(
+/** The passwords after a change. */
+export interface NewPasswords {
+  sealedPassword: string;
+  formerPassword: StoredFormerPassword | null;
+}
+
+/** Gives an instance of a kind that has a user other passwords. */
+export async function writePasswords(
   tx: Transaction,
   kind: InstanceKind,
   id: string,
-  sealedPassword: string,
+  { sealedPassword, formerPassword }: NewPasswords,
 ): Promise<void> {
-  await tx`update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set sealed_password = ${sealedPassword} where id = ${id}`;
+  await tx`
+    update ${tx.unsafe(INSTANCE_KINDS[kind].table)}
+    set sealed_password = ${sealedPassword}, former_password = ${formerPassword}::jsonb where id = ${id}`;
+}
+
+/**
+ * Removes a former password that was over when the row was read, so that the instance no longer has it; that of a later
+ * rotation stays.
+ */
+export async function eraseFormerPassword(
+  tx: Transaction,
+  kind: InstanceKind,
+  { id, formerPassword }: Pick<Passwords, "id" | "formerPassword">,
+): Promise<void> {
+  if (formerPassword?.isOver !== true) return;
+  await tx`
+    update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set former_password = null
+    where id = ${id} and former_password ->> 'expiresAt' = ${formerPassword.expiresAt}`;
 }
 
 /** Gives an available instance the status of a change that is not in force yet. */
@@ -126,7 +157,8 @@ export async function markUpdating(tx: Transaction, kind: InstanceKind, id: stri
 export type Progress = Pick<Observation, "engine" | "limits" | "lastError">;
 
 /**
- * Writes the result of a run, and an event when the status changes. A request to delete that arrived meanwhile stays.
+ * Writes the result of a run, and an event when the status changes; the end of a restore has an event of its own before
+ * that. A request to delete that arrived meanwhile stays.
  */
 export async function writeProgress(
   tx: Transaction,
@@ -145,10 +177,14 @@ export async function writeProgress(
       where r.id = former.id
       returning r.organization_id, r.id, r.name, r.status, former.status as former)
     insert into events (organization_id, type, resource_type, resource_id, resource_name, details)
-    select organization_id, case status when 'available' then 'available' else 'unavailable' end,
-           ${INSTANCE_KINDS[kind].type}, id, name,
+    select organization_id, event, ${INSTANCE_KINDS[kind].type}, id, name,
            case status when 'available' then '{}' else ${reason}::jsonb end
-    from written where status <> former`;
+    from written cross join lateral unnest(case
+      when status = 'available' and former = 'restoring' then array['restored', 'available']
+      when status = 'available' then array['available']
+      when status = 'restore_failed' then array['restore_failed']
+      else array['unavailable'] end) event
+    where status <> former`;
   await notify(tx, "status", id);
 }
 

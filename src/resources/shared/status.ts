@@ -7,6 +7,8 @@ import type { Observation } from "../../contracts/observation.ts";
  */
 export type CommonStatus<Lost extends string> =
   | "creating"
+  | "restoring"
+  | "restore_failed"
   | "available"
   | "updating"
   | "deleting"
@@ -26,7 +28,18 @@ export function nextStatus<Lost extends string>(
   if (current === "deleting") return "deleting";
   if (isReached) return "available";
   // An instance that never was available stays `creating`, however often its engine ends; a change stays `updating`.
-  return current === "creating" || current === "updating" ? current : lost;
+  return isUnderWay(current) ? current : lost;
+}
+
+const UNDER_WAY = ["creating", "restoring", "updating"] as const;
+
+function isUnderWay(status: string): status is (typeof UNDER_WAY)[number] {
+  return UNDER_WAY.some((each) => each === status);
+}
+
+/** Whether the instance has never been available, so that nothing of it need be there yet. */
+export function isFirst(status: string): boolean {
+  return status === "creating" || status === "restoring";
 }
 
 /** Whether clients are served: at once, or after a short hold while the instance falls asleep and wakes. */

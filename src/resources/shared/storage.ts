@@ -27,9 +27,9 @@ export async function followStorage(context: StorageContext, signal: AbortSignal
 }
 
 /**
- * Records the changes since the reading with this cursor. One statement finds all resources whose recorded storage is
- * still right, as after a start. Each other resource has a statement of its own, so that a create waits for one
- * resource at most.
+ * Records the changes since the reading with this cursor. One statement finds all instances whose recorded storage is
+ * still right, as after a start. Each other instance has a transaction of its own, so that a create waits for one
+ * instance at most.
  * @returns the cursor for the next call.
  */
 export async function recordStorage(
@@ -37,6 +37,7 @@ export async function recordStorage(
   cursor: string | undefined,
 ): Promise<string> {
   const reading = await driver.storage(cursor);
-  for (const { id, bytes } of await changedStorage(db, reading.bytes)) await updateStorage(db, id, bytes);
+  for (const { id, bytes } of await changedStorage(db, reading.bytes))
+    await db.begin((tx) => updateStorage(tx, id, bytes));
   return reading.cursor;
 }

@@ -3,13 +3,12 @@ import { z } from "zod";
 import { recordAudit } from "../../api/auth/audit.ts";
 import { insertToken, newToken as newPlaintext } from "../../api/auth/tokens.ts";
 import { ApiError, notFound } from "../../api/jsonapi/errors.ts";
-import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
-import { pageQuery } from "../../api/jsonapi/pagination.ts";
+import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
 import { operation, type AnyOperation, type OperationRequest } from "../../api/operation/operation.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Database } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
-import { pageOfAll } from "../shared/short-lists.ts";
+import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
 import { checkAbilities, checkBounds, renderAbilities, scopeOf } from "./grant.ts";
 import { abilityResource, newToken, tokenResource, type TokenResource } from "./schema.ts";
 import { countTokens, limitsOf, listTokenRows, revokeRow, type TokenRow } from "./store.ts";
@@ -24,8 +23,7 @@ export function tokenOperations({ db }: KindContext, kinds: readonly string[]): 
 }
 
 function listOperation(db: Database): AnyOperation {
-  return operation({
-    method: "GET",
+  return shortListOperation({
     path: "/tokens",
     operationId: "listTokens",
     tag: TAG,
@@ -33,16 +31,10 @@ function listOperation(db: Database): AnyOperation {
     description:
       "The tokens that are not revoked, the newest first, without their text. A developer sees those of their own.",
     ability: "tokens:read",
-    query: z.object(pageQuery),
-    success: {
-      status: 200,
-      description: "A page of tokens.",
-      schema: listDocument(tokenResource),
-      contentType: JSON_API,
-    },
-    async handle({ principal, url, query }) {
-      return { document: pageOfAll(url, query, await listTokenRows(db, scopeOf(principal)), render) };
-    },
+    noun: "tokens",
+    resource: tokenResource,
+    rowsOf: (principal) => listTokenRows(db, scopeOf(principal)),
+    render,
   });
 }
 
@@ -58,12 +50,7 @@ function createOperation(db: Database, kinds: readonly string[]): AnyOperation {
     ability: "tokens:write",
     canConflict: true,
     body: newToken,
-    success: {
-      status: 201,
-      description: "The token with its text.",
-      schema: singleDocument(tokenResource),
-      contentType: JSON_API,
-    },
+    success: single(tokenResource, "The token with its text.", 201),
     handle: (request) => create(db, kinds, request),
   });
 }
@@ -113,9 +100,7 @@ function revokeOperation(db: Database): AnyOperation {
     description:
       "Revokes a token at once, with the streams that it follows. A developer may revoke those of their own.",
     ability: "tokens:write",
-    params: z.object({
-      id: z.string().max(64).meta({ description: "The id of the token.", example: "token-1" }),
-    }),
+    params: idParams("token", "token-1"),
     success: { status: 204, description: "The token is revoked." },
     async handle({ principal, params: { id }, requestId }) {
       await db.begin(async (tx) => {

@@ -1,6 +1,7 @@
 // The kind `websockets`: clusters of the Pusher Channels protocol, and the applications in them.
 import type { ResourceKind } from "../kind.ts";
 import { allocationOf } from "./allocation.ts";
+import { debugOperations } from "./applications/debug/routes.ts";
 import { applicationOperations } from "./applications/routes.ts";
 import { clusterGauges } from "./gauges.ts";
 import { metricsOperations } from "./metrics/routes.ts";
@@ -13,6 +14,7 @@ export const websockets: ResourceKind = {
   operations: (context) => [
     ...webSocketClusterOperations(context),
     ...applicationOperations(context),
+    ...debugOperations(context),
     ...metricsOperations(context),
   ],
   reconcile: reconcileWebSocketCluster,

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Operation } from "../../api/operation/operation.ts";
 import type { KindContext } from "../kind.ts";
 import { deleteInstance } from "../shared/delete.ts";
+import { logsOperation } from "../shared/logs/operation.ts";
 import { regions } from "../shared/regions.ts";
 import { Routes } from "../shared/routes.ts";
 import { renderApplication } from "./applications/render.ts";
@@ -74,5 +75,18 @@ export function webSocketClusterOperations(context: KindContext): Operation[] {
       delete: (request) =>
         deleteInstance(context, request, { kind: "websockets", noun: "WebSocket cluster" }),
     }),
+    logs(context),
   ];
+}
+
+function logs(context: KindContext): Operation {
+  return logsOperation(context, {
+    kind: "websockets",
+    path: "/websocket-servers/:id/logs",
+    operationId: "readWebsocketServerLogs",
+    tag: "WebSocket Clusters",
+    noun: "WebSocket cluster",
+    params: webSocketClusterParams,
+    find: (organizationId, id) => findWebSocketCluster(context.db, organizationId, id),
+  });
 }

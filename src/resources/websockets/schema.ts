@@ -9,12 +9,17 @@ import { region } from "../shared/regions.ts";
 export type {
   ApplicationResource,
   NewApplication,
-  newApplication,
+  NewApplicationBody,
   ApplicationChange,
-  applicationChange,
   SecretRotation,
-  secretRotation,
+  SecretRotationBody,
 } from "./applications/schema.ts";
+export type {
+  WatchState,
+  WebsocketDebugEvent,
+  WebsocketPublishedEvent,
+  WebsocketTestEventBody,
+} from "./applications/debug/schema.ts";
 export type { MetricPeriod, WebsocketMetrics } from "./metrics/schema.ts";
 
 export const webSocketClusterStatuses = [
@@ -60,6 +65,8 @@ export const newWebSocketCluster = z
   .meta({ id: "NewWebSocketCluster" });
 
 export type NewWebSocketCluster = z.output<typeof newWebSocketCluster>;
+/** The body as clients send it, without the defaults. */
+export type NewWebSocketClusterBody = z.input<typeof newWebSocketCluster>;
 
 /** The body of `PATCH /websocket-servers/:id`. */
 export const webSocketClusterChange = z

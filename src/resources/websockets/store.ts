@@ -11,6 +11,7 @@ import {
   type InstanceProgress,
   type InstanceValues,
 } from "../shared/rows.ts";
+import type { CommonStatus } from "../shared/status.ts";
 import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
 import { APPLICATIONS_OF_SERVER, eraseApplications, type ApplicationRow } from "./applications/store.ts";
 import type {
@@ -122,7 +123,7 @@ export async function setStrategy(
 export async function writeWebSocketClusterStatus(
   tx: Transaction,
   id: string,
-  status: WebSocketClusterStatus,
+  status: CommonStatus<"updating">,
   seen: Observation,
 ): Promise<void> {
   await writeProgress(tx, "websockets", id, status, seen);

@@ -1,8 +1,9 @@
 // Passkeys in a real Chromium with a virtual authenticator: made, used to sign in, replayed, and removed.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { CDPSession, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { startApi, type TestApi } from "../../support/api/api.ts";
 import { PASSWORD } from "../../support/api/browser.ts";
+import { addAuthenticator } from "../../support/clients/authenticator.ts";
 import { startChromium, type TestBrowser } from "../../support/clients/chromium.ts";
 import { startPilvi, type TestPilvi } from "../../support/pilvi/pilvi.ts";
 
@@ -13,24 +14,13 @@ let api: TestApi;
 let pilvi: TestPilvi;
 let chromium: TestBrowser;
 let page: Page;
-let devtools: CDPSession;
 beforeAll(async () => {
   api = await startApi();
   pilvi = await startPilvi();
   chromium = await startChromium();
   const context = await chromium.browser.newContext();
   page = await context.newPage();
-  devtools = await context.newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-    },
-  });
+  await addAuthenticator(page);
   await page.goto(`${pilvi.url.replace("127.0.0.1", "localhost")}/docs`);
 }, START_TIMEOUT_MS);
 afterAll(async () => {

@@ -88,7 +88,7 @@ describe("pilvi caches", () => {
   test("Ctrl-C ends the wait, not the work", async () => {
     const { id } = await pilvi.createCache();
     // Without its host nothing becomes available, so the wait does not end by itself.
-    const host = pilvi.pidOf("host") ?? 0;
+    const host = pilvi.runningPid("host");
     process.kill(host, "SIGSTOP");
     await pilvi.api("DELETE", `/caches/${id}`);
     const child = spawnPilvi(["caches", "delete", id, "--yes", "--wait"], { ...pilvi.env, PILVI_TOKEN: "" });
@@ -197,6 +197,12 @@ describe("pilvi doctor", () => {
     const { code, stdout } = await pilvi.run("doctor");
     expect(stdout).toContain(`ok    Pilvi answers at ${pilvi.url}`);
     expect(stdout).not.toMatch(/^fail/m);
+    expect(stdout).toMatch(
+      IS_ROOT
+        ? /^ok +the kernel refuses the port of a cache/m
+        : /^warn +while a cache that listens by itself/m,
+    );
+    expect(/^warn +while a WebSocket cluster starts/m.test(stdout)).toBe(!IS_ROOT);
     expect(code).toBe(0);
   });
 

@@ -22,7 +22,7 @@ interface Types {
 /** Extensions that applications most often need, and extensions that Postgres does not trust by default. */
 const EXPECTED = ["bloom", "earthdistance", "moddatetime", "pg_prewarm", "pg_trgm", "pgcrypto", "uuid-ossp"];
 /** The versions for which a build of pgvector exists, where it can be fetched. */
-const WITH_VECTOR = new Set(fitsProcessor() && Bun.which("python3") !== null ? [16, 18] : []);
+const WITH_VECTOR = new Set(fitsProcessor() && Bun.which("python3") !== null ? [16, 17, 18] : []);
 const LANGUAGES = ["pltcl", "pltclu", "plperl", "plperlu", "plpython3u"];
 
 let pilvi: TestPilvi;

@@ -1,6 +1,15 @@
 // Warm slots as a whole Pilvi keeps them: without a login, handed over once, and never lost or doubled by a kill.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createConnection } from "mysql2/promise";
 import { Client } from "pg";
@@ -99,7 +108,7 @@ test("a slot of Postgres has no role that could log in but the administrator, wh
   const roles = await withCopy(
     "postgres",
     (data) => {
-      Bun.write(join(data, "pg_hba.conf"), "local all all trust\n");
+      writeFileSync(join(data, "pg_hba.conf"), "local all all trust\n");
       return postgresArguments(data);
     },
     async (data) => {

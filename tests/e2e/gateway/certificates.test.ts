@@ -117,6 +117,11 @@ test("a client that asks for no name, or an unknown name, gets the default", asy
   expect(await apiShows("elsewhere.test")).toBe(DEFAULT);
 });
 
+test("a start presents its certificates once", () => {
+  const log = readFileSync(join(pilvi.dataDir, "log", "control.log"), "utf8");
+  expect(log).not.toContain("renewed certificates are shown");
+});
+
 test("a broken file changes nothing, and is logged", async () => {
   writeFileSync(folder.file("shown.crt"), "nothing");
   const file = join(pilvi.dataDir, "log", "host.log");

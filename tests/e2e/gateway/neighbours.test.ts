@@ -29,7 +29,7 @@ beforeAll(async () => {
   await until("all processes run", () => pilvi.pidOf("gateway") !== undefined);
   processes = {
     ...Object.fromEntries(
-      (["host", "control", "gateway"] as const).map((name) => [name, pilvi.pidOf(name) ?? 0]),
+      (["host", "control", "gateway"] as const).map((name) => [name, pilvi.runningPid(name)]),
     ),
     ...Object.fromEntries(names.map((id) => [id, pilvi.enginePids(id)[0] ?? 0])),
   };

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 function gatewayPid(): number {
-  return pilvi.pidOf("gateway") ?? 0;
+  return pilvi.runningPid("gateway");
 }
 
 /** Whether the address has a listener. */
@@ -48,7 +48,7 @@ function isOpen(): Promise<boolean> {
 
 /** The address stays open until the last thread of a killed process has ended; only then is there another process. */
 async function untilAnotherListens(former: number): Promise<void> {
-  await until("there is another one", () => ![0, former].includes(gatewayPid()));
+  await until("there is another one", () => ![undefined, former].includes(pilvi.pidOf("gateway")));
   await until("it listens", isOpen);
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../../support/pilvi/databases.ts";
 import { ownAddress, type OwnAddress } from "../../support/pilvi/own-address.ts";
 import { startPilvi, type TestPilvi } from "../../support/pilvi/pilvi.ts";
+import { Queries } from "../../support/pilvi/queries.ts";
 import { runProgram } from "../../support/clients/programs.ts";
 import { Sleeper } from "../../support/pilvi/sleepers.ts";
 import { CertificateFolder } from "../../support/wire/tls-sessions.ts";
@@ -91,6 +92,8 @@ interface Kind {
   canSleep: boolean;
   /** Whether psql is its client. */
   hasPsql?: true;
+  /** A statement that takes longer than any test; left out for a resource without statements. */
+  endless?: string;
   /** The protocol's own refusal of plain text. */
   refusal: object;
 }
@@ -113,6 +116,7 @@ const KINDS: Kind[] = [
       return { resource, ask: (way) => askMysql(resource, way) };
     },
     canSleep: true,
+    endless: "select sleep(1000)",
     refusal: { errno: 3159, message: expect.stringContaining("insecure transport are prohibited") as string },
   },
   {
@@ -124,11 +128,12 @@ const KINDS: Kind[] = [
     },
     canSleep: false,
     hasPsql: true,
+    endless: "select pg_sleep(1000)",
     refusal: { code: "28000", message: expect.stringContaining("encrypted connections only") as string },
   },
 ];
 
-describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, refusal }) => {
+describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, endless, refusal }) => {
   let resource: CacheResource | DatabaseClusterResource;
   let ask: (way: Way) => Promise<unknown>;
   let sleeper: Sleeper;
@@ -157,6 +162,15 @@ describe.each(KINDS)("$name", ({ make, canSleep, hasPsql = false, refusal }) => 
     );
     expect(error).toMatchObject(refusal);
     expect(await ask({ host: "127.0.0.1" })).toBe("42");
+  });
+
+  if (endless === undefined) return;
+
+  test("runs a statement of the API at its published address, and cancels it at its deadline", async () => {
+    const queries = await Queries.in(pilvi, resource);
+    expect((await queries.result("select '42'")).rows).toEqual([["42"]]);
+    const { body } = await queries.answer(endless, { timeout_seconds: 1 });
+    expect(body.message).toBe("The statement was not done after 1 s and was canceled.");
   });
 
   if (!hasPsql) return;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { KEEPER_ACCOUNT } from "../../../src/host/os/accounts.ts";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
 import { startPilvi, TOKEN, type TestPilvi } from "../../support/pilvi/pilvi.ts";
 import { IS_ROOT, procText, runCommand } from "../../support/pilvi/program.ts";
@@ -42,9 +43,12 @@ function instancePath(id: string, ...parts: string[]): string {
   return join(pilvi.dataDir, "instances", id, ...parts);
 }
 
-test.each(["host", "gateway", "control"] as const)("the %s and its children gain no privileges", (name) => {
-  expect(statusOf(pilvi.pidOf(name) ?? 0, "NoNewPrivs")).toEqual([1]);
-});
+test.each(["host", "keeper", "gateway", "control"] as const)(
+  "the %s and its children gain no privileges",
+  (name) => {
+    expect(statusOf(pilvi.runningPid(name), "NoNewPrivs")).toEqual([1]);
+  },
+);
 
 describe("every instance", () => {
   test("has a user of its own when root runs Pilvi, and its user otherwise", () => {
@@ -75,7 +79,10 @@ describe("every instance", () => {
   test("keeps its data private", () => {
     for (const id of [first.id, second.id, "store"]) {
       const data = statSync(instancePath(id, "data"));
-      expect(data.mode & 0o777).toBe(0o700);
+      // The keeper, and nobody else, reads the log of the store.
+      const isShared = id === "store" && IS_ROOT;
+      expect(data.mode & 0o777).toBe(isShared ? 0o750 : 0o700);
+      if (isShared) expect(data.gid).toBe(KEEPER_ACCOUNT.gid);
       expect(data.uid).toBe(uidOf(pidOf(id)));
       expect(statSync(instancePath(id, "manifest.json")).mode & 0o777).toBe(0o600);
       expect(statSync(instancePath(id, "engine.log")).mode & 0o777).toBe(0o600);
@@ -113,7 +120,7 @@ test.each([
   ["control", 30_000],
   ["gateway", 30_001],
 ] as const)("the %s process, which unauthenticated clients talk to, owns nothing", async (name, expected) => {
-  const pid = pilvi.pidOf(name) ?? 0;
+  const pid = pilvi.runningPid(name);
   const uid = uidOf(pid);
   if (IS_ROOT) {
     expect(uid).toBe(expected);

@@ -1,10 +1,11 @@
 // How Pilvi stops: by signals, by the end of its parent, and in the middle of its start.
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { freshDataDir, pilviEnv, startPilvi, until } from "../../support/pilvi/pilvi.ts";
+import { freshDataDir, pilviEnv, until } from "../../support/pilvi/pilvi.ts";
 import { freePort } from "../../support/pilvi/ports.ts";
-import { processesAt, spawnPilvi } from "../../support/pilvi/program.ts";
+import { processesAt } from "../../support/pilvi/program.ts";
+import { expectStop, expectStopBy } from "./interrupted-start.ts";
 
 const folders: string[] = [];
 
@@ -19,25 +20,9 @@ function newFolder(): string {
 }
 
 describe("a signal stops everything", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s, even when it comes twice", async (signal) => {
-    const pilvi = await startPilvi();
-    await pilvi.createCache();
-    process.kill(pilvi.pid, signal);
-    expect(await pilvi.stop(signal)).toBe(0);
-    expect(processesAt(pilvi.dataDir)).toEqual([]);
-    await pilvi.close();
-  });
-
-  test.each([100, 250, 400, 700, 1_200])("%i ms after the start", async (delayMs) => {
-    const dataDir = newFolder();
-    const child = spawnPilvi(["up"], pilviEnv(dataDir, freePort()));
-    await until("it has begun", () => existsSync(join(dataDir, "up.lock")));
-    await Bun.sleep(delayMs);
-    child.kill("SIGINT");
-    expect(await child.exited).toBe(0);
-    expect(processesAt(dataDir)).toEqual([]);
-    await (await startPilvi({ dataDir })).close();
-  });
+  // tests/full has the other signals, and stops at more moments.
+  test("SIGINT, even when it comes twice", () => expectStopBy("SIGINT"));
+  test("250 ms after the start", () => expectStop(250));
 });
 
 describe("the script that npm runs", () => {

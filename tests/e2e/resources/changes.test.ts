@@ -119,7 +119,7 @@ describe("a cluster", () => {
     const cluster = await createCluster(pilvi);
     const session = await connectPg(cluster);
     const pid = await firstOf(session, "select pg_backend_pid()");
-    await changeCluster(cluster.id, { suspend_seconds: 3_600, retention_days: 3 });
+    await changeCluster(cluster.id, { suspend_seconds: 3_600 });
     expect(await firstOf(session, "select pg_backend_pid()")).toBe(pid);
     await session.end();
   });

@@ -1,11 +1,12 @@
 // The content of a cache over its sleep: values of all types, times to live that go on, and a cache that cannot save,
 // which stays awake.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, statSync } from "node:fs";
+import { chmodSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
 import { startPilvi, until, type TestPilvi } from "../../support/pilvi/pilvi.ts";
+import { fill as fillDisk, mountSmallDisk } from "../../support/pilvi/small-disk.ts";
 
 interface Document {
   data: CacheResource;
@@ -59,7 +60,7 @@ async function dump(client: Redis): Promise<Record<string, string>> {
 }
 
 describe.each(["allkeys-lru", "noeviction", "volatile-ttl"])("a cache with %s", (policy) => {
-  test("has its data after its sleep, and each key expires in time", async () => {
+  test.concurrent("has its data after its sleep, and each key expires in time", async () => {
     const cache = await pilvi.createCache({ uses_hibernation: true, eviction_policy: policy });
     const client = clientOf(cache);
     await fill(client);
@@ -115,3 +116,36 @@ test("a cache that cannot save stays awake with its data, reports it, and sleeps
   expect((await pilvi.untilStatus(cache.id, "available")).meta.last_error).toBeNull();
   client.disconnect();
 });
+
+// Only root may mount.
+test.skipIf(process.getuid?.() !== 0)(
+  "a cache on a full disk keeps what was acknowledged, and notifies its owner",
+  async () => {
+    const cache = await pilvi.createCache({ uses_hibernation: true, eviction_policy: "noeviction" });
+    expect(await suspend(cache)).toMatchObject({ status: 200 });
+    const folder = join(pilvi.dataDir, "instances", cache.id, "data", "appendonlydir");
+    const unmount = mountSmallDisk(folder);
+    try {
+      const client = clientOf(cache);
+      await client.set("before", "yes");
+      const filler = fillDisk(folder);
+      const pids = pilvi.enginePids(cache.id);
+      // The last block can still take some bytes.
+      expect(await client.set("acknowledged", "x".repeat(10_000))).toBe("OK");
+      const message = "The cache cannot write its keys to the disk.";
+      expect(await suspend(cache)).toEqual({ status: 409, message: expect.stringContaining(message) });
+      expect(pilvi.enginePids(cache.id)).toEqual(pids);
+      await until("the owner sees the reason", async () => {
+        return (await pilvi.untilStatus(cache.id, "available")).meta.last_error === message;
+      });
+
+      rmSync(filler);
+      await until("it sleeps", async () => (await suspend(cache)).status === 200);
+      expect(await client.strlen("acknowledged")).toBe(10_000);
+      expect((await pilvi.untilStatus(cache.id, "available")).meta.last_error).toBeNull();
+      client.disconnect();
+    } finally {
+      unmount();
+    }
+  },
+);

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WebsocketMetrics } from "../../../src/resources/websockets/schema.ts";
-import { startPilvi, until, type TestPilvi } from "../../support/pilvi/pilvi.ts";
+import { PilviClient, type WebsocketDebugEvent } from "../../../src/sdk/index.ts";
+import { startPilvi, TOKEN, until, type TestPilvi } from "../../support/pilvi/pilvi.ts";
 import { isAlive } from "../../support/pilvi/processes.ts";
 import {
   changeApplication,
@@ -72,6 +73,42 @@ test("the process has a user of its own, an empty environment, and no secret tha
   for (const file of ["conf/realtime.json", "engine.log"])
     expect(readFileSync(join(folder, file), "utf8")).not.toContain(secret);
   expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain(secret);
+});
+
+test("its application is watched while clients use it, and takes a test event", async () => {
+  const client = new PilviClient({ url: pilvi.url, token: TOKEN });
+  const applications = client.websockets.applications(made.id);
+  const end = new AbortController();
+  const seen: WebsocketDebugEvent[] = [];
+  const watching = (async () => {
+    for await (const each of applications.debug(made.main.id, { signal: end.signal })) seen.push(each);
+  })();
+  const typesOf = () => seen.map(({ type }) => type);
+  await until("it is watched", () => seen.some((each) => each.type === "state" && each.state === "running"));
+  const socket = await connect();
+  await socket.subscribe("news");
+  const answer = await applications.publish(made.main.id, { channel: "news", name: "said", data: "hello" });
+  expect(answer).toEqual({ channel: "news", name: "said", subscription_count: 1 });
+  expect(await socket.next("said")).toBe("hello");
+  await until("the event was reported", () => typesOf().includes("published"));
+  expect(typesOf().filter((type) => type !== "state")).toEqual([
+    "connected",
+    "channel_occupied",
+    "subscribed",
+    "published",
+  ]);
+  process.kill(enginePid(), "SIGKILL");
+  await until("the state says so, and the reports go on", () => {
+    const states = seen.flatMap((each) => (each.type === "state" ? [each.state] : []));
+    return states.at(-1) === "running" && states.filter((state) => state === "running").length === 2;
+  });
+  await connect();
+  await until(
+    "the connection was reported",
+    () => typesOf().filter((type) => type === "connected").length === 2,
+  );
+  end.abort();
+  await watching;
 });
 
 test("changes act on the running server, and disconnect no other client", async () => {

@@ -4,6 +4,7 @@ import { createApp, type App, type AppOptions } from "../../../src/api/app.ts";
 import { createToken, type TokenLimits } from "../../../src/api/auth/tokens.ts";
 import type { Offer } from "../../../src/contracts/host-answers.ts";
 import type { Driver } from "../../../src/drivers/driver.ts";
+import type { WatchedArchives } from "../../../src/resources/shared/backups/archive-states.ts";
 import { hostDirectory, servedHost } from "../../../src/resources/shared/hosts.ts";
 import { WatchedStates } from "../../../src/resources/shared/observed-states.ts";
 import { createLog } from "../../../src/lib/log.ts";
@@ -18,7 +19,7 @@ export interface TestApi {
   app: App;
   context: KindContext;
   /** The host of all resources; tests may change its answers and the behaviour of its driver. */
-  host: ServedHost & { observedStates: WatchedStates };
+  host: ServedHost & { observedStates: WatchedStates; archiveStates: WatchedArchives };
   /** For example `http://127.0.0.1:40000`. */
   origin: string;
   /** A token with all abilities for the organization `default`. */
@@ -152,6 +153,20 @@ function offeringDriver(offer: Offer): Driver {
     observe: notUsed,
     metrics: notUsed,
     figures: notUsed,
+    debug: notUsed,
+    logs: notUsed,
+    queries: notUsed,
+    cancel: notUsed,
+    statements: notUsed,
+    resetStatements: notUsed,
+    backUp: notUsed,
+    archives: notUsed,
+    archive: notUsed,
+    deleteBackup: notUsed,
+    deleteArchive: notUsed,
+    retain: notUsed,
+    planRestore: notUsed,
+    verify: notUsed,
     storage: notUsed,
     readings: notUsed,
     freePorts: async (ports) => ports,

@@ -30,6 +30,9 @@ export interface Document {
   components: { schemas: Record<string, Json>; responses: Record<string, DocumentedResponse> };
 }
 
+/** The validators of each schema of a document, since tests ask for the same validators hundreds of times. */
+const validators = { strict: new WeakMap<Json, z.ZodType>(), lenient: new WeakMap<Json, z.ZodType>() };
+
 /** The document that an API serves. */
 export async function documentOf(api: TestApi): Promise<Document> {
   return (await (await fetch(`${api.origin}/openapi.json`)).json()) as Document;
@@ -40,6 +43,13 @@ export async function documentOf(api: TestApi): Promise<Document> {
  * @param isStrict whether undocumented members are refused.
  */
 export function validatorOf(document: Document, schema: Json, isStrict = false): z.ZodType {
+  const known = isStrict ? validators.strict : validators.lenient;
+  const validator = known.get(schema) ?? newValidator(document, schema, isStrict);
+  known.set(schema, validator);
+  return validator;
+}
+
+function newValidator(document: Document, schema: Json, isStrict: boolean): z.ZodType {
   const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
   const local = JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/"), (_key, value) => {
     const isObjectSchema =

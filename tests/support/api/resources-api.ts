@@ -22,7 +22,12 @@ export interface Answer {
       config: Record<string, unknown>;
       connection: { port: number };
     };
-    meta: { last_error: string | null; sleep: Record<string, unknown>; storage_bytes: number | null };
+    meta: {
+      last_error: string | null;
+      sleep: Record<string, unknown>;
+      storage_bytes: number | null;
+      former_credentials?: { expires_at: string } | null;
+    };
   };
   message?: string;
   errors?: Record<string, string[]>;

@@ -41,15 +41,15 @@ export class PhpWorker {
   async run(source: string): Promise<unknown> {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.#asked.push(resolve);
-    this.#process.stdin.write(`${JSON.stringify(source)}\n`);
-    this.#process.stdin.flush();
+    void this.#process.stdin.write(`${JSON.stringify(source)}\n`);
+    void this.#process.stdin.flush();
     const shown = JSON.parse(await promise) as { value?: unknown; error?: string; code?: string | number };
     if (shown.error !== undefined) throw new PhpError(shown.error, shown.code ?? 0);
     return shown.value;
   }
 
   async close(): Promise<void> {
-    this.#process.stdin.end();
+    await this.#process.stdin.end();
     await this.#process.exited;
   }
 }

@@ -1,17 +1,14 @@
 // The console in a real browser, for tests: records what no page may do, checks accessibility, and makes pictures.
-import { mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { TestBrowser } from "../clients/chromium.ts";
+import { keepPicture } from "./pictures.ts";
 
 const AXE = resolve(import.meta.dir, "../../../node_modules/axe-core/axe.min.js");
 const WIDE = { width: 1280, height: 800 };
 /** Long for a page, and short for a reader of a test that fails. */
 const TIMEOUT_MS = 60_000;
 const PHONE = { width: 390, height: 844 };
-
-/** Where pictures are kept; without it none are made. */
-const PICTURES = process.env.PILVI_TEST_PICTURES;
 
 interface AxeFault {
   id: string;
@@ -28,8 +25,12 @@ export class ConsolePage {
   /** Requests to other hosts. */
   readonly foreign: string[] = [];
 
-  private constructor(context: BrowserContext, page: Page, origin: string) {
+  /** Whether it is a further tab of another page's window. */
+  readonly #isTab: boolean;
+
+  private constructor(context: BrowserContext, page: Page, origin: string, isTab = false) {
     this.context = context;
+    this.#isTab = isTab;
     this.page = page;
     this.#origin = origin;
     page.on("console", (message) => {
@@ -53,6 +54,11 @@ export class ConsolePage {
     return new ConsolePage(context, await context.newPage(), origin);
   }
 
+  /** Opens a further tab in the same window, with the same session. */
+  async openTab(): Promise<ConsolePage> {
+    return new ConsolePage(this.context, await this.context.newPage(), this.#origin, true);
+  }
+
   async goto(path: string): Promise<void> {
     await this.page.goto(this.#origin + path);
   }
@@ -72,9 +78,9 @@ export class ConsolePage {
     const faults: string[] = [];
     for (const colorScheme of ["light", "dark"] as const) {
       await this.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      for (const [width, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) {
-        await this.page.setViewportSize(viewport);
-        await this.#picture(`${name}-${colorScheme}-${width}`);
+      for (const width of ["wide", "phone"] as const) {
+        await this.page.setViewportSize(width === "wide" ? WIDE : PHONE);
+        await keepPicture(this.page, name, { theme: colorScheme, width });
         const found = await this.accessibilityFaults();
         const scroll = await this.page.evaluate("document.documentElement.scrollWidth - innerWidth");
         if (Number(scroll) > 0) found.push(`the page is ${scroll} pixels wider than the window`);
@@ -87,12 +93,6 @@ export class ConsolePage {
   }
 
   async close(): Promise<void> {
-    await this.context.close();
-  }
-
-  async #picture(name: string): Promise<void> {
-    if (PICTURES === undefined) return;
-    mkdirSync(PICTURES, { recursive: true });
-    await this.page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
+    await (this.#isTab ? this.page.close() : this.context.close());
   }
 }

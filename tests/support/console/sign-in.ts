@@ -1,5 +1,6 @@
-// The first account of a Pilvi under test, made in the browser as a person makes it.
-import type { ConsolePage } from "./console-page.ts";
+// Accounts of a Pilvi under test, made in the browser as people make them.
+import type { TestBrowser } from "../clients/chromium.ts";
+import { ConsolePage } from "./console-page.ts";
 import type { TestPilvi } from "../pilvi/pilvi.ts";
 import { resolve } from "node:path";
 
@@ -27,4 +28,21 @@ export async function makeOwner(window: ConsolePage, pilvi: TestPilvi): Promise<
   await window.page.getByLabel("Password").fill(OWNER.password);
   await window.page.getByRole("button", { name: "Make the account" }).click();
   await window.page.getByRole("heading", { name: "Overview" }).waitFor();
+}
+
+/** Invites a viewer, who makes an account in a window of their own and sees the overview there. */
+export async function openViewer(chromium: TestBrowser, pilvi: TestPilvi): Promise<ConsolePage> {
+  const answer = await pilvi.api<{ data: { attributes: { link: string } } }>("POST", "/invitations", {
+    role: "viewer",
+  });
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  const { pathname, hash } = new URL(answer.body.data.attributes.link);
+  const viewer = await ConsolePage.open(chromium, pilvi.url);
+  await viewer.goto(pathname + hash);
+  await viewer.page.getByLabel("Your name").fill("Vera");
+  await viewer.page.getByLabel("E-mail").fill("vera@example.com");
+  await viewer.page.getByLabel("Password").fill("another good password");
+  await viewer.page.getByRole("button", { name: "Accept" }).click();
+  await viewer.page.getByRole("heading", { name: "Overview" }).waitFor();
+  return viewer;
 }

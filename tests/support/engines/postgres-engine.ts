@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../../src/config.ts";
 import { usableEngines, type FoundEngine } from "../../../src/engines/installed.ts";
+import { mockNonceOf } from "../../../src/engines/postgres/mock-nonce.ts";
 import type { InstanceUser } from "../../../src/contracts/users.ts";
 import { untilSaid } from "./server-log.ts";
 
@@ -53,6 +54,11 @@ export class TestPostgres {
 
   get socket(): string {
     return join(this.#folder, ".s.PGSQL.5432");
+  }
+
+  /** The nonce that the host reads from the data. */
+  get mockNonce(): string | null {
+    return mockNonceOf(this.#data);
   }
 
   /** Whether the server accepts connections, unless it refuses them itself. */

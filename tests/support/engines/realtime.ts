@@ -4,6 +4,9 @@ import { join, resolve } from "node:path";
 import Pusher from "pusher";
 import { REALTIME_VERSION, realtimePath } from "../../../src/contracts/versions.ts";
 import type { ClusterConfig, ProcessConfig, RealtimeStats } from "../../../src/contracts/realtime.ts";
+import { readJsonAs } from "../../../src/contracts/read.ts";
+import { debugEventSchema, type DebugEvent } from "../../../src/contracts/realtime-debug.ts";
+import { readLines } from "../../../src/contracts/lines.ts";
 import type { WebSocketApplication } from "../../../src/contracts/websocket-application.ts";
 import { freshDataDir, until } from "../pilvi/pilvi.ts";
 import { freePort } from "../pilvi/ports.ts";
@@ -107,6 +110,13 @@ export class TestRealtime {
 
   async stats(): Promise<RealtimeStats> {
     return (await (await this.#ask(realtimePath("/stats"))).json()) as RealtimeStats;
+  }
+
+  /** The reports of an application, from `watching` on, until the signal is aborted. */
+  async *debug(id: string, signal: AbortSignal): AsyncGenerator<DebugEvent> {
+    const response = await this.#ask(realtimePath(`/debug?id=${id}`), { signal });
+    if (!response.ok || response.body === null) throw new Error(await response.text());
+    for await (const line of readLines(response.body)) yield readJsonAs(debugEventSchema, line, "The report");
   }
 
   /** The resident memory of the process, in bytes. */

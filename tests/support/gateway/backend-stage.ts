@@ -17,7 +17,7 @@ export class BackendStage {
   engine: ModelEngine | null = null;
   readonly #folder = mkdtempSync(join(tmpdir(), "pilvi-backend-"));
   readonly #closers: (() => void)[] = [];
-  readonly backend = new InstanceBackend(this.loop.reactor, this.#firstEntry(), (message) =>
+  readonly backend = new InstanceBackend(this.loop.pool, this.#firstEntry(), (message) =>
     this.received.push(message),
   );
 
@@ -77,7 +77,7 @@ export class BackendStage {
   backendWith(limits: { maxHeld: number }) {
     const received: GatewayMessage[] = [];
     const send = (message: GatewayMessage) => received.push(message);
-    return { received, backend: new InstanceBackend(this.loop.reactor, this.#firstEntry(), send, limits) };
+    return { received, backend: new InstanceBackend(this.loop.pool, this.#firstEntry(), send, limits) };
   }
 
   /** Lets time pass after everything that happens before. */
@@ -109,6 +109,7 @@ export class BackendStage {
       state: "asleep",
       lastError: null,
       users: [],
+      mockNonce: null,
       maxConnections: 100,
       sleepAfterSeconds: 60,
       latestStart: { startMs: 3, readyMs: 4 },

@@ -2,24 +2,25 @@
 // leaves.
 import { writeSync } from "node:fs";
 import { HeldSocket } from "../../../src/lib/held-socket.ts";
-import { Listener } from "../../../src/gateway/reactor/listener.ts";
-import { Reactor } from "../../../src/gateway/reactor/reactor.ts";
-import { SocketStream } from "../../../src/gateway/reactor/socket-stream.ts";
+import { Listener } from "../../../src/gateway/sockets/listener.ts";
+import { SocketPool } from "../../../src/gateway/sockets/socket-pool.ts";
+import { SocketStream } from "../../../src/gateway/sockets/socket-stream.ts";
+import { RuntimeTimers } from "../../../src/gateway/sockets/timers.ts";
 
 function fail(error: unknown): never {
   throw error;
 }
 
-const reactor = new Reactor({ onFault: fail });
+const pool = new SocketPool(new RuntimeTimers(fail), fail);
 // The listener stays open: the parent ends this process.
 void new Listener(
-  reactor,
+  pool,
   HeldSocket.bind({ address: "127.0.0.1", port: Number(process.argv[2]) }).fd,
-  (fd) => {
-    const stream = new SocketStream(reactor, fd);
+  (socket) => {
+    const stream = new SocketStream(pool);
+    stream.adopt(socket);
     stream.onGone(() => stream.end());
     stream.write(Buffer.from("welcome"));
   },
 );
 writeSync(1, "listening\n");
-reactor.run();

@@ -1,13 +1,16 @@
-// The gateway's own loop in front of an engine, in this process, with the test as the host.
+// The gateway in front of an engine, in this process, with the test as the host.
+import type { Socket } from "bun";
 import { TooManyClients, type ProtocolHandler } from "../../../src/gateway/backend.ts";
 import { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
 import type { GatewayMessage, Route, RouteState } from "../../../src/contracts/gateway-link.ts";
 import type { WakeReason } from "../../../src/contracts/sleep.ts";
 import type { InstanceUser } from "../../../src/contracts/users.ts";
-import { ClientSocket, type TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
+import { ClientSocket, type TlsPolicy } from "../../../src/gateway/sockets/client-socket.ts";
 import { HeldSocket } from "../../../src/lib/held-socket.ts";
-import { Listener } from "../../../src/gateway/reactor/listener.ts";
-import { Reactor } from "../../../src/gateway/reactor/reactor.ts";
+import { Listener } from "../../../src/gateway/sockets/listener.ts";
+import type { SocketOwner } from "../../../src/gateway/sockets/handlers.ts";
+import { SocketPool } from "../../../src/gateway/sockets/socket-pool.ts";
+import { RuntimeTimers } from "../../../src/gateway/sockets/timers.ts";
 import { until } from "../pilvi/pilvi.ts";
 import { freePort } from "../pilvi/ports.ts";
 
@@ -39,24 +42,25 @@ export abstract class HandlerGateway {
   isFull = false;
   protected readonly backend: InstanceBackend;
   readonly #handler: ProtocolHandler;
-  readonly #reactor = new Reactor();
+  readonly #pool: SocketPool;
   readonly #listener: Listener;
   /** Clients whose peers have not closed their connections yet. */
   readonly #open = new Set<WatchedSocket>();
-  readonly #interval: ReturnType<typeof setInterval>;
   readonly #received = new Map<GatewayMessage["type"], number>();
-  #turns = 0;
 
   constructor(handler: ProtocolHandler, entry: OwnEntry, policy: Partial<TlsPolicy> = {}) {
     this.#handler = handler;
-    this.policy = { session: null, mustStartTls: false, ...policy };
+    const onFault = (error: unknown) => this.faults.push(error);
+    this.#pool = new SocketPool(new RuntimeTimers(onFault), onFault);
+    this.policy = { certificates: null, mustStartTls: false, ...policy };
     const where = { address: "127.0.0.1", port: this.port };
     this.backend = new InstanceBackend(
-      this.#reactor,
+      this.#pool,
       {
         ...where,
         lastError: null,
         users: [],
+        mockNonce: null,
         maxConnections: 100,
         sleepAfterSeconds: null,
         latestStart: null,
@@ -67,10 +71,9 @@ export abstract class HandlerGateway {
         this.receive(message);
       },
     );
-    this.#listener = new Listener(this.#reactor, HeldSocket.bind(where).fd, (fd, address) =>
-      this.#accept(fd, address),
+    this.#listener = new Listener(this.#pool, HeldSocket.bind(where).fd, (socket, address) =>
+      this.#accept(socket, address),
     );
-    this.#interval = setInterval(() => this.turn(), 1);
   }
 
   /** How many sessions are connected to the engine. */
@@ -82,21 +85,19 @@ export abstract class HandlerGateway {
     return this.backend.entry;
   }
 
+  /** The IP addresses of the clients of these sessions, by the engine's numbers. */
+  addressesOf(sessions: number[]): (string | null)[] {
+    return this.backend.sessionClients.addressesOf(sessions);
+  }
+
   /** How often the gateway has sent this message. */
   count(type: GatewayMessage["type"]): number {
     return this.#received.get(type) ?? 0;
   }
 
-  /** Lets the gateway process the messages that have arrived. */
-  turn(): void {
-    this.#reactor.turn(0);
-    this.#turns += 1;
-  }
-
   /** Resolves when every message that had arrived before is processed. */
   async turned(): Promise<void> {
-    const before = this.#turns;
-    while (this.#turns < before + 2) await new Promise((resolve) => setImmediate(resolve));
+    for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Sends the gateway a change. */
@@ -135,16 +136,14 @@ export abstract class HandlerGateway {
     this.backend.part();
     for (const client of this.clients) client.close();
     await until("no client is served", () => this.clients.size === 0);
-    clearInterval(this.#interval);
-    this.#reactor.stop();
-    this.#reactor.run();
   }
 
   /** Answers as the host does. */
   protected abstract receive(message: GatewayMessage): void;
 
-  #accept(fd: number, address: string): void {
-    const client = new WatchedSocket(this.#reactor, fd, address, this.policy);
+  #accept(socket: Socket<SocketOwner>, address: string): void {
+    const client = new WatchedSocket(this.#pool, address, this.policy);
+    client.adopt(socket);
     client.onIdentified = () => {
       if (this.isFull) throw new TooManyClients();
     };

@@ -16,7 +16,7 @@ export class LinkHost {
 
   /** @param hello its first message. */
   constructor(path: string, hello = helloLine(GATEWAY_LINK_VERSION)) {
-    this.addresses.listen(`${path}-addresses`, () => true);
+    void this.addresses.listen(`${path}-addresses`, () => true);
     this.#listener = Bun.listen<null>({
       unix: path,
       data: null,

@@ -1,6 +1,9 @@
-// The gateway's loop within a test, which turns it, and peers on bare descriptors that the test controls.
+// The gateway's sockets within a test, which turns their clock, and peers on bare descriptors that the test controls.
 import { readdirSync } from "node:fs";
-import { ClientSocket, type TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
+import { ClientSocket, type TlsPolicy } from "../../../src/gateway/sockets/client-socket.ts";
+import { adopt } from "../../../src/gateway/sockets/dial.ts";
+import { SocketPool } from "../../../src/gateway/sockets/socket-pool.ts";
+import { SocketStream } from "../../../src/gateway/sockets/socket-stream.ts";
 import {
   addressOf,
   AF_INET,
@@ -9,38 +12,42 @@ import {
   libc,
   MSG_NOSIGNAL,
   SHUT_WR,
-} from "../../../src/gateway/reactor/libc.ts";
-import { SOCK_CLOEXEC, SOCK_STREAM, SOL_SOCKET } from "../../../src/gateway/reactor/libc.ts";
-import { Reactor, type ReactorOptions } from "../../../src/gateway/reactor/reactor.ts";
-import { SocketStream } from "../../../src/gateway/reactor/socket-stream.ts";
+  SOCK_CLOEXEC,
+  SOCK_STREAM,
+  SOL_SOCKET,
+} from "../wire/libc.ts";
 import { RawListener, socketPair } from "../wire/raw-sockets.ts";
+import { ManualTimers } from "./manual-timers.ts";
 
 const PATIENCE_MS = 60_000;
 const [SO_SNDBUF, SO_RCVBUF, SO_LINGER] = [7, 8, 13];
 const MSG_DONTWAIT = 0x40;
-const IN_CLEAR: TlsPolicy = { session: null, mustStartTls: false };
+const IN_CLEAR: TlsPolicy = { certificates: null, mustStartTls: false };
 
 /** The buffer that peers receive into. */
 const memory = Buffer.alloc(65_536);
 const memoryAddress = addressOf(memory);
 
 export class Loop {
-  readonly reactor: Reactor;
+  readonly timers: ManualTimers;
+  readonly pool: SocketPool;
   /** Exceptions that no code catches. */
   readonly faults: unknown[] = [];
   readonly #listener = new RawListener();
 
-  constructor(options: ReactorOptions = {}) {
-    this.reactor = new Reactor({ onFault: (error) => this.faults.push(error), ...options });
+  /** @param now the clock of the timers, in milliseconds that never go back. */
+  constructor({ now = () => performance.now() }: { now?: () => number } = {}) {
+    this.timers = new ManualTimers(now);
+    this.pool = new SocketPool(this.timers, (error) => this.faults.push(error));
   }
 
   get port(): number {
     return this.#listener.port;
   }
 
-  /** One round, and a turn of the runtime's own event loop. */
+  /** Runs the timers that are due, and a turn of the runtime's event loop. */
   async turn(): Promise<void> {
-    this.reactor.turn(0);
+    this.pool.attempt(() => this.timers.run());
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -80,7 +87,8 @@ export class Loop {
 
   /** The next client of `port`. */
   async accept(policy = IN_CLEAR): Promise<ClientSocket> {
-    return new ClientSocket(this.reactor, await this.#listener.accept(), "127.0.0.1:1", policy);
+    const fd = await this.#listener.accept();
+    return adopt(fd, new ClientSocket(this.pool, "127.0.0.1:1", policy));
   }
 
   /** A client over TCP, and the other end. */
@@ -92,14 +100,11 @@ export class Loop {
   /** A connection to an engine through a unix socket, and the engine's end. */
   engine(): { engine: SocketStream; peer: Peer } {
     const [ours, theirs] = socketPair();
-    return { engine: new SocketStream(this.reactor, ours), peer: new Peer(theirs) };
+    return { engine: adopt(ours, new SocketStream(this.pool)), peer: new Peer(theirs) };
   }
 
   close(): void {
     this.#listener.close();
-    this.reactor.turn(0);
-    this.reactor.stop();
-    this.reactor.run();
   }
 }
 

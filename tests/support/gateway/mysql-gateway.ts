@@ -1,7 +1,7 @@
-// A MariaDB behind the gateway's own loop, in this process; it sleeps only in the gateway's view.
+// A MariaDB behind the gateway's own code, in this process; it sleeps only in the gateway's view.
 import type { GatewayMessage } from "../../../src/contracts/gateway-link.ts";
 import { mysqlHandler } from "../../../src/gateway/mysql/index.ts";
-import type { TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
+import type { TlsPolicy } from "../../../src/gateway/sockets/client-socket.ts";
 import { HandlerGateway } from "./handler-gateway.ts";
 import type { TestMariaDb } from "../engines/mariadb.ts";
 

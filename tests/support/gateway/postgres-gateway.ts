@@ -1,7 +1,7 @@
-// A Postgres behind the gateway's own loop, in this process, started and stopped as the host does.
+// A Postgres behind the gateway's own code, in this process, started and stopped as the host does.
 import type { GatewayMessage } from "../../../src/contracts/gateway-link.ts";
 import { postgresHandler } from "../../../src/gateway/postgres/index.ts";
-import type { TlsPolicy } from "../../../src/gateway/reactor/client-socket.ts";
+import type { TlsPolicy } from "../../../src/gateway/sockets/client-socket.ts";
 import { HandlerGateway } from "./handler-gateway.ts";
 import { until } from "../pilvi/pilvi.ts";
 import type { TestPostgres } from "../engines/postgres-engine.ts";
@@ -15,6 +15,8 @@ export class PostgresGateway extends HandlerGateway {
   onWake: () => void | Promise<void> = () => this.#wake();
   /** How often it has asked for the users. */
   questions = 0;
+  /** How often it has connected to the engine for a client before the login. */
+  dials = 0;
   readonly #server: TestPostgres;
   #changes = Promise.resolve();
   #isWanted = false;
@@ -26,11 +28,16 @@ export class PostgresGateway extends HandlerGateway {
     const state = isRunning ? "running" : "asleep";
     super(postgresHandler, { id, protocol: "postgres", socket, engine, state }, policy);
     this.#server = server;
+    const connect = this.backend.connectIfRunning.bind(this.backend);
+    this.backend.connectIfRunning = () => {
+      this.dials += 1;
+      return connect();
+    };
   }
 
   /** Sends the gateway the engine's present users. */
   async learnUsers(): Promise<void> {
-    this.update({ users: await this.#server.users() });
+    this.update({ users: await this.#server.users(), mockNonce: this.#server.mockNonce });
   }
 
   /** Suspends it as the host does. */

@@ -1,4 +1,4 @@
-// A real Valkey or Redis behind the gateway's own loop, in this process, started and stopped as the host does.
+// A real Valkey or Redis behind the gateway's own code, in this process, started and stopped as the host does.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,9 +1,9 @@
 // Splices between clients, in clear and with TLS, and engines that the test controls.
 import type { MessageFramer } from "../../../src/gateway/backend.ts";
-import type { ClientSocket } from "../../../src/gateway/reactor/client-socket.ts";
-import type { SocketStream } from "../../../src/gateway/reactor/socket-stream.ts";
-import { Splice } from "../../../src/gateway/reactor/splice.ts";
-import type { TlsContext } from "../../../src/gateway/tls/index.ts";
+import type { ClientSocket } from "../../../src/gateway/sockets/client-socket.ts";
+import type { SocketStream } from "../../../src/gateway/sockets/socket-stream.ts";
+import { Splice } from "../../../src/gateway/sockets/splice.ts";
+import type { TlsCertificates } from "../../../src/gateway/tls/certificates.ts";
 import { Loop, type Peer } from "./loop.ts";
 import { tlsClient } from "../wire/tls-peer.ts";
 
@@ -82,9 +82,13 @@ export class Stage {
   }
 
   /** @param now the time of the loop. */
-  static async open(kind: (typeof KINDS)[number], context: TlsContext, now: () => number): Promise<Stage> {
+  static async open(
+    kind: (typeof KINDS)[number],
+    certificates: TlsCertificates,
+    now: () => number,
+  ): Promise<Stage> {
     const loop = new Loop({ now });
-    return new Stage(loop, kind === "in clear" ? await loop.client() : await tlsClient(loop, context));
+    return new Stage(loop, kind === "in clear" ? await loop.client() : await tlsClient(loop, certificates));
   }
 
   newEngine(): { engine: SocketStream; peer: Peer } {

@@ -83,7 +83,7 @@ export class HostileLoad {
   }
 
   gateway(): Figures {
-    const pid = this.pilvi.pidOf("gateway") ?? 0;
+    const pid = this.pilvi.runningPid("gateway");
     return { pid, pssKb: pssKb(pid), descriptors: readdirSync(`/proc/${pid}/fd`).length };
   }
 

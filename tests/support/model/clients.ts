@@ -2,9 +2,10 @@
 // stay connected.
 import { EngineUnavailable, type MessageFramer } from "../../../src/gateway/backend.ts";
 import type { InstanceBackend } from "../../../src/gateway/instance/instance-backend.ts";
-import { ClientSocket } from "../../../src/gateway/reactor/client-socket.ts";
-import type { Reactor } from "../../../src/gateway/reactor/reactor.ts";
-import type { SocketStream } from "../../../src/gateway/reactor/socket-stream.ts";
+import { ClientSocket } from "../../../src/gateway/sockets/client-socket.ts";
+import { adopt } from "../../../src/gateway/sockets/dial.ts";
+import type { SocketPool } from "../../../src/gateway/sockets/socket-pool.ts";
+import type { SocketStream } from "../../../src/gateway/sockets/socket-stream.ts";
 import { StreamEnded } from "../../../src/gateway/stream.ts";
 import { Peer } from "../gateway/loop.ts";
 import { CANCEL, LOGIN, WELCOME } from "./engine.ts";
@@ -57,11 +58,12 @@ export class ModelClient {
   /** Whether its handler has finished. */
   isOver = false;
 
-  constructor(reactor: Reactor, backend: InstanceBackend, kind: ClientKind) {
+  constructor(pool: SocketPool, backend: InstanceBackend, kind: ClientKind) {
     const [ours, theirs] = socketPair();
     this.#peer = new Peer(theirs);
     this.#kind = kind;
-    this.socket = new ClientSocket(reactor, ours, "127.0.0.1:1", { session: null, mustStartTls: false });
+    const policy = { certificates: null, mustStartTls: false };
+    this.socket = adopt(ours, new ClientSocket(pool, "127.0.0.1:1", policy));
     void this.#serve(backend).catch((error: unknown) => {
       this.fault = error;
     });

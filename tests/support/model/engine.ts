@@ -1,13 +1,6 @@
 // An engine at a unix socket that echoes messages when the model lets it: a model of the engines behind the gateway.
 import { rmSync } from "node:fs";
-import {
-  addressOf,
-  AF_UNIX,
-  libc,
-  SOCK_CLOEXEC,
-  SOCK_NONBLOCK,
-  SOCK_STREAM,
-} from "../../../src/gateway/reactor/libc.ts";
+import { addressOf, AF_UNIX, libc, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM } from "../wire/libc.ts";
 import { Peer } from "../gateway/loop.ts";
 
 const STREAM = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;

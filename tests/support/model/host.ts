@@ -55,6 +55,7 @@ export class ModelHost {
       state: this.state,
       lastError: this.state === "failed" ? "there is no room" : null,
       users: [],
+      mockNonce: null,
       maxConnections: 100,
       sleepAfterSeconds: 2,
       latestStart: { startMs: 1, readyMs: 2 },

@@ -2,6 +2,7 @@
 // dependencies.
 import type { InstanceSpec, PostgresSpec } from "../../../src/contracts/instance-spec.ts";
 import type { Observation } from "../../../src/contracts/observation.ts";
+import { Copies } from "../../../src/host/backups/copies.ts";
 import { Instance } from "../../../src/host/instance/instance.ts";
 import { gatewaySocket } from "../../../src/host/os/layout.ts";
 import { WarmPool } from "../../../src/host/provisioning/warm-pool.ts";
@@ -54,6 +55,12 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
     gateway: link,
     // The machine has no other users.
     allotUid: () => null,
+    stop: () => Promise.resolve(),
+    backups: {
+      copies: new Copies(),
+      restore: () => Promise.reject(new Error("there is no origin")),
+      shipLastLog: () => Promise.resolve(),
+    },
     addresses: { hold: async () => {}, admit: () => {}, settle: () => {}, drop: () => {} },
     log,
     runner: (parts) => new ModelRunner(parts, machine, life),

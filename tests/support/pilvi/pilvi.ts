@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -13,22 +14,26 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { loadConfig } from "../../../src/config.ts";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
+import { VERIFICATIONS } from "../../../src/resources/shared/backups/verifications.ts";
 import { freePort, instancePorts } from "./ports.ts";
+import { copyTemplate } from "./template.ts";
 import { childrenOf, commandLine, enginePidsAt, killIfThere } from "./processes.ts";
 
 const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
 export const TOKEN = "test-token-of-the-default-organization";
 /** How much of the log is kept for a test that fails. */
 const LOG_CHARACTERS = 16 * 1024 * 1024;
+/** How much of the log of a process explains a start that failed. */
+const CAUSE_CHARACTERS = 8 * 1024;
 /** Longer than a single request waits. */
 const UNTIL_STATUS_MS = 90_000;
 
 /** The processes of Pilvi that a test may kill. */
-export type ProcessName = "control" | "host" | "gateway";
+export type ProcessName = "control" | "host" | "gateway" | "keeper";
 
 export interface StartOptions {
   env?: Record<string, string>;
-  /** A directory that another Pilvi left; a new directory when left out. */
+  /** A directory that another Pilvi left, or an empty directory for a first start; a new Pilvi when left out. */
   dataDir?: string;
   port?: number;
   /** How many files each process may have open. */
@@ -49,12 +54,10 @@ export interface CacheDocument {
 
 /** Starts Pilvi and resolves when it reports that it is ready. */
 export async function startPilvi(options: StartOptions = {}): Promise<TestPilvi> {
-  const pilvi = new TestPilvi(
-    options.dataDir ?? freshDataDir(),
-    options.port ?? freePort(),
-    options.env ?? {},
-    options.openFiles,
-  );
+  const { env = {}, port = freePort(), openFiles } = options;
+  const dataDir = options.dataDir ?? freshDataDir();
+  if (options.dataDir === undefined) copyTemplate(dataDir, env);
+  const pilvi = new TestPilvi(dataDir, port, env, openFiles);
   await pilvi.start();
   return pilvi;
 }
@@ -108,7 +111,13 @@ export class TestPilvi {
       if (this.printed.includes("pilvi ready ")) return;
     }
     await logged;
-    throw new Error(`Pilvi did not start: ${this.printed}${this.#log}`);
+    const causes = (["control", "host"] as const).map((name) => this.#endOfLog(name)).join("");
+    throw new Error(`Pilvi did not start: ${this.printed}${this.#log}${causes}`);
+  }
+
+  #endOfLog(name: ProcessName): string {
+    const path = join(this.dataDir, "log", `${name}.log`);
+    return existsSync(path) ? readFileSync(path, "utf8").slice(-CAUSE_CHARACTERS) : "";
   }
 
   /** The latest part of the log of all starts of this Pilvi. */
@@ -203,17 +212,34 @@ export class TestPilvi {
     return childrenOf(this.pid).find((pid) => commandLine(pid).at(-1) === name);
   }
 
+  /**
+   * The pid of one of Pilvi's processes that runs now. A signal to 0 in its place would reach the tests themselves.
+   * @throws Error when the process does not run.
+   */
+  runningPid(name: ProcessName): number {
+    const pid = this.pidOf(name);
+    if (pid === undefined) throw new Error(`the ${name} process does not run`);
+    return pid;
+  }
+
+  /** The pid of one of Pilvi's processes, as soon as it runs. */
+  async untilPid(name: ProcessName): Promise<number> {
+    await until(`the ${name} process runs`, () => this.pidOf(name) !== undefined);
+    return this.runningPid(name);
+  }
+
   /** Ends processes as a crash would; processes that do not run now are skipped. */
   kill(...names: ProcessName[]): void {
     for (const name of names) killIfThere(this.pidOf(name));
   }
 
   /** Waits until the API, its store and its host answer. */
-  async untilReady(): Promise<void> {
-    await until("Pilvi is ready", async () => {
+  async untilReady(timeoutMs?: number): Promise<void> {
+    const isReady = async () => {
       const response = await fetch(`${this.url}/readyz`).catch(() => null);
       return response?.status === 200;
-    });
+    };
+    await until("Pilvi is ready", isReady, timeoutMs);
   }
 
   /** The program and its arguments, as `pilvi up` runs it: built, with its fail points. */
@@ -284,6 +310,8 @@ export function freshDataDir(): string {
 /** Stops a Pilvi's processes at fail points, so that a test can kill them exactly there. */
 export class Failpoints {
   readonly folder: string;
+  /** Resources whose last steps may still be under way when a fail point is armed, and the work that each host always has. */
+  readonly #passing: string[] = [VERIFICATIONS];
 
   constructor() {
     this.folder = join(freshDataDir(), "failpoints");
@@ -299,7 +327,15 @@ export class Failpoints {
   /** Makes the next process that reaches the fail point wait there. */
   arm(name: string): void {
     for (const file of readdirSync(this.folder)) rmSync(join(this.folder, file));
-    writeFileSync(join(this.folder, `armed.${name}`), "");
+    // A process that sees the file sees all of it.
+    const prepared = join(this.folder, "prepared");
+    writeFileSync(prepared, this.#passing.join("\n"));
+    renameSync(prepared, join(this.folder, `armed.${name}`));
+  }
+
+  /** Lets the work at a resource pass fail points from now on: a client sees its end before it has ended. */
+  letPass(resourceId: string): void {
+    this.#passing.push(resourceId);
   }
 
   /** Resolves with the pid of the process that waits at the armed fail point. */

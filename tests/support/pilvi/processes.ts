@@ -19,9 +19,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The pids of the engine processes of the instance in a folder, their parent first. */
+/** The pids of the engine processes of the instance in a folder, without processes that they have only just forked. */
 export function enginePidsAt(folder: string): number[] {
-  return parentsFirst(allPids().filter((pid) => commandLine(pid).some((word) => word.includes(folder))));
+  const pids = allPids().filter((pid) => commandLine(pid).some((word) => word.includes(folder)));
+  return pids.filter((pid) => !pids.includes(parentOf(pid)));
 }
 
 /** Sorts parents before their children; sorted by number, children may come first, as numbers begin anew. */

@@ -55,7 +55,7 @@ export class RawMysql {
   }
 
   send(sequence: number, payload: Uint8Array): void {
-    this.write(framed(sequence, payload));
+    void this.write(framed(sequence, payload));
   }
 
   /** Resolves when the kernel has it. */

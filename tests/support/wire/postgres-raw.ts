@@ -77,6 +77,14 @@ export class RawPostgres {
     return received;
   }
 
+  /** Begins a login by password, and reads the challenge: nonce, salt and iterations. */
+  async challenge(user: string): Promise<string> {
+    this.send(startupMessage([["user", user]]));
+    await this.until("R");
+    this.send(saslInitialResponse("SCRAM-SHA-256", "n,,n=,r=abcdef"));
+    return (await this.next()).body.toString("latin1", 4);
+  }
+
   /**
    * Logs in after the first packet, as far as the server allows.
    * @param then is sent directly behind the proof.

@@ -1,6 +1,6 @@
 // A client that speaks TLS on a bare descriptor, controlled by the test.
-import { errno, EAGAIN, addressOf, libc, MSG_PEEK } from "../../../src/gateway/reactor/libc.ts";
-import type { TlsContext } from "../../../src/gateway/tls/index.ts";
+import { errno, EAGAIN, addressOf, libc, MSG_PEEK } from "./libc.ts";
+import type { TlsCertificates } from "../../../src/gateway/tls/certificates.ts";
 import { type Loop, Peer } from "../gateway/loop.ts";
 import { OpenSslClient } from "./openssl-client.ts";
 
@@ -57,10 +57,9 @@ export class TlsPeer extends Peer {
 }
 
 /** A client with TLS, after the handshake. */
-export async function tlsClient(loop: Loop, context: TlsContext) {
+export async function tlsClient(loop: Loop, certificates: TlsCertificates) {
   const peer = new TlsPeer(Peer.connect(loop.port).fd);
-  const session = (fd: number, alpn: readonly string[]) => context.session(fd, alpn);
-  const client = await loop.accept({ session, mustStartTls: true });
+  const client = await loop.accept({ certificates, mustStartTls: true });
   let isDone = false;
   void client.startTls().then(() => (isDone = true));
   await loop.until(() => peer.handshake() && isDone);

@@ -1,17 +1,12 @@
-// TLS sessions of the gateway with their clients, and certificates for them.
-import { ptr } from "bun:ffi";
+// Certificates for tests, and TLS between the gateway and a client of Bun.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
-import { WANT_READ } from "../../../src/gateway/io-result.ts";
-import type { TlsContext, TlsSession } from "../../../src/gateway/tls/index.ts";
-import { OpenSslClient } from "./openssl-client.ts";
+import type { ClientSocket } from "../../../src/gateway/sockets/client-socket.ts";
+import type { TlsCertificates } from "../../../src/gateway/tls/certificates.ts";
 import { runProgram } from "../clients/programs.ts";
-import { closeSocket, type RawListener, socketPair, turnsUntil } from "./raw-sockets.ts";
-
-/** The library of the machine. */
-export const LIBRARY = "libssl.so.3";
+import type { Loop } from "../gateway/loop.ts";
 
 /** The options with which openssl(1) makes a usual key. */
 export const ECDSA_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
@@ -21,10 +16,6 @@ export interface Pair {
   cert: string;
   key: string;
 }
-
-/** The buffers that sessions read into and write from. */
-export const buffer = new Uint8Array(new ArrayBuffer(65_536));
-export const address = ptr(buffer);
 
 /** Files of a test, removed by `remove`. */
 export class CertificateFolder {
@@ -51,75 +42,44 @@ export class CertificateFolder {
   }
 }
 
-/** A session over TCP with a client of Bun. */
+/** A client of Bun over TCP, and its connection at the gateway. */
 export class Connection {
   readonly client: TLSSocket;
-  readonly session: TlsSession;
-  readonly fd: number;
+  readonly stream: ClientSocket;
   /** The error of the client. */
   readonly faults: string[] = [];
+  readonly #loop: Loop;
 
-  private constructor(client: TLSSocket, session: TlsSession, fd: number) {
+  private constructor(loop: Loop, client: TLSSocket, stream: ClientSocket) {
+    this.#loop = loop;
     this.client = client;
-    this.session = session;
-    this.fd = fd;
+    this.stream = stream;
     client.on("error", (error) => this.faults.push(`${error.name}: ${error.message}`));
   }
 
   static async open(
-    listener: RawListener,
-    context: TlsContext,
-    { alpn = [], ...options }: ConnectionOptions & { alpn?: string[] } = {},
+    loop: Loop,
+    certificates: TlsCertificates,
+    options: ConnectionOptions = {},
   ): Promise<Connection> {
-    const client = connect({ port: listener.port, host: "127.0.0.1", rejectUnauthorized: false, ...options });
-    const fd = await listener.accept();
-    return new Connection(client, context.session(fd, alpn), fd);
+    const client = connect({ port: loop.port, host: "127.0.0.1", rejectUnauthorized: false, ...options });
+    return new Connection(loop, client, await loop.accept({ certificates, mustStartTls: true }));
   }
 
-  /** Continues the handshake to its end. */
-  handshake(): Promise<"done" | "failed"> {
-    return handshakeOf(this.session);
+  /** Does the handshake on both sides. @throws StreamEnded when it fails. */
+  async handshake(alpn: readonly string[] = []): Promise<this> {
+    await this.#loop.of(this.stream.startTls(alpn));
+    await this.#loop.until(() => this.client.getPeerCertificate().raw !== undefined);
+    return this;
   }
 
-  /** The next result of a read that is not pending, with its bytes. */
-  async read(): Promise<{ count: number; bytes: Buffer }> {
-    let count = WANT_READ;
-    await turnsUntil(() => (count = this.session.read(address, buffer.length)) !== WANT_READ);
-    return { count, bytes: Buffer.from(buffer.slice(0, Math.max(count, 0))) };
+  /** The bytes that the gateway gets. */
+  async read(length: number): Promise<string> {
+    return Buffer.from(await this.#loop.of(this.stream.read(length))).toString();
   }
 
   close(): void {
-    this.session.free();
-    closeSocket(this.fd);
+    this.stream.close();
     this.client.destroy();
   }
-}
-
-/** Continues a handshake to its end. */
-export async function handshakeOf(session: TlsSession): Promise<"done" | "failed"> {
-  let state = session.handshake();
-  await turnsUntil(() => {
-    if (state === "want-read" || state === "want-write") state = session.handshake();
-    return state === "done" || state === "failed";
-  });
-  return state === "done" ? "done" : "failed";
-}
-
-/** A session whose client is in this process as well, after the handshake. */
-export function openPair(context: TlsContext, alpn: string[] = []) {
-  const [left, right] = socketPair();
-  const session = context.session(left, alpn);
-  const client = new OpenSslClient(right);
-  let isDone = false;
-  for (let turn = 0; turn < 10 && !isDone; turn += 1) {
-    const isClientDone = client.handshake();
-    isDone = session.handshake() === "done" && isClientDone;
-  }
-  if (!isDone) throw new Error("the handshake did not come to its end");
-  const free = () => {
-    session.free();
-    client.free();
-    for (const fd of [left, right]) closeSocket(fd);
-  };
-  return { session, client, clientFd: right, free };
 }

@@ -1,5 +1,5 @@
 // The pages of the settings, with their icons for the navigation.
-import { CircleUser, KeyRound, type LucideIcon, Users } from "lucide-react";
+import { Building2, CircleUser, KeyRound, type LucideIcon, Users } from "lucide-react";
 import { type ConsolePage, definePage } from "../../parts/page.tsx";
 
 export const settingsPages: readonly { icon: LucideIcon; page: ConsolePage }[] = [
@@ -10,6 +10,14 @@ export const settingsPages: readonly { icon: LucideIcon; page: ConsolePage }[] =
   {
     icon: Users,
     page: definePage({ path: "/settings/members", title: "Members", load: () => import("./members.tsx") }),
+  },
+  {
+    icon: Building2,
+    page: definePage({
+      path: "/settings/organizations",
+      title: "Organizations",
+      load: () => import("./organizations.tsx"),
+    }),
   },
   {
     icon: CircleUser,

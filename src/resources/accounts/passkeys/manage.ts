@@ -1,11 +1,9 @@
 // The operations on the passkeys of the signed-in user: list, add, remove.
 import { z } from "zod";
 import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
-import { JSON_API, listDocument, singleDocument } from "../../../api/jsonapi/jsonapi.ts";
-import { pageQuery } from "../../../api/jsonapi/pagination.ts";
 import { operation, type AnyOperation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
-import { pageOfAll } from "../../shared/short-lists.ts";
+import { idParams, shortListOperation, single } from "../../shared/short-lists.ts";
 import { sessionUserOf } from "../principal.ts";
 import { getUser } from "../store.ts";
 import { useChallenge, type Challenges } from "./challenges.ts";
@@ -33,26 +31,17 @@ export function passkeyListOperations({ db }: KindContext, challenges: Challenge
 type Db = KindContext["db"];
 
 function listOperation(db: Db): AnyOperation {
-  return operation({
-    method: "GET",
+  return shortListOperation({
     path: "/passkeys",
     operationId: "listPasskeys",
     tag: TAG,
     summary: "List the user's passkeys",
     description: "The passkeys of the signed-in user, the oldest first.",
     ability: null,
-    isForUsers: true,
-    query: z.object(pageQuery),
-    success: {
-      status: 200,
-      description: "A page of passkeys.",
-      schema: listDocument(passkeyResource),
-      contentType: JSON_API,
-    },
-    async handle({ principal, url, query }) {
-      const rows = await listPasskeys(db, sessionUserOf(principal).userId);
-      return { document: pageOfAll(url, query, rows, (row) => row) };
-    },
+    noun: "passkeys",
+    resource: passkeyResource,
+    rowsOf: (principal) => listPasskeys(db, sessionUserOf(principal).userId),
+    render: (row) => row,
   });
 }
 
@@ -103,12 +92,7 @@ function createOperation(db: Db, challenges: Challenges): AnyOperation {
     isForUsers: true,
     canConflict: true,
     body: z.object({ name: passkeyName.optional(), credential: registration }),
-    success: {
-      status: 201,
-      description: "The passkey.",
-      schema: singleDocument(passkeyResource),
-      contentType: JSON_API,
-    },
+    success: single(passkeyResource, "The passkey.", 201),
     async handle({ principal, body: { name = "Passkey", credential }, client }) {
       const { userId } = sessionUserOf(principal);
       const { key, challenge } = await verified(challenges, userId, relyingPartyOf(client), credential);
@@ -170,9 +154,7 @@ function removeOperation(db: Db): AnyOperation {
     description: "The passkey signs in no more. Sessions that it began go on.",
     ability: null,
     isForUsers: true,
-    params: z.object({
-      id: z.string().max(64).meta({ description: "The id of the passkey.", example: "passkey-1" }),
-    }),
+    params: idParams("passkey", "passkey-1"),
     success: { status: 204, description: "The passkey is removed." },
     async handle({ principal, params: { id } }) {
       const { userId } = sessionUserOf(principal);

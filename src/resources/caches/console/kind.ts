@@ -12,6 +12,10 @@ export const cacheKind: KindIdentity<CacheResource> = {
   plural: "Caches",
   icon: Zap,
   collection: client.caches,
+  views: [
+    { path: "keys", label: "Keys" },
+    { path: "backups", label: "Backups", isForAll: true },
+  ],
   summaryOf: ({ attributes: { type, size, region }, meta: { engine } }) =>
     `${engine === null ? type : `${engine.name} ${engine.version}`} · ${size} · ${region}`,
 };

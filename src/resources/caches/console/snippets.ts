@@ -9,46 +9,62 @@ export function urlOf({ attributes: { connection } }: CacheResource): string {
 }
 
 export function snippetsOf(cache: CacheResource): Snippet[] {
-  const { protocol, username = "", password = "", hostname, port } = cache.attributes.connection;
   const url = urlOf(cache);
   return [
     { label: "URL", text: url },
     { label: "valkey-cli", text: `valkey-cli -u '${url}'` },
-    {
-      label: "Laravel",
-      text: [
-        `REDIS_SCHEME=${protocol === "rediss" ? "tls" : "tcp"}`,
-        `REDIS_HOST=${hostname}`,
-        `REDIS_PORT=${port}`,
-        `REDIS_USERNAME=${username}`,
-        `REDIS_PASSWORD=${password}`,
-      ].join("\n"),
-    },
-    {
-      label: "Node",
-      text: `import { createClient } from 'redis';
+    { label: "Laravel", text: laravelSettings(cache) },
+    { label: "Node", text: nodeCode(url) },
+    { label: "ioredis", text: ioredisCode(url) },
+    { label: "Python", text: pythonCode(url) },
+    { label: "PHP", text: phpCode(cache) },
+  ];
+}
+
+function laravelSettings({ attributes: { connection } }: CacheResource): string {
+  const { protocol, username = "", password = "", hostname, port } = connection;
+  return [
+    `REDIS_SCHEME=${protocol === "rediss" ? "tls" : "tcp"}`,
+    `REDIS_HOST=${hostname}`,
+    `REDIS_PORT=${port}`,
+    `REDIS_USERNAME=${username}`,
+    `REDIS_PASSWORD=${password}`,
+  ].join("\n");
+}
+
+function nodeCode(url: string): string {
+  return `import { createClient } from 'redis';
 
 const cache = await createClient({ url: "${url}" }).connect();
 await cache.set("greeting", "hello");
 console.log(await cache.get("greeting"));
-await cache.close();`,
-    },
-    {
-      label: "Python",
-      text: `import redis
+await cache.close();`;
+}
 
-cache = redis.from_url("${url}")
+function ioredisCode(url: string): string {
+  return `import { Redis } from 'ioredis';
+
+const cache = new Redis("${url}");
+await cache.set("greeting", "hello");
+console.log(await cache.get("greeting"));
+await cache.quit();`;
+}
+
+function pythonCode(url: string): string {
+  return `import redis
+
+cache = redis.from_url("${url}", decode_responses=True)
 cache.set("greeting", "hello")
-print(cache.get("greeting"))`,
-    },
-    {
-      label: "PHP",
-      text: `<?php
+print(cache.get("greeting"))`;
+}
+
+function phpCode({ attributes: { connection } }: CacheResource): string {
+  const { protocol, username = "", password = "", hostname, port } = connection;
+  const scheme = protocol === "rediss" ? "tls://" : "";
+  return `<?php
 $cache = new Redis();
-$cache->connect("${protocol === "rediss" ? "tls://" : ""}${hostname}", ${port});
+$cache->connect("${scheme}${hostname}", ${port});
 $cache->auth(["${username}", "${password}"]);
 $cache->set("greeting", "hello");
-echo $cache->get("greeting");`,
-    },
-  ];
+echo $cache->get("greeting");`;
 }

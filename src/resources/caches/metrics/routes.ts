@@ -54,6 +54,8 @@ function renderCacheMetrics(metrics: ResourceMetrics): CacheMetrics["data"] {
       expired_per_second: perSecond("expiredKeys"),
     }),
     keys: linesOf(metrics, { keys: meanOf("keys") }),
+    gateway_connections: linesOf(metrics, { connections: meanOf("gatewayConnections") }),
+    awake: linesOf(metrics, { ratio: shareOf("awakeMs") }),
     wakes: linesOf(metrics, { wakes: countOf("wakes") }),
   };
 }

@@ -1,6 +1,11 @@
 // The shape of the metrics of a cache in an answer.
 import type { z } from "zod";
-import { amountSchema, linesSchema, metricsDocumentOf } from "../../shared/metrics-schema.ts";
+import {
+  amountSchema,
+  GATEWAY_CONNECTIONS,
+  linesSchema,
+  metricsDocumentOf,
+} from "../../shared/metrics-schema.ts";
 
 /** The answer. */
 export const cacheMetricsDocument = metricsDocumentOf("CacheMetrics", {
@@ -17,6 +22,8 @@ export const cacheMetricsDocument = metricsDocumentOf("CacheMetrics", {
   connections: linesSchema("Connections, and those in a blocking command.", "connections", "blocked"),
   evictions: linesSchema("Keys removed for room or age.", "evicted_per_second", "expired_per_second"),
   keys: linesSchema("Keys.", "keys"),
+  gateway_connections: linesSchema(GATEWAY_CONNECTIONS, "connections"),
+  awake: linesSchema("The part of the time with a running engine; 0 while it slept.", "ratio"),
   wakes: linesSchema("How often it was woken in each stretch.", "wakes"),
 });
 

@@ -1,6 +1,6 @@
 // The shape of `config` of each type of database cluster.
 import type { DatabaseType } from "../types.ts";
-import { managed, type ManagedConfig } from "./managed.ts";
+import { managedMysql, managedPostgres, type ManagedConfig } from "./managed.ts";
 import { platformMysql, type PlatformMysqlConfig } from "./platform-mysql.ts";
 import { serverless, type ServerlessConfig } from "./serverless.ts";
 
@@ -8,13 +8,15 @@ import { serverless, type ServerlessConfig } from "./serverless.ts";
 export type DatabaseConfig = ServerlessConfig | PlatformMysqlConfig | ManagedConfig;
 
 /** The shape of each type. */
-export const configVariants: Record<DatabaseType, typeof serverless | typeof platformMysql | typeof managed> =
-  {
-    platform_mysql: platformMysql,
-    provider_managed_mysql: managed,
-    provider_managed_postgres: managed,
-    hosted_serverless_postgres: serverless,
-  };
+export const configVariants: Record<
+  DatabaseType,
+  typeof serverless | typeof platformMysql | typeof managedPostgres
+> = {
+  platform_mysql: platformMysql,
+  provider_managed_mysql: managedMysql,
+  provider_managed_postgres: managedPostgres,
+  hosted_serverless_postgres: serverless,
+};
 
 const members = new Set(Object.values(configVariants).flatMap(({ schema }) => Object.keys(schema.shape)));
 

@@ -17,9 +17,11 @@ const schema = z.object({
   }),
   storage: z.int().min(5).max(1_000).meta({ description: "Gigabytes on disk.", example: 5 }),
   is_public: isPublic,
-  uses_scheduled_snapshots: z
-    .boolean()
-    .meta({ description: "Whether snapshots are taken by a schedule.", example: false }),
+  uses_scheduled_snapshots: z.boolean().meta({
+    description:
+      "Whether a snapshot is taken each day, and kept for `retention_days`. Each second of these days can be restored too.",
+    example: false,
+  }),
   retention_days: retentionDays,
   maintenance_window: maintenanceWindow,
   storage_autoscale_max_gb: z.int().min(5).max(1_000).nullable().meta({

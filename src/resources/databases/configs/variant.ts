@@ -80,11 +80,11 @@ export function configVariant<Schema extends z.ZodObject>(
   };
 }
 
-export const retentionDays = z
-  .int()
-  .min(0)
-  .max(30)
-  .meta({ description: "Days for which backups are kept.", example: 0 });
+export const retentionDays = z.int().min(0).max(30).meta({
+  description:
+    "Days for which backups are kept; of a serverless Postgres, each instant of them can be restored, and 0 keeps none.",
+  example: 0,
+});
 
 export const isPublic = z
   .boolean()
@@ -97,7 +97,8 @@ export const maintenanceWindow = z
   .regex(new RegExp(`^${MOMENT}-${MOMENT}$`), "must be two moments of the week such as sun:06:00-sun:06:30")
   .nullable()
   .meta({
-    description: "When maintenance may happen, in UTC; null is at any time.",
+    description:
+      "When maintenance may happen, in UTC; null is at any time. Daily backups begin at its time of the day.",
     example: "sun:06:00-sun:06:30",
   });
 

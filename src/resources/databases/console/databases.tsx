@@ -1,5 +1,6 @@
 // The databases in a cluster.
 import { useQuery } from "@tanstack/react-query";
+import { ButtonLink } from "../../../console/parts/button.tsx";
 import { client } from "../../../console/parts/client.ts";
 import { Section } from "../../../console/parts/layout.tsx";
 import { AddPart, RemoveButton } from "../../../console/parts/part-list.tsx";
@@ -21,8 +22,10 @@ export function useDatabases(id: string) {
 export function DatabaseSection({ id }: { id: string }) {
   const { data = [] } = useDatabases(id);
   const canWrite = useCan("databases:write");
+  const canQuery = useCan("databases:credentials");
+  const query = canQuery && data.length > 0 && <ButtonLink to={`/databases/${id}/query`}>Query</ButtonLink>;
   return (
-    <Section title="Databases">
+    <Section title="Databases" actions={query}>
       <ul className="m-0 list-none p-0">
         {data.map((database) => (
           <li key={database.id} className="flex items-center gap-4 border-b border-line py-1">

@@ -12,6 +12,7 @@ export const databaseKind: KindIdentity<DatabaseClusterResource> = {
   plural: "Databases",
   icon: Database,
   collection: client.databases,
+  views: [{ path: "backups", label: "Backups", isForAll: true }],
   summaryOf: ({ attributes: { type, region }, meta: { engine } }) =>
     `${engine === null ? type : `${engine.name} ${engine.version}`} · ${region}`,
 };

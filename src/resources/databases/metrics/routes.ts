@@ -43,7 +43,7 @@ function renderDatabaseMetrics(
     memory_usage: linesOf(metrics, { bytes: meanOf("memoryBytes") }),
     writes: linesOf(metrics, { rows_per_second: perSecond("rowsWritten") }),
     storage_usage: linesOf(metrics, { bytes: storageOf(metrics) }),
-    replica_lag: linesOf(metrics, { seconds: () => null }),
+    replica_lag: linesOf(metrics, { seconds: ({ replicaLagSeconds }) => replicaLagSeconds }),
     connections: linesOf(metrics, {
       connections: meanOf("connections"),
       ...(hasConnectionStates && {
@@ -58,6 +58,8 @@ function renderDatabaseMetrics(
     cache_hit_ratio: linesOf(metrics, { ratio: ratioOf("blocksHit", "blocksRead") }),
     wal_bytes: linesOf(metrics, { bytes_per_second: perSecond("walBytes") }),
     deadlocks: linesOf(metrics, { deadlocks: countOf("deadlocks") }),
+    gateway_connections: linesOf(metrics, { connections: meanOf("gatewayConnections") }),
+    awake: linesOf(metrics, { ratio: shareOf("awakeMs") }),
     wakes: linesOf(metrics, { wakes: countOf("wakes") }),
   };
 }

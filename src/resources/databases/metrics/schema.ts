@@ -1,6 +1,6 @@
 // The shape of the metrics of a database cluster in an answer.
 import type { z } from "zod";
-import { linesSchema, metricsDocumentOf } from "../../shared/metrics-schema.ts";
+import { GATEWAY_CONNECTIONS, linesSchema, metricsDocumentOf } from "../../shared/metrics-schema.ts";
 
 /** The answer. */
 export const databaseMetricsDocument = metricsDocumentOf("DatabaseMetrics", {
@@ -11,8 +11,11 @@ export const databaseMetricsDocument = metricsDocumentOf("DatabaseMetrics", {
   ),
   memory_usage: linesSchema("Memory of all processes.", "bytes"),
   writes: linesSchema("Rows inserted, updated and deleted.", "rows_per_second"),
-  storage_usage: linesSchema("The disk use.", "bytes"),
-  replica_lag: linesSchema("Empty for a cluster without replicas.", "seconds"),
+  storage_usage: linesSchema("The disk use, with that of its replicas.", "bytes"),
+  replica_lag: linesSchema(
+    "How far the replica is behind that is furthest behind; empty for a cluster without replicas.",
+    "seconds",
+  ),
   connections: linesSchema(
     "Connections; for Postgres also those in a statement, and those that wait in a transaction.",
     "connections",
@@ -30,6 +33,8 @@ export const databaseMetricsDocument = metricsDocumentOf("DatabaseMetrics", {
   ),
   wal_bytes: linesSchema("What was written to the log of changes.", "bytes_per_second"),
   deadlocks: linesSchema("Transactions that were rolled back since they waited for each other.", "deadlocks"),
+  gateway_connections: linesSchema(GATEWAY_CONNECTIONS, "connections"),
+  awake: linesSchema("The part of the time with a running engine; 0 while it slept.", "ratio"),
   wakes: linesSchema("How often it was woken in each stretch.", "wakes"),
 });
 

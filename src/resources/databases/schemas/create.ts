@@ -32,7 +32,11 @@ export async function createDatabase(
       if (row === undefined) throw nameIsTaken(body.name);
       await enqueueCluster(tx, params.id, hostId);
       const details = { ...body, database: params.id };
-      const event = { type: "created" as const, resource: { type: KIND, id, name: body.name } };
+      const event = {
+        type: "created" as const,
+        resource: { type: KIND, id, name: body.name },
+        details: { database: params.id },
+      };
       await recordRequest(tx, { principal, requestId, action: "create", kind: KIND, details, event });
       return row;
     },
@@ -59,7 +63,7 @@ export async function deleteDatabase(
     await enqueueCluster(tx, params.id, cluster.hostId);
     const details = { name: schema.name, database: params.id };
     const resource = { type: KIND, id: schema.id, name: schema.name } as const;
-    const event = { type: "deleting" as const, resource };
+    const event = { type: "deleting" as const, resource, details: { database: params.id } };
     await recordRequest(tx, { principal, requestId, action: "delete", kind: KIND, details, event });
   });
 }

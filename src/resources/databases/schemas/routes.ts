@@ -1,10 +1,9 @@
 // The operations of databases in a cluster.
-import { z } from "zod";
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
-import { clusterParams } from "../params.ts";
+import { clusterParams, schemaParams } from "../params.ts";
 import { renderDatabaseCluster } from "../render.ts";
 import { databaseClusterResource } from "../schema.ts";
 import { findDatabaseCluster } from "../store.ts";
@@ -14,13 +13,6 @@ import { newDatabase, databaseResource, databaseStatuses } from "./schema.ts";
 import { findDatabase, listDatabases, type DatabaseRow } from "./store.ts";
 
 const path = "/databases/clusters/:id/databases";
-
-const schemaParams = clusterParams.extend({
-  schema: z
-    .string()
-    .regex(/^schema-[0-9a-f-]{36}$/)
-    .meta({ description: "The database's id.", example: "schema-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
-});
 
 /** All operations of databases in a cluster. */
 export function databaseOperations(context: KindContext): Operation[] {

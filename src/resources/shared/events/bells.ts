@@ -1,22 +1,18 @@
 // Notifies the streams of an organization of new events, and limits the number of streams.
-import { callerId, type Principal } from "../../../api/auth/auth.ts";
-import { ApiError } from "../../../api/jsonapi/errors.ts";
+import type { Principal } from "../../../api/auth/auth.ts";
 import type { Database } from "../../../store/database.ts";
-
-/** How many streams of one process a token or user and an organization may have. */
-const MAX_OF_CALLER = 20;
-const MAX_OF_ORGANIZATION = 100;
+import { StreamPlaces } from "../stream-places.ts";
 
 /** The entry of a stream, with the function that notifies it. */
 interface Bell {
   organizationId: string;
-  callerId: string;
   ring(): void;
 }
 
 /** The streams of this process; the store notifies all of them over one channel. */
 export class EventBells {
   readonly #bells = new Set<Bell>();
+  readonly #places = new StreamPlaces("its events");
   #listening: Promise<unknown> | undefined;
 
   /**
@@ -27,38 +23,27 @@ export class EventBells {
     const { promise, resolve } = Promise.withResolvers<void>();
     let rung = { promise, resolve };
     const { organizationId } = principal;
-    const bell: Bell = { organizationId, callerId: callerId(principal), ring: () => rung.resolve() };
-    this.#assertRoom(bell);
+    const bell: Bell = { organizationId, ring: () => rung.resolve() };
+    const release = this.#places.take(principal);
     this.#bells.add(bell);
+    const complete = () => {
+      this.#bells.delete(bell);
+      release();
+    };
     try {
       await this.#listen(db);
     } catch (error) {
-      this.#bells.delete(bell);
+      complete();
       throw error;
     }
     return {
-      complete: () => void this.#bells.delete(bell),
+      complete,
       /** Resolves at the next notification from now on. */
       next: () => {
         rung = Promise.withResolvers<void>();
         return { within: (ms: number, ended: AbortSignal) => untilRung(rung.promise, ms, ended) };
       },
     };
-  }
-
-  #assertRoom({ organizationId, callerId: caller }: Bell): void {
-    const ofOrganization = [...this.#bells].filter((bell) => bell.organizationId === organizationId);
-    const ofCaller = ofOrganization.filter((bell) => bell.callerId === caller);
-    if (ofCaller.length < MAX_OF_CALLER && ofOrganization.length < MAX_OF_ORGANIZATION) return;
-    const [owner, most] =
-      ofCaller.length < MAX_OF_CALLER ? ["organization", MAX_OF_ORGANIZATION] : ["caller", MAX_OF_CALLER];
-    throw new ApiError(
-      429,
-      `The ${owner} follows its events ${most} times already. End one of the streams.`,
-      {
-        headers: { "Retry-After": "15" },
-      },
-    );
   }
 
   /**

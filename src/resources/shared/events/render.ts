@@ -6,6 +6,8 @@ const NOUNS: Record<EventResourceType, string> = {
   caches: "cache",
   databases: "database cluster",
   databaseSchemas: "database",
+  database_snapshots: "snapshot",
+  cache_snapshots: "snapshot",
   websocketServers: "WebSocket cluster",
   websocketApplications: "WebSocket application",
 };
@@ -39,6 +41,20 @@ function predicateOf(row: EventRow): string {
       return "is available.";
     case "unavailable":
       return `is not available. ${textsIn([details.reason]).join()}`;
+    case "restored":
+      return "has its data: the restore is done.";
+    case "restore_failed":
+      return `could not be restored. ${textsIn([details.reason]).join()}`;
+    case "refreshed":
+      return "has the data of its parent again.";
+    case "refresh_failed":
+      return `could not be refreshed. ${textsIn([details.reason]).join()}`;
+    case "backup.verified":
+      return "was restored to a throw-away copy, in which all is well.";
+    case "backup.verification_failed":
+      return `has a backup with a fault. ${textsIn([details.reason]).join()}`;
+    case "backup.lagging":
+      return "has changes that are not backed up yet for more than a minute.";
     case "deleting":
       return "is being deleted.";
     case "deleted":
@@ -49,7 +65,8 @@ function predicateOf(row: EventRow): string {
 }
 
 /** The part that the host observed. */
-function processPredicateOf({ type, details }: EventRow): string {
+function processPredicateOf({ type, resourceType, details }: EventRow): string {
+  const isSnapshot = resourceType === "database_snapshots" || resourceType === "cache_snapshots";
   const reason = textsIn([details.reason]).map((text) => ` ${text}`);
   const texts: Partial<Record<EventRow["type"], string>> = {
     started: "was started.",
@@ -58,7 +75,7 @@ function processPredicateOf({ type, details }: EventRow): string {
     crashed: "ended unexpectedly.",
     asleep: "fell asleep.",
     awake: `was woken by ${wakerIn(details)}.`,
-    failed: `could not be started.${reason.join("")}`,
+    failed: `could not be ${isSnapshot ? "made" : "started"}.${reason.join("")}`,
     out_of_memory: "ran out of memory: what took most was ended.",
     disk_full: "could not be started: the disk of the host is full.",
     gap: "had more events than its host could keep; some are missing here.",

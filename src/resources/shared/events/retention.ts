@@ -45,7 +45,7 @@ async function pruneBatch(db: Database, days: number, batch: number): Promise<nu
     const rows = await tx`
       delete from events e using (
         select o.id as organization_id, oldest.id
-        from organizations o cross join lateral (
+        from (select id from organizations union all select id from former_organizations) o cross join lateral (
           select id, at from events where organization_id = o.id order by id limit ${batch}) oldest
         where oldest.at < ${cutoff}::timestamptz
         limit ${batch}) old

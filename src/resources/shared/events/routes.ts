@@ -23,6 +23,7 @@ import {
 import { resourceFilter, timeFilter } from "../resource-filter.ts";
 import { EventBells } from "./bells.ts";
 import { listEvents, type EventFilter } from "./list.ts";
+import { STREAM_HEADERS } from "../event-stream.ts";
 import { renderEvent } from "./render.ts";
 import { openStream } from "./stream.ts";
 
@@ -67,8 +68,7 @@ export function listEventsOperation({ db }: KindContext): Operation {
     const after = afterOf(asked, lastEventId);
     const signals = [signal, closing];
     const stream = await openStream({ db, bells, principal, filter, after, signals });
-    // A buffering proxy would hold events back.
-    return { stream, headers: { "Cache-Control": "no-store", "X-Accel-Buffering": "no" } };
+    return { stream, headers: STREAM_HEADERS };
   };
   return operation({
     method: "GET",
@@ -87,6 +87,7 @@ export function listEventsOperation({ db }: KindContext): Operation {
       contentType: JSON_API,
       stream:
         "Messages with the `id` of an event and the event as `data`; `event: bookmark` has no event, but an id to go on after.",
+      isResumable: true,
     },
     async handle(request) {
       const { principal, query: asked, url } = request;

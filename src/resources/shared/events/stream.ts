@@ -1,18 +1,14 @@
 // Streams of events as Server-Sent Events: what is committed from now on, or after an event that the client knows.
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import { isStillValid, type Principal } from "../../../api/auth/auth.ts";
+import { endlessStream, HEARTBEAT, HEARTBEAT_MS } from "../../../api/operation/endless-stream.ts";
 import type { Database } from "../../../store/database.ts";
+import { bookmark, eventMessage, streamStart } from "../event-stream.ts";
 import type { EventBells } from "./bells.ts";
 import { EVENT_COLUMNS, type EventFilter, type EventRow } from "./list.ts";
 import { renderEvent } from "./render.ts";
 
-/** The interval of heartbeats, with which both ends notice a lost connection. */
-const HEARTBEAT_MS = 15_000;
-/** How long a client may leave sent bytes unread. */
-const SLOW_MS = 30_000;
 const BATCH = 100;
-/** The delay after which a client that lost its stream reconnects. */
-const RETRY_MS = 1_000;
 
 /** The dependencies and the request of a stream. */
 export interface StreamOptions {
@@ -47,48 +43,11 @@ export async function openStream(options: StreamOptions): Promise<ReadableStream
 type Bell = Awaited<ReturnType<EventBells["take"]>>;
 
 function streamFrom(first: string, bell: Bell, options: StreamOptions): ReadableStream<Uint8Array> {
-  const { slowMs = SLOW_MS, signals } = options;
-  const encoder = new TextEncoder();
-  const ending = new AbortController();
-  const ended = AbortSignal.any([ending.signal, ...signals]);
-  const chunks = chunksOf(first, bell, ended, options);
-  let slowTimer: ReturnType<typeof setTimeout> | undefined;
-  const end = () => {
-    clearTimeout(slowTimer);
-    ending.abort();
-    bell.complete();
-  };
-  ended.addEventListener("abort", end);
-  // Also ends a stream that is never read, such as the stream of a HEAD request.
-  const limitSlowness = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    slowTimer = setTimeout(() => {
-      end();
-      controller.error(new Error("the client does not read"));
-    }, slowMs);
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      start: limitSlowness,
-      async pull(controller) {
-        clearTimeout(slowTimer);
-        try {
-          const { value, done } = await chunks.next();
-          if (done === true || ended.aborted) {
-            end();
-            return controller.close();
-          }
-          controller.enqueue(encoder.encode(value));
-          limitSlowness(controller);
-        } catch (error) {
-          // The store is away. The client reconnects with the id of its last event.
-          end();
-          controller.error(error);
-        }
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  );
+  return endlessStream({
+    ...options,
+    chunksOf: (ended) => chunksOf(first, bell, ended, options),
+    onEnd: () => bell.complete(),
+  });
 }
 
 /** The whole text of a stream. The stream ends when its token or session is revoked or expires. */
@@ -99,7 +58,7 @@ async function* chunksOf(
   { db, principal, filter, heartbeatMs = HEARTBEAT_MS }: StreamOptions,
 ): AsyncGenerator<string, void, undefined> {
   let cursor = first;
-  yield `retry: ${RETRY_MS}\n${bookmark(cursor)}`;
+  yield streamStart(cursor);
   for (let sentId = cursor, dueAtMs = performance.now() + heartbeatMs; !ended.aborted;) {
     // Subscribes before it reads, so that a commit during the read notifies again.
     const rung = bell.next();
@@ -108,25 +67,17 @@ async function* chunksOf(
     cursor = rows.at(-1)?.id ?? cursor;
     const text = rows
       .filter((row) => isWanted(row, filter))
-      .map(messageOf)
+      .map((row) => eventMessage(row.id, renderEvent(row)))
       .join("");
     const isDue = performance.now() >= dueAtMs;
     if (text !== "" || isDue) {
       // A client whose filters hide every event still learns its position from a bookmark.
-      yield text !== "" ? text : cursor === sentId ? ":\n\n" : bookmark(cursor);
+      yield text !== "" ? text : cursor === sentId ? HEARTBEAT : bookmark(cursor);
       sentId = cursor;
       dueAtMs = performance.now() + heartbeatMs;
     }
     if (rows.length < BATCH) await rung.within(dueAtMs - performance.now(), ended);
   }
-}
-
-function messageOf(row: EventRow): string {
-  return `id: ${row.id}\ndata: ${JSON.stringify(renderEvent(row))}\n\n`;
-}
-
-function bookmark(id: string): string {
-  return `event: bookmark\nid: ${id}\ndata: {}\n\n`;
 }
 
 function isWanted(row: EventRow, { types, resourceTypes, resourceIds }: EventFilter): boolean {

@@ -7,7 +7,7 @@ export type Figure = Exclude<keyof Reading, "id">;
 /** Figures that add up over time. */
 const SUMS = ["awakeMs", "computeMs", "cpuMs", "wakes", ...counterNames] as const satisfies Figure[];
 /** Figures of which the mean counts. */
-const MEANS = ["memoryBytes", ...gaugeNames] as const satisfies Figure[];
+const MEANS = ["memoryBytes", "replicaLagSeconds", ...gaugeNames] as const satisfies Figure[];
 /** Figures of which the last counts. */
 const LASTS = ["storageBytes"] as const satisfies Figure[];
 

@@ -64,17 +64,24 @@ export function meanOf(figure: Figure): LineValue {
     figures === null ? 0 : ((figures[figure] ?? 0) * figures.minutes) / minutes;
 }
 
-/** The disk use, which stays as it is while the engine sleeps; null while it was never measured. */
-export function storageOf({ stretches, storageBytes }: ResourceMetrics): LineValue {
-  const first = stretches.find(({ figures }) => figures?.storageBytes !== undefined)?.figures?.storageBytes;
-  let known = first ?? storageBytes;
+/** The disk use of all instances, which stays as it is while an engine sleeps. */
+export function storageOf(metrics: ResourceMetrics): LineValue {
+  const { stretches } = metrics;
+  const known = new Map(Object.keys(metrics.storageBytes).map((id) => [id, firstStorageOf(metrics, id)]));
   const byStretch = new Map(
-    stretches.map((stretch) => {
-      known = stretch.figures?.storageBytes ?? known;
-      return [stretch.atMs, known] as const;
+    stretches.map(({ atMs, storageBytes }) => {
+      for (const [id, bytes] of Object.entries(storageBytes)) known.set(id, bytes);
+      return [atMs, [...known.values()].reduce((total, bytes) => total + bytes, 0)] as const;
     }),
   );
   return ({ atMs }) => byStretch.get(atMs) ?? null;
+}
+
+/** The disk use of an instance before it was measured in the period. A replica may be younger than the period. */
+function firstStorageOf({ id, stretches, storageBytes }: ResourceMetrics, instance: string): number {
+  const first = stretches.find((stretch) => stretch.storageBytes[instance] !== undefined);
+  if (first === undefined) return storageBytes[instance] ?? 0;
+  return instance === id ? (first.storageBytes[instance] ?? 0) : 0;
 }
 
 /** The part of a figure in the sum of both; null where both are zero. */

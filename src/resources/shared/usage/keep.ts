@@ -41,7 +41,7 @@ export async function updateUsage(db: Database, hosts: HostDirectory): Promise<v
       await session`select pg_advisory_unlock(${USAGE_LOCK})`;
     }
   } finally {
-    session.release();
+    await session.release();
   }
 }
 

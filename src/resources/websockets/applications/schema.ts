@@ -8,6 +8,8 @@ import { fields, newFields } from "./fields.ts";
 export const newApplication = z.object(newFields).meta({ id: "NewWebsocketApplication" });
 
 export type NewApplication = z.output<typeof newApplication>;
+/** The body as clients send it, without the defaults. */
+export type NewApplicationBody = z.input<typeof newApplication>;
 
 /** The body of `PATCH /websocket-applications/:id`. Lists are replaced as a whole. */
 export const applicationChange = z.object(fields).partial().meta({ id: "WebsocketApplicationChange" });
@@ -33,6 +35,8 @@ export const secretRotation = z
   .meta({ id: "WebsocketSecretRotation" });
 
 export type SecretRotation = z.output<typeof secretRotation>;
+/** The body as clients send it, without the defaults. */
+export type SecretRotationBody = z.input<typeof secretRotation>;
 
 const credentials = z.object({ key: z.string(), secret: z.string() }).meta({
   id: "WebsocketCredentials",

@@ -1,6 +1,6 @@
 // An application in a WebSocket cluster: how clients and servers connect to it, its secret, and its deletion.
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Button } from "../../../console/parts/button.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Button, ButtonLink } from "../../../console/parts/button.tsx";
 import { client } from "../../../console/parts/client.ts";
 import { Connect } from "../../../console/parts/connect.tsx";
 import { RemoveButton } from "../../../console/parts/part-list.tsx";
@@ -14,6 +14,14 @@ export function applicationsKey(id: string): string[] {
   return ["websockets", "websocketApplications", id];
 }
 
+/** Reads the applications in a cluster. */
+export function useApplications(id: string) {
+  return useQuery({
+    queryKey: applicationsKey(id),
+    queryFn: async () => (await client.websockets.applications(id).list()).data,
+  });
+}
+
 export function Application(props: {
   cluster: WebsocketServerResource;
   application: WebsocketApplicationResource;
@@ -21,6 +29,7 @@ export function Application(props: {
 }) {
   const { cluster, application, isOnly } = props;
   const canWrite = useCan("websockets:write");
+  const canWatch = useCan("websockets:credentials");
   const cache = useQueryClient();
   const applications = client.websockets.applications(cluster.id);
   const rotation = useMutation({
@@ -43,22 +52,29 @@ export function Application(props: {
       snippets={snippetsOf(cluster, application)}
       secret={secret}
       actions={
-        canWrite && (
-          <>
-            <Button isBusy={rotation.isPending} onClick={() => rotation.mutate()}>
-              New secret
-            </Button>
-            {!isOnly && (
-              <RemoveButton
-                label={name}
-                verb="Delete"
-                question="Its clients are disconnected, and its key is refused from then on."
-                queryKey={applicationsKey(cluster.id)}
-                remove={() => applications.delete(application.id)}
-              />
-            )}
-          </>
-        )
+        <>
+          {canWatch && (
+            <ButtonLink to={`/websockets/${cluster.id}/applications/${application.id}/debug`}>
+              Debug
+            </ButtonLink>
+          )}
+          {canWrite && (
+            <>
+              <Button isBusy={rotation.isPending} onClick={() => rotation.mutate()}>
+                New secret
+              </Button>
+              {!isOnly && (
+                <RemoveButton
+                  label={name}
+                  verb="Delete"
+                  question="Its clients are disconnected, and its key is refused from then on."
+                  queryKey={applicationsKey(cluster.id)}
+                  remove={() => applications.delete(application.id)}
+                />
+              )}
+            </>
+          )}
+        </>
       }
     />
   );

@@ -1,5 +1,4 @@
 // The page of a WebSocket cluster, with its applications.
-import { useQuery } from "@tanstack/react-query";
 import { client } from "../../../console/parts/client.ts";
 import { Facts, Section } from "../../../console/parts/layout.tsx";
 import type { PageProps } from "../../../console/parts/page.tsx";
@@ -9,10 +8,13 @@ import { ResourceDetailPage } from "../../../console/parts/resource-detail.tsx";
 import { useCan } from "../../../console/parts/session.ts";
 import { Moment } from "../../../console/parts/time.tsx";
 import type { WebSocketClusterChange, WebsocketServerResource } from "../../../sdk/index.ts";
-import { Application, applicationsKey } from "./application.tsx";
+import { Application, applicationsKey, useApplications } from "./application.tsx";
 import { websocketKind } from "./kind.ts";
+import { WebsocketMetricsSection } from "./metrics.tsx";
+import type { WebsocketSearch } from "./search.ts";
 
-export default function WebsocketPage({ params }: PageProps) {
+export default function WebsocketPage({ params, search, setSearch }: PageProps<WebsocketSearch>) {
+  const applications = useApplications(params.id ?? "").data ?? [];
   return (
     <ResourceDetailPage
       kind={websocketKind}
@@ -23,6 +25,7 @@ export default function WebsocketPage({ params }: PageProps) {
         <>
           <Applications cluster={cluster} />
           <ClusterFacts cluster={cluster} />
+          <WebsocketMetricsSection id={cluster.id} {...{ applications, search, setSearch }} />
           <ClusterSettings cluster={cluster} />
         </>
       )}
@@ -33,10 +36,7 @@ export default function WebsocketPage({ params }: PageProps) {
 function Applications({ cluster }: { cluster: WebsocketServerResource }) {
   const canWrite = useCan("websockets:write");
   const applications = client.websockets.applications(cluster.id);
-  const { data = [] } = useQuery({
-    queryKey: applicationsKey(cluster.id),
-    queryFn: async () => (await applications.list()).data,
-  });
+  const { data = [] } = useApplications(cluster.id);
   return (
     <>
       {data.map((application) => (

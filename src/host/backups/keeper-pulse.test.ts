@@ -1,0 +1,82 @@
+// The client of the keeper beside a server that pauses: a pause is no silence while the server answers questions.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { keeperPath } from "../../contracts/versions.ts";
+import { KeeperClient, KeeperUnreachable } from "./keeper-client.ts";
+
+const TIMING = { intervalMs: 20, silenceMs: 1_000 };
+const never = new AbortController().signal;
+
+let folder: string;
+let server: Bun.Server<undefined>;
+let client: KeeperClient;
+let isAlive: boolean;
+let questions: number;
+/** The rest of the stream, after its first part. */
+let rest: PromiseWithResolvers<void>;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-pulse-"));
+  const socket = join(folder, "keeper.sock");
+  isAlive = true;
+  questions = 0;
+  rest = Promise.withResolvers();
+  const forever = new Promise<Response>(() => undefined);
+  server = Bun.serve({
+    unix: socket,
+    routes: {
+      [keeperPath("/alive")]: () => {
+        questions += 1;
+        return isAlive ? new Response(null, { status: 204 }) : forever;
+      },
+      [keeperPath("/archives/:id/log/:segment")]: () => new Response(paused()),
+    },
+    fetch: () => forever,
+  });
+  client = new KeeperClient(socket, TIMING);
+});
+
+afterEach(async () => {
+  await server.stop(true);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function* paused(): AsyncGenerator<string> {
+  yield "one ";
+  await rest.promise;
+  yield "two";
+}
+
+async function textOf(stream: AsyncIterable<Uint8Array>, onChunk: () => void): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk);
+    onChunk();
+  }
+  return text;
+}
+
+test("a stream goes on after a pause of a keeper that lives", async () => {
+  const stream = await client.readLog("db-1", "000000010000000000000001", never);
+  const text = textOf(stream, () => undefined);
+  await until("the keeper was asked", () => questions > 5);
+  rest.resolve();
+  expect(await text).toBe("one two");
+});
+
+test("a stream of a keeper that has fallen silent ends with an error", async () => {
+  const stream = await client.readLog("db-1", "000000010000000000000001", never);
+  const text = textOf(stream, () => void (isAlive = false));
+  await expect(text).rejects.toBeInstanceOf(KeeperUnreachable);
+});
+
+test("a request that is given up ends at once", async () => {
+  const giveUp = new AbortController();
+  const asked = client.archive("db-1", giveUp.signal);
+  giveUp.abort(new Error("it was given up"));
+  await expect(asked).rejects.toThrow("it was given up");
+});

@@ -1,0 +1,146 @@
+// The keeper as a whole: targets, archives, and the work at intervals.
+import type { CheckLine } from "../contracts/keeper.ts";
+import { backoffMs } from "../lib/backoff.ts";
+import { PublicError } from "../lib/errors.ts";
+import { forEachLimited } from "../lib/for-each-limited.ts";
+import type { Log } from "../lib/line-log.ts";
+import { Archives } from "./archives/archives.ts";
+import { Garbage } from "./archives/garbage.ts";
+import { loadContents } from "./archives/loading.ts";
+import { LogShipper } from "./log/shipper.ts";
+import { logPrefix } from "./names.ts";
+import { WrongKey } from "./object-store.ts";
+import { BackupStore } from "./backups/backup-store.ts";
+import { checkTargets } from "./check.ts";
+import { Sealer } from "./envelope.ts";
+import { TARGET_OBJECT } from "./targets/opening.ts";
+import { TargetSet } from "./targets/target-set.ts";
+import type { Target } from "./targets/target.ts";
+import { Throttle } from "./targets/throttle.ts";
+
+/** What a lost disk may take of a log that is being written. */
+const PASS_INTERVAL_MS = 1_000;
+const REVIEW_INTERVAL_MS = 600_000;
+const LOADS_AT_ONCE = 8;
+const [FIRST_RETRY_MS, LONGEST_RETRY_MS] = [500, 10_000];
+/** How long a request waits for the targets to be read after a start. */
+const LOADING_TIMEOUT_MS = 20_000;
+
+export interface KeeperOptions {
+  /** At least one, the preferred one for reading first. */
+  targets: Target[];
+  /** The folder of the keeper's own notes. */
+  notesDir: string;
+  /** 32 bytes. */
+  key: Uint8Array<ArrayBuffer>;
+  /** 0 for no bound. */
+  bytesPerSecond: number;
+  log: Log;
+  /** For tests. */
+  partBytes?: number;
+  leftoverMs?: number;
+  passIntervalMs?: number;
+  loadingTimeoutMs?: number;
+}
+
+export class Keeper {
+  readonly store: TargetSet;
+  readonly archives: Archives;
+  readonly #backups: BackupStore;
+  readonly #garbage: Garbage;
+  readonly #logs: LogShipper;
+  readonly #throttle: Throttle;
+  readonly #log: Log;
+  readonly #loadingTimeoutMs: number;
+  readonly #loaded = Promise.withResolvers<void>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #isClosed = false;
+
+  constructor({ targets, notesDir, key, bytesPerSecond, log, ...timing }: KeeperOptions) {
+    this.#log = log;
+    this.#loadingTimeoutMs = timing.loadingTimeoutMs ?? LOADING_TIMEOUT_MS;
+    this.#throttle = new Throttle(bytesPerSecond);
+    this.store = new TargetSet(targets, {
+      notesDir,
+      sealer: new Sealer(key),
+      throttle: this.#throttle,
+      log,
+    });
+    this.#backups = new BackupStore(this.store, this.#throttle, timing.partBytes);
+    this.#logs = new LogShipper({
+      store: this.store,
+      log,
+      intervalMs: timing.passIntervalMs ?? PASS_INTERVAL_MS,
+      prefixOf: logPrefix,
+      onTurn: (id) => this.archives.logChanged(id),
+    });
+    this.archives = new Archives(this.store, this.#backups, this.#logs, log);
+    this.#garbage = new Garbage(this.archives, timing.leftoverMs);
+  }
+
+  /** Reads in the background what the targets have, again and again until one of them answers. */
+  start(): void {
+    void this.#load();
+  }
+
+  /** @throws PublicError, or WrongKey, while no target has answered since the start. */
+  async loaded(): Promise<void> {
+    const isLate = Bun.sleep(this.#loadingTimeoutMs).then(() => true);
+    if ((await Promise.race([this.#loaded.promise, isLate])) !== true) return;
+    const { lastError } = this.store;
+    if (this.store.hasWrongKey) throw new WrongKey(TARGET_OBJECT);
+    throw new PublicError(lastError ?? "The backup targets are still being read.");
+  }
+
+  /** Reads every object of every target back. */
+  check(): AsyncGenerator<CheckLine> {
+    return checkTargets(this.store.targets, this.store.sealer, this.#throttle);
+  }
+
+  /** Writes what waits, and ends. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#logs.stop();
+    await this.store.close();
+  }
+
+  async #load(): Promise<void> {
+    for (let attempt = 1; !this.#isClosed; attempt += 1) {
+      try {
+        const contents = await loadContents(this.store, this.#backups);
+        this.archives.take(contents);
+        await forEachLimited(contents.logs, LOADS_AT_ONCE, (id) => this.#loadLog(id));
+        this.#loaded.resolve();
+        this.#logs.start();
+        this.#timer = setInterval(() => void this.review(), REVIEW_INTERVAL_MS);
+        await this.store.tend();
+        await this.review();
+        return;
+      } catch (error) {
+        if (attempt === 1) this.#log.error({ error }, "the backup targets cannot be read yet");
+        await Bun.sleep(backoffMs(attempt, FIRST_RETRY_MS, LONGEST_RETRY_MS));
+      }
+    }
+  }
+
+  /** A log that cannot be read says so in its own requests. */
+  async #loadLog(id: string): Promise<void> {
+    await this.#logs
+      .logOf(id)
+      .archive.load()
+      .catch((error: unknown) => this.#log.error({ error, archive: id }, "a log cannot be read"));
+  }
+
+  /** Learns what targets have that were away, and deletes what killed keepers left. It runs by itself as well. */
+  async review(): Promise<void> {
+    try {
+      const { deletions } = this.archives;
+      const contents = await loadContents(this.store, this.#backups);
+      if (this.archives.deletions === deletions) this.archives.take(contents);
+      await this.#garbage.collect(contents, Date.now());
+    } catch (error) {
+      this.#log.warn({ error }, "the backup targets cannot be looked through");
+    }
+  }
+}

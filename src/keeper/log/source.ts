@@ -1,0 +1,92 @@
+// What a Postgres' log folder has for one segment: its pages that are written, and the records in them.
+import type { LogFolder } from "./log-folder.ts";
+import { PAGE_BYTES, pageStart, writtenBytes } from "./page.ts";
+import { readRecords, type Cursor, type ReadRecords } from "./records.ts";
+import { parseSegmentName, segmentName, type Segment } from "./segment.ts";
+
+/** Most passes find little that is new, so a read begins small. */
+const FIRST_READ_BYTES = 65_536;
+
+/** A log folder with the size of its segments, and the segments that its file names speak of. */
+export interface Source {
+  folder: LogFolder;
+  segmentBytes: number;
+  /** Also files that are made ahead, or that wait to be used again. The order is that of the log. */
+  segments: Segment[];
+  histories: string[];
+}
+
+export interface SourceRead {
+  /** What is written from the page of the cursor on. */
+  bytes: Uint8Array;
+  /** The position of the first byte. */
+  base: number;
+  records: ReadRecords;
+}
+
+/** Lists the folder. */
+export function sourceOf(folder: LogFolder, segmentBytes: number): Source {
+  const names = folder.names();
+  const segments = names
+    .map((name) => parseSegmentName(name, segmentBytes))
+    .filter((segment) => segment !== null)
+    .sort((a, b) => a.timeline - b.timeline || a.number - b.number);
+  return { folder, segmentBytes, segments, histories: names.filter((name) => name.endsWith(".history")) };
+}
+
+/** Reads a segment from a cursor on; null when nothing of it is written. */
+export async function readFrom(source: Source, segment: Segment, from: Cursor): Promise<SourceRead | null> {
+  const { folder, segmentBytes } = source;
+  const name = segmentName(segment, segmentBytes);
+  const start = segment.number * segmentBytes;
+  const base = pageStart(from.position);
+  const chunks: Uint8Array[] = [];
+  for (let at = base - start, length = FIRST_READ_BYTES; at < segmentBytes; length *= 4) {
+    const to = Math.min(segmentBytes, at + length);
+    const bytes = await folder.segment(name, segmentBytes, at, to);
+    if (bytes === null) return null;
+    const written = writtenBytes(bytes, start + at);
+    chunks.push(bytes.subarray(0, written));
+    if (written < bytes.length) break;
+    at = to;
+  }
+  const bytes = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+  return { bytes, base, records: readRecords(from, bytes, base) };
+}
+
+/** Whether Postgres has written the first page of a segment. A file that is used again has another one's pages. */
+export async function isWritten({ folder, segmentBytes }: Source, segment: Segment): Promise<boolean> {
+  const page = await folder.segment(segmentName(segment, segmentBytes), segmentBytes, 0, PAGE_BYTES);
+  return page !== null && writtenBytes(page, segment.number * segmentBytes) > 0;
+}
+
+/** The first written segment of a timeline from a number on; null when there is none. */
+export async function firstWritten(source: Source, timeline: number, from: number): Promise<Segment | null> {
+  for (const segment of source.segments) {
+    if (segment.timeline !== timeline || segment.number < from) continue;
+    if (await isWritten(source, segment)) return segment;
+  }
+  return null;
+}
+
+/** The newest written segment of a timeline; null when there is none. */
+export async function lastWritten(source: Source, timeline: number): Promise<Segment | null> {
+  for (const segment of source.segments.toReversed()) {
+    if (segment.timeline === timeline && (await isWritten(source, segment))) return segment;
+  }
+  return null;
+}
+
+/** Whether nothing will be written to a segment any more, after it was read. */
+export async function isComplete(source: Source, segment: Segment, records: ReadRecords): Promise<boolean> {
+  if (records.outcome === "switched") return true;
+  const next = segment.number + 1;
+  if (records.outcome !== "end" || records.end.position < next * source.segmentBytes) return false;
+  // A last record that goes on may be unfinished here as well, unless a later segment has begun.
+  return records.end.open === null || (await firstWritten(source, segment.timeline, next)) !== null;
+}
+
+/** The cursor at the beginning of the next segment. */
+export function cursorAfter(segment: Segment, { end }: ReadRecords, segmentBytes: number): Cursor {
+  return { ...end, position: (segment.number + 1) * segmentBytes };
+}

@@ -1,0 +1,271 @@
+// A log that the keeper knows: where it is, whether it is shipped, and what is wrong with it.
+import { backoffMs } from "../../lib/backoff.ts";
+import { publicMessageOf, PublicError } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { Mutex } from "../../lib/mutex.ts";
+import type {
+  Announcement,
+  BackupInfo,
+  LogState,
+  RestorePlan,
+  RestoreTarget,
+  Retention,
+} from "../../contracts/keeper.ts";
+import { DamagedObject, MissingObject } from "../object-store.ts";
+import { binlogName, bytesSince, FILE_SPACE, placeOf } from "./binlog-chain.ts";
+import { trimmedBinlogPlan } from "./binlog-trim.ts";
+import { firstSegmentOf, gapsOf, timelineOf, type LogCatalog } from "./chain.ts";
+import { HeldSegments } from "./held-segments.ts";
+import { deletableOf, type Deletable } from "./retention.ts";
+import type { LogArchive } from "./log-archive.ts";
+import { piecesEnd } from "./objects.ts";
+import { byCompletion, earliestRestoreTime, PlanRefused, restorePlan } from "./plan.ts";
+import { parseHistoryName, parseLsn } from "./segment.ts";
+import { ShippedBinlog } from "./shipped-binlog.ts";
+import { ShippedLog } from "./shipped-log.ts";
+import type { Shipping, Step } from "./shipping.ts";
+import { trimmedPlan } from "./trim.ts";
+
+export type LogSource = NonNullable<Announcement["log"]>;
+
+/** A customer's flood of changes ships so many segments before the other logs get their turn. */
+const SEGMENTS_A_TURN = 4;
+const FIRST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 30_000;
+/** A page that is read while it is written is whole a moment later. */
+const SETTLE_MS = 20;
+const MAX_UNSETTLED = 50;
+/** More segments than these are damaged together only. */
+const MAX_UNREADABLE = 1_000;
+const MS_PER_SECOND = 1000;
+
+export class TrackedLog {
+  readonly archive: LogArchive;
+  readonly #mutex = new Mutex();
+  #source: LogSource | null = null;
+  #shipped: Shipping | null = null;
+  #failures = 0;
+  #nextAt = 0;
+  #error: string | null = null;
+  /** Since when there may be changes that are not shipped; null when all is shipped. */
+  #behindSince: number | null = null;
+  #isAsleepAndShipped = false;
+  readonly #held = new HeldSegments();
+  /** Segments that could not be read. */
+  readonly #unreadable = new Set<string>();
+
+  constructor(archive: LogArchive) {
+    this.archive = archive;
+  }
+
+  /** A log that fell asleep gets one more pass, a log that woke up gets one at once. */
+  announce(source: LogSource | null): void {
+    const isSame = source?.folder === this.#source?.folder && source?.isAwake === this.#source?.isAwake;
+    const isAlike =
+      source?.segmentBytes === this.#source?.segmentBytes && source?.format === this.#source?.format;
+    if (!isAlike) this.#shipped = null;
+    this.#source = source;
+    if (isSame) return;
+    this.#isAsleepAndShipped = false;
+    this.#nextAt = 0;
+    this.#behindSince ??= source === null ? null : Date.now();
+  }
+
+  /** Whether a pass has something to do. */
+  isDue(now: number): boolean {
+    return this.#source !== null && !this.#isAsleepAndShipped && now >= this.#nextAt;
+  }
+
+  /** A sentence about what keeps the log from its archive, or was wrong with it; null when all is well. */
+  get lastError(): string | null {
+    return this.#error ?? this.#shipped?.damage ?? null;
+  }
+
+  /** One turn: a bounded part of what is new. @returns whether more is waiting. Failures are kept in `lastError`. */
+  async turn(): Promise<boolean> {
+    return await this.#mutex.run(async () => {
+      const source = this.#source;
+      if (source === null) return false;
+      try {
+        const step = await this.#pass(source);
+        if (step === "end" && this.#source === source) this.#isAsleepAndShipped = !source.isAwake;
+        return step === "more";
+      } catch (error) {
+        this.#failed(error);
+        return false;
+      }
+    });
+  }
+
+  /** Ships all that was written up to now. @throws PublicError when that fails. */
+  async flush(): Promise<void> {
+    const startedAt = Date.now();
+    for (let unsettled = 0; unsettled < MAX_UNSETTLED;) {
+      const before = this.#shipped?.watermark?.lsn;
+      const source = this.#source;
+      if (source === null) return;
+      const step = await this.#mutex
+        .run(async () => await this.#pass(source))
+        .catch((error: unknown) => {
+          this.#failed(error);
+          throw new PublicError("The log could not be shipped to its archive.", error);
+        });
+      const at = this.#shipped?.watermark?.at;
+      if (step === "end" || (at !== undefined && Date.parse(at) >= startedAt)) return;
+      if (before !== this.#shipped?.watermark?.lsn) continue;
+      unsettled += 1;
+      await Bun.sleep(SETTLE_MS);
+    }
+    throw new PublicError("The log could not be shipped to its archive: it cannot be read to its end.");
+  }
+
+  /**
+   * Plans a restore from what the archive has after a flush. The segments of the plan stay for some hours.
+   * @throws PlanRefused, DamagedObject, WrongKey.
+   */
+  async plan(backups: BackupInfo[], target: RestoreTarget): Promise<RestorePlan> {
+    await this.archive.load();
+    // Without it the plan is refused where it must be: the watermark says how far the archive reaches.
+    await this.flush().catch(() => undefined);
+    const log = this.catalog(backups);
+    const whole = restorePlan({ backups, log }, target);
+    const trimmed = log?.format === "binlog" ? trimmedBinlogPlan : trimmedPlan;
+    const read = async (name: string) => await this.#readPlanned(name, backups);
+    const plan = log === null ? whole : await trimmed(whole, log.segmentBytes, read);
+    for (const { name } of plan.segments) if (this.#unreadable.has(name)) await read(name);
+    const first = plan.segments.find(({ name }) => parseHistoryName(name) === null);
+    this.#held.hold(plan.backup.id, first?.name, Date.now());
+    return plan;
+  }
+
+  /**
+   * A segment of the segment's size, or a history.
+   * @throws MissingObject, DamagedObject, WrongKey. The next plan that needs the segment is refused then, as long as it
+   * cannot be read.
+   */
+  async read(name: string, backups: BackupInfo[]): Promise<Uint8Array> {
+    await this.archive.load();
+    try {
+      const bytes = await this.#readStored(name, backups);
+      this.#unreadable.delete(name);
+      return bytes;
+    } catch (error) {
+      const isFault = error instanceof MissingObject || error instanceof DamagedObject;
+      if (isFault && this.#unreadable.size < MAX_UNREADABLE) this.#unreadable.add(name);
+      throw error;
+    }
+  }
+
+  /** @throws PlanRefused when a segment cannot be read; WrongKey. */
+  async #readPlanned(name: string, backups: BackupInfo[]): Promise<Uint8Array> {
+    try {
+      return await this.read(name, backups);
+    } catch (error) {
+      if (!(error instanceof MissingObject || error instanceof DamagedObject)) throw error;
+      const log = this.catalog(backups);
+      const place = log?.format === "binlog" ? placeOf(name, log.segmentBytes) : null;
+      const what = place === null ? `segment ${name} of the log` : `binary log ${binlogName(place.file)}`;
+      throw new PlanRefused("damaged", `The ${what} is damaged or missing in the archive.`);
+    }
+  }
+
+  async #readStored(name: string, backups: BackupInfo[]): Promise<Uint8Array> {
+    const { segmentBytes = 0, format } = this.catalog(backups) ?? {};
+    if (this.archive.objects.segments.has(name)) return await this.archive.read(name, segmentBytes);
+    // A pass may put its pieces together meanwhile.
+    return await this.#mutex.run(async () => {
+      const isCut = format === "binlog";
+      const bytes = isCut ? piecesEnd(this.archive.objects.pieces, name) : segmentBytes;
+      return await this.archive.read(name, bytes);
+    });
+  }
+
+  /** What retention may delete now: nothing that a planned restore reads, and segments only when they are named again. */
+  async releasable(backups: BackupInfo[], retention: Retention): Promise<Deletable> {
+    await this.archive.load();
+    const log = this.catalog(backups);
+    const named = deletableOf({ backups, log }, retention);
+    const now = Date.now();
+    return {
+      backups: named.backups.filter((id) => !this.#held.holds(id, now)),
+      segments: this.#held.release(named.segments, now),
+    };
+  }
+
+  async deleteSegments(names: string[]): Promise<void> {
+    await this.#mutex.run(async () => {
+      for (const name of names) {
+        await this.archive.deleteSegment(name);
+        await failpoint("keeper.log.delete");
+      }
+      await this.archive.deletePieces(({ segment }) => names.includes(segment));
+    });
+  }
+
+  /** Ships nothing any more; resolves when no pass runs. */
+  async close(): Promise<void> {
+    this.announce(null);
+    await this.#mutex.run(async () => undefined);
+  }
+
+  /** What is in the archive; null before anything was shipped. @param backups say what a log is that is not announced. */
+  catalog(backups: BackupInfo[]): LogCatalog | null {
+    const [ofBackups] = backups.flatMap(({ postgres, mysql }) => postgres ?? mysql ?? []);
+    const bytes = this.#source?.segmentBytes ?? ofBackups?.segmentBytes ?? null;
+    const isBinlog =
+      this.#source === null
+        ? backups.some(({ mysql }) => mysql !== undefined)
+        : this.#source.format === "binlog";
+    const { objects, histories } = this.archive;
+    if (bytes === null || (objects.segments.size === 0 && objects.pieces.length === 0)) return null;
+    const watermark = this.#shipped?.watermark ?? this.archive.watermark;
+    return { ...(isBinlog && { format: "binlog" }), segmentBytes: bytes, objects, histories, watermark };
+  }
+
+  state(backups: BackupInfo[]): LogState | null {
+    const catalog = this.catalog(backups);
+    const timeline = catalog === null ? null : timelineOf(catalog);
+    const firstSegment = catalog === null ? null : firstSegmentOf(catalog);
+    const watermark = catalog?.watermark ?? null;
+    if (catalog === null || timeline === null || firstSegment === null || watermark === null) return null;
+    return {
+      timeline,
+      firstSegment,
+      watermark,
+      earliestRestoreTime: earliestRestoreTime({ backups, log: catalog }),
+      gaps: gapsOf(catalog),
+      lagSeconds:
+        this.#behindSince === null ? 0 : Math.max(0, Date.now() - this.#behindSince) / MS_PER_SECOND,
+      ...(catalog.format === "binlog" && { bytesSinceBackup: bytesSinceNewest(catalog, backups) }),
+    };
+  }
+
+  async #pass(source: LogSource): Promise<Step> {
+    const Shipped = source.format === "binlog" ? ShippedBinlog : ShippedLog;
+    this.#shipped ??= new Shipped(this.archive, source.segmentBytes);
+    const startedAt = Date.now();
+    const step = await this.#shipped.pass(source.folder, SEGMENTS_A_TURN);
+    this.#error = null;
+    this.#failures = 0;
+    this.#nextAt = 0;
+    if (step === "end") this.#behindSince = null;
+    else this.#behindSince ??= startedAt;
+    return step;
+  }
+
+  #failed(error: unknown): void {
+    this.#failures += 1;
+    this.#nextAt = Date.now() + backoffMs(this.#failures, FIRST_PAUSE_MS, MAX_PAUSE_MS);
+    this.#error = publicMessageOf(error, "The log could not be shipped to its archive.");
+    const at = this.#shipped?.watermark?.at;
+    this.#behindSince ??= at === undefined ? Date.now() : Date.parse(at);
+  }
+}
+
+/** The bytes of the log since the newest backup; those of the whole log when it does not go on after that. */
+function bytesSinceNewest(catalog: LogCatalog, backups: BackupInfo[]): number {
+  const newest = byCompletion(backups).at(-1)?.mysql;
+  if (newest === undefined || newest.timeline !== timelineOf(catalog)) return bytesSince(catalog, "");
+  const offset = parseLsn(newest.startLsn) % FILE_SPACE;
+  return Math.max(0, bytesSince(catalog, newest.startSegment) - offset);
+}

@@ -1,0 +1,26 @@
+// Parts of files that other users may have replaced.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readForeign } from "./foreign-file.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "foreign-file-"));
+  writeFileSync(join(folder, "file"), "0123456789");
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("the beginning and the end of a file are read up to a bound", () => {
+  const path = join(folder, "file");
+  expect(readForeign(path, 4)).toBe("0123");
+  expect(readForeign(path, 4, "end")).toBe("6789");
+  expect(readForeign(path, 100, "end")).toBe("0123456789");
+});
+
+test("a link, a pipe, a folder and a missing file read as empty", () => {
+  symlinkSync(join(folder, "file"), join(folder, "link"));
+  Bun.spawnSync(["mkfifo", join(folder, "pipe")]);
+  for (const name of ["link", "pipe", ".", "missing"]) expect(readForeign(join(folder, name), 10)).toBe("");
+});

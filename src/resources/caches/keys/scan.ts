@@ -1,0 +1,62 @@
+// Lists keys with SCAN, which never holds up the engine's other clients, within a bound of steps.
+import type { CacheConnection, Command } from "./connection.ts";
+import { ReplyError, type Reply } from "./resp.ts";
+import type { KeysDocument, KeysQuery, ListedKey } from "./schema.ts";
+import { keyText } from "./text.ts";
+
+/** The most steps of one page. A page that found nothing has a cursor to go on from. */
+const MAX_STEPS = 50;
+
+/** The keys that a step looks at while a filter keeps most of them out. */
+const FILTERED_STEP = 500;
+
+/** The elements from which the engine estimates the size of a key. */
+const SAMPLES = "5";
+
+/** @throws ReplyError when the engine refuses. */
+export async function scanKeys(cache: CacheConnection, query: KeysQuery): Promise<KeysDocument> {
+  const { match, type, count } = query;
+  const isFiltered = match !== undefined || type !== undefined;
+  const step = String(isFiltered ? Math.max(count, FILTERED_STEP) : count);
+  const filters = [...(match ? ["MATCH", match] : []), ...(type === undefined ? [] : ["TYPE", type])];
+  const keys: Buffer[] = [];
+  let cursor = query.cursor ?? "0";
+  for (let steps = 0; steps < MAX_STEPS && keys.length < count; steps++) {
+    const [next, found] = arrayOf(await only(cache, ["SCAN", cursor, ...filters, "COUNT", step]));
+    cursor = String(next);
+    keys.push(...arrayOf(found).filter(Buffer.isBuffer));
+    if (cursor === "0") break;
+  }
+  return { data: await describeKeys(cache, keys), meta: { cursor: cursor === "0" ? null : cursor } };
+}
+
+/** Type, expiry and size of keys; a key that is gone meanwhile has the type `none`. */
+export async function describeKeys(cache: CacheConnection, keys: readonly Buffer[]): Promise<ListedKey[]> {
+  const replies = await cache.ask(
+    keys.flatMap((key) => [
+      ["TYPE", key],
+      ["PTTL", key],
+      ["MEMORY", "USAGE", key, "SAMPLES", SAMPLES],
+    ]),
+  );
+  return keys.map((key, index) => {
+    const [type, ttlMs, bytes] = replies.slice(index * 3, index * 3 + 3);
+    return {
+      key: keyText(key),
+      type: Buffer.isBuffer(type) ? type.toString() : "none",
+      ttl_ms: typeof ttlMs === "number" && ttlMs >= 0 ? ttlMs : null,
+      size_bytes: typeof bytes === "number" ? bytes : null,
+    };
+  });
+}
+
+/** The answer of one command. @throws ReplyError when the engine refuses. */
+export async function only(cache: CacheConnection, command: Command): Promise<Reply> {
+  const [reply = null] = await cache.ask([command]);
+  if (reply instanceof ReplyError) throw reply;
+  return reply;
+}
+
+export function arrayOf(reply: Reply | undefined): Reply[] {
+  return Array.isArray(reply) ? reply : [];
+}

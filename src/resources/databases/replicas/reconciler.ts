@@ -1,0 +1,109 @@
+// Brings the read replicas of a cluster to their number and their spec. The cluster's own status does not depend on them.
+import type { Observation } from "../../../contracts/observation.ts";
+import type { PostgresSpec } from "../../../contracts/instance-spec.ts";
+import { failpoint } from "../../../lib/failpoint.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
+import { RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
+import { watchDeletion } from "../../shared/deletion-watch.ts";
+import { freePorts, PortsTaken } from "../../shared/ports.ts";
+import { isServed } from "../../shared/status.ts";
+import { specOf } from "../spec.ts";
+import { loadDatabaseCluster, type DatabaseClusterRow } from "../store.ts";
+import { replicaCountOf } from "./count.ts";
+import type { SideInstance } from "../side-instances.ts";
+import { eraseReplica, insertReplica } from "./store.ts";
+
+type Driver = ServedHost["driver"];
+
+/** How soon a cluster is looked at again that has no backup yet, or whose replica could not be started. */
+const PAUSE_MS = { noBackup: 1_000, failed: 5_000 };
+
+/** The reconciler of replicas; the id is that of their cluster. */
+export function reconcileReplicas(context: KindContext): Reconcile {
+  const { db, hosts } = context;
+  return async (id, signal) => {
+    const found = await loadDatabaseCluster(db, id);
+    if (found === null) return { result: "gone" };
+    // The cluster's own run removes them all.
+    if (found.status === "deleting") return { result: { settled: true } };
+    const { driver } = hosts.of(found.hostId);
+    const count = replicaCountOf(found);
+    await removeReplicas(context, driver, found.id, found.replicas.slice(count));
+    for (let missing = count - found.replicas.length; missing > 0; missing -= 1) await place(context, found);
+    const cluster = count === 0 ? null : await loadDatabaseCluster(db, id);
+    if (cluster === null || cluster.replicas.length === 0) return { result: { settled: true } };
+    const archive = await driver.archive(id);
+    if ((archive?.log?.earliestRestoreTime ?? null) === null) return again(PAUSE_MS.noBackup, null);
+    return await ensureAll(context, driver, cluster, signal);
+  };
+}
+
+/** Removes replicas, and forgets them. A replica that is gone already is only forgotten. */
+export async function removeReplicas(
+  { db }: Pick<KindContext, "db">,
+  driver: Driver,
+  clusterId: string,
+  replicas: readonly SideInstance[],
+): Promise<void> {
+  // The newest goes first, so that the addresses of the others stay the first of the list.
+  for (const { id } of replicas.toReversed()) {
+    await driver.remove(id);
+    await failpoint("replica.removed");
+    await db.begin((tx) => eraseReplica(tx, clusterId, id));
+  }
+}
+
+/** Gives another replica an address. */
+async function place({ db, hosts }: KindContext, cluster: DatabaseClusterRow): Promise<void> {
+  const id = newId("replica");
+  for await (const ports of freePorts(db, hosts.of(cluster.hostId))) {
+    try {
+      return await db.begin((tx) => insertReplica(tx, cluster, id, ports));
+    } catch (error) {
+      if (!(error instanceof PortsTaken)) throw error;
+    }
+  }
+}
+
+async function ensureAll(
+  context: KindContext,
+  driver: Driver,
+  cluster: DatabaseClusterRow,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const isOver = async () =>
+    ((await loadDatabaseCluster(context.db, cluster.id))?.status ?? "deleting") === "deleting";
+  const watch = watchDeletion(isOver, signal);
+  const ends = AbortSignal.any([signal, watch.deleted]);
+  try {
+    const seen = await Promise.all(
+      cluster.replicas.map((replica) => driver.ensure(replicaSpecOf(cluster, replica, context), ends)),
+    );
+    await failpoint("replica.ensured");
+    const failed = seen.find((each) => !isServed(each));
+    return failed === undefined ? { result: { settled: true } } : again(PAUSE_MS.failed, failed.lastError);
+  } catch (error) {
+    if (watch.deleted.aborted) return again(0, null);
+    throw error;
+  } finally {
+    watch.end();
+  }
+}
+
+function again(retryMs: number, lastError: Observation["lastError"]): Outcome {
+  return { result: { settled: false, retryMs, lastError, deadlineSeconds: RESTORE_DEADLINE_SECONDS } };
+}
+
+/** The spec of a replica: as its cluster's, but with an address of its own, and what is in the data comes with the log. */
+export function replicaSpecOf(
+  cluster: DatabaseClusterRow,
+  { id, port }: SideInstance,
+  context: Pick<KindContext, "vault">,
+): PostgresSpec {
+  const spec = specOf(cluster, context);
+  if (spec.kind === "mysql") throw new Error(`${cluster.id} cannot have replicas`);
+  const { origin: _origin, keepsLog: _keepsLog, ...shared } = spec;
+  return { ...shared, id, replicaOf: cluster.id, exposure: { ...spec.exposure, port }, databases: [] };
+}

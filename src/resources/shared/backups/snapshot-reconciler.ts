@@ -1,0 +1,92 @@
+// Makes and deletes the backups of snapshots. A run after a kill repeats the step; the driver finds what is done already.
+import type { Driver } from "../../../drivers/driver.ts";
+import { PublicError } from "../../../lib/errors.ts";
+import { failpoint } from "../../../lib/failpoint.ts";
+import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
+import type { Database } from "../../../store/database.ts";
+import type { KindContext } from "../../kind.ts";
+import { watchDeletion } from "../deletion-watch.ts";
+import { enqueueArchive } from "./archives.ts";
+import {
+  eraseSnapshots,
+  isDeleting,
+  loadSnapshot,
+  markCreating,
+  writeSnapshot,
+  type SnapshotRow,
+} from "./snapshots.ts";
+
+/** How long a backup that does not succeed is tried again. */
+const TRIED_MS = 60_000;
+
+/** The reconciler of snapshots. */
+export function reconcileSnapshot({ db, hosts }: Pick<KindContext, "db" | "hosts">): Reconcile {
+  return async (id, signal) => {
+    const row = await loadSnapshot(db, id);
+    if (row === undefined) return { result: "gone" };
+    const { driver } = hosts.of(row.hostId);
+    if (row.status === "deleting") return await remove(driver, row);
+    if (row.status === "available" || row.status === "failed") return { result: { settled: true } };
+    await markCreating(db, id);
+    await failpoint("snapshot.creating");
+    return await make(db, driver, row, signal);
+  };
+}
+
+async function make(db: Database, driver: Driver, row: SnapshotRow, signal: AbortSignal): Promise<Outcome> {
+  const { id, archiveId } = row;
+  const watch = watchDeletion(() => isDeleting(db, id), signal);
+  try {
+    const { storedBytes, completedAt } = await driver.backUp(
+      archiveId,
+      id,
+      AbortSignal.any([signal, watch.deleted]),
+    );
+    await failpoint("snapshot.made");
+    return {
+      result: { settled: true },
+      write: async (tx) => {
+        await enqueueArchive(tx, { id: archiveId, hostId: row.hostId });
+        await writeSnapshot(tx, row, { status: "available", storageBytes: storedBytes, completedAt });
+      },
+    };
+  } catch (error) {
+    if (watch.deleted.aborted) return { result: { settled: false, retryMs: 0, lastError: null } };
+    if (signal.aborted || !(await isFinal(driver, row, error))) throw error;
+    const reason = error instanceof PublicError ? error.message : "The backup could not be made.";
+    return {
+      result: { settled: true },
+      write: async (tx) => {
+        await enqueueArchive(tx, { id: archiveId, hostId: row.hostId });
+        await writeSnapshot(tx, row, { status: "failed", error: reason });
+      },
+    };
+  } finally {
+    watch.end();
+  }
+}
+
+/** Whether to give up: the driver can be reached, and has refused the backup for a while. */
+async function isFinal(
+  driver: Driver,
+  { archiveId, createdAt }: SnapshotRow,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof PublicError) || Date.now() < Date.parse(createdAt) + TRIED_MS) return false;
+  return await driver.observe(archiveId).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function remove(driver: Driver, row: SnapshotRow): Promise<Outcome> {
+  await driver.deleteBackup(row.archiveId, row.id);
+  await failpoint("snapshot.removed");
+  return {
+    result: "gone",
+    write: async (tx) => {
+      await enqueueArchive(tx, { id: row.archiveId, hostId: row.hostId });
+      await eraseSnapshots(tx, [row]);
+    },
+  };
+}

@@ -1,0 +1,198 @@
+// The pages of databases, WebSocket clusters and settings in a real browser: what they show is used with real clients.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Client } from "pg";
+import Pusher from "pusher";
+import type { TestBrowser } from "../../support/clients/chromium.ts";
+import { ConsolePage } from "../../support/console/console-page.ts";
+import { makeOwner } from "../../support/console/sign-in.ts";
+import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
+import { type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
+
+let served: TestConsole;
+let pilvi: TestPilvi;
+let chromium: TestBrowser;
+let window: ConsolePage;
+const faults: string[] = [];
+
+beforeAll(async () => {
+  served = await startConsole();
+  ({ pilvi, chromium } = served);
+  window = await ConsolePage.open(chromium, pilvi.url, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await makeOwner(window, pilvi);
+}, CONSOLE_START_MS);
+
+afterAll(async () => await served.close());
+
+async function heading(name: string, { page } = window): Promise<void> {
+  await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
+}
+
+/** The text that the button with this name copies. */
+async function copied(label: string): Promise<string> {
+  await window.page
+    .getByRole("button", { name: `Copy ${label}`, exact: true })
+    .first()
+    .click();
+  return String(await window.page.evaluate("navigator.clipboard.readText()"));
+}
+
+test("a database cluster is made, its address works, and a database is added to it", async () => {
+  await window.goto("/databases/new");
+  await heading("Create database cluster");
+  await window.page.getByLabel("Name").fill("orders");
+  faults.push(...(await window.faultsInAllLooks("database-create")));
+  await window.page.getByRole("button", { name: "Create database cluster" }).click();
+  await heading("orders");
+  await window.page.locator('header [data-status="available"]').waitFor({ timeout: 60_000 });
+  await window.page.getByText("main", { exact: true }).waitFor();
+  const client = new Client({ connectionString: await copied("url") });
+  await client.connect();
+  expect((await client.query("select current_database() as name")).rows).toEqual([{ name: "main" }]);
+  await client.end();
+  await window.page.getByLabel("Name of a new database").fill("reports");
+  await window.page.getByRole("button", { name: "Add" }).click();
+  await window.page.locator("li", { hasText: "reports" }).locator('[data-status="available"]').waitFor();
+  faults.push(...(await window.faultsInAllLooks("database")));
+});
+
+test("a setting of a database cluster is changed, and a wrong value is said at its field", async () => {
+  const field = window.page.getByLabel("Suspend seconds");
+  await field.fill("-5");
+  await window.page.getByRole("button", { name: "Save" }).click();
+  await until("the fault is shown", async () => (await field.getAttribute("aria-invalid")) === "true");
+  await field.fill("600");
+  await window.page.getByRole("button", { name: "Save" }).click();
+  await until("the change is in force", async () => {
+    const { body } = await pilvi.api<{ data: { attributes: { config: { suspend_seconds: number } } }[] }>(
+      "GET",
+      "/databases/clusters",
+    );
+    return body.data[0]?.attributes.config.suspend_seconds === 600;
+  });
+});
+
+test("a WebSocket cluster is made, and its application's credentials publish", async () => {
+  await window.goto("/websockets/new");
+  await heading("Create WebSocket cluster");
+  await window.page.getByLabel("Name").fill("chat");
+  faults.push(...(await window.faultsInAllLooks("websocket-create")));
+  await window.page.getByRole("button", { name: "Create WebSocket cluster" }).click();
+  await heading("chat");
+  await window.page.locator('header [data-status="available"]').waitFor({ timeout: 60_000 });
+  await window.page.getByRole("button", { name: "Laravel .env" }).click();
+  const settings = new Map(
+    (await copied("Laravel .env snippet")).split("\n").map((line) => line.split("=") as [string, string]),
+  );
+  const setting = (name: string) => settings.get(`PUSHER_${name}`) ?? "";
+  const pusher = new Pusher({
+    appId: setting("APP_ID"),
+    key: setting("APP_KEY"),
+    secret: setting("APP_SECRET"),
+    host: setting("HOST"),
+    port: setting("PORT"),
+    useTLS: false,
+  });
+  expect((await pusher.trigger("news", "greeting", {})).status).toBe(200);
+  await window.page.getByLabel("Name of a new application").fill("second");
+  await window.page.getByRole("button", { name: "Add" }).click();
+  await window.page.getByRole("heading", { name: "Application second" }).waitFor();
+  faults.push(...(await window.faultsInAllLooks("websocket")));
+});
+
+test("a token is made, shown once, works as far as its abilities go, and is revoked", async () => {
+  await window.goto("/settings/tokens");
+  await heading("Tokens");
+  await window.page.getByLabel("Name").fill("deployment");
+  await window.page.getByLabel("caches:read", { exact: true }).check();
+  await window.page.getByRole("button", { name: "Make the token" }).click();
+  await window.page.getByRole("heading", { name: "The token deployment" }).waitFor();
+  const token = await copied("token");
+  const read = async (path: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${pilvi.url}/api${path}`, { headers })).status;
+  };
+  expect([await read("/caches"), await read("/websocket-servers")]).toEqual([200, 403]);
+  faults.push(...(await window.faultsInAllLooks("tokens")));
+  await window.goto("/settings/tokens");
+  await window.page.getByRole("button", { name: "Revoke deployment" }).click();
+  await window.page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await until("the token is refused", async () => (await read("/caches")) === 401);
+  expect(await window.page.getByText(token).count()).toBe(0);
+});
+
+test("an invitation makes a viewer, who sees resources without credentials and can create nothing", async () => {
+  await window.goto("/settings/members");
+  await heading("Members");
+  await window.page.getByLabel("Role", { exact: true }).selectOption("viewer");
+  await window.page.getByRole("button", { name: "Make an invitation" }).click();
+  await window.page.getByRole("button", { name: "Copy invitation link" }).waitFor();
+  const { pathname, hash } = new URL(await copied("invitation link"));
+  faults.push(...(await window.faultsInAllLooks("members")));
+
+  const viewer = await ConsolePage.open(chromium, pilvi.url);
+  await viewer.goto(pathname + hash);
+  await heading("You are invited", viewer);
+  faults.push(...(await viewer.faultsInAllLooks("invitation")));
+  await viewer.page.getByLabel("Your name").fill("Bob <b>");
+  await viewer.page.getByLabel("E-mail").fill("bob@example.com");
+  await viewer.page.getByLabel("Password").fill("another good password");
+  await viewer.page.getByRole("button", { name: "Accept" }).click();
+  await heading("Overview", viewer);
+  await viewer.page.getByRole("link", { name: /^orders / }).click();
+  await heading("orders", viewer);
+  await viewer.page.getByText("Your role does not show credentials.").waitFor();
+  expect(await viewer.page.getByRole("link", { name: "Query", exact: true }).count()).toBe(0);
+  expect(await viewer.page.getByRole("button", { name: "Delete this database cluster" }).count()).toBe(0);
+  await viewer.goto(`${new URL(viewer.page.url()).pathname}/query`);
+  await viewer.page.getByText("Your role runs no statements").waitFor();
+  await viewer.goto("/caches");
+  await viewer.page.getByText("No caches yet").waitFor();
+  expect(await viewer.page.getByRole("link", { name: "Create cache" }).count()).toBe(0);
+  const pages = viewer.page.getByRole("navigation", { name: "Main" });
+  await pages.getByRole("link", { name: "Usage" }).waitFor();
+  expect(await pages.getByRole("link", { name: "Activity" }).count()).toBe(0);
+  await viewer.page.keyboard.press("Control+k");
+  await viewer.page.getByRole("combobox").fill("ctivity");
+  await viewer.page.getByText("Nothing has this name.").waitFor();
+  await viewer.page.keyboard.press("Escape");
+  await viewer.goto("/activity");
+  await viewer.page.getByText("Your role does not show activity").waitFor();
+  await viewer.goto("/usage");
+  await viewer.page.getByRole("region", { name: "Usage by resource" }).getByText("orders").waitFor();
+  await viewer.close();
+
+  await window.goto("/settings/members");
+  await window.page.getByText("Bob <b>", { exact: true }).waitFor();
+});
+
+test("the overview shows the newest resources and what happened last", async () => {
+  await window.goto("/");
+  await window.page.getByRole("link", { name: /^orders / }).waitFor();
+  await window.page.getByRole("link", { name: /^chat / }).waitFor();
+  await window.page.getByRole("heading", { name: "Latest events" }).waitFor();
+  faults.push(...(await window.faultsInAllLooks("overview")));
+});
+
+test("a user sees the own sessions and changes the password", async () => {
+  await window.goto("/settings/account");
+  await heading("Account");
+  await window.page.getByText("this session").waitFor();
+  await window.page.getByLabel("Present password").fill("not the password");
+  await window.page.getByLabel("New password").fill("a new good password");
+  await window.page.getByRole("button", { name: "Change the password" }).click();
+  await until("the fault is shown", async () => {
+    return (await window.page.getByLabel("Present password").getAttribute("aria-invalid")) === "true";
+  });
+});
+
+test("axe-core finds no fault in any page, theme and width", () => {
+  expect(faults).toEqual([]);
+});
+
+test("no page asks another host or writes an error", () => {
+  expect(window.foreign).toEqual([]);
+  // A browser writes every answer 401, 404 and 422 into its console.
+  expect(window.errors.filter((error) => !error.startsWith("Failed to load resource"))).toEqual([]);
+});

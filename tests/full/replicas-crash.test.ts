@@ -1,0 +1,29 @@
+// The whole crash matrix of read replicas: making, feeding and deleting, stopped at every step, with every victim.
+import { afterAll, beforeAll, test } from "bun:test";
+import {
+  begin,
+  end,
+  FEEDING,
+  interruptDeletion,
+  interruptFeed,
+  interruptLife,
+  LIVES,
+  makeReplica,
+} from "../crash/replicas.ts";
+
+beforeAll(begin, 300_000);
+afterAll(end);
+
+test.each(LIVES)(
+  "a replica at %s survives a kill of the %s, and its deletion at %s one of the %s",
+  interruptLife,
+);
+
+test("a replica is made without a kill", makeReplica);
+
+test.each(FEEDING)("a replica at %s survives a kill of the %s", interruptFeed);
+
+test(
+  "the deletion of a cluster takes its replica along after a kill of the control plane",
+  interruptDeletion,
+);
