@@ -17,6 +17,9 @@ const SETTLE_MS = 2000;
 /** How long a stopped process or its cleanup may take on a busy machine before the process counts as left behind. */
 const LEFT_BEHIND_MS = 20_000;
 const STOP_MS = 5000;
+/** A job without output for so long hangs: no test may take longer. */
+const MAX_SILENT_MS = 11 * 60_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Each worker has ports of its own; see tests/support/pilvi/ports.ts. */
 const MAX_WORKERS = 4;
@@ -59,7 +62,6 @@ async function main() {
   if (programs.code !== 0) return report({ passed: 0, failed: 1 });
   if (programs.output !== "") process.env.PATH = `${process.env.PATH}:${programs.output}`;
 
-  const root = reachableFolder("pilvi-test-");
   const template = reachableFolder("pilvi-template-");
   try {
     const made = await run(bun, ["tests/support/pilvi/make-template.ts", template], {
@@ -67,11 +69,9 @@ async function main() {
     });
     if (made.code !== 0) return report({ passed: 0, failed: 1 });
     process.env.PILVI_TEST_TEMPLATE = template;
-    const { passed, failed } = await runTests(bun, root);
-    const isClean = await cleanUp(root);
-    report({ passed, failed: failed + (isClean ? 0 : 1) });
+    report(await runTests(bun));
   } finally {
-    for (const folder of [root, template]) rmSync(folder, { recursive: true, force: true });
+    rmSync(template, { recursive: true, force: true });
   }
 }
 
@@ -91,13 +91,13 @@ function stop() {
 }
 
 /** Runs several jobs at a time; a job that has ended makes room for the next. */
-async function runTests(bun, root) {
+async function runTests(bun) {
   const jobs = jobsOf(testFiles());
   if (jobs.length === 0 || stopping.signal.aborted) return { passed: 0, failed: 1 };
   const total = { passed: 0, failed: 0 };
   const worker = async (_, index) => {
     for (let job = jobs.shift(); job !== undefined && !stopping.signal.aborted; job = jobs.shift()) {
-      const { passed, failed } = await runJob(bun, root, job, index);
+      const { passed, failed } = await runJob(bun, job, index);
       total.passed += passed;
       total.failed += failed;
     }
@@ -142,24 +142,36 @@ function groupBy(items, keyOf) {
   return groups;
 }
 
+/** Runs a job in a folder of its own, where nothing may be left. */
+async function runJob(bun, files, worker) {
+  const name = files.length === 1 ? files[0] : dirname(files[0]);
+  const root = reachableFolder("pilvi-test-");
+  try {
+    const { passed, failed } = await runFiles(bun, root, { files, name, worker });
+    const isClean = await cleanUp(root, name);
+    return { passed, failed: failed + (isClean ? 0 : 1) };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
 /** Shows the output of a job when it has ended, so that the outputs of simultaneous jobs do not mix. */
-async function runJob(bun, root, files, worker) {
+async function runFiles(bun, root, { files, name, worker }) {
   const startedMs = Date.now();
   const colors = process.stderr.isTTY ? { FORCE_COLOR: "1" } : {};
-  const { code, output } = await run(bun, ["test", "--timeout", String(TEST_TIMEOUT_MS), ...files], {
+  const { code, output, isHung } = await run(bun, ["test", "--timeout", String(TEST_TIMEOUT_MS), ...files], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...colors, PILVI_TEST_ROOT: root, PILVI_TEST_WORKER: String(worker) },
     isIdle: true,
+    maxSilentMs: MAX_SILENT_MS,
   });
   const passed = lastCount(output, "pass");
   const failed = lastCount(output, "fail");
   // A runner that crashed, an error outside a test and a run without tests have no failed test to show.
   const hasHiddenFailure = failed === 0 && (code !== 0 || passed === 0);
-  const name = files.length === 1 ? files[0] : dirname(files[0]);
   const seconds = ((Date.now() - startedMs) / 1000).toFixed(1);
-  process.stderr.write(
-    `${output.trimEnd()}\n${name}: ${hasHiddenFailure ? "failed" : "ended"} after ${seconds} s\n\n`,
-  );
+  const end = isHung ? "hung, and was killed," : hasHiddenFailure ? "failed" : "ended";
+  process.stderr.write(`${output.trimEnd()}\n${name}: ${end} after ${seconds} s\n\n`);
   if (hasHiddenFailure || failed > 0)
     failures.push(...failuresOf(output).map((failure) => `${name}\n${failure}`));
   return { passed, failed: hasHiddenFailure ? 1 : failed };
@@ -189,29 +201,36 @@ function filesBelow(folder) {
   });
 }
 
-/** Runs a program to its end, showing its output as it comes. */
-function run(program, args, options) {
+/** Runs a program to its end, showing its output as it comes, and kills it when it is silent for too long. */
+function run(program, args, { maxSilentMs, ...options }) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: checkoutDir, ...options });
     running.add(child);
     let output = "";
+    let isHung = false;
+    const silence = setTimeout(() => {
+      isHung = true;
+      child.kill("SIGKILL");
+    }, maxSilentMs ?? MAX_TIMER_MS);
     for (const [from, to] of [
       [child.stdout, process.stdout],
       [child.stderr, process.stderr],
     ]) {
       from?.on("data", (chunk) => {
         output += chunk;
+        silence.refresh();
         if (!options.isIdle) to.write(chunk);
       });
     }
     child.on("error", reject);
     child.on("exit", async (code) => {
+      clearTimeout(silence);
       // A process that was left behind may hold the pipes open for ever, so the wait for their end is bounded.
       await Promise.race([once(child, "close"), sleep(SETTLE_MS)]);
       child.stdout?.destroy();
       child.stderr?.destroy();
       running.delete(child);
-      resolve({ code, output });
+      resolve({ code, output, isHung });
     });
   });
 }
@@ -222,18 +241,27 @@ function lastCount(output, word) {
   return last === undefined ? 0 : Number(last[1]);
 }
 
-/** Lists and removes the leftovers of the tests; false when there were any. */
-async function cleanUp(root) {
+/** Lists and removes the leftovers of a job; false when there were any. */
+async function cleanUp(root, name) {
   const untilMs = Date.now() + LEFT_BEHIND_MS;
   while (processesAt(root).length > 0 && Date.now() < untilMs) await sleep(50);
   const processes = processesAt(root);
   for (const { pid, command } of processes) {
-    failures.push(`left behind: process ${pid}: ${command}`);
-    process.kill(pid, "SIGKILL");
+    failures.push(`${name} left a process behind: ${pid}: ${command}`);
+    kill(pid);
   }
   const files = readdirSync(root);
-  failures.push(...files.map((file) => `left behind: ${join(root, file)}`));
+  failures.push(...files.map((file) => `${name} left a file behind: ${join(root, file)}`));
   return processes.length + files.length === 0;
+}
+
+/** The process may have ended by itself meanwhile. */
+function kill(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
 }
 
 function report({ passed, failed }) {
