@@ -1,6 +1,6 @@
 // Builds the web console into a folder: scripts, style and page, with compressed copies. Run as a program, it takes the
 // folder as its argument, or the place where `pilvi up` looks first.
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { setPriority } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -9,7 +9,8 @@ import { Scanner } from "@tailwindcss/oxide";
 import { messageOf, Refusal } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
-import { BUILDS_DIR, buildName, pageFolders } from "./sources.ts";
+import { besides, buildsFolder, nameBuild } from "../program/kept-builds.ts";
+import { consoleName, pageFolders } from "./sources.ts";
 
 const SOURCE = join(CHECKOUT_DIR, "src/console");
 /** The API and the engines come first while Pilvi starts. */
@@ -27,18 +28,17 @@ interface BuiltFile {
 export async function buildConsole(folder: string): Promise<void> {
   const built = await Promise.all([buildScripts(), buildThemeStart(), buildStyle()]);
   const files = built.flat();
-  const temporary = `${folder}.${process.pid}`;
+  const temporary = besides(folder);
   mkdirSync(join(temporary, "assets"), { recursive: true });
   try {
     for (const { name, content } of files) await write(join(temporary, "assets", name), content);
     await write(join(temporary, "index.html"), Buffer.from(indexPage(files.map(({ name }) => name))));
     await failpoint("console.written");
     for (const each of [temporary, join(temporary, "assets")]) chmodSync(each, 0o755);
-    renameSync(temporary, folder);
+    nameBuild(temporary, folder);
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
-    // Another start may have built the same folder meanwhile.
-    if (!existsSync(folder)) throw error;
+    throw error;
   }
 }
 
@@ -126,7 +126,7 @@ function removeAbandoned(folder: string): void {
 }
 
 if (import.meta.main) {
-  const [folder = join(BUILDS_DIR, buildName())] = process.argv.slice(2);
+  const [folder = join(buildsFolder("console"), consoleName())] = process.argv.slice(2);
   setPriority(LOW_PRIORITY);
   try {
     removeAbandoned(folder);

@@ -1,26 +1,13 @@
 // Puts the built web console into the data directory, from where the control plane serves it as a user who cannot read
 // the checkout. Every build is kept beside the packages, so that only changed sources are built.
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CURRENT_FILE } from "../../api/http/console-files.ts";
 import { messageOf } from "../../lib/errors.ts";
 import { replaceFile } from "../../lib/files.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
-import { BUILDS_DIR, buildName } from "./sources.ts";
-
-/** Builds of other sources that are kept, for a change back. */
-const KEPT_BUILDS = 3;
+import { buildsFolder, placeBuild, isWritable, pruneBuilds } from "../program/kept-builds.ts";
+import { consoleName } from "./sources.ts";
 
 /** A console that is being built; the control plane serves the rest meanwhile. */
 export interface Publication {
@@ -63,12 +50,13 @@ export function publishConsole(dataDir: string, complain: (text: string) => void
 }
 
 function publish(dataDir: string, fail: (error: unknown) => void): Publication {
-  const name = buildName();
+  const name = consoleName();
   const home = consoleFolder(dataDir);
   mkdirSync(home, { recursive: true });
   // The control plane reads it as a user of its own.
   chmodSync(home, 0o755);
-  const builds = buildsFolder(home);
+  // The data directory keeps the builds of a checkout that cannot be written.
+  const builds = isWritable(buildsFolder("console")) ? buildsFolder("console") : home;
   if (existsSync(join(home, name)) || existsSync(join(builds, name))) {
     place(join(builds, name), home, name);
     return DONE;
@@ -91,7 +79,7 @@ function build({ builds, home, name, fail }: Build): Publication {
     if (isStopping) return;
     if ((await child.exited) !== 0) throw new Error(reasonOf(output, child.signalCode));
     place(join(builds, name), home, name);
-    prune(builds, name);
+    pruneBuilds(builds, [name, CURRENT_FILE]);
   };
   return {
     finished: finish().catch(fail),
@@ -110,37 +98,11 @@ function reasonOf(output: string, signal: NodeJS.Signals | number | null): strin
   return `Its build ended early (${signal ?? "without a reason"}). Start Pilvi again to build it anew.`;
 }
 
-/** Beside the packages, or in the data directory where the checkout cannot be written. */
-function buildsFolder(home: string): string {
-  try {
-    mkdirSync(BUILDS_DIR, { recursive: true });
-    accessSync(BUILDS_DIR, constants.W_OK);
-    return BUILDS_DIR;
-  } catch {
-    return home;
-  }
-}
-
-/** Copied aside and then renamed; only then the control plane is to serve it. */
+/** The control plane is to serve a build when it is there as a whole. */
 function place(built: string, home: string, name: string): void {
-  const target = join(home, name);
-  if (!existsSync(target)) {
-    const temporary = `${target}.${process.pid}`;
-    cpSync(built, temporary, { recursive: true });
-    renameSync(temporary, target);
-  }
+  placeBuild(built, join(home, name));
   replaceFile(join(home, CURRENT_FILE), name, 0o644);
   for (const each of readdirSync(home)) {
     if (each !== name && each !== CURRENT_FILE) rmSync(join(home, each), { recursive: true, force: true });
   }
-}
-
-/** Removes all but the latest builds, and with them what killed builds left. */
-function prune(builds: string, name: string): void {
-  const old = readdirSync(builds)
-    .filter((each) => each !== name && each !== CURRENT_FILE)
-    .map((each) => ({ each, builtAt: statSync(join(builds, each)).mtimeMs }))
-    .sort((a, b) => b.builtAt - a.builtAt)
-    .slice(KEPT_BUILDS);
-  for (const { each } of old) rmSync(join(builds, each), { recursive: true, force: true });
 }

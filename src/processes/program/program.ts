@@ -1,17 +1,18 @@
 // The program that the processes run: Bun and the built code, in the data directory, where every user can read them.
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { sha256Hex } from "../../lib/secrets.ts";
 import { Refusal } from "../../lib/errors.ts";
+import { CHECKOUT_DIR } from "./checkout.ts";
+import {
+  besides,
+  buildName,
+  buildsFolder,
+  isWritable,
+  linkOrCopy,
+  nameBuild,
+  placeBuild,
+  pruneBuilds,
+} from "./kept-builds.ts";
 
 /** The files that start a process of Pilvi. */
 export interface Program {
@@ -33,26 +34,37 @@ const ENTRIES = {
   realtime: "realtime.js",
 };
 
+const SOURCES = ["src", "migrations"].map((folder) => join(CHECKOUT_DIR, folder));
+
 /** Set for tests: builds the fail points in. */
 const WITH_FAILPOINTS = process.env.PILVI_FAILPOINT_DIR !== undefined;
 
-/** Builds the program, unless the same program is there already, and removes earlier programs. Takes about 0.1 s. */
+/** Builds the program, unless the same sources were built before, and removes earlier programs. */
 export async function ensureProgram(dataDir: string): Promise<Program> {
   // Once built, the program has no sources to build from.
   if (!import.meta.path.endsWith(".ts")) return programIn(import.meta.dir, process.execPath);
   const home = join(dataDir, "program");
   mkdirSync(home, { recursive: true });
   const bun = join(home, `bun-${Bun.version}`);
-  const built = await build();
-  const name = sha256Hex(built.hashes).slice(0, 16);
+  const name = buildName(SOURCES, `fail points: ${WITH_FAILPOINTS}`);
   const folder = join(home, name);
-  if (!existsSync(folder)) await write(built.outputs, folder);
+  if (!existsSync(folder)) await placeProgram(folder, name);
   if (!existsSync(bun)) placeBun(bun);
   for (const each of readdirSync(home)) {
     if (each !== name && each !== `bun-${Bun.version}`)
       rmSync(join(home, each), { recursive: true, force: true });
   }
   return programIn(folder, bun);
+}
+
+/** Every data directory of a checkout that can be written has a copy of the same build. */
+async function placeProgram(folder: string, name: string): Promise<void> {
+  const builds = buildsFolder("program");
+  if (!isWritable(builds)) return await build(folder);
+  const built = join(builds, name);
+  if (!existsSync(built)) await build(built);
+  pruneBuilds(builds, [name]);
+  placeBuild(built, folder);
 }
 
 function programIn(folder: string, bun: string): Program {
@@ -66,14 +78,20 @@ function programIn(folder: string, bun: string): Program {
   };
 }
 
-async function build() {
+/** Builds all scripts into the folder; another start may have made the same folder meanwhile. */
+async function build(folder: string): Promise<void> {
   const results = await Promise.all([
     buildEntry("main.ts", ENTRIES.main),
     buildEntry("processes/commands/gateway-main.ts", ENTRIES.gateway),
     buildEntry("processes/commands/keeper-main.ts", ENTRIES.keeper),
     buildEntry("realtime/main.ts", ENTRIES.realtime),
   ]);
-  return { outputs: results.flatMap(({ outputs }) => outputs), hashes: await hashesOf(results) };
+  const temporary = besides(folder);
+  for (const output of results.flatMap(({ outputs }) => outputs))
+    await Bun.write(join(temporary, output.path), output);
+  for (const each of readdirSync(temporary)) chmodSync(join(temporary, each), 0o644);
+  chmodSync(temporary, 0o755);
+  nameBuild(temporary, folder);
 }
 
 /** Each script is built by itself, so that a realtime server or the gateway loads nothing but its own code. */
@@ -90,35 +108,9 @@ async function buildEntry(source: string, name: string): Promise<Bun.BuildOutput
   return result;
 }
 
-async function hashesOf(results: Bun.BuildOutput[]): Promise<string> {
-  const contents = await Promise.all(
-    results.flatMap(({ outputs }) =>
-      outputs.map(
-        async (output) =>
-          `${output.path} ${output.hash} ${sha256Hex(new Uint8Array(await output.arrayBuffer()))}`,
-      ),
-    ),
-  );
-  return contents.join("\n");
-}
-
-/** Written aside and then renamed, so that a kill leaves no half-written program under the name. */
-async function write(outputs: Bun.BuildArtifact[], folder: string): Promise<void> {
-  const temporary = `${folder}.${process.pid}`;
-  for (const output of outputs) await Bun.write(join(temporary, output.path), output);
-  for (const each of readdirSync(temporary)) chmodSync(join(temporary, each), 0o644);
-  chmodSync(temporary, 0o755);
-  renameSync(temporary, folder);
-}
-
-/** A link costs no space; a copy does where the data directory is on another disk. */
 function placeBun(path: string): void {
-  const temporary = `${path}.${process.pid}`;
-  try {
-    linkSync(process.execPath, temporary);
-  } catch {
-    copyFileSync(process.execPath, temporary);
-  }
+  const temporary = besides(path);
+  linkOrCopy(process.execPath, temporary);
   chmodSync(temporary, 0o755);
   renameSync(temporary, path);
 }
