@@ -78,7 +78,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.get("/healthz", aliveProbe);
   app.get("/readyz", readyProbe(db, options.readiness, log));
   app.get("/metrics", metricsPage(db, metrics, log, !options.isPublic));
-  app.route("/", docsRoutes(openApiDocument(operations)));
+  app.route(
+    "/",
+    docsRoutes(() => openApiDocument(operations)),
+  );
   app.route("/", consoleRoutes(new ConsoleFiles(options.consoleDir)));
   return {
     fetch: (request, caller = {}) => app.fetch(request, caller),

@@ -44,13 +44,18 @@ const pages: Page[] = [
   ["/docs/start.js", "text/javascript; charset=utf-8", () => startScript],
 ];
 
-/** The routes of the documentation. */
-export function docsRoutes(document: OpenApiDocument): Hono<RequestNotes> {
+/**
+ * The routes of the documentation.
+ * @param makeDocument is called for the first reader: the document takes a tenth of a second, which a start can spare.
+ */
+export function docsRoutes(makeDocument: () => OpenApiDocument): Hono<RequestNotes> {
   const app = new Hono<RequestNotes>();
+  let document: OpenApiDocument | undefined;
   app.get("/openapi.json", (context) => {
     context.set("route", "/openapi.json");
     // The address that the client used works for that client.
     const { origin } = urlOf(context.req.raw);
+    document ??= makeDocument();
     return context.json({ ...document, servers: [{ url: origin + API_ROOT }] });
   });
   for (const [path, contentType, body] of pages) {
