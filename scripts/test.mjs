@@ -8,7 +8,7 @@ import { cpus, tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { failuresOf, withoutColors } from "./failures.mjs";
-import { processesAt } from "./processes-at.mjs";
+import { processesAt, stateOf } from "./processes-at.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript, SetupError } from "./setup.mjs";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -210,6 +210,7 @@ function run(program, args, { maxSilentMs, ...options }) {
     let isHung = false;
     const silence = setTimeout(() => {
       isHung = true;
+      output += `\nsilent for ${maxSilentMs / 1000} s; ${stateOf(child.pid)}\n`;
       child.kill("SIGKILL");
     }, maxSilentMs ?? MAX_TIMER_MS);
     for (const [from, to] of [

@@ -8,14 +8,15 @@ const [FIRST, FIRST_OF_INSTANCES] = [10_000, 20_000];
 /** How many ports this process has been given; the first mostly differs from that of the process before. */
 let given = process.pid;
 
-/** A port without a listener. */
+/** A port without a listener. @throws Error when none can be had, as in a process without free descriptors. */
 export function freePort(): number {
   const [first, count] = ownPorts(FIRST);
-  for (;;) {
+  for (let tries = 0; tries < count; tries++) {
     given += 1;
     const port = first + (given % count);
     if (isFree(port)) return port;
   }
+  throw new Error(`none of the ${count} ports from ${first} on is free`);
 }
 
 /** The ports that a Pilvi gives to its instances, in the form of `PILVI_PORT_RANGE`. */
