@@ -31,11 +31,11 @@ export interface TestBrowser {
 }
 
 /**
- * Starts a browser; the first call on a machine without a browser takes some 20 s, since it is fetched.
+ * Starts a browser, which a run by hand may have to fetch first.
  * @throws Error when the machine has none and its distribution has no package that can be unpacked.
  */
 export async function startChromium(): Promise<TestBrowser> {
-  const { executablePath, libraries } = await find();
+  const { executablePath, libraries } = await ensureChromium();
   const home = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-chromium-"));
   const env = { PATH: process.env.PATH ?? "", HOME: home, TMPDIR: home, LD_LIBRARY_PATH: libraries };
   const browser = await chromium.launch({ executablePath, args: ARGUMENTS, env });
@@ -48,7 +48,8 @@ export async function startChromium(): Promise<TestBrowser> {
   };
 }
 
-async function find(): Promise<{ executablePath: string; libraries: string }> {
+/** Finds the browser, after it was fetched where the machine has none, which takes some 20 s. */
+export async function ensureChromium(): Promise<{ executablePath: string; libraries: string }> {
   const installed = ["chromium", "google-chrome"]
     .map((name) => Bun.which(name))
     .find((path) => path !== null);

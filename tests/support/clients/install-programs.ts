@@ -5,6 +5,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../../src/lib/errors.ts";
+import { ensureChromium } from "./chromium.ts";
 import { PHP_EXTENSIONS, PHP_HOME, phpProgram, PROGRAMS_HOME } from "./programs.ts";
 import { unpackPackages } from "./unpack-packages.ts";
 
@@ -72,3 +73,6 @@ if (phpProgram() === null) {
     process.stderr.write(`There is no PHP for the tests: ${messageOf(error)}\n`),
   );
 }
+
+// Several tests would fetch it at the same time otherwise.
+await ensureChromium();

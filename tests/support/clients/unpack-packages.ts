@@ -18,14 +18,14 @@ export async function unpackPackages(
 ): Promise<void> {
   const os = readOsRelease();
   const work = await mkdtemp(join(tmpdir(), "pilvi-programs-"));
-  const unfinished = `${home}.tmp`;
+  // Runs by hand may fetch the same packages at the same time.
+  const unfinished = `${home}.${process.pid}`;
   try {
     const release = os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "";
     const apt = await Apt.create(join(work, "apt"), distributionSources(await readSystemSources(), release));
     await apt.update();
     const wanted = await apt.resolve(packages);
     await apt.download(wanted);
-    await rm(unfinished, { recursive: true, force: true });
     await mkdir(unfinished, { recursive: true });
     for (const each of wanted)
       await mustRun(["dpkg-deb", "--extract", apt.archiveOf(each), unfinished], work);
@@ -33,6 +33,6 @@ export async function unpackPackages(
     await rm(home, { recursive: true, force: true });
     await rename(unfinished, home);
   } finally {
-    await rm(work, { recursive: true, force: true });
+    for (const folder of [work, unfinished]) await rm(folder, { recursive: true, force: true });
   }
 }
