@@ -2,8 +2,15 @@
 // end, and nothing is left over.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
-import { createCluster, deleteCluster, startDatabases, untilCluster } from "../support/pilvi/databases.ts";
+import {
+  createCluster,
+  deleteCluster,
+  startDatabases,
+  untilCluster,
+  type ClusterDocument,
+} from "../support/pilvi/databases.ts";
 import { Failpoints, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { runPilvi } from "../support/pilvi/program.ts";
 import {
   beginRefresh,
   clone,
@@ -125,4 +132,32 @@ test("a clone that sleeps gets the data, and is deleted with the refresh that is
   await pilvi.api("POST", `/databases/clusters/${made.id}/refresh`, {});
   await deleteCluster(pilvi, made.id);
   await untilStagesAreGone(pilvi);
+});
+
+test("the command gives a clone the data of an instant, and names instants that there are not", async () => {
+  const config = { retention_days: 1, suspend_seconds: 0 };
+  const parent = await createCluster(pilvi, { name: "ledger", config });
+  await run(parent, "create table entries as select 1 as id");
+  const read = async () =>
+    (await pilvi.api<ClusterDocument>("GET", `/databases/clusters/${parent.id}`)).body.data;
+  await until(
+    "the first backup is there",
+    async () => (await read()).attributes.earliest_restore_time !== "",
+  );
+  const made = await clone(pilvi, parent.id);
+  await run(parent, "insert into entries values (2)");
+  const at = String(await run(parent, "select to_json(clock_timestamp())"));
+  await run(parent, "truncate entries");
+  await until(
+    "the log reaches the instant",
+    async () => Date.parse((await read()).meta.backup?.latest_restore_time ?? "") > Date.parse(at),
+  );
+  const command = ["databases", "refresh", made.id, "--wait", "--at"];
+  expect((await runPilvi([...command, at], pilvi.env)).code).toBe(0);
+  const entries = "select string_agg(id::text, ',' order by id) from entries";
+  expect(await run(made, entries)).toBe("1,2");
+  const refused = await runPilvi([...command, "3 days ago"], pilvi.env);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain("restore_time");
+  expect(await run(made, entries)).toBe("1,2");
 });

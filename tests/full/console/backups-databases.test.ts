@@ -24,6 +24,7 @@ import {
   untilCluster,
 } from "../../support/pilvi/databases.ts";
 import { Failpoints, type TestPilvi } from "../../support/pilvi/pilvi.ts";
+import { clone } from "../../support/pilvi/refreshes.ts";
 
 const failpoints = new Failpoints();
 let served: TestConsole;
@@ -161,6 +162,30 @@ test("a deleted cluster is brought back under its name, until its backups are de
   await button(window, "Delete the backups of orders").click();
   await inDialog(window, "Delete").click();
   await button(window, "Bring back orders").waitFor({ state: "hidden" });
+});
+
+test("a clone gets the data of its parent again by its button, after a question", async () => {
+  const parent = await createCluster(pilvi, { name: "catalog" });
+  await run(parent, "create table books as select generate_series(1, 3) as id");
+  const made = await clone(pilvi, parent.id);
+  await run(parent, "insert into books values (4)");
+  await run(made, "delete from books");
+  await window.goto(`/databases/${made.id}`);
+  failpoints.arm("refresh.built");
+  await button(window, "Refresh").click();
+  await inDialog(window, "Refresh").click();
+  await failpoints.reached();
+  await window.page.getByText(/serves its former data until the new data is whole/).waitFor();
+  expect(await run(made, "select count(*)::int from books")).toBe(0);
+  faults.push(...(await window.faultsInAllLooks("database-refreshing")));
+  failpoints.release();
+  await untilShown(window, "available");
+  expect(await run(await untilCluster(pilvi, made.id, "available"), "select count(*)::int from books")).toBe(
+    4,
+  );
+  await window.goto(`/databases/${parent.id}`);
+  await heading(window, "catalog");
+  expect(await button(window, "Refresh").count()).toBe(0);
 });
 
 test("a snapshot of a MySQL is made and restored, and its schedule is turned on", async () => {
