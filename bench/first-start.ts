@@ -15,7 +15,7 @@ const CHECKOUT = resolve(import.meta.dir, "..");
 const TARGETS_MS = { first: 45_000, later: 2_000 };
 /** npm's own work for the same packages, with the options of the set-up. */
 const NPM_INSTALL =
-  "npm install --include=dev --include=optional --no-save --ignore-scripts --no-audit --no-fund --loglevel=error".split(
+  "npm install --omit=dev --include=optional --no-save --ignore-scripts --no-audit --no-fund --loglevel=error".split(
     " ",
   );
 

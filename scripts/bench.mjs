@@ -21,7 +21,7 @@ async function main() {
   const chosen = chosenMeasurements(process.argv.slice(2));
   if (chosen === undefined) return;
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
-  await ensureDependencies();
+  await ensureDependencies({ withTools: true });
   const bun = await findBun();
   if (!(await run(bun, ["src/main.ts", "engines", "install"], {}))) return fail();
   for (const { name, options } of chosen) {

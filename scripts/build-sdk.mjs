@@ -13,7 +13,7 @@ const TARGET = { target: "ES2022", lib: ["ES2023", "DOM", "DOM.AsyncIterable"], 
 const SCHEMA_IMPORT = /\{([^{}]*)\} from "\.\.\/(resources\/[\w/-]+)\.ts"/g;
 
 async function main() {
-  await ensureDependencies();
+  await ensureDependencies({ withTools: true });
   const [folder = join(checkoutDir, "dist", "sdk")] = process.argv.slice(2);
   const packageDir = resolve(folder);
   const work = mkdtempSync(join(tmpdir(), "pilvi-sdk-"));

@@ -13,7 +13,7 @@ const CHECKS = [
 ];
 
 async function main() {
-  await ensureDependencies();
+  await ensureDependencies({ withTools: true });
   for (const { name, program, args } of CHECKS) {
     const { status, error, stdout, stderr } = spawnSync(join("node_modules", ".bin", program), args, {
       cwd: checkoutDir,

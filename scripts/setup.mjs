@@ -14,6 +14,8 @@ const modulesDir = join(checkoutDir, "node_modules");
 /** The stamp of a finished installation by this script, or the mark of an unfinished one. */
 const stampFile = join(modulesDir, ".pilvi-lock");
 const UNFINISHED = "unfinished\n";
+/** Stands in the stamp when the packages of checks and tests are there as well. */
+const TOOLS = " with tools";
 /** npm's own record of an installation. */
 const notedFile = join(modulesDir, ".package-lock.json");
 const thisFile = fileURLToPath(import.meta.url);
@@ -44,16 +46,17 @@ export async function runScript(main) {
 }
 
 /**
- * Installs the packages when they are missing or differ from package-lock.json.
+ * Installs the packages when they are missing or differ from package-lock.json. Those of checks and tests, a fifth of
+ * all bytes, are installed only where tools are asked for.
  *
  * Two starts in one checkout wait for each other: `flock` holds the checkout's folder while npm works, and the kernel
  * releases it however npm ends.
  */
-export async function ensureDependencies() {
+export async function ensureDependencies({ withTools = false } = {}) {
   checkPlatform();
-  if (isInstalled()) return;
+  if (isInstalled(withTools)) return;
   checkLibc();
-  const code = await runLocked("install");
+  const code = await runLocked(withTools ? "install-tools" : "install");
   if (code !== 0) throw new SetupError("The packages that Pilvi needs could not be installed.");
 }
 
@@ -95,29 +98,28 @@ function checkLibc() {
   throw new SetupError("Pilvi needs a Linux with the GNU C library, which this one (Alpine?) does not have.");
 }
 
-function isInstalled() {
-  const stamp = stampOfLockFile();
+function isInstalled(withTools) {
   const before = readIfThere(stampFile);
-  if (before === stamp) return true;
-  if (before === UNFINISHED || !matchesLockFile()) return false;
-  writeFileSync(stampFile, stamp);
+  if (before === stampOf(true) || (!withTools && before === stampOf(false))) return true;
+  if (before === UNFINISHED || !matchesLockFile(withTools)) return false;
+  writeFileSync(stampFile, stampOf(withTools));
   return true;
 }
 
-function stampOfLockFile() {
+function stampOf(withTools) {
   const lockFile = readFileSync(join(checkoutDir, "package-lock.json"));
   const hash = createHash("sha256").update(lockFile).digest("hex");
-  return `${hash} ${process.platform}-${process.arch}\n`;
+  return `${hash} ${process.platform}-${process.arch}${withTools ? TOOLS : ""}\n`;
 }
 
-/** Whether npm's record matches the lock file, as after an `npm ci` by hand. */
-function matchesLockFile() {
+/** Whether npm's record matches the lock file, as after an `npm install` by hand. */
+function matchesLockFile(withTools) {
   const noted = readIfThere(notedFile);
   if (noted === undefined) return false;
   const installed = JSON.parse(noted).packages;
   const wanted = JSON.parse(readFileSync(join(checkoutDir, "package-lock.json"), "utf8")).packages;
-  return Object.entries(wanted).every(([path, { version, optional, os, cpu, libc }]) => {
-    if (path === "") return true;
+  return Object.entries(wanted).every(([path, { version, dev, optional, os, cpu, libc }]) => {
+    if (path === "" || (dev === true && !withTools)) return true;
     if (installed[path] !== undefined) return installed[path].version === version;
     const isForHere = [
       [os, process.platform],
@@ -128,9 +130,11 @@ function matchesLockFile() {
   });
 }
 
-async function install() {
+async function install(isAsked) {
   // Another start may have installed everything while this one waited for the lock.
-  if (isInstalled()) return;
+  if (isInstalled(isAsked)) return;
+  // A start after an update takes no tools away.
+  const withTools = isAsked || readIfThere(stampFile)?.trimEnd().endsWith(TOOLS) === true;
   process.stderr.write("installing packages ... ");
   const startedMs = Date.now();
   // A killed npm leaves half of a package, so an unfinished folder is removed. A whole folder is only updated, because
@@ -140,8 +144,8 @@ async function install() {
   mkdirSync(modulesDir, { recursive: true });
   writeFileSync(stampFile, UNFINISHED);
   // Not `npm ci`: it refuses a lock file that was written where the registry lacks the packages for other platforms.
-  await npm(["install", "--include=dev", "--include=optional"]);
-  writeFileSync(stampFile, stampOfLockFile());
+  await npm(["install", withTools ? "--include=dev" : "--omit=dev", "--include=optional"]);
+  writeFileSync(stampFile, stampOf(withTools));
   process.stderr.write(`done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
 }
 
@@ -235,6 +239,11 @@ function readIfThere(path) {
 
 if (process.argv[1] === thisFile) {
   endWithParent();
-  await runScript(process.argv[2] === "install-baseline" ? installBaseline : install);
+  const steps = {
+    install: () => install(false),
+    "install-tools": () => install(true),
+    "install-baseline": installBaseline,
+  };
+  await runScript(steps[process.argv[2]]);
   process.stdin.destroy();
 }

@@ -48,7 +48,7 @@ async function main() {
       2,
     );
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
-  await ensureDependencies();
+  await ensureDependencies({ withTools: true });
   const bun = await findBun();
   const installed = await run(bun, ["src/main.ts", "engines", "install"], { stdio: ["ignore", 2, 2] });
   if (installed.code !== 0) return report({ passed: 0, failed: 1 });
