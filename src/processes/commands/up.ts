@@ -6,6 +6,7 @@ import { OPEN_FILES, raiseOpenFileLimit } from "../../lib/open-files.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
 import { readCertificate } from "../tls/certificate.ts";
 import { makeChildren, stopAll, type Children } from "../program/children.ts";
+import { ensureProgram } from "../program/program.ts";
 import { complain, say, stopSignal } from "../program/terminal.ts";
 import { setUpLink } from "../bootstrap/console-link.ts";
 import { ensureDataDir, lockDataDir } from "../bootstrap/data-dir.ts";
@@ -30,15 +31,23 @@ export async function upCommand(config: Config): Promise<number> {
   // Refused before anything is installed or started, since the processes themselves would find these faults last.
   refuseTakenPort(config);
   readCertificate(config);
-  const hasEngines = await ensureEngines(config, stop, complain);
-  if (stop.aborted) return 0;
-  return hasEngines ? await run(config, stop) : 1;
+  // Engines are fetched meanwhile on a first start, which leaves the processor to the builds.
+  const publication = publishConsole(config.dataDir, complain);
+  const building = ensureProgram(config.dataDir).catch(() => undefined);
+  try {
+    const hasEngines = await ensureEngines(config, stop, complain);
+    // A program that could not be built is built again below, where the fault is said.
+    await building;
+    if (stop.aborted) return 0;
+    return hasEngines ? await run(config, stop) : 1;
+  } finally {
+    await publication.stop();
+  }
 }
 
 async function run(config: Config, stop: AbortSignal): Promise<number> {
   say(`starting Pilvi in ${config.dataDir}`);
   const children = await makeChildren(config);
-  const publication = publishConsole(config.dataDir, complain);
   const timer = setInterval(
     () => Object.values(children).forEach((child) => child.trimLog()),
     LOG_CHECK_INTERVAL_MS,
@@ -54,7 +63,7 @@ async function run(config: Config, stop: AbortSignal): Promise<number> {
     return 0;
   } finally {
     clearInterval(timer);
-    await Promise.all([publication.stop(), stopAll(children)]);
+    await stopAll(children);
     if (stop.aborted) say("stopped");
   }
 }
