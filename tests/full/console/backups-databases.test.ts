@@ -157,6 +157,7 @@ test("a deleted cluster is brought back under its name, until its backups are de
   await slider().waitFor();
   await snapshotLine(window, "Scheduled snapshot").first().waitFor();
   expect(await button(window, "Make a snapshot").count()).toBe(0);
+  await page.getByText("Last verified restore").waitFor();
   faults.push(...(await window.faultsInAllLooks("backups-deleted")));
   await window.goto("/databases");
   await button(window, "Delete the backups of orders").click();

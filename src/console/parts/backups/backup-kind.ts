@@ -8,19 +8,9 @@ export type SnapshotResource = CacheSnapshotResource | DatabaseSnapshotResource;
 /** What can be restored of an instance. */
 export type BackupsData = BackupsDocument["data"];
 
-/** The state of backups in the `meta` of a resource. */
-export interface BackupSummary {
-  lag_seconds: number | null;
-  /** When a restore of it was last verified without a fault; left out where restores are not verified. */
-  verified_at?: string | null;
-  /** How long that restore took. */
-  verified_restore_seconds?: number | null;
-}
-
 /** The members that the pages of backups need of a resource. */
 export interface BackedUpResource extends ConsoleResource {
   meta: NonNullable<ConsoleResource["meta"]> & {
-    backup: BackupSummary | null;
     restore: { done_bytes: number; total_bytes: number; estimate_seconds: number | null } | null;
     origin: { source: string; snapshot: string | null; restore_time: string | null } | null;
   };

@@ -9,7 +9,7 @@ import { bytesText } from "../sizes.ts";
 import { Ago, Moment } from "../time.tsx";
 import { notify } from "../toasts.tsx";
 import { durationText } from "../wake-list.ts";
-import type { BackedUpResource, BackupKind, BackupsData, BackupSummary } from "./backup-kind.ts";
+import type { BackedUpResource, BackupKind, BackupsData } from "./backup-kind.ts";
 import { useBackups } from "./queries.ts";
 
 interface OfferProps<Resource extends BackedUpResource> {
@@ -35,7 +35,7 @@ export function BackupStateSection<Resource extends BackedUpResource>(props: {
           {data.last_error}
         </p>
       )}
-      {data && !isEmpty && <Facts facts={factsOf(data, resource?.meta.backup ?? null)} />}
+      {data && !isEmpty && <Facts facts={factsOf(data)} />}
       {data && data.gaps.length > 0 && (
         <p className="mt-3 mb-0 max-w-prose text-sm text-bad">
           Parts of the log are missing. An instant after such a gap can be restored once a later backup is
@@ -47,9 +47,9 @@ export function BackupStateSection<Resource extends BackedUpResource>(props: {
   );
 }
 
-function factsOf(data: BackupsData, summary: BackupSummary | null) {
-  const { verified_at: at, verified_restore_seconds: took } = summary ?? {};
+function factsOf(data: BackupsData) {
   const { window, lag_seconds: lag, last_backup_at: last } = data;
+  const { verified_at: at, verified_restore_seconds: took } = data;
   const facts: [string, ReactNode][] = [
     ["Last backup", last === null ? "none yet" : <Ago key="last" at={last} />],
     ["Size of all backups", bytesText(data.stored_bytes)],
@@ -57,10 +57,8 @@ function factsOf(data: BackupsData, summary: BackupSummary | null) {
   if (window !== null) facts.unshift(["Instants since", <Moment key="since" at={window.earliest} />]);
   if (lag !== null)
     facts.push(["Log is behind by", lag < 1 ? "less than a second" : durationText(lag * 1000)]);
-  if (at !== undefined) {
-    facts.push(["Last verified restore", at === null ? "none yet" : <Ago key="verified" at={at} />]);
-  }
-  if (typeof took === "number") facts.push(["Verified in", durationText(took * 1000)]);
+  facts.push(["Last verified restore", at === null ? "none yet" : <Ago key="verified" at={at} />]);
+  if (took !== null) facts.push(["Verified in", durationText(took * 1000)]);
   return facts;
 }
 
