@@ -18,8 +18,8 @@ import { Table, type Action, type CacheScenario, type Victim } from "./scenario.
 import { Connection } from "./connection.ts";
 import { expectExactly, listeningPorts, openStore } from "./inspection.ts";
 
-/** Ports that no other test's Pilvi uses. */
-const PORTS = { first: 18_000, last: 18_999 };
+/** Ports that no other test uses; see tests/support/pilvi/ports.ts. */
+const PORTS = { first: 31_000, last: 31_999 };
 
 const failpoints = new Failpoints();
 const table = new Table();

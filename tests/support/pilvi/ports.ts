@@ -2,7 +2,10 @@
 // outgoing connections (ip_local_port_range begins at 32,768): the kernel may have taken such a port when a restart
 // needs it again.
 
-/** The first ports of APIs, proxies and the like, and of instances; each range has ten thousand ports. */
+/**
+ * The first ports of APIs, proxies and the like, and of instances; each range has ten thousand ports. A test that counts
+ * listeners has ports of its own from 30,000 on.
+ */
 const [FIRST, FIRST_OF_INSTANCES] = [10_000, 20_000];
 
 /** How many ports this process has been given; the first mostly differs from that of the process before. */

@@ -31,14 +31,14 @@ interface Ending {
 
 export class MysqlSession implements EngineSession {
   readonly #login: StatementLogin;
-  readonly #timeoutMs: number;
+  readonly #engineTimeoutMs: number;
   #wire: Wire | undefined;
   #canceling: Wire | undefined;
   #connection: MysqlConnection | undefined;
 
-  constructor(login: StatementLogin, timeoutMs: number) {
+  constructor(login: StatementLogin, engineTimeoutMs: number) {
     this.#login = login;
-    this.#timeoutMs = timeoutMs;
+    this.#engineTimeoutMs = engineTimeoutMs;
   }
 
   async open(): Promise<void> {
@@ -52,7 +52,7 @@ export class MysqlSession implements EngineSession {
       );
     }
     this.#opened.wire.budget = READ_BYTES;
-    const seconds = this.#timeoutMs / 1000;
+    const seconds = this.#engineTimeoutMs / 1000;
     await this.#simple(`set session max_statement_time = ${seconds}`);
     if (isScript === true) await this.#allowSeveralStatements();
     // The row more says whether there are more.

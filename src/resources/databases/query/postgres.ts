@@ -36,11 +36,11 @@ export class PostgresSession implements EngineSession {
   #wire: Wire | undefined;
   #canceling: Wire | undefined;
   #cancelKey: Buffer | undefined;
-  readonly #timeoutMs: number;
+  readonly #engineTimeoutMs: number;
 
-  constructor(login: StatementLogin, timeoutMs: number) {
+  constructor(login: StatementLogin, engineTimeoutMs: number) {
     this.#login = login;
-    this.#timeoutMs = timeoutMs;
+    this.#engineTimeoutMs = engineTimeoutMs;
   }
 
   async open(): Promise<void> {
@@ -48,7 +48,7 @@ export class PostgresSession implements EngineSession {
     this.#cancelKey = await logIntoPostgres(wire, this.#login, {
       client_encoding: "UTF8",
       application_name: "pilvi query",
-      statement_timeout: String(this.#timeoutMs),
+      statement_timeout: String(this.#engineTimeoutMs),
     });
   }
 

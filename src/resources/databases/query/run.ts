@@ -11,7 +11,10 @@ import type { EngineSession, Statement, StatementLogin } from "./session.ts";
 /** An engine that does not pass a cancel on in this time loses the connection all the same. */
 const CANCEL_MS = 5_000;
 
-const SESSIONS: Record<Protocol, new (login: StatementLogin, timeoutMs: number) => EngineSession> = {
+/** The engine ends a statement by itself only where Pilvi is late with its cancel, or has gone itself. */
+const GRACE_MS = CANCEL_MS;
+
+const SESSIONS: Record<Protocol, new (login: StatementLogin, engineTimeoutMs: number) => EngineSession> = {
   mysql: MysqlSession,
   postgres: PostgresSession,
 };
@@ -32,7 +35,7 @@ export async function runStatement(
   statement: Statement,
   gone: AbortSignal,
 ): Promise<TimedResult> {
-  const session = new SESSIONS[login.protocol](login, statement.timeoutMs);
+  const session = new SESSIONS[login.protocol](login, statement.timeoutMs + GRACE_MS);
   const deadline = AbortSignal.timeout(statement.timeoutMs);
   const stop = AbortSignal.any([deadline, gone]);
   let ending: Promise<void> | undefined;
