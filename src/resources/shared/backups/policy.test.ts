@@ -91,6 +91,15 @@ describe("the next backup", () => {
     expect(next({ state: archive(NOW - 1_000, 2 * 1024 ** 3) })).toBeLessThan(NOW);
   });
 
+  test("is due a minute after the latest when the log was begun anew since", () => {
+    const { log, ...rest } = archive(NOW - 1_000, 0);
+    const state = { ...rest, log: log && { ...log, earliestRestoreTime: null } };
+    const createdAtMs = NOW - 1_000;
+    expect(next({ state })).toBeLessThan(NOW);
+    expect(next({ state, latest: { createdAtMs, hasFailed: false } })).toBe(createdAtMs + 60_000);
+    expect(next({ state, latest: { createdAtMs, hasFailed: true } })).toBe(createdAtMs + 600_000);
+  });
+
   test("of a daily schedule waits for the time of the day of the window, half a day after the latest at least", () => {
     const policy = { ...DAILY, startsAt: "06:30" };
     const dueAfter = (iso: string) =>

@@ -17,6 +17,9 @@ const UNCHANGED_LOG_BYTES = 64 * 1024;
 /** The pause after a scheduled backup that failed. */
 const RETRY_MS = 10 * MINUTE_MS;
 
+/** The pause after a backup that the log does not go on from: what came since cannot be restored until the next. */
+const ANEW_MS = MINUTE_MS;
+
 /** How often retention is looked at. */
 const RETENTION_MS = HOUR_MS;
 
@@ -38,8 +41,8 @@ export function nextBackupMs({ policy, state, latest, asleepSinceMs }: Backlog, 
   const newest = state?.backups.at(-1);
   if (newest === undefined) return Math.max(latest?.createdAtMs ?? 0, retryMs);
   if (policy.keepsLog && state !== null && isLogLong(state)) return retryMs;
-  const attemptMs = latest === null ? 0 : latest.createdAtMs + RETRY_MS;
-  if (policy.keepsLog && state !== null && lacksBackup(state)) return attemptMs;
+  const anewMs = latest === null ? 0 : latest.createdAtMs + ANEW_MS;
+  if (policy.keepsLog && state !== null && lacksBackup(state)) return Math.max(anewMs, retryMs);
   const lastMs =
     policy.keepsLog && !policy.isDaily ? Date.parse(newest.completedAt) : (latest?.createdAtMs ?? 0);
   const dailyMs = Math.max(afterADay(lastMs, policy.startsAt), retryMs);
