@@ -1,4 +1,4 @@
-// Refreshes of masked and of sleeping clones, and refreshes whose control plane or host is killed at each step: the same
+// Refreshes of masked and of sleeping clones, and refreshes whose control plane, host, keeper or engine is killed at each step: the same
 // end, and nothing is left over.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
@@ -10,6 +10,7 @@ import {
   type ClusterDocument,
 } from "../support/pilvi/databases.ts";
 import { Failpoints, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
 import { runPilvi } from "../support/pilvi/program.ts";
 import {
   beginRefresh,
@@ -72,7 +73,32 @@ const CELLS = ENGINES.flatMap((type) =>
   [...WHILE_SERVING, ...IN_THE_SWAP].map((step) => [type, step] as const),
 );
 
+/** Processes that the step itself does not run in, killed while it waits. */
+const BYSTANDERS = ENGINES.flatMap((type) =>
+  ["host.restore.unpacked", "refresh.masked"].flatMap((step) =>
+    (["keeper", "engine"] as const).map((victim) => [type, step, victim] as const),
+  ),
+);
+
 test.each(CELLS)("a refresh of a %s at %s survives a kill", async (type, step) => {
+  await refreshWithKill(type, step, (_, pid) => process.kill(pid, "SIGKILL"));
+});
+
+test.each(BYSTANDERS)("a refresh of a %s at %s survives a kill of the %s", async (type, step, victim) => {
+  await refreshWithKill(type, step, ({ id }) => {
+    if (victim === "keeper") return pilvi.kill("keeper");
+    const pids = pilvi.enginePids(id);
+    expect(pids.length).toBeGreaterThan(0);
+    for (const pid of pids) killIfThere(pid);
+  });
+});
+
+/** Refreshes a clone, kills a process while the refresh is stopped at the step, and checks its end. */
+async function refreshWithKill(
+  type: (typeof ENGINES)[number],
+  step: string,
+  kill: (made: DatabaseClusterResource, pid: number) => void,
+): Promise<void> {
   const family = families.get(type);
   if (family === undefined) throw new Error("the clone was not made");
   const { parent, made } = family;
@@ -82,7 +108,7 @@ test.each(CELLS)("a refresh of a %s at %s survives a kill", async (type, step) =
   const pid = await failpoints.reached();
   if (WHILE_SERVING.includes(step) && step !== "refresh.swapping")
     expect(await count(made, "true")).toBe(family.rows);
-  process.kill(pid, "SIGKILL");
+  kill(made, pid);
   failpoints.release();
   family.rows += 1;
   await until("the API is back", async () =>
@@ -97,7 +123,7 @@ test.each(CELLS)("a refresh of a %s at %s survives a kill", async (type, step) =
   expect(await count(refreshed, "true")).toBe(family.rows);
   expect(await count(refreshed, "email <> 'masked'")).toBe(0);
   await untilTidy(pilvi, made);
-});
+}
 
 test("a masked clone is masked again, and keeps its former data when the mask fails", async () => {
   const parent = await createCluster(pilvi, { name: "people" });
