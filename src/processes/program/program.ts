@@ -87,11 +87,16 @@ async function build(folder: string): Promise<void> {
     buildEntry("realtime/main.ts", ENTRIES.realtime),
   ]);
   const temporary = besides(folder);
-  for (const output of results.flatMap(({ outputs }) => outputs))
-    await Bun.write(join(temporary, output.path), output);
-  for (const each of readdirSync(temporary)) chmodSync(join(temporary, each), 0o644);
-  chmodSync(temporary, 0o755);
-  nameBuild(temporary, folder);
+  try {
+    for (const output of results.flatMap(({ outputs }) => outputs))
+      await Bun.write(join(temporary, output.path), output);
+    for (const each of readdirSync(temporary)) chmodSync(join(temporary, each), 0o644);
+    chmodSync(temporary, 0o755);
+    nameBuild(temporary, folder);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** Each script is built by itself, so that a realtime server or the gateway loads nothing but its own code. */
