@@ -35,7 +35,7 @@ export const instanceMetricsQuery = z.object({
 
 /** The description of a series that both kinds have. */
 export const GATEWAY_CONNECTIONS =
-  "Clients that have logged in at the gateway. Clients that stay there while a cache sleeps are not counted.";
+  "Clients that have logged in at the gateway, also those that stay there while the engine sleeps.";
 
 /** Lines over time, each with a label. */
 export function linesSchema(description: string, ...labels: string[]) {
