@@ -112,7 +112,10 @@ export class Metrics {
     await Promise.all(
       this.#sources.map(async ({ families, read }) => {
         const found = await read(organizationId).catch(() => []);
-        for (const family of families) addFamily(figures, family, found, view === "without ids");
+        const byName = Map.groupBy(found, ({ name }) => name);
+        for (const family of families) {
+          addFamily(figures, family, byName.get(family.name) ?? [], view === "without ids");
+        }
       }),
     );
     const ofProcess = organizationId === undefined ? await this.#registry.metrics() : "";
@@ -120,6 +123,7 @@ export class Metrics {
   }
 }
 
+/** @param found the figures of this family. */
 function addFamily(
   registry: Registry,
   { name, help, type, labels, idLabels, isNeverSummed = false }: FigureFamily,
@@ -130,8 +134,7 @@ function addFamily(
   const labelNames = isWithoutIds ? labels.filter((label) => !idLabels.includes(label)) : labels;
   const options = { name, help, labelNames, registers: [registry] };
   const metric: Gauge | Counter = type === "gauge" ? new Gauge(options) : new Counter(options);
-  const own = found.filter((figure) => figure.name === name);
-  for (const figure of isWithoutIds ? own : own.slice(0, MAX_SERIES)) {
+  for (const figure of isWithoutIds ? found : found.slice(0, MAX_SERIES)) {
     const values = labelNames.map((label) => [label, figure.labels[label] ?? ""]);
     metric.inc(Object.fromEntries(values), figure.value);
   }
