@@ -15,9 +15,10 @@ import {
   type Values,
 } from "./form-fields.ts";
 import type { ConsoleResource, KindIdentity } from "./kind.ts";
-import { Failure, Loading, PageFrame } from "./layout.tsx";
+import { Empty, Failure, Loading, PageFrame } from "./layout.tsx";
 import { keepResource } from "./resources.ts";
 import { SchemaFields, useApiDocument, type ValueLabels } from "./schema-form.tsx";
+import { useCan, useMe } from "./session.ts";
 
 interface CreateProps {
   kind: KindIdentity;
@@ -38,13 +39,31 @@ const FIRST = ["name", "type", "size", "max_connections", "region"];
 
 export function ResourceCreatePage(props: CreateProps) {
   const { kind } = props;
-  const { data: document, error, refetch } = useApiDocument();
+  const { data: me } = useMe();
+  const canWrite = useCan(`${kind.name}:write`);
   return (
     <PageFrame title={`Create ${kind.noun}`} back={{ to: kind.path, label: kind.plural }}>
+      {me === undefined && <Loading lines={8} />}
+      {me && !canWrite && (
+        <Empty
+          icon={kind.icon}
+          title={`Your role creates no ${kind.noun}s`}
+          text="An owner or an admin of the organization can change your role on the page Members."
+        />
+      )}
+      {me && canWrite && <Creation {...props} />}
+    </PageFrame>
+  );
+}
+
+function Creation(props: CreateProps) {
+  const { data: document, error, refetch } = useApiDocument();
+  return (
+    <>
       {error && <Failure error={error} retry={() => void refetch()} />}
       {document === undefined && !error && <Loading lines={8} />}
       {document && <CreateForm {...props} document={document} />}
-    </PageFrame>
+    </>
   );
 }
 

@@ -8,8 +8,8 @@ export interface Destination {
   to: string;
   label: string;
   icon: LucideIcon;
-  /** Users without this ability do not see the page. */
-  ability?: string;
+  /** Users without this ability are not led here. */
+  ability?: string | undefined;
 }
 
 export interface NavigationGroup {
@@ -33,20 +33,38 @@ const navigation: NavigationGroup[] = [
   },
   {
     label: "Settings",
-    destinations: settingsPages.map(({ icon, page }) => ({ to: page.path, label: page.title, icon })),
+    destinations: settingsPages.map(({ icon, page, ability }) => ({
+      to: page.path,
+      label: page.title,
+      icon,
+      ability,
+    })),
   },
 ];
 
-/** The pages that the session may see. */
-export function useNavigation(): NavigationGroup[] {
-  const can = useAbilities();
-  const isShown = ({ ability }: Destination) => ability === undefined || can(ability);
-  return navigation.map(({ label, destinations }) => ({ label, destinations: destinations.filter(isShown) }));
-}
-
-/** What the palette can begin. */
-export const actions: Destination[] = kinds.map(({ path, noun }) => ({
+const actions: Destination[] = kinds.map(({ name, path, noun }) => ({
   to: `${path}/new`,
   label: `Create ${noun}`,
   icon: Plus,
+  ability: `${name}:write`,
 }));
+
+/** The pages that the session may see. */
+export function useNavigation(): NavigationGroup[] {
+  const isAllowed = useIsAllowed();
+  return navigation.map(({ label, destinations }) => ({
+    label,
+    destinations: destinations.filter(isAllowed),
+  }));
+}
+
+/** What the session may begin from the palette. */
+export function useActions(): Destination[] {
+  const isAllowed = useIsAllowed();
+  return actions.filter(isAllowed);
+}
+
+function useIsAllowed(): (destination: Destination) => boolean {
+  const can = useAbilities();
+  return ({ ability }) => ability === undefined || can(ability);
+}

@@ -6,7 +6,7 @@ import { kinds } from "../kinds.ts";
 import { Modal } from "../parts/dialog.tsx";
 import type { ConsoleResource } from "../parts/kind.ts";
 import type { ResourceList } from "../parts/resources.ts";
-import { actions, type Destination, useNavigation } from "./navigation.ts";
+import { type Destination, useActions, useNavigation } from "./navigation.ts";
 
 const MAX_SHOWN = 12;
 
@@ -89,6 +89,7 @@ function PaletteItem(props: {
 function useDestinations(): Destination[] {
   const cache = useQueryClient();
   const pages = useNavigation().flatMap(({ destinations }) => destinations);
+  const actions = useActions();
   const resources = useMemo(() => {
     return kinds.flatMap(({ name, path, icon }) => {
       const list = cache.getQueryData<ResourceList<ConsoleResource>>([name, "list"]);

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import Pusher from "pusher";
 import type { TestBrowser } from "../../support/clients/chromium.ts";
 import { ConsolePage } from "../../support/console/console-page.ts";
-import { makeOwner } from "../../support/console/sign-in.ts";
+import { makeOwner, openViewer } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
 import { type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 
@@ -165,6 +165,31 @@ test("an invitation makes a viewer, who sees resources without credentials and c
 
   await window.goto("/settings/members");
   await window.page.getByText("Bob <b>", { exact: true }).waitFor();
+});
+
+test("a viewer is offered nothing to create, and the pages that create say so in the place of their forms", async () => {
+  const viewer = await openViewer(chromium, pilvi);
+  for (const [path, things] of Object.entries({
+    databases: "database clusters",
+    caches: "caches",
+    websockets: "WebSocket clusters",
+  })) {
+    await viewer.goto(`/${path}/new`);
+    await viewer.page.getByText(`Your role creates no ${things}`, { exact: true }).waitFor();
+    expect(await viewer.page.locator("form").count()).toBe(0);
+  }
+  faults.push(...(await viewer.faultsInAllLooks("create-refused")));
+  const pages = viewer.page.getByRole("navigation", { name: "Main" });
+  await pages.getByRole("link", { name: "Members" }).waitFor();
+  expect(await pages.getByRole("link", { name: "Tokens" }).count()).toBe(0);
+  await viewer.page.keyboard.press("Control+k");
+  const field = viewer.page.getByRole("combobox");
+  for (const text of ["create", "tokens"]) {
+    await field.fill(text);
+    await viewer.page.getByText("Nothing has this name.").waitFor();
+    expect(await viewer.page.getByRole("option").count()).toBe(0);
+  }
+  await viewer.close();
 });
 
 test("the overview shows the newest resources and what happened last", async () => {

@@ -2,9 +2,17 @@
 import { Building2, CircleUser, KeyRound, type LucideIcon, Users } from "lucide-react";
 import { type ConsolePage, definePage } from "../../parts/page.tsx";
 
-export const settingsPages: readonly { icon: LucideIcon; page: ConsolePage }[] = [
+interface SettingsPage {
+  icon: LucideIcon;
+  page: ConsolePage;
+  /** The navigation leaves the page out for users without this ability. */
+  ability?: string;
+}
+
+export const settingsPages: readonly SettingsPage[] = [
   {
     icon: KeyRound,
+    ability: "tokens:read",
     page: definePage({ path: "/settings/tokens", title: "Tokens", load: () => import("./tokens.tsx") }),
   },
   {
