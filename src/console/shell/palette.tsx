@@ -1,11 +1,12 @@
 // The command palette: every page, action and resource by a few letters of its name.
-import { useQueryClient } from "@tanstack/react-query";
+import { useQueries } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, useMemo, useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { kinds } from "../kinds.ts";
 import { Modal } from "../parts/dialog.tsx";
 import type { ConsoleResource } from "../parts/kind.ts";
-import type { ResourceList } from "../parts/resources.ts";
+import { listOptions, type ResourceList } from "../parts/resources.ts";
+import { useAbilities } from "../parts/session.ts";
 import { type Destination, useActions, useNavigation } from "./navigation.ts";
 
 const MAX_SHOWN = 12;
@@ -14,8 +15,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const navigate = useNavigate();
-  const all = useDestinations();
-  const found = all.filter(({ label }) => matches(label, text)).slice(0, MAX_SHOWN);
+  const { destinations, isReading } = useDestinations();
+  const found = destinations.filter(({ label }) => matches(label, text)).slice(0, MAX_SHOWN);
   const open = (destination: Destination | undefined) => {
     if (destination === undefined) return;
     onClose();
@@ -55,7 +56,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           />
         ))}
       </ul>
-      {found.length === 0 && <p className="mt-3 mb-0 text-soft">Nothing has this name.</p>}
+      {found.length === 0 && (
+        <p className="mt-3 mb-0 text-soft">
+          {isReading ? "The resources are being read…" : "Nothing has this name."}
+        </p>
+      )}
     </Modal>
   );
 }
@@ -85,22 +90,37 @@ function PaletteItem(props: {
   );
 }
 
-/** Pages and actions, and the resources of the lists that were read already. */
-function useDestinations(): Destination[] {
-  const cache = useQueryClient();
+interface Destinations {
+  destinations: Destination[];
+  /** Whether resources may still be missing. */
+  isReading: boolean;
+}
+
+/** Pages, actions and the resources of every kind, whose lists are read unless the console has them. */
+function useDestinations(): Destinations {
+  const can = useAbilities();
   const pages = useNavigation().flatMap(({ destinations }) => destinations);
   const actions = useActions();
-  const resources = useMemo(() => {
-    return kinds.flatMap(({ name, path, icon }) => {
-      const list = cache.getQueryData<ResourceList<ConsoleResource>>([name, "list"]);
-      return (list?.items ?? []).map(({ id, attributes }) => ({
-        to: `${path}/${id}`,
-        label: attributes.name,
-        icon,
-      }));
-    });
-  }, [cache]);
-  return [...pages, ...actions, ...resources];
+  const resources = useQueries({
+    // A session without an organization reads no resources.
+    queries: kinds.map((kind) => ({ ...listOptions(kind), enabled: can(`${kind.name}:read`) })),
+    combine: resourcesIn,
+  });
+  return { ...resources, destinations: [...pages, ...actions, ...resources.destinations] };
+}
+
+/** @param lists the answers in the order of the kinds. */
+function resourcesIn(
+  lists: { data: ResourceList<ConsoleResource> | undefined; isFetching: boolean }[],
+): Destinations {
+  const destinations = kinds.flatMap(({ path, icon }, index) =>
+    (lists[index]?.data?.items ?? []).map(({ id, attributes }) => ({
+      to: `${path}/${id}`,
+      label: attributes.name,
+      icon,
+    })),
+  );
+  return { destinations, isReading: lists.some(({ isFetching }) => isFetching) };
 }
 
 /** Whether the letters stand in the label in their order. */

@@ -192,6 +192,29 @@ test("a viewer is offered nothing to create, and the pages that create say so in
   await viewer.close();
 });
 
+test("the command palette finds a resource that no page has listed, and reads its list once", async () => {
+  const cache = await pilvi.createCache({ name: "greetings" });
+  let reads = 0;
+  window.page.on("request", (request) => {
+    if (new URL(request.url()).pathname === "/api/caches") reads += 1;
+  });
+  await window.goto("/usage");
+  await heading("Usage");
+  expect(reads).toBe(0);
+  await window.page.keyboard.press("Control+k");
+  const field = window.page.getByRole("dialog").getByRole("combobox");
+  await field.fill("Create");
+  await window.page.getByRole("option", { name: "Create cache" }).waitFor();
+  await field.fill("greet");
+  await window.page.getByRole("option", { name: "greetings" }).waitFor();
+  await field.press("Enter");
+  await heading("greetings");
+  await window.page.getByRole("link", { name: "Caches" }).first().click();
+  await window.page.getByText("1 in all").waitFor();
+  expect(reads).toBe(1);
+  await pilvi.deleteCache(cache.id);
+});
+
 test("the overview shows the newest resources and what happened last", async () => {
   await window.goto("/");
   await window.page.getByRole("link", { name: /^orders / }).waitFor();
