@@ -30,7 +30,7 @@ export function Confirm(props: {
   title: string;
   text: string;
   verb: string;
-  name?: string;
+  name?: string | undefined;
   isOpen: boolean;
   onClose: () => void;
   onConfirm: () => Promise<void>;

@@ -1,6 +1,6 @@
 // Parts of a resource that have names, such as the databases in a cluster: made by a name, and deleted one by one.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { Button } from "./button.tsx";
 import { Confirm } from "./dialog.tsx";
 import { faultsOf, FormFault } from "./faults.tsx";
@@ -49,16 +49,19 @@ export function AddPart(props: {
   );
 }
 
-/** A button that takes a part away after a question. @param queryKey read again after that. */
+/**
+ * A button that takes a part away after a question; with `name`, the name has to be typed.
+ * @param queryKey read again after that.
+ */
 export function RemoveButton(props: {
   label: string;
   verb: string;
   question: string;
+  name?: string;
   queryKey: readonly string[];
   remove: () => Promise<unknown>;
-  children?: ReactNode;
 }) {
-  const { label, verb, question, queryKey, remove } = props;
+  const { label, verb, question, name, queryKey, remove } = props;
   const [isOpen, setOpen] = useState(false);
   const cache = useQueryClient();
   const removal = useMutation({
@@ -74,6 +77,7 @@ export function RemoveButton(props: {
         title={`${verb} ${label}?`}
         text={question}
         verb={verb}
+        name={name}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         onConfirm={async () => void (await removal.mutateAsync())}

@@ -36,6 +36,7 @@ export function DatabaseSection({ id }: { id: string }) {
                 label={database.attributes.name}
                 verb="Delete"
                 question="All tables and rows in it are lost."
+                name={database.attributes.name}
                 queryKey={keyOf(id)}
                 remove={() => client.databases.schemas(id).delete(database.id)}
               />

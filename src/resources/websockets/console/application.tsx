@@ -68,6 +68,7 @@ export function Application(props: {
                   label={name}
                   verb="Delete"
                   question="Its clients are disconnected, and its key is refused from then on."
+                  name={name}
                   queryKey={applicationsKey(cluster.id)}
                   remove={() => applications.delete(application.id)}
                 />
