@@ -69,11 +69,13 @@ function KindSection({ kind }: { kind: ConsoleKind }) {
 }
 
 function LatestEvents() {
-  const { data } = useLatestEvents();
-  if (data === undefined || data.length === 0) return null;
+  const { data, error, refetch } = useLatestEvents();
+  if (data?.length === 0 && !error) return null;
   return (
     <Section title="Latest events">
-      <EventLines events={data.slice(0, MAX_EVENTS)} pathOf={pathOfEvent} />
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
+      {data && <EventLines events={data.slice(0, MAX_EVENTS)} pathOf={pathOfEvent} />}
     </Section>
   );
 }

@@ -1,6 +1,7 @@
-// The parts of resources in a real browser: they are deleted by name.
+// The parts of resources in a real browser: lists longer than a page, deletions by name, and lists that cannot be read.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
+import { openStore } from "../../crash/inspection.ts";
 import { ConsolePage } from "../../support/console/console-page.ts";
 import { makeOwner } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
@@ -8,11 +9,15 @@ import { createCluster } from "../../support/pilvi/databases.ts";
 import { type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 import { createServer } from "../../support/pilvi/websockets.ts";
 
+/** More than the API has on a page. */
+const MANY = 101;
+
 let served: TestConsole;
 let pilvi: TestPilvi;
 let window: ConsolePage;
 let cluster: string;
 let server: string;
+let application: string;
 
 beforeAll(async () => {
   served = await startConsole();
@@ -21,7 +26,7 @@ beforeAll(async () => {
     createCluster(pilvi, { name: "orders" }),
     createServer(pilvi, { name: "chat" }),
   ]);
-  [cluster, server] = [ordered.id, sockets.id];
+  [cluster, server, application] = [ordered.id, sockets.id, sockets.main.id];
   await pilvi.api("POST", `/databases/clusters/${cluster}/databases`, { name: "reports" });
   await pilvi.api("POST", `/websocket-servers/${server}/applications`, { name: "second" });
   window = await ConsolePage.open(served.chromium, pilvi.url);
@@ -75,4 +80,59 @@ test("an application is deleted once its name was typed", async () => {
   await deleteByName("second");
   await section("Application second").waitFor({ state: "detached" });
   expect(await namesAt(`/websocket-servers/${server}/applications`)).toEqual(["main"]);
+});
+
+/** The sections with lists, the page of each, and the request that reads the list. */
+const LISTS: [title: string, path: () => string, request: string][] = [
+  ["Databases", () => `/databases/${cluster}`, "**/api/databases/clusters/*/databases*"],
+  ["Applications", () => `/websockets/${server}`, "**/api/websocket-servers/*/applications*"],
+  ["Invitations", () => "/settings/members", "**/api/invitations*"],
+  ["New token", () => "/settings/tokens", "**/api/tokens/abilities*"],
+  ["Latest events", () => "/", "**/api/events?per_page=100"],
+];
+
+test.each(LISTS)(
+  "the section %s says why its list cannot be read, and tries again",
+  async (title, path, request) => {
+    const { page } = window;
+    const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>();
+    await page.route(request, async (route) => {
+      await isAnswered;
+      await route.fulfill({ status: 422, json: { message: "No list today." } });
+    });
+    await window.goto(path());
+    await section(title).getByRole("status", { name: "Loading" }).waitFor();
+    answer();
+    const failure = section(title).getByRole("alert").filter({ hasText: "No list today." });
+    await failure.waitFor();
+    expect(await section(title).getByRole("status", { name: "Loading" }).count()).toBe(0);
+    await page.unroute(request);
+    await failure.getByRole("button", { name: "Try again" }).click();
+    await failure.waitFor({ state: "detached" });
+  },
+);
+
+test("the debug page says why its application cannot be read", async () => {
+  const { page } = window;
+  const request = "**/api/websocket-servers/*/applications*";
+  await page.route(request, (route) => route.fulfill({ status: 422, json: { message: "No list today." } }));
+  await window.goto(`/websockets/${server}/applications/${application}/debug`);
+  await page.getByText("No list today.").waitFor();
+  await page.unroute(request);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Debug main", level: 1 }).waitFor();
+  expect(await page.getByText("No list today.").count()).toBe(0);
+});
+
+test("databases on all pages of the list are shown", async () => {
+  const store = await openStore(pilvi);
+  // As rows alone: an engine would take long to make them.
+  await store`
+    insert into database_schemas (id, database_id, name, status)
+    select 'schema-zz' || lpad(number::text, 3, '0'), ${cluster}, 'extra_' || number, 'available'
+    from generate_series(1, ${MANY}::int) number`;
+  await store.close();
+  await window.goto(`/databases/${cluster}`);
+  await section("Databases").getByText(`extra_${MANY}`, { exact: true }).waitFor();
+  expect(await section("Databases").locator("li").count()).toBe(MANY + 1);
 });

@@ -7,7 +7,7 @@ import { client } from "../../parts/client.ts";
 import { Code } from "../../parts/copy.tsx";
 import { faultsOf, FormFault } from "../../parts/faults.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
-import { Section } from "../../parts/layout.tsx";
+import { Failure, Loading, Section } from "../../parts/layout.tsx";
 import { RemoveButton } from "../../parts/part-list.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { ROLE_OPTIONS } from "./roles.ts";
@@ -15,7 +15,7 @@ import { ROLE_OPTIONS } from "./roles.ts";
 const KEY = ["invitations"];
 
 export function Invitations() {
-  const { data = [] } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: KEY,
     queryFn: () => Array.fromAsync(client.invitations.all()),
   });
@@ -24,8 +24,10 @@ export function Invitations() {
       title="Invitations"
       note="An invitation is a link that you pass on. Its reader becomes a member."
     >
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading lines={1} />}
       <ul aria-label="Invitations" className="mt-0 mb-4 list-none p-0">
-        {data.map(({ id, attributes: { role, email, expires_at: expiresAt } }) => (
+        {data?.map(({ id, attributes: { role, email, expires_at: expiresAt } }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-6 border-b border-line py-1.5">
             <span className="grow">{email ?? "Any person with the link"}</span>
             <span className="text-sm text-soft">

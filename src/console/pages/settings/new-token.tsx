@@ -6,7 +6,7 @@ import { Button } from "../../parts/button.tsx";
 import { client } from "../../parts/client.ts";
 import { faultsOf, FormFault } from "../../parts/faults.tsx";
 import { CheckField, SelectField, TextField } from "../../parts/field.tsx";
-import { Section } from "../../parts/layout.tsx";
+import { Failure, Loading, Section } from "../../parts/layout.tsx";
 
 const DAY_MS = 86_400_000;
 
@@ -77,7 +77,7 @@ function Abilities(props: {
   faults: readonly string[] | undefined;
 }) {
   const { chosen, onChange, faults = [] } = props;
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ["tokens", "abilities"],
     queryFn: async () => (await client.tokens.abilities()).data,
   });
@@ -85,6 +85,8 @@ function Abilities(props: {
     <fieldset className="m-0 flex flex-col gap-2 border-0 p-0">
       <legend className="mb-2 p-0 text-sm font-medium">It may</legend>
       {faults.length > 0 && <p className="m-0 text-sm text-bad">{faults.join(" ")}</p>}
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data
         ?.filter(({ attributes }) => attributes.is_grantable)
         .map(({ id, attributes }) => (

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ButtonLink } from "../../../console/parts/button.tsx";
 import { client } from "../../../console/parts/client.ts";
-import { Section } from "../../../console/parts/layout.tsx";
+import { Failure, Loading, Section } from "../../../console/parts/layout.tsx";
 import { AddPart, RemoveButton } from "../../../console/parts/part-list.tsx";
 import { useCan } from "../../../console/parts/session.ts";
 import { Status } from "../../../console/parts/status.tsx";
@@ -15,19 +15,22 @@ function keyOf(id: string) {
 export function useDatabases(id: string) {
   return useQuery({
     queryKey: keyOf(id),
-    queryFn: async () => (await client.databases.schemas(id).list()).data,
+    queryFn: () => Array.fromAsync(client.databases.schemas(id).all()),
   });
 }
 
 export function DatabaseSection({ id }: { id: string }) {
-  const { data = [] } = useDatabases(id);
+  const { data, error, refetch } = useDatabases(id);
   const canWrite = useCan("databases:write");
   const canQuery = useCan("databases:credentials");
-  const query = canQuery && data.length > 0 && <ButtonLink to={`/databases/${id}/query`}>Query</ButtonLink>;
+  const hasAny = data !== undefined && data.length > 0;
+  const query = canQuery && hasAny && <ButtonLink to={`/databases/${id}/query`}>Query</ButtonLink>;
   return (
     <Section title="Databases" actions={query}>
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading lines={2} />}
       <ul className="m-0 list-none p-0">
-        {data.map((database) => (
+        {data?.map((database) => (
           <li key={database.id} className="flex items-center gap-4 border-b border-line py-1">
             <span className="grow font-medium">{database.attributes.name}</span>
             <Status status={database.attributes.status} />

@@ -18,7 +18,7 @@ export function applicationsKey(id: string): string[] {
 export function useApplications(id: string) {
   return useQuery({
     queryKey: applicationsKey(id),
-    queryFn: async () => (await client.websockets.applications(id).list()).data,
+    queryFn: () => Array.fromAsync(client.websockets.applications(id).all()),
   });
 }
 

@@ -1,13 +1,11 @@
 // The debug page of a WebSocket application: what happens in it, as it happens, and a test event.
-import { useQuery } from "@tanstack/react-query";
 import { Radio } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../../console/parts/button.tsx";
-import { client } from "../../../console/parts/client.ts";
 import { Empty, Failure, PageFrame, Section } from "../../../console/parts/layout.tsx";
 import type { PageProps } from "../../../console/parts/page.tsx";
 import { useCan } from "../../../console/parts/session.ts";
-import { applicationsKey } from "./application.tsx";
+import { useApplications } from "./application.tsx";
 import { type FeedState, useDebugFeed } from "./debug-feed.ts";
 import { DebugLines } from "./debug-lines.tsx";
 import { PublishForm } from "./debug-publish.tsx";
@@ -27,16 +25,14 @@ const STATES: Record<FeedState, string> = {
 export default function DebugPage({ params, search, setSearch }: PageProps<DebugSearch>) {
   const { id: clusterId = "", application: id = "" } = params;
   const canWatch = useCan("websockets:credentials");
-  const { data = [] } = useQuery({
-    queryKey: applicationsKey(clusterId),
-    queryFn: async () => (await client.websockets.applications(clusterId).list()).data,
-  });
-  const name = data.find((application) => application.id === id)?.attributes.name ?? "";
+  const { data, error, refetch } = useApplications(clusterId);
+  const name = data?.find((application) => application.id === id)?.attributes.name ?? "";
   return (
     <PageFrame
       title={`Debug ${name}`.trim()}
       back={{ to: `${websocketKind.path}/${clusterId}`, label: "WebSocket cluster" }}
     >
+      {error && <Failure error={error} retry={() => void refetch()} />}
       {canWatch ? (
         <>
           <Live {...{ clusterId, id, search, setSearch }} />

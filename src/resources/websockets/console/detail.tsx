@@ -1,6 +1,6 @@
 // The page of a WebSocket cluster, with its applications.
 import { client } from "../../../console/parts/client.ts";
-import { Facts, Section } from "../../../console/parts/layout.tsx";
+import { Facts, Failure, Loading, Section } from "../../../console/parts/layout.tsx";
 import type { PageProps } from "../../../console/parts/page.tsx";
 import { AddPart } from "../../../console/parts/part-list.tsx";
 import { ResourceChange } from "../../../console/parts/resource-change.tsx";
@@ -36,10 +36,15 @@ export default function WebsocketPage({ params, search, setSearch }: PageProps<W
 function Applications({ cluster }: { cluster: WebsocketServerResource }) {
   const canWrite = useCan("websockets:write");
   const applications = client.websockets.applications(cluster.id);
-  const { data = [] } = useApplications(cluster.id);
+  const { data, error, refetch } = useApplications(cluster.id);
   return (
     <>
-      {data.map((application) => (
+      {(error || !data) && (
+        <Section title="Applications">
+          {error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />}
+        </Section>
+      )}
+      {data?.map((application) => (
         <Application
           key={application.id}
           cluster={cluster}

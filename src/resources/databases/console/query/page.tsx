@@ -27,7 +27,9 @@ export default function QueryPage({ params: { id = "" } }: PageProps) {
   const isLoading = cluster.data === undefined || databases.data === undefined || me.data === undefined;
   return (
     <PageFrame title="Query" back={back}>
-      {error && <Failure error={error} retry={() => void cluster.refetch()} />}
+      {error && (
+        <Failure error={error} retry={() => void Promise.all([cluster.refetch(), databases.refetch()])} />
+      )}
       {!error && isLoading && <Loading lines={8} />}
       {!isLoading && !canQuery && (
         <Empty
