@@ -6,6 +6,7 @@ import { PublicError } from "../../../lib/errors.ts";
 import { readForeign } from "../../../lib/foreign-file.ts";
 import type { ColdCopy, CopyCommand, EngineBackup, HotCopy, HotEnd } from "../../backup.ts";
 import type { EngineContext } from "../../engine.ts";
+import { tarCreate, tarExtract } from "../../tar.ts";
 import { asAdmin } from "../admin.ts";
 import { BACKUP_USER, DROP_ACCOUNT, endSessions, leaveOutOfLog, makeAccount } from "./account.ts";
 import { factsOfLog, log, LOG_FOLDER } from "./binary-log.ts";
@@ -13,8 +14,6 @@ import { backupProgram } from "./programs.ts";
 import { recover } from "./recover.ts";
 import { verify } from "./verify.ts";
 import { Watch } from "./watch.ts";
-
-const TAR = "/usr/bin/tar";
 
 /** What the program writes beside its stream, by its older and its newer name. */
 const SIDE_FILES = ["xtrabackup", "mariadb_backup"].flatMap((name) => [
@@ -32,7 +31,7 @@ export const backup: EngineBackup<MysqlSpec> = {
   cold,
   unpack: ({ format }, dataDir, installed) =>
     format === "tar"
-      ? [TAR, "--extract", "--file=-", `--directory=${dataDir}`]
+      ? tarExtract(dataDir)
       : [...backupProgram(installed, "mbstream"), "--extract", `--directory=${dataDir}`],
   recover,
   verify,
@@ -118,18 +117,7 @@ async function databasesIn(context: EngineContext<MysqlSpec>): Promise<string[]>
 async function cold(context: EngineContext<MysqlSpec>): Promise<ColdCopy> {
   const { paths } = context;
   const now = new Date().toISOString();
-  const argv = [
-    TAR,
-    "--create",
-    "--file=-",
-    `--directory=${paths.dataDir}`,
-    "--owner=0",
-    "--group=0",
-    "--numeric-owner",
-    "--sparse",
-    `--exclude=./${LOG_FOLDER}`,
-    ".",
-  ];
+  const argv = [...tarCreate(paths.dataDir), "--sparse", `--exclude=./${LOG_FOLDER}`, "."];
   const mysql = factsOfLog(context);
   const ofLog = mysql === null ? {} : { mysql };
   const facts = { format: "tar" as const, startedAt: now, completedAt: now, postgres: null, ...ofLog };

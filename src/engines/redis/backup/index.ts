@@ -3,18 +3,17 @@ import type { CacheSpec } from "../../../contracts/instance-spec.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { ColdCopy, CopyCommand, EngineBackup, HotCopy } from "../../backup.ts";
 import type { EngineContext } from "../../engine.ts";
+import { tarCreate, tarExtract } from "../../tar.ts";
 import { dataFiles, removeSnapshot, SNAPSHOT } from "../persistence.ts";
 import { recover } from "./recover.ts";
 import { save } from "./save.ts";
 import { verify } from "./verify.ts";
 
-const TAR = "/usr/bin/tar";
-
 export const backup: EngineBackup<CacheSpec> = {
   log: null,
   begin,
   cold,
-  unpack: (_, dataDir) => [TAR, "--extract", "--file=-", `--directory=${dataDir}`],
+  unpack: (_, dataDir) => tarExtract(dataDir),
   recover,
   verify,
 };
@@ -45,16 +44,6 @@ async function cold(context: EngineContext<CacheSpec>): Promise<ColdCopy> {
 }
 
 function copyOf({ paths }: EngineContext<CacheSpec>, files: string[]): CopyCommand {
-  const argv = [
-    TAR,
-    "--create",
-    "--file=-",
-    `--directory=${paths.dataDir}`,
-    "--owner=0",
-    "--group=0",
-    "--numeric-owner",
-    "--",
-    ...files,
-  ];
+  const argv = [...tarCreate(paths.dataDir), "--", ...files];
   return { argv, okExitCodes: [0] };
 }
