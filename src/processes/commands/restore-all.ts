@@ -16,6 +16,7 @@ import { ensureEngines } from "../bootstrap/engine-setup.ts";
 import { openVault } from "../bootstrap/identity.ts";
 import { refuseTakenPort } from "../bootstrap/port-refusal.ts";
 import { makeChildren, stopAll, type Children } from "../program/children.ts";
+import { ensureProgram } from "../program/program.ts";
 import { complain, say, stopSignal } from "../program/terminal.ts";
 import { followResources, RestoredBytes, showProgress } from "../restore/follow.ts";
 import {
@@ -63,7 +64,7 @@ export async function restoreAllCommand(config: Config, from: string): Promise<n
   const state = begun ?? { stage: "store", startedAt: new Date().toISOString() };
   if (begun === null) await writeRestoreState(dataDir, state);
   if (!(await ensureEngines(config, stop, complain))) return 1;
-  const children = await makeChildren(config, { PILVI_BACKUP_TARGETS: from });
+  const children = makeChildren(config, await ensureProgram(dataDir), { PILVI_BACKUP_TARGETS: from });
   const driver = localDriver(hostSocket(dataDir));
   const ended = new AbortController();
   try {

@@ -6,7 +6,7 @@ import { OPEN_FILES, raiseOpenFileLimit } from "../../lib/open-files.ts";
 import { protectFromOom } from "../../lib/oom-score.ts";
 import { readCertificate } from "../tls/certificate.ts";
 import { makeChildren, stopAll, type Children } from "../program/children.ts";
-import { ensureProgram } from "../program/program.ts";
+import { ensureProgram, type Program } from "../program/program.ts";
 import { complain, say, stopSignal } from "../program/terminal.ts";
 import { setUpLink } from "../bootstrap/console-link.ts";
 import { ensureDataDir, lockDataDir } from "../bootstrap/data-dir.ts";
@@ -33,21 +33,21 @@ export async function upCommand(config: Config): Promise<number> {
   readCertificate(config);
   // Engines are fetched meanwhile on a first start, which leaves the processor to the builds.
   const publication = publishConsole(config.dataDir, complain);
-  const building = ensureProgram(config.dataDir).catch(() => undefined);
+  const building = ensureProgram(config.dataDir);
+  // Its fault is said below, after the engines are there.
+  building.catch(() => undefined);
   try {
     const hasEngines = await ensureEngines(config, stop, complain);
-    // A program that could not be built is built again below, where the fault is said.
-    await building;
     if (stop.aborted) return 0;
-    return hasEngines ? await run(config, stop) : 1;
+    return hasEngines ? await run(config, await building, stop) : 1;
   } finally {
     await publication.stop();
   }
 }
 
-async function run(config: Config, stop: AbortSignal): Promise<number> {
+async function run(config: Config, program: Program, stop: AbortSignal): Promise<number> {
   say(`starting Pilvi in ${config.dataDir}`);
-  const children = await makeChildren(config);
+  const children = makeChildren(config, program);
   const timer = setInterval(
     () => Object.values(children).forEach((child) => child.trimLog()),
     LOG_CHECK_INTERVAL_MS,

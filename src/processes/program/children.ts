@@ -6,15 +6,18 @@ import { engineEndsFile } from "../../host/os/layout.ts";
 import { AddressKeeper } from "./address-keeper.ts";
 import { Child } from "./child.ts";
 import { EndWatch } from "./end-watch.ts";
-import { ensureProgram } from "./program.ts";
+import type { Program } from "./program.ts";
 import { complain } from "./terminal.ts";
 
 /** The processes of a Pilvi. */
 export type Children = Record<"host" | "keeper" | "gateway" | "control", Child>;
 
 /** The processes, none of which is started. @param settings take the place of those in the environment. */
-export async function makeChildren(config: Config, settings: Record<string, string> = {}): Promise<Children> {
-  const program = await ensureProgram(config.dataDir);
+export function makeChildren(
+  config: Config,
+  program: Program,
+  settings: Record<string, string> = {},
+): Children {
   const logDir = join(config.dataDir, "log");
   mkdirSync(logDir, { recursive: true, mode: 0o700 });
   const env = { ...process.env, PILVI_DATA_DIR: config.dataDir, ...settings };
