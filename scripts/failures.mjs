@@ -3,6 +3,8 @@
 
 /** Lines of a failure that are shown again; its beginning says less than its end. */
 const MAX_LINES = 60;
+/** A line of a log may quote a whole answer; the end of the output must still show several failures. */
+const MAX_CHARACTERS = 240;
 
 /** Output without the control characters of colours. */
 export function withoutColors(output) {
@@ -24,6 +26,13 @@ export function failuresOf(output) {
   return failures.length > 0 ? failures : [lastLines(lines)];
 }
 
+/** The first and the last line of a failure, which name its file and its test. */
+export function titleOf(failure) {
+  const lines = failure.split("\n");
+  return [...new Set([lines[0], lines.at(-1)])].join(": ");
+}
+
 function lastLines(lines) {
-  return lines.slice(-MAX_LINES).join("\n").trim();
+  const short = lines.slice(-MAX_LINES).map((line) => line.slice(0, MAX_CHARACTERS));
+  return short.join("\n").trim();
 }

@@ -7,7 +7,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { cpus, tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { failuresOf, withoutColors } from "./failures.mjs";
+import { failuresOf, titleOf, withoutColors } from "./failures.mjs";
 import { processesAt, stateOf } from "./processes-at.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript, SetupError } from "./setup.mjs";
 
@@ -266,7 +266,10 @@ function kill(pid) {
 }
 
 function report({ passed, failed }) {
-  if (failures.length > 0) process.stderr.write(`failures:\n\n${failures.join("\n\n")}\n\n`);
+  if (failures.length > 0) {
+    process.stderr.write(`failures:\n\n${failures.join("\n\n")}\n\n`);
+    process.stderr.write(`failed:\n${failures.map(titleOf).join("\n")}\n\n`);
+  }
   console.log(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }

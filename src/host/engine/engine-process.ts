@@ -8,6 +8,7 @@ import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import { openLog } from "../os/engine-log.ts";
 import { exitOf } from "../os/exit-watch.ts";
 import type { InstanceFolder } from "../os/layout.ts";
+import { latestStart } from "./log-follower.ts";
 import { engineAmong, holdersOf, isLocked, takeLock } from "../os/locks.ts";
 import { processLimitPrefix } from "../os/process-limit.ts";
 import { freeSharedMemory } from "../os/shared-memory.ts";
@@ -19,7 +20,7 @@ export interface EngineProcess {
   exited: Promise<void>;
   /** Whether an earlier host started it, and this host found it running. */
   wasFound: boolean;
-  /** The offset in the log at which its output begins; 0 for a process that was found. */
+  /** The offset in the log at which its output begins; for a process that was found, 0 when that lies far back. */
   logStartsAt: number;
 }
 
@@ -70,7 +71,8 @@ export function findEngine(folder: InstanceFolder, holders?: Map<string, number[
   // A search through all processes is slow, and an instance that sleeps has none.
   if (holders === undefined && !isLocked(folder.lock)) return null;
   const pid = engineAmong(holdersOf(folder.lock, holders));
-  return pid === null ? null : { pid, exited: exitOf(pid), wasFound: true, logStartsAt: 0 };
+  if (pid === null) return null;
+  return { pid, exited: exitOf(pid), wasFound: true, logStartsAt: latestStart(folder.log) };
 }
 
 /** Kills the engine without waiting for its exit. */

@@ -1,5 +1,6 @@
 // Waits for a line in a growing log file, with the kernel's file notifications.
 import { closeSync, openSync, readSync, statSync, watch } from "node:fs";
+import { START_MARK } from "../os/engine-log.ts";
 
 /** How many bytes of a log are read to find why an engine ended. */
 const TAIL_BYTES = 16 * 1024;
@@ -45,19 +46,30 @@ export function lineAppears(
  * @param fromByte the offset from which the text counts.
  */
 export function readTail(path: string, fromByte = 0): string {
+  return tailOf(path, fromByte).bytes.toString("utf8");
+}
+
+/** The offset of the latest start of the engine in its log; 0 when the end of the log does not reach so far back. */
+export function latestStart(path: string): number {
+  const { bytes, startsAt } = tailOf(path, 0);
+  const at = `\n${bytes.toString("latin1")}`.lastIndexOf(`\n${START_MARK}`);
+  return at === -1 ? 0 : startsAt + at;
+}
+
+function tailOf(path: string, fromByte: number): { bytes: Buffer; startsAt: number } {
   let fd: number;
   try {
     fd = openSync(path, "r");
   } catch {
-    return "";
+    return { bytes: Buffer.alloc(0), startsAt: 0 };
   }
   try {
     const size = statSync(path).size;
     // A log that has become shorter was trimmed, and holds only its latest lines.
-    const start = Math.max(fromByte > size ? 0 : fromByte, size - TAIL_BYTES);
-    const buffer = Buffer.alloc(size - start);
-    const length = readSync(fd, buffer, 0, buffer.length, start);
-    return buffer.toString("utf8", 0, length);
+    const startsAt = Math.max(fromByte > size ? 0 : fromByte, size - TAIL_BYTES);
+    const buffer = Buffer.alloc(size - startsAt);
+    const length = readSync(fd, buffer, 0, buffer.length, startsAt);
+    return { bytes: buffer.subarray(0, length), startsAt };
   } finally {
     closeSync(fd);
   }

@@ -5,6 +5,9 @@ import type { InstanceFolder } from "../os/layout.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { lineAppears } from "./log-follower.ts";
 
+/** How often an engine that an earlier host started is asked whether it is ready. */
+const ASK_INTERVAL_MS = 100;
+
 /** Loading a large cache or recovering a database takes minutes; an engine that hangs must still be noticed. */
 const START_TIMEOUT_MS = 10 * 60_000;
 
@@ -22,8 +25,6 @@ export async function untilReady(
   { exited, wasFound, logStartsAt }: Pick<EngineProcess, "exited" | "wasFound" | "logStartsAt">,
   giveUp: AbortSignal,
 ): Promise<Readiness> {
-  // In the log of an engine that has run for a while, the ready line may lie too far back.
-  if (wasFound && (await engine.isReady(context))) return "ready";
   let hasEnded = false;
   const over = new AbortController();
   const end = () => over.abort();
@@ -33,10 +34,26 @@ export async function untilReady(
   const timer = setTimeout(end, START_TIMEOUT_MS);
   giveUp.addEventListener("abort", end);
   if (giveUp.aborted) end();
-  const isReady = await lineAppears(folder.log, engine.readyLine, over.signal, logStartsAt);
+  const line = lineAppears(folder.log, engine.readyLine, over.signal, logStartsAt);
+  // In the log of an engine that has run for a while, the ready line may lie too far back.
+  const isReady = await (wasFound ? Promise.race([line, answers(engine, context, over.signal)]) : line);
+  over.abort();
   clearTimeout(timer);
   giveUp.removeEventListener("abort", end);
   if (hasEnded) return "ended";
   if (isReady) return "ready";
   return giveUp.aborted ? "given-up" : "hung";
+}
+
+/** Resolves with true when the engine answers, and with false when the signal is aborted first. */
+async function answers(
+  engine: Engine,
+  context: EngineContext<InstanceSpec>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  while (!signal.aborted) {
+    if (await engine.isReady(context)) return true;
+    await Bun.sleep(ASK_INTERVAL_MS);
+  }
+  return false;
 }
