@@ -91,23 +91,22 @@ function maySleep({ attributes: { config } }: DatabaseClusterResource): boolean 
 
 function DatabaseConnect({ cluster }: { cluster: DatabaseClusterResource }) {
   const databases = useDatabases(cluster.id);
-  const database = databases.data?.[0]?.attributes.name ?? "";
+  // A copied address without its database is wrong, so none is shown before the databases are known.
+  const database = databases.data === undefined ? undefined : (databases.data[0]?.attributes.name ?? "");
   const { hostname, port, username, password } = cluster.attributes.connection;
   const rows = [
     { label: "Host", value: hostname },
     { label: "Port", value: String(port) },
     ...(username === undefined ? [] : [{ label: "User", value: username }]),
-    ...(password === undefined
+    ...(password === undefined ? [] : [{ label: "Password", value: password }]),
+    ...(password === undefined || database === undefined
       ? []
-      : [
-          { label: "Password", value: password },
-          { label: "URL", value: urlOf(cluster, database) },
-        ]),
+      : [{ label: "URL", value: urlOf(cluster, database) }]),
   ];
   return (
     <Connect
       rows={rows}
-      snippets={snippetsOf(cluster, database)}
+      snippets={database === undefined ? [] : snippetsOf(cluster, database)}
       secret={password}
       actions={
         <Rotation
