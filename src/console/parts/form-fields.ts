@@ -7,6 +7,7 @@ export interface Schema {
   title?: string;
   description?: string;
   properties?: Record<string, Schema>;
+  items?: Schema;
   required?: string[];
   enum?: (string | number)[];
   const?: unknown;

@@ -1,26 +1,13 @@
 // A new password for a resource, and the former password while it is still valid.
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import type { RotationOptions } from "../../sdk/index.ts";
-import { Button } from "./button.tsx";
-import { Modal } from "./dialog.tsx";
-import { SelectField } from "./field.tsx";
 import type { ConsoleResource, KindIdentity } from "./kind.ts";
 import { ResourceAction } from "./resource-detail.tsx";
 import { keepResource } from "./resources.ts";
+import { RotateButton } from "./rotate-button.tsx";
 import { useCan } from "./session.ts";
 import { Ago, Moment } from "./time.tsx";
-import { notify } from "./toasts.tsx";
-
-/** Time for programs that run to get the new password. */
-const USUAL_GRACE = "3600";
-
-const GRACES = [
-  { value: "0", label: "Refused at once" },
-  { value: USUAL_GRACE, label: "Valid for another hour" },
-  { value: "86400", label: "Valid for another day" },
-  { value: "604800", label: "Valid for another week" },
-];
 
 /** The longest time that a timer of a browser takes. */
 const LONGEST_TIMER_MS = 2_147_483_647;
@@ -37,43 +24,14 @@ interface RotationProps<Resource extends Rotated> {
 /** The button for a new password, with its dialog. */
 export function Rotation<Resource extends Rotated>({ kind, rotate, atOnce }: RotationProps<Resource>) {
   const canWrite = useCan(`${kind.name}:write`);
-  const [isOpen, setOpen] = useState(false);
-  const [grace, setGrace] = useState(USUAL_GRACE);
   const cache = useQueryClient();
-  const rotation = useMutation({
-    mutationFn: () => rotate({ graceSeconds: Number(grace) }),
-    onSuccess: ({ data }) => {
-      keepResource(cache, kind, data);
-      notify({ title: "The new password is on its way." });
-      setOpen(false);
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    rotation.mutate();
-  };
   if (!canWrite) return null;
   return (
-    <>
-      <Button onClick={() => setOpen(true)}>New password</Button>
-      <Modal title="Make a new password?" isOpen={isOpen} onClose={() => setOpen(false)}>
-        <form onSubmit={submit}>
-          <SelectField
-            label="The present password is"
-            value={grace}
-            options={GRACES}
-            onChange={setGrace}
-            note={grace === "0" ? atOnce : "Both passwords work meanwhile, and connections stay open."}
-          />
-          <div className="mt-5 flex justify-end gap-2">
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button type="submit" look="danger" isBusy={rotation.isPending}>
-              New password
-            </Button>
-          </div>
-        </form>
-      </Modal>
-    </>
+    <RotateButton
+      noun="password"
+      atOnce={atOnce}
+      rotate={async (graceSeconds) => keepResource(cache, kind, (await rotate({ graceSeconds })).data)}
+    />
   );
 }
 

@@ -101,6 +101,64 @@ test("a WebSocket cluster is made, and its application's credentials publish", a
   faults.push(...(await window.faultsInAllLooks("websocket")));
 });
 
+interface Application {
+  attributes: { name: string; allowed_origins: string[]; max_message_size: number; webhooks: object[] };
+  meta: { former_secrets: object[] };
+}
+
+async function applicationNamed(name: string): Promise<Application | undefined> {
+  const clusters = await pilvi.api<{ data: { id: string }[] }>("GET", "/websocket-servers");
+  const path = `/websocket-servers/${clusters.body.data[0]?.id}/applications`;
+  const { body } = await pilvi.api<{ data: Application[] }>("GET", path);
+  return body.data.find(({ attributes }) => attributes.name === name);
+}
+
+test("the settings of a WebSocket application are changed, and wrong values are said at their fields", async () => {
+  const { page } = window;
+  await page.getByRole("button", { name: "Settings", exact: true }).last().click();
+  const dialog = page.getByRole("dialog", { name: "Settings of second" });
+  await dialog.getByLabel("Max message size").fill("7");
+  await dialog.getByLabel("Allowed origins").fill("https://example.com\nnot an origin");
+  await dialog.getByRole("button", { name: "Add a webhook" }).click();
+  await dialog.getByLabel("Address of webhook 1").fill("example.com/hook");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  for (const label of ["Max message size", "Allowed origins", "Address of webhook 1"])
+    await until(`the fault of ${label} is shown`, async () => {
+      return (await dialog.getByLabel(label).getAttribute("aria-invalid")) === "true";
+    });
+  faults.push(...(await window.faultsInAllLooks("application-settings")));
+  await dialog.getByLabel("Max message size").fill("2000");
+  await dialog.getByLabel("Allowed origins").fill("https://example.com\n*.example.org\n");
+  await dialog.getByLabel("Address of webhook 1").fill("https://example.com/hook");
+  await dialog.getByLabel("client_event", { exact: true }).uncheck();
+  await dialog.getByLabel("Only channels that begin with").fill("presence-");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const application = await applicationNamed("second");
+  expect(application?.attributes).toMatchObject({
+    allowed_origins: ["https://example.com", "*.example.org"],
+    max_message_size: 2000,
+    webhooks: [{ url: "https://example.com/hook", filter: { channel_name_starts_with: "presence-" } }],
+  });
+  const [webhook] = (application?.attributes.webhooks ?? []) as { event_types: string[] }[];
+  expect(webhook?.event_types).toContain("channel_occupied");
+  expect(webhook?.event_types).not.toContain("client_event");
+});
+
+test("a new secret of a WebSocket application comes with a choice of how long the former secret is good", async () => {
+  const { page } = window;
+  await page.getByRole("button", { name: "New secret" }).last().click();
+  const dialog = page.getByRole("dialog", { name: "Make a new secret?" });
+  await dialog.getByLabel("The present secret is").selectOption("Valid for another week");
+  await dialog.getByRole("button", { name: "New secret" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const [former] = ((await applicationNamed("second"))?.meta.former_secrets ?? []) as {
+    expires_at: string;
+  }[];
+  const leftDays = (Date.parse(former?.expires_at ?? "") - Date.now()) / 86_400_000;
+  expect(Math.round(leftDays)).toBe(7);
+});
+
 test("a token is made, shown once, works as far as its abilities go, and is revoked", async () => {
   await window.goto("/settings/tokens");
   await heading("Tokens");

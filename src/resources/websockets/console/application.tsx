@@ -1,12 +1,13 @@
-// An application in a WebSocket cluster: how clients and servers connect to it, its secret, and its deletion.
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Button, ButtonLink } from "../../../console/parts/button.tsx";
+// An application in a WebSocket cluster: how clients and servers connect to it, its settings, its secret, and its deletion.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ButtonLink } from "../../../console/parts/button.tsx";
 import { client } from "../../../console/parts/client.ts";
 import { Connect } from "../../../console/parts/connect.tsx";
 import { RemoveButton } from "../../../console/parts/part-list.tsx";
+import { RotateButton } from "../../../console/parts/rotate-button.tsx";
 import { useCan } from "../../../console/parts/session.ts";
-import { notify } from "../../../console/parts/toasts.tsx";
 import type { WebsocketApplicationResource, WebsocketServerResource } from "../../../sdk/index.ts";
+import { ApplicationSettings } from "./application-settings.tsx";
 import { snippetsOf } from "./snippets.ts";
 
 /** The type of its events keeps the applications up to date. */
@@ -32,13 +33,7 @@ export function Application(props: {
   const canWatch = useCan("websockets:credentials");
   const cache = useQueryClient();
   const applications = client.websockets.applications(cluster.id);
-  const rotation = useMutation({
-    mutationFn: () => applications.rotateSecret(application.id),
-    onSuccess: async () => {
-      notify({ title: "There is a new secret; the former secret stays good for a day." });
-      await cache.invalidateQueries({ queryKey: applicationsKey(cluster.id) });
-    },
-  });
+  const readAgain = async () => await cache.invalidateQueries({ queryKey: applicationsKey(cluster.id) });
   const { name, app_id: appId, key, secret } = application.attributes;
   const rows = [
     { label: "App id", value: appId },
@@ -60,9 +55,15 @@ export function Application(props: {
           )}
           {canWrite && (
             <>
-              <Button isBusy={rotation.isPending} onClick={() => rotation.mutate()}>
-                New secret
-              </Button>
+              <ApplicationSettings application={application} onSaved={readAgain} />
+              <RotateButton
+                noun="secret"
+                atOnce="Servers that still have it can no longer publish or let clients into private channels."
+                rotate={async (graceSeconds) => {
+                  await applications.rotateSecret(application.id, { grace_seconds: graceSeconds });
+                  await readAgain();
+                }}
+              />
               {!isOnly && (
                 <RemoveButton
                   label={name}

@@ -1,0 +1,133 @@
+// The settings of a WebSocket application: the fields of the API's schema, the origins by line, and the webhooks.
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Button } from "../../../console/parts/button.tsx";
+import { client } from "../../../console/parts/client.ts";
+import { Modal } from "../../../console/parts/dialog.tsx";
+import { FormFault } from "../../../console/parts/faults.tsx";
+import { TextAreaField } from "../../../console/parts/field.tsx";
+import {
+  type ApiDocument,
+  type Field,
+  bodySchemaOf,
+  fieldsOf,
+  type Value,
+  type Values,
+} from "../../../console/parts/form-fields.ts";
+import { SchemaFields, useApiDocument } from "../../../console/parts/schema-form.tsx";
+import { notify } from "../../../console/parts/toasts.tsx";
+import type { WebsocketApplicationChange, WebsocketApplicationResource } from "../../../sdk/index.ts";
+import { faultsWithin, WebhooksField } from "./webhooks-field.tsx";
+
+const PATH = "/websocket-applications/{id}";
+
+const ORIGINS_NOTE =
+  "Where web pages may connect from, each on a line of its own: hosts such as example.com or *.example.com. " +
+  "Without any, all origins are allowed.";
+
+interface SettingsProps {
+  application: WebsocketApplicationResource;
+  /** Brings what the page shows up to date. */
+  onSaved: () => Promise<void>;
+}
+
+/** The button for the settings, with their dialog. */
+export function ApplicationSettings({ application, onSaved }: SettingsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { data: document } = useApiDocument();
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button disabled={document === undefined} onClick={() => setOpen(true)}>
+        Settings
+      </Button>
+      <Modal title={`Settings of ${application.attributes.name}`} isOpen={isOpen} onClose={close}>
+        {document !== undefined && (
+          <SettingsForm document={document} onClose={close} {...{ application, onSaved }} />
+        )}
+      </Modal>
+    </>
+  );
+}
+
+function SettingsForm(props: SettingsProps & { document: ApiDocument; onClose: () => void }) {
+  const { application, onSaved, document, onClose } = props;
+  const settings = useSettings(document, application);
+  const saving = useMutation({
+    mutationFn: () => client.websockets.applications("").update(application.id, settings.change),
+    meta: { showsErrors: true },
+    onSuccess: async () => {
+      notify({ title: `${application.attributes.name} is being changed.` });
+      await onSaved();
+      onClose();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    saving.mutate();
+  };
+  return (
+    <form noValidate className="flex flex-col gap-4" onSubmit={submit}>
+      <FormFault error={saving.error} />
+      <SchemaFields
+        fields={settings.fields}
+        values={settings.given}
+        error={saving.error}
+        onChange={settings.give}
+      />
+      <TextAreaField
+        label="Allowed origins"
+        note={ORIGINS_NOTE}
+        rows={3}
+        spellCheck={false}
+        value={settings.origins}
+        onChange={settings.setOrigins}
+        faults={faultsWithin(saving.error, "allowed_origins")}
+      />
+      <WebhooksField
+        document={document}
+        webhooks={settings.webhooks}
+        onChange={settings.setWebhooks}
+        error={saving.error}
+      />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" disabled={!settings.isChanged} isBusy={saving.isPending}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** What the form holds, and the change that it asks for. */
+function useSettings(document: ApiDocument, { attributes }: WebsocketApplicationResource) {
+  const formerOrigins = attributes.allowed_origins.join("\n");
+  const [given, setGiven] = useState<Values>({});
+  const [origins, setOrigins] = useState(formerOrigins);
+  const [webhooks, setWebhooks] = useState(attributes.webhooks);
+  const present = attributes as Record<string, unknown>;
+  const fields = fieldsOf(document, bodySchemaOf(document, "patch", PATH), undefined).map((field) =>
+    withValue(field, present[field.name] as Value),
+  );
+  const change: WebsocketApplicationChange = {
+    ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null])),
+    ...(origins !== formerOrigins && { allowed_origins: linesOf(origins) }),
+    ...(webhooks !== attributes.webhooks && { webhooks }),
+  };
+  const give = (name: string, value: Value) => setGiven({ ...given, [name]: value });
+  const isChanged = Object.keys(change).length > 0;
+  return { fields, given, give, origins, setOrigins, webhooks, setWebhooks, change, isChanged };
+}
+
+/** A change may leave out every member, but an application has them all. */
+function withValue(field: Field, preset: Value): Field {
+  return { ...field, preset, isRequired: true };
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
