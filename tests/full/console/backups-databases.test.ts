@@ -161,6 +161,8 @@ test("a deleted cluster is brought back under its name, until its backups are de
   faults.push(...(await window.faultsInAllLooks("backups-deleted")));
   await window.goto("/databases");
   await button(window, "Delete the backups of orders").click();
+  expect(await inDialog(window, "Delete").isDisabled()).toBe(true);
+  await page.getByLabel("Type orders to confirm").fill("orders");
   await inDialog(window, "Delete").click();
   await button(window, "Bring back orders").waitFor({ state: "hidden" });
 });

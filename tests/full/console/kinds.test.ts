@@ -217,6 +217,8 @@ test("an invitation makes a viewer, who sees resources without credentials and c
   await viewer.page.keyboard.press("Escape");
   await viewer.goto("/activity");
   await viewer.page.getByText("Your role does not show activity").waitFor();
+  await viewer.goto("/settings/tokens");
+  await viewer.page.getByText("Your role does not show tokens").waitFor();
   await viewer.goto("/usage");
   await viewer.page.getByRole("region", { name: "Usage by resource" }).getByText("orders").waitFor();
   await viewer.close();

@@ -14,6 +14,22 @@ import { NewToken } from "./new-token.tsx";
 const KEY = ["tokens"];
 
 export default function TokensPage() {
+  return useCan("tokens:read") ? <Tokens /> : <NotAllowed />;
+}
+
+function NotAllowed() {
+  return (
+    <PageFrame title="Tokens">
+      <Empty
+        icon={KeyRound}
+        title="Your role does not show tokens"
+        text="Owners and admins make the tokens with which programs use the API."
+      />
+    </PageFrame>
+  );
+}
+
+function Tokens() {
   const canWrite = useCan("tokens:write");
   const [made, setMade] = useState<TokenResource>();
   const { data, error, refetch } = useQuery({

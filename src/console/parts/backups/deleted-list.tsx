@@ -88,6 +88,7 @@ function Line<Resource extends BackedUpResource>(props: {
             label={`the backups of ${name}`}
             verb="Delete"
             question={`Nothing of ${name} can be restored from then on, and its snapshots go as well.`}
+            name={name}
             queryKey={ARCHIVES_KEY}
             remove={() => backups.purge(id)}
           />
