@@ -185,7 +185,9 @@ async function playTakeBack(stage: Stage, resource: Resource, [, place, victim]:
   failpoints.arm(place);
   const asked = pilvi.api("PATCH", pathOf(resource), { uses_hibernation: false }).catch(() => null);
   await killAt(stage, resource, victim);
-  expect((await asked)?.status).toBe(200);
+  // The step may come between the commit and the answer, which a control plane that was killed no longer gives.
+  const answers = ["control", "everything", "Pilvi, gently"].includes(victim) ? [200, undefined] : [200];
+  expect(answers).toContain((await asked)?.status);
   await until("it listens by itself", async () => {
     const now = await read(pilvi, resource).catch(() => null);
     return now?.attributes.status === "available" && !now.meta.sleep.pending;
