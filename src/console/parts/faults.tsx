@@ -6,6 +6,13 @@ export function faultsOf(error: unknown, field: string): readonly string[] | und
   return error instanceof PilviError ? error.errors?.[field] : undefined;
 }
 
+/** The sentences about a field and about everything within it, such as an entry of a list. */
+export function faultsWithin(error: unknown, field: string): readonly string[] {
+  const errors = error instanceof PilviError ? (error.errors ?? {}) : {};
+  const within = Object.entries(errors).filter(([name]) => name === field || name.startsWith(`${field}.`));
+  return within.flatMap(([, sentences]) => sentences);
+}
+
 /** An error that belongs to no field; errors of fields stand at them. @param fields the fields that the form shows. */
 export function FormFault({ error, fields }: { error: unknown; fields?: readonly string[] }) {
   if (error === null || error === undefined) return null;

@@ -8,10 +8,10 @@ import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import { openLog } from "../os/engine-log.ts";
 import { exitOf } from "../os/exit-watch.ts";
 import type { InstanceFolder } from "../os/layout.ts";
-import { latestStart } from "./log-follower.ts";
 import { engineAmong, holdersOf, isLocked, takeLock } from "../os/locks.ts";
 import { processLimitPrefix } from "../os/process-limit.ts";
 import { freeSharedMemory } from "../os/shared-memory.ts";
+import { latestStart } from "./log-follower.ts";
 
 /** The process of a running engine. */
 export interface EngineProcess {

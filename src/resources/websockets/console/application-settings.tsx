@@ -2,9 +2,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Button } from "../../../console/parts/button.tsx";
-import { client } from "../../../console/parts/client.ts";
 import { Modal } from "../../../console/parts/dialog.tsx";
-import { FormFault } from "../../../console/parts/faults.tsx";
+import { faultsWithin, FormFault } from "../../../console/parts/faults.tsx";
 import { TextAreaField } from "../../../console/parts/field.tsx";
 import {
   type ApiDocument,
@@ -17,7 +16,7 @@ import {
 import { SchemaFields, useApiDocument } from "../../../console/parts/schema-form.tsx";
 import { notify } from "../../../console/parts/toasts.tsx";
 import type { WebsocketApplicationChange, WebsocketApplicationResource } from "../../../sdk/index.ts";
-import { faultsWithin, WebhooksField } from "./webhooks-field.tsx";
+import { WebhooksField } from "./webhooks-field.tsx";
 
 const PATH = "/websocket-applications/{id}";
 
@@ -25,14 +24,16 @@ const ORIGINS_NOTE =
   "Where web pages may connect from, each on a line of its own: hosts such as example.com or *.example.com. " +
   "Without any, all origins are allowed.";
 
+type Attributes = WebsocketApplicationResource["attributes"];
+
 interface SettingsProps {
-  application: WebsocketApplicationResource;
-  /** Brings what the page shows up to date. */
-  onSaved: () => Promise<void>;
+  attributes: Attributes;
+  /** Changes the application, and brings what the page shows up to date. */
+  save: (change: WebsocketApplicationChange) => Promise<void>;
 }
 
 /** The button for the settings, with their dialog. */
-export function ApplicationSettings({ application, onSaved }: SettingsProps) {
+export function ApplicationSettings({ attributes, save }: SettingsProps) {
   const [isOpen, setOpen] = useState(false);
   const { data: document } = useApiDocument();
   const close = () => setOpen(false);
@@ -41,9 +42,9 @@ export function ApplicationSettings({ application, onSaved }: SettingsProps) {
       <Button disabled={document === undefined} onClick={() => setOpen(true)}>
         Settings
       </Button>
-      <Modal title={`Settings of ${application.attributes.name}`} isOpen={isOpen} onClose={close}>
+      <Modal title={`Settings of ${attributes.name}`} isOpen={isOpen} onClose={close}>
         {document !== undefined && (
-          <SettingsForm document={document} onClose={close} {...{ application, onSaved }} />
+          <SettingsForm document={document} onClose={close} {...{ attributes, save }} />
         )}
       </Modal>
     </>
@@ -51,14 +52,13 @@ export function ApplicationSettings({ application, onSaved }: SettingsProps) {
 }
 
 function SettingsForm(props: SettingsProps & { document: ApiDocument; onClose: () => void }) {
-  const { application, onSaved, document, onClose } = props;
-  const settings = useSettings(document, application);
+  const { attributes, save, document, onClose } = props;
+  const settings = useSettings(document, attributes);
   const saving = useMutation({
-    mutationFn: () => client.websockets.applications("").update(application.id, settings.change),
+    mutationFn: () => save(settings.change),
     meta: { showsErrors: true },
-    onSuccess: async () => {
-      notify({ title: `${application.attributes.name} is being changed.` });
-      await onSaved();
+    onSuccess: () => {
+      notify({ title: `${attributes.name} is being changed.` });
       onClose();
     },
   });
@@ -101,7 +101,7 @@ function SettingsForm(props: SettingsProps & { document: ApiDocument; onClose: (
 }
 
 /** What the form holds, and the change that it asks for. */
-function useSettings(document: ApiDocument, { attributes }: WebsocketApplicationResource) {
+function useSettings(document: ApiDocument, attributes: Attributes) {
   const formerOrigins = attributes.allowed_origins.join("\n");
   const [given, setGiven] = useState<Values>({});
   const [origins, setOrigins] = useState(formerOrigins);

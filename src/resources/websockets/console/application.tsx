@@ -23,17 +23,15 @@ export function useApplications(id: string) {
   });
 }
 
-export function Application(props: {
+interface ApplicationProps {
   cluster: WebsocketServerResource;
   application: WebsocketApplicationResource;
   isOnly: boolean;
-}) {
-  const { cluster, application, isOnly } = props;
+}
+
+export function Application({ cluster, application, isOnly }: ApplicationProps) {
   const canWrite = useCan("websockets:write");
   const canWatch = useCan("websockets:credentials");
-  const cache = useQueryClient();
-  const applications = client.websockets.applications(cluster.id);
-  const readAgain = async () => await cache.invalidateQueries({ queryKey: applicationsKey(cluster.id) });
   const { name, app_id: appId, key, secret } = application.attributes;
   const rows = [
     { label: "App id", value: appId },
@@ -53,31 +51,45 @@ export function Application(props: {
               Debug
             </ButtonLink>
           )}
-          {canWrite && (
-            <>
-              <ApplicationSettings application={application} onSaved={readAgain} />
-              <RotateButton
-                noun="secret"
-                atOnce="Servers that still have it can no longer publish or let clients into private channels."
-                rotate={async (graceSeconds) => {
-                  await applications.rotateSecret(application.id, { grace_seconds: graceSeconds });
-                  await readAgain();
-                }}
-              />
-              {!isOnly && (
-                <RemoveButton
-                  label={name}
-                  verb="Delete"
-                  question="Its clients are disconnected, and its key is refused from then on."
-                  name={name}
-                  queryKey={applicationsKey(cluster.id)}
-                  remove={() => applications.delete(application.id)}
-                />
-              )}
-            </>
-          )}
+          {canWrite && <ApplicationChanges {...{ cluster, application, isOnly }} />}
         </>
       }
     />
+  );
+}
+
+/** The buttons that change the application. */
+function ApplicationChanges({ cluster, application: { id, attributes }, isOnly }: ApplicationProps) {
+  const cache = useQueryClient();
+  const applications = client.websockets.applications(cluster.id);
+  const queryKey = applicationsKey(cluster.id);
+  return (
+    <>
+      <ApplicationSettings
+        attributes={attributes}
+        save={async (change) => {
+          await applications.update(id, change);
+          await cache.invalidateQueries({ queryKey });
+        }}
+      />
+      <RotateButton
+        noun="secret"
+        atOnce="Servers that still have it can no longer publish or let clients into private channels."
+        rotate={async (graceSeconds) => {
+          await applications.rotateSecret(id, { grace_seconds: graceSeconds });
+          await cache.invalidateQueries({ queryKey });
+        }}
+      />
+      {!isOnly && (
+        <RemoveButton
+          label={attributes.name}
+          verb="Delete"
+          question="Its clients are disconnected, and its key is refused from then on."
+          name={attributes.name}
+          queryKey={queryKey}
+          remove={() => applications.delete(id)}
+        />
+      )}
+    </>
   );
 }

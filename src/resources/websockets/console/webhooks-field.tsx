@@ -1,19 +1,13 @@
 // The webhooks of an application in its form: each with its address, the types of its events and its channels.
 import { Plus } from "lucide-react";
 import { Button } from "../../../console/parts/button.tsx";
+import { faultsWithin } from "../../../console/parts/faults.tsx";
 import { CheckField, TextField } from "../../../console/parts/field.tsx";
 import type { ApiDocument } from "../../../console/parts/form-fields.ts";
-import { PilviError, type WebsocketApplicationResource } from "../../../sdk/index.ts";
+import type { WebsocketApplicationResource } from "../../../sdk/index.ts";
 
 type Webhook = WebsocketApplicationResource["attributes"]["webhooks"][number];
 type EventType = Webhook["event_types"][number];
-
-/** The sentences about a field and about everything within it, such as an entry of a list. */
-export function faultsWithin(error: unknown, field: string): readonly string[] {
-  const errors = error instanceof PilviError ? (error.errors ?? {}) : {};
-  const within = Object.entries(errors).filter(([name]) => name === field || name.startsWith(`${field}.`));
-  return within.flatMap(([, sentences]) => sentences);
-}
 
 export function WebhooksField(props: {
   document: ApiDocument;
