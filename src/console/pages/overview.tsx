@@ -39,7 +39,7 @@ function KindSection({ kind }: { kind: ConsoleKind }) {
       {data?.total === 0 && (
         <p className="m-0 flex items-center gap-2 py-2 text-soft">
           <Icon size={15} aria-hidden />
-          You have no {plural.toLowerCase()} yet.
+          You have no {noun}s yet.
         </p>
       )}
       <ul className="m-0 list-none p-0">

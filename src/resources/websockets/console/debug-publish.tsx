@@ -29,7 +29,7 @@ export function PublishForm({ clusterId, id }: { clusterId: string; id: string }
     mutate();
   };
   return (
-    <Section title="Publish an event" note="As a server of yours would; a cluster that sleeps is woken.">
+    <Section title="Publish an event" note="As a server of yours would.">
       <form noValidate className="flex max-w-2xl flex-col gap-3" onSubmit={submit}>
         <FormFault error={error} fields={FIELDS} />
         <div className="grid gap-3 sm:grid-cols-2">

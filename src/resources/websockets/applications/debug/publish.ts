@@ -3,11 +3,11 @@ import { ApiError } from "../../../../api/jsonapi/errors.ts";
 import { signedPath, type ApplicationKey } from "../../signature.ts";
 import type { WebsocketTestEvent } from "./schema.ts";
 
-/** Long enough for a cluster that sleeps to be woken by the request. */
+/** Long enough for a cluster whose server is just being started again. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Publishes at the cluster's address, so a cluster that sleeps is woken.
+ * Publishes at the cluster's address, as a customer's server does.
  * @param url of the cluster, such as `https://cloud.example:20002`.
  * @returns how many subscribers the channel had.
  * @throws ApiError 409 when the application's latest change is not in force yet, 503 when the cluster does not answer.
