@@ -22,7 +22,11 @@ export function isAlive(pid: number): boolean {
 /** The pids of the engine processes of the instance in a folder, without processes that they have only just forked. */
 export function enginePidsAt(folder: string): number[] {
   const pids = allPids().filter((pid) => commandLine(pid).some((word) => word.includes(folder)));
-  return pids.filter((pid) => !pids.includes(parentOf(pid)));
+  return pids.filter((pid) => {
+    const parent = parentOf(pid);
+    // A process that was only just forked may have ended since, and then has no parent any more.
+    return parent !== 0 && !pids.includes(parent);
+  });
 }
 
 /** Sorts parents before their children; sorted by number, children may come first, as numbers begin anew. */
