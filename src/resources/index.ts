@@ -38,7 +38,7 @@ export const slowKinds = [
 
 /** The operations of all kinds, and the operations that belong to no kind. */
 export function allOperations(context: KindContext): AnyOperation[] {
-  const signIn = new SignIn(context.db);
+  const signIn = new SignIn(context);
   const kindNames = kinds.map(({ name }) => name);
   return [
     ...kinds.flatMap((kind) => kind.operations(context)),

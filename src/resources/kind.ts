@@ -7,6 +7,7 @@ import type { ArchiveState } from "../contracts/keeper.ts";
 import type { Observation } from "../contracts/observation.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { VerifiedRestore } from "../contracts/verification.ts";
+import type { Log } from "../lib/log.ts";
 import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database, Queryable } from "../store/database.ts";
@@ -106,6 +107,8 @@ export interface KindContext {
   vault: Vault;
   hosts: HostDirectory;
   quotas: Quotas;
+  /** For failures that no request waits for. */
+  log: Log;
 }
 
 /** The schedule of an instance's backups. */

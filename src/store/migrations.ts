@@ -25,6 +25,7 @@ import replicaLag from "../../migrations/0023_replica_lag.sql" with { type: "tex
 import instanceStorage from "../../migrations/0024_instance_storage.sql" with { type: "text" };
 import storeVerification from "../../migrations/0025_store_verification.sql" with { type: "text" };
 import refreshes from "../../migrations/0026_refreshes.sql" with { type: "text" };
+import accountActivity from "../../migrations/0027_account_activity.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: Migration[] = [
   { name: "0024_instance_storage", sql: instanceStorage },
   { name: "0025_store_verification", sql: storeVerification },
   { name: "0026_refreshes", sql: refreshes },
+  { name: "0027_account_activity", sql: accountActivity },
 ];

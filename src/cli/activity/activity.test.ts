@@ -24,6 +24,16 @@ function activity(number: number, changes: Partial<ActivityResource["attributes"
   };
 }
 
+function failure(number: number, attempts: number): ActivityResource {
+  return activity(number, {
+    action: "fail-sign-in",
+    kind: "users",
+    resource_id: "user-1",
+    actor: null,
+    details: { email: "ada@example.com", method: "password", attempts },
+  });
+}
+
 function serveActivity(all: ActivityResource[], asked: URLSearchParams[] = []): string {
   return serveWith((request) => {
     const { searchParams } = new URL(request.url);
@@ -45,6 +55,17 @@ test("activity shows the latest last, over all pages", async () => {
     "2026-03-15 08:18:01  deploy  192.0.2.17  create  caches cache-1",
     "2026-03-15 08:18:02  user-1  unknown     create  caches cache-2",
     "2026-03-15 08:18:03  deploy  192.0.2.17  create  caches cache-3",
+    "",
+  ]);
+});
+
+test("failed sign-ins show their account and their number", async () => {
+  const io = fakeIo();
+  await runCommand(io, serveActivity([failure(2, 12), failure(1, 1)]), "activity");
+  expect(io.stdout.split("\n").map((line) => line.trimEnd())).toEqual([
+    "TIME                 ACTOR    ADDRESS     ACTION        ON",
+    "2026-03-15 08:18:01  unknown  192.0.2.17  fail-sign-in  users user-1 (ada@example.com, 1 attempt)",
+    "2026-03-15 08:18:02  unknown  192.0.2.17  fail-sign-in  users user-1 (ada@example.com, 12 attempts)",
     "",
   ]);
 });

@@ -61,7 +61,19 @@ async function show({ io, client: connect }: Session, options: ActivityOptions):
 }
 
 function rowOf({ attributes }: ActivityResource): string[] {
-  const { action, actor, address, kind, occurred_at: at, resource_id: id } = attributes;
+  const { action, actor, address, kind, occurred_at: at, resource_id: id, details } = attributes;
   const time = at.slice(0, 19).replace("T", " ");
-  return [time, actor?.name ?? actor?.id ?? "unknown", address ?? "unknown", action, `${kind} ${id}`];
+  return [
+    time,
+    actor?.name ?? actor?.id ?? "unknown",
+    address ?? "unknown",
+    action,
+    `${kind} ${id}${failuresOf(details)}`,
+  ];
+}
+
+/** The account of failed sign-ins, and their number. */
+function failuresOf({ email, attempts }: Record<string, unknown>): string {
+  if (typeof email !== "string" || typeof attempts !== "number") return "";
+  return ` (${email}, ${attempts} ${attempts === 1 ? "attempt" : "attempts"})`;
 }

@@ -152,7 +152,7 @@ async function startControl(
     new WatchedStates(),
   );
   const hosts = hostDirectory([host]);
-  const context: KindContext = { db, vault, hosts, quotas: config.quotas };
+  const context: KindContext = { db, vault, hosts, quotas: config.quotas, log };
   const app = await createControlApp(config, context, log);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const loop = await startLoop(config, context, openSession, log);

@@ -1,5 +1,6 @@
 // `/users/me`: the signed-in user, with the organizations and what the session may do.
 import { z } from "zod";
+import { recordAccountAudit, type AccountEntry } from "../../api/auth/account-audit.ts";
 import { endSessions } from "../../api/auth/sessions.ts";
 import { invalid } from "../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
@@ -51,9 +52,9 @@ function updateOperation({ db }: KindContext): AnyOperation {
     isForUsers: true,
     body: z.object({ name: personField.optional(), email: emailField.optional() }),
     success,
-    async handle({ principal, body }) {
+    async handle({ principal, body, client, requestId }) {
       const user = sessionUserOf(principal);
-      await updateUser(db, user.userId, body);
+      await updateUser(db, { userId: user.userId, client, requestId }, body);
       return { document: { data: await describeUser(db, user) } };
     },
   });
@@ -61,13 +62,18 @@ function updateOperation({ db }: KindContext): AnyOperation {
 
 async function updateUser(
   db: Database,
-  id: string,
+  request: Pick<AccountEntry, "userId" | "client" | "requestId">,
   { name, email }: { name?: string | undefined; email?: string | undefined },
 ): Promise<void> {
+  const { userId } = request;
+  const details = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) };
   try {
-    await db`
-      update users set name = coalesce(${name ?? null}::text, name), email = coalesce(${email ?? null}::text, email)
-      where id = ${id}`;
+    await db.begin(async (tx) => {
+      await tx`
+        update users set name = coalesce(${name ?? null}::text, name), email = coalesce(${email ?? null}::text, email)
+        where id = ${userId}`;
+      await recordAccountAudit(tx, { ...request, action: "update", kind: "users", id: userId, details });
+    });
   } catch (error) {
     throw isUniqueViolation(error) ? takenEmail() : error;
   }
@@ -85,11 +91,11 @@ function passwordOperation({ db }: KindContext, signIn: SignIn): AnyOperation {
     isForUsers: true,
     body: z.object({ current_password: givenPasswordField, password: passwordField }),
     success: { status: 204, description: "The new password is in force." },
-    async handle({ principal, body, client }) {
+    async handle({ principal, body, client, requestId }) {
       const { userId, sessionId } = sessionUserOf(principal);
       const { email } = await getUser(db, userId);
       const login = await signIn
-        .check({ email, password: body.current_password }, client)
+        .check({ email, password: body.current_password }, { client, requestId, method: "current-password" })
         .catch((error: unknown) => {
           throw isWrong(error) ? wrongPassword() : error;
         });
@@ -97,7 +103,10 @@ function passwordOperation({ db }: KindContext, signIn: SignIn): AnyOperation {
       await db.begin(async (tx) => {
         await holdPassword(tx, login);
         await tx`update users set password_hash = ${passwordHash} where id = ${userId}`;
-        await endSessions(tx, userId, { except: sessionId });
+        const endedSessions = await endSessions(tx, userId, { except: sessionId });
+        const details = { ended_sessions: endedSessions };
+        const entry = { action: "change-password", kind: "users", id: userId, details } as const;
+        await recordAccountAudit(tx, { userId, client, requestId, ...entry });
       });
       return {};
     },

@@ -1,5 +1,6 @@
 // `POST /sign-in-links/redeem`: makes the first account, or sets a new password, and signs in.
 import { z } from "zod";
+import { recordAccountAudit } from "../../api/auth/account-audit.ts";
 import { endSessions } from "../../api/auth/sessions.ts";
 import { defaultOrganization } from "../../api/auth/tokens.ts";
 import { invalid, type ApiError } from "../../api/jsonapi/errors.ts";
@@ -33,7 +34,7 @@ export function redeemOperation({ db }: KindContext, { passwords }: SignIn): Ope
     isOpen: true,
     body,
     success: SIGNED_IN,
-    async handle({ body: { secret, email, name, password }, client }) {
+    async handle({ body: { secret, email, name, password }, client, requestId }) {
       const link = await findLink(db, secret);
       if (link === undefined) throw unusable();
       const first = link.userId === null ? firstUserOf(email, name) : undefined;
@@ -45,7 +46,11 @@ export function redeemOperation({ db }: KindContext, { passwords }: SignIn): Ope
           first === undefined || link.userId !== null
             ? await changePassword(tx, link.userId ?? "", passwordHash)
             : await makeOwner(tx, { ...first, passwordHash });
-        const reply = await answerSignedIn(tx, { userId, client });
+        const request = { userId, client, requestId };
+        const details = { purpose: link.userId === null ? "first-account" : "new-password" };
+        const entry = { action: "redeem", kind: "sign-in-links", id: link.id, details } as const;
+        await recordAccountAudit(tx, { ...request, ...entry });
+        const reply = await answerSignedIn(tx, { ...request, method: "link" });
         await failpoint("link.redeemed");
         return reply;
       });

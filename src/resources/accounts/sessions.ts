@@ -1,5 +1,6 @@
 // The operations on sessions: sign in, list, switch the organization, sign out.
 import { z } from "zod";
+import { recordAccountAudit } from "../../api/auth/account-audit.ts";
 import { noSessionCookie } from "../../api/auth/cookies.ts";
 import { endSessions } from "../../api/auth/sessions.ts";
 import { invalid, notFound } from "../../api/jsonapi/errors.ts";
@@ -41,11 +42,12 @@ function signInOperation({ db }: KindContext, signIn: SignIn): AnyOperation {
     isOpen: true,
     body: z.object({ email: emailField, password: givenPasswordField }),
     success: SIGNED_IN,
-    async handle({ body, client }) {
-      const login = await signIn.check(body, client);
+    async handle({ body, client, requestId }) {
+      const request = { client, requestId, method: "password" } as const;
+      const login = await signIn.check(body, request);
       return await db.begin(async (tx) => {
         await holdPassword(tx, login);
-        return await answerSignedIn(tx, { userId: login.userId, client });
+        return await answerSignedIn(tx, { userId: login.userId, ...request });
       });
     },
   });
@@ -114,11 +116,14 @@ function endOperation({ db }: KindContext): AnyOperation {
     isForUsers: true,
     params,
     success: { status: 204, description: "The session has ended." },
-    async handle({ principal, params: { id }, client }) {
+    async handle({ principal, params: { id }, client, requestId }) {
       const { userId, sessionId } = sessionUserOf(principal);
       const only = id === CURRENT ? sessionId : id;
-      const ended = await db.begin((tx) => endSessions(tx, userId, { only }));
-      if (ended === 0) throw notFound("session");
+      const action = only === sessionId ? "sign-out" : "revoke";
+      await db.begin(async (tx) => {
+        if ((await endSessions(tx, userId, { only })) === 0) throw notFound("session");
+        await recordAccountAudit(tx, { userId, client, requestId, action, kind: "sessions", id: only });
+      });
       return only === sessionId ? { headers: noSessionCookie(client.origin) } : {};
     },
   });

@@ -1,4 +1,5 @@
 // Signing in: checks a password, begins a session, and answers with it and its cookie.
+import { recordAccountAudit } from "../../api/auth/account-audit.ts";
 import { Attempts } from "../../api/auth/attempts.ts";
 import type { Client } from "../../api/auth/client.ts";
 import { sessionCookie } from "../../api/auth/cookies.ts";
@@ -7,8 +8,10 @@ import { beginSession } from "../../api/auth/sessions.ts";
 import { ApiError } from "../../api/jsonapi/errors.ts";
 import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
 import type { Reply, Success } from "../../api/operation/operation.ts";
-import type { Database, Transaction } from "../../store/database.ts";
+import type { Transaction } from "../../store/database.ts";
 import { z } from "zod";
+import type { KindContext } from "../kind.ts";
+import { recordFailedSignIn } from "./failed-sign-ins.ts";
 import { renderSession, sessionsOf } from "./render.ts";
 import { sessionResource } from "./schema.ts";
 import { findLogin } from "./store.ts";
@@ -19,14 +22,24 @@ export interface GivenLogin {
   password: string;
 }
 
+/** What was given to sign in with; `current-password` is given for a new password. */
+export type SignInMethod = "password" | "current-password" | "passkey" | "link" | "invitation";
+
+/** The request of a check. */
+interface CheckedRequest {
+  client: Client;
+  requestId: string;
+  method: SignInMethod;
+}
+
 /** The password checks of one process, with their bounds. */
 export class SignIn {
-  readonly #db: Database;
+  readonly #context: Pick<KindContext, "db" | "log">;
   readonly #attempts = new Attempts();
   readonly passwords = new Passwords();
 
-  constructor(db: Database) {
-    this.#db = db;
+  constructor(context: Pick<KindContext, "db" | "log">) {
+    this.#context = context;
   }
 
   /**
@@ -36,14 +49,23 @@ export class SignIn {
    */
   async check(
     { email, password }: GivenLogin,
-    client: Client,
+    request: CheckedRequest,
   ): Promise<{ userId: string; passwordHash: string }> {
-    const succeed = this.#attempts.begin(email, client.address);
-    const login = await findLogin(this.#db, email);
+    const succeed = this.#attempts.begin(email, request.client.address);
+    const login = await findLogin(this.#context.db, email);
     const isRight = await this.passwords.check(password, login?.passwordHash);
+    if (login !== undefined && !isRight) this.#noteFailure(login.id, request);
     if (login === undefined || !isRight) throw wrongLogin();
     succeed();
     return { userId: login.id, passwordHash: login.passwordHash };
+  }
+
+  /** Not awaited, since the time until the answer would say that the account exists. */
+  #noteFailure(userId: string, request: CheckedRequest): void {
+    const { db, log } = this.#context;
+    recordFailedSignIn(db, { userId, ...request }).catch((error: unknown) =>
+      log.warn({ error, userId }, "could not record a failed sign-in"),
+    );
   }
 }
 
@@ -66,12 +88,14 @@ function wrongLogin(): ApiError {
   });
 }
 
-/** Begins a session in the transaction, and answers with it. */
+/** Begins a session in the transaction, records it in the activity, and answers with it. */
 export async function answerSignedIn(
   tx: Transaction,
-  asked: { userId: string; client: Client; organizationId?: string },
+  asked: CheckedRequest & { userId: string; organizationId?: string },
 ): Promise<Reply> {
   const { id, secret } = await beginSession(tx, asked);
+  const details = { method: asked.method };
+  await recordAccountAudit(tx, { ...asked, action: "sign-in", kind: "sessions", id, details });
   const [row] = await sessionsOf(tx, asked.userId, id);
   if (row === undefined) throw new Error("a new session is not there");
   return {

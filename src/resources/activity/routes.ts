@@ -44,7 +44,7 @@ export function activityOperation({ db }: KindContext): Operation {
     tag: "Activity",
     summary: "List activity",
     description:
-      "Every request that changed something in the organization, with its token or user and the address that it came from, the newest first. Activity outlives what it speaks of.",
+      "Every request that changed something in the organization or in the account of a member, and sign-ins of members, with its token or user and the address that it came from, the newest first. Activity outlives what it speaks of.",
     ability: "activity:read",
     query,
     success: {

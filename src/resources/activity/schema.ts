@@ -21,7 +21,9 @@ export const activityResource = z
       action: z.string().meta({ description: "A verb.", example: "rotate-credentials" }),
       kind: z.string().meta({ description: "The kind of what was acted on.", example: "caches" }),
       resource_id: z.string().meta({ example: "cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
-      actor: actor.nullable().meta({ description: "Null when it was not recorded." }),
+      actor: actor
+        .nullable()
+        .meta({ description: "Null for a failed sign-in, and when it was not recorded." }),
       address: z.string().nullable().meta({
         description: "The IP address that the request came from; null when it is not known.",
         example: "192.0.2.17",

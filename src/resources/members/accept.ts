@@ -53,7 +53,7 @@ export function acceptOperation(db: Database, signIn: SignIn): AnyOperation {
     async handle({ principal, body: given, client, requestId }) {
       const invitation = await findInvitation(db, given.secret);
       if (invitation === undefined) throw unusable();
-      const join = await joinerOf(db, signIn, { principal, given, client, invitation });
+      const join = await joinerOf(db, signIn, { principal, given, client, requestId, invitation });
       const { organizationId, role } = invitation;
       return await db.begin(async (tx) => {
         await lockMembers(tx, organizationId);
@@ -64,7 +64,7 @@ export function acceptOperation(db: Database, signIn: SignIn): AnyOperation {
         const details = { role };
         const entry = { requestId, action: "accept", kind: "invitations", id: invitation.id, details };
         await recordAudit(tx, { principal: actor, ...entry });
-        return await answerSignedIn(tx, { userId, client, organizationId });
+        return await answerSignedIn(tx, { userId, client, requestId, method: "invitation", organizationId });
       });
     },
   });
@@ -74,12 +74,13 @@ interface Asked {
   principal: Principal | null;
   given: Body;
   client: Client;
+  requestId: string;
   invitation: OpenInvitation;
 }
 
 /** Checks who accepts. @throws ApiError 401, 422, 429 */
 async function joinerOf(db: Database, signIn: SignIn, asked: Asked): Promise<Joiner> {
-  const { principal, given, client, invitation } = asked;
+  const { principal, given, client, requestId, invitation } = asked;
   if (principal?.kind === "session") {
     const { userId, sessionId } = principal;
     refuseOtherAddress(invitation, (await getUser(db, userId)).email);
@@ -93,7 +94,7 @@ async function joinerOf(db: Database, signIn: SignIn, asked: Asked): Promise<Joi
   if (email === undefined || password === undefined) throw missing({ email, password });
   refuseOtherAddress(invitation, email);
   if ((await findLogin(db, email)) !== undefined) {
-    const login = await signIn.check({ email, password }, client);
+    const login = await signIn.check({ email, password }, { client, requestId, method: "invitation" });
     return async (tx) => {
       await holdPassword(tx, login);
       return login.userId;

@@ -94,6 +94,21 @@ test("a passkey is made, signs in without a password, and neither its answer nor
   const fresh = (await send("POST", "/sessions/passkey-options")).body.data;
   const removed = await authenticator("get", fresh);
   expect((await send("POST", "/sessions/passkey", { credential: removed })).status).toBe(401);
+
+  const activity = await pilvi.api<{ data: { attributes: Record<string, unknown> }[] }>(
+    "GET",
+    "/activity?filter[kind]=sessions,users,passkeys,sign-in-links",
+  );
+  const all = activity.body.data.map(({ attributes }) => attributes).toReversed();
+  expect(all).toMatchObject([
+    { action: "redeem", kind: "sign-in-links", details: { purpose: "first-account" } },
+    { action: "sign-in", kind: "sessions", details: { method: "link" } },
+    { action: "create", kind: "passkeys", resource_id: id, details: { name: "Laptop" } },
+    { action: "sign-out", kind: "sessions" },
+    { action: "sign-in", kind: "sessions", details: { method: "passkey" } },
+    { action: "fail-sign-in", kind: "users", actor: null, details: { method: "passkey", attempts: 3 } },
+    { action: "delete", kind: "passkeys", resource_id: id, details: { name: "Laptop" } },
+  ]);
 });
 
 test("under an IP address the options say where passkeys work", async () => {

@@ -89,6 +89,12 @@ test("its application is watched while clients use it, and takes a test event", 
   await socket.subscribe("news");
   const answer = await applications.publish(made.main.id, { channel: "news", name: "said", data: "hello" });
   expect(answer).toEqual({ channel: "news", name: "said", subscription_count: 1 });
+  const [latest] = (await client.activity.list({ filter: { action: ["publish"] } })).data;
+  expect(latest?.attributes).toMatchObject({
+    kind: "websocketApplications",
+    resource_id: made.main.id,
+    details: { channel: "news", name: "said" },
+  });
   expect(await socket.next("said")).toBe("hello");
   await until("the event was reported", () => typesOf().includes("published"));
   expect(typesOf().filter((type) => type !== "state")).toEqual([

@@ -77,15 +77,17 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     },
     new WatchedStates(),
   );
+  const log = createLog("test", "silent");
   const context: KindContext = {
     db,
     vault: new Vault(key),
     hosts: hostDirectory([host]),
     quotas: { ...NO_QUOTAS, ...options.quotas },
+    log,
   };
   const app = await createApp({
     db,
-    log: createLog("test", "silent"),
+    log,
     operations: allOperations(context),
     kinds: kinds.map(({ name }) => name),
     hostnames: ["cloud.example"],

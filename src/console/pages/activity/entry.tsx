@@ -5,7 +5,7 @@ import type { ActivityResource } from "../../../sdk/index.ts";
 import { Button } from "../../parts/button.tsx";
 import { Facts } from "../../parts/layout.tsx";
 import { Ago, Moment } from "../../parts/time.tsx";
-import { nounOf, verbOf } from "./words.ts";
+import { isWhole, nounOf, verbOf } from "./words.ts";
 
 /** A resource that is still there. */
 export interface KnownResource {
@@ -22,7 +22,7 @@ interface EntryProps {
 }
 
 export function ActivityEntry({ activity, resource, onOnlyThis }: EntryProps) {
-  const { action, kind, actor, address, occurred_at: at } = activity.attributes;
+  const { address, occurred_at: at } = activity.attributes;
   return (
     <li className="border-b border-line">
       <details className="group">
@@ -33,8 +33,7 @@ export function ActivityEntry({ activity, resource, onOnlyThis }: EntryProps) {
             className="shrink-0 translate-y-0.5 text-soft group-open:rotate-90"
           />
           <span className="min-w-0 flex-1 break-words">
-            <span className="font-medium">{actorText(actor)}</span> {verbOf(action)} the {nounOf(kind)}{" "}
-            <span className="font-medium">{nameOf(activity, resource)}</span>
+            <Sentence {...{ activity, resource }} />
           </span>
           <span className="flex basis-full items-baseline gap-4 pl-5.5 text-xs text-soft sm:basis-auto sm:pl-0">
             <span className="font-mono">{address ?? "unknown address"}</span>
@@ -49,6 +48,32 @@ export function ActivityEntry({ activity, resource, onOnlyThis }: EntryProps) {
   );
 }
 
+function Sentence({ activity, resource }: Omit<EntryProps, "onOnlyThis">) {
+  const { action, kind, actor, details } = activity.attributes;
+  const subject = <span className="font-medium">{actorText(actor)}</span>;
+  if (!isWhole(action)) {
+    return (
+      <>
+        {subject} {verbOf(action)} the {nounOf(kind)}{" "}
+        <span className="font-medium">{nameOf(activity, resource)}</span>
+      </>
+    );
+  }
+  const { email, attempts } = details;
+  return (
+    <>
+      {subject} {verbOf(action)}
+      {typeof email === "string" && (
+        <>
+          {" "}
+          as <span className="font-medium">{email}</span>
+        </>
+      )}
+      {typeof attempts === "number" && attempts > 1 && `, ${attempts} times`}
+    </>
+  );
+}
+
 function Details({ activity, resource, onOnlyThis }: EntryProps) {
   const { actor, address, occurred_at: at, resource_id: id, details } = activity.attributes;
   return (
@@ -56,7 +81,7 @@ function Details({ activity, resource, onOnlyThis }: EntryProps) {
       <Facts
         facts={[
           ["Time", <Moment key="time" at={at} />],
-          ["By", actor === null ? "not recorded" : `the ${actor.type} ${actor.name ?? actor.id}`],
+          ["By", actor === null ? "not known" : `the ${actor.type} ${actor.name ?? actor.id}`],
           ["From", address ?? "not known"],
           ["On", <Code key="on" text={id} />],
           ["Request", <Code key="request" text={activity.meta.request_id ?? "not recorded"} />],

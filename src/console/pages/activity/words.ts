@@ -9,9 +9,20 @@ const VERBS: Record<string, string> = {
   "rotate-credentials": "made new credentials of",
   "delete-key": "deleted a key of",
   "rotate-secret": "made a new secret of",
+  query: "ran a statement in",
+  publish: "published a test event in",
   accept: "accepted",
   revoke: "revoked",
+  leave: "left as",
+  "sign-in": "signed in",
+  "fail-sign-in": "failed to sign in",
+  "sign-out": "signed out",
+  "change-password": "changed the password",
+  redeem: "used",
 };
+
+/** Actions that are said without what was acted on, which is the account itself. */
+const WHOLE = new Set(["sign-in", "fail-sign-in", "sign-out", "change-password"]);
 
 const NOUNS: Record<string, string> = {
   ...Object.fromEntries(kinds.map(({ name, noun }) => [name, noun])),
@@ -21,6 +32,10 @@ const NOUNS: Record<string, string> = {
   members: "member",
   invitations: "invitation",
   tokens: "token",
+  users: "account",
+  sessions: "session",
+  passkeys: "passkey",
+  "sign-in-links": "one-time link",
 };
 
 export const ACTIONS = Object.keys(VERBS);
@@ -29,6 +44,11 @@ export const KINDS = Object.keys(NOUNS);
 /** `rotate-secret` is `made a new secret of`; an action without a word of its own stays as it is. */
 export function verbOf(action: string): string {
   return VERBS[action] ?? action.replaceAll("-", " ");
+}
+
+/** Whether the verb says all, such as `signed in`. */
+export function isWhole(action: string): boolean {
+  return WHOLE.has(action);
 }
 
 /** `websocketApplications` is `WebSocket application`. */

@@ -1,5 +1,6 @@
 // The operations on the passkeys of the signed-in user: list, add, remove.
 import { z } from "zod";
+import { recordAccountAudit } from "../../../api/auth/account-audit.ts";
 import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
@@ -93,7 +94,7 @@ function createOperation(db: Db, challenges: Challenges): AnyOperation {
     canConflict: true,
     body: z.object({ name: passkeyName.optional(), credential: registration }),
     success: single(passkeyResource, "The passkey.", 201),
-    async handle({ principal, body: { name = "Passkey", credential }, client }) {
+    async handle({ principal, body: { name = "Passkey", credential }, client, requestId }) {
       const { userId } = sessionUserOf(principal);
       const { key, challenge } = await verified(challenges, userId, relyingPartyOf(client), credential);
       return await db.begin(async (tx) => {
@@ -104,6 +105,8 @@ function createOperation(db: Db, challenges: Challenges): AnyOperation {
         if (!(await useChallenge(tx, challenge))) throw refused();
         const id = await insertPasskey(tx, { ...key, userId, name });
         if (id === undefined) throw refused();
+        const entry = { action: "create", kind: "passkeys", id, details: { name } } as const;
+        await recordAccountAudit(tx, { userId, client, requestId, ...entry });
         const [data] = await listPasskeys(tx, userId, id);
         return { document: { data } };
       });
@@ -156,10 +159,15 @@ function removeOperation(db: Db): AnyOperation {
     isForUsers: true,
     params: idParams("passkey", "passkey-1"),
     success: { status: 204, description: "The passkey is removed." },
-    async handle({ principal, params: { id } }) {
+    async handle({ principal, params: { id }, client, requestId }) {
       const { userId } = sessionUserOf(principal);
-      const rows = await db`delete from passkeys where id = ${id} and user_id = ${userId} returning id`;
-      if (rows.length === 0) throw notFound("passkey");
+      await db.begin(async (tx) => {
+        const [gone] = await tx<{ name: string }[]>`
+          delete from passkeys where id = ${id} and user_id = ${userId} returning name`;
+        if (gone === undefined) throw notFound("passkey");
+        const entry = { action: "delete", kind: "passkeys", id, details: { name: gone.name } } as const;
+        await recordAccountAudit(tx, { userId, client, requestId, ...entry });
+      });
       return {};
     },
   });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import { openOperation, type AnyOperation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
+import { recordFailedSignIn } from "../failed-sign-ins.ts";
 import { answerSignedIn, SIGNED_IN } from "../sign-in.ts";
 import { useChallenge, type Challenges } from "./challenges.ts";
 import { relyingPartyOf, type RelyingParty } from "./relying-party.ts";
@@ -55,15 +56,21 @@ function signInOperation(db: KindContext["db"], challenges: Challenges): AnyOper
     canConflict: true,
     body: z.object({ credential: authentication }),
     success: SIGNED_IN,
-    async handle({ body: { credential }, client }) {
+    async handle({ body: { credential }, client, requestId }) {
       const party = relyingPartyOf(client);
       const key = await findKey(db, credential.id);
       if (key === undefined) throw refused();
-      const { challenge, newCounter } = await verified(challenges, key, party, credential);
+      const request = { userId: key.userId, client, requestId, method: "passkey" } as const;
+      const { challenge, newCounter } = await verified(challenges, key, party, credential).catch(
+        async (refusal: unknown) => {
+          await recordFailedSignIn(db, request);
+          throw refusal;
+        },
+      );
       return await db.begin(async (tx) => {
         if (!(await useChallenge(tx, challenge))) throw refused();
         if (!(await noteSignIn(tx, key, newCounter))) throw refused();
-        return await answerSignedIn(tx, { userId: key.userId, client });
+        return await answerSignedIn(tx, request);
       });
     },
   });

@@ -1,4 +1,5 @@
 // `GET /websocket-applications/:id/debug` shows what happens in an application; `POST …/debug/events` tries it.
+import { recordAudit } from "../../../../api/auth/audit.ts";
 import { notFound } from "../../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../../api/operation/operation.ts";
 import { DEBUG_EVENTS_PER_SECOND } from "../../../../contracts/realtime-debug.ts";
@@ -70,12 +71,16 @@ function publish(context: KindContext): Operation {
     body: testEvent,
     canConflict: true,
     success: { status: 200, description: "The event was published.", schema: publishedDocument },
-    async handle({ principal, params: { id }, body }) {
+    async handle({ principal, params: { id }, body, requestId }) {
       const { application, server } = await found(context, principal.organizationId, id);
       const { appId, key, sealedSecret } = application;
       const by = { appId, key, secret: context.vault.open(sealedSecret, id) };
       const url = urlOf("http", server, context.hosts.of(server.hostId));
       const count = await publishTestEvent(url, by, body);
+      // Without the data, which may be personal.
+      const details = { channel: body.channel, name: body.name };
+      const entry = { principal, requestId, action: "publish", kind: "websocketApplications", id, details };
+      await context.db.begin((tx) => recordAudit(tx, entry));
       return { document: { data: { channel: body.channel, name: body.name, subscription_count: count } } };
     },
   });
