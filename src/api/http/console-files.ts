@@ -1,6 +1,7 @@
 // The files of the built web console, found in a folder that another process fills.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { encodingFor } from "./encodings.ts";
 
 /** The file in the console's folder that names the folder of the present build. */
 export const CURRENT_FILE = "current";
@@ -15,12 +16,6 @@ const CONTENT_TYPES: Record<string, string> = {
   svg: "image/svg+xml",
   woff2: "font/woff2",
 };
-
-/** The compressed copies beside each file, the smallest first. */
-const ENCODINGS = [
-  { name: "br", ending: ".br" },
-  { name: "gzip", ending: ".gz" },
-] as const;
 
 /** A file as an answer carries it. */
 export interface ConsoleFile {
@@ -54,7 +49,7 @@ export class ConsoleFiles {
   async #read(path: string, contentType: string, accepted: string): Promise<ConsoleFile | undefined> {
     const build = this.#currentBuild();
     if (build === undefined) return undefined;
-    const encoding = ENCODINGS.find(({ name }) => accepts(accepted, name));
+    const encoding = encodingFor(accepted);
     const file = Bun.file(join(this.#folder, build, path + (encoding?.ending ?? "")));
     if (!(await file.exists())) return undefined;
     return { body: await file.bytes(), contentType, encoding: encoding?.name };
@@ -71,11 +66,4 @@ export class ConsoleFiles {
     }
     return this.#build;
   }
-}
-
-function accepts(header: string, encoding: string): boolean {
-  return header.split(",").some((each) => {
-    const [name = "", ...parameters] = each.split(";").map((part) => part.trim().toLowerCase());
-    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
 }

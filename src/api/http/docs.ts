@@ -1,9 +1,11 @@
 // The documentation for people: the OpenAPI document, and a page that renders it without requests to other hosts.
 import { resolve } from "node:path";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import { requestsOf } from "../openapi/requests.ts";
 import { API_ROOT } from "../operation/address.ts";
+import { compress, encodingFor } from "./encodings.ts";
 import type { RequestNotes } from "./execute.ts";
 import type { OpenApiDocument } from "../openapi/openapi.ts";
 import { urlOf } from "./request-url.ts";
@@ -44,6 +46,31 @@ const pages: Page[] = [
   ["/docs/start.js", "text/javascript; charset=utf-8", () => startScript],
 ];
 
+/** Documents for several addresses and encodings; the names of the host are few, its ports the client's choice. */
+const MAX_TEXTS = 16;
+
+class DocumentTexts {
+  readonly #texts = new Map<string, string | Uint8Array<ArrayBuffer>>();
+
+  /** Answers with a document in an encoding that the client takes. */
+  async answer(context: Context<RequestNotes>, name: string, make: () => object): Promise<Response> {
+    const encoding = encodingFor(context.req.header("accept-encoding") ?? "");
+    const key = `${encoding?.name} ${name}`;
+    let text = this.#texts.get(key);
+    if (text === undefined) {
+      const plain = JSON.stringify(make());
+      text = encoding === undefined ? plain : await compress(plain, encoding);
+      const [oldest] = this.#texts.keys();
+      if (this.#texts.size >= MAX_TEXTS && oldest !== undefined) this.#texts.delete(oldest);
+      this.#texts.set(key, text);
+    }
+    context.header("Content-Type", "application/json");
+    context.header("Vary", "Accept-Encoding");
+    if (encoding !== undefined) context.header("Content-Encoding", encoding.name);
+    return context.body(text);
+  }
+}
+
 /**
  * The routes of the documentation.
  * @param makeDocument is called for the first reader: the document takes a tenth of a second, which a start can spare.
@@ -51,12 +78,18 @@ const pages: Page[] = [
 export function docsRoutes(makeDocument: () => OpenApiDocument): Hono<RequestNotes> {
   const app = new Hono<RequestNotes>();
   let document: OpenApiDocument | undefined;
-  app.get("/openapi.json", (context) => {
+  const texts = new DocumentTexts();
+  app.get("/openapi.json", async (context) => {
     context.set("route", "/openapi.json");
     // The address that the client used works for that client.
     const { origin } = urlOf(context.req.raw);
+    const part = context.req.query("part") === "requests" ? "requests" : "all";
     document ??= makeDocument();
-    return context.json({ ...document, servers: [{ url: origin + API_ROOT }] });
+    const whole = document;
+    const servers = [{ url: origin + API_ROOT }];
+    return await texts.answer(context, `${part} ${origin}`, () =>
+      part === "requests" ? requestsOf(whole) : { ...whole, servers },
+    );
   });
   for (const [path, contentType, body] of pages) {
     app.get(path, async (context) => {

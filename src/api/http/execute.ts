@@ -9,6 +9,7 @@ import { sessionSecretOf } from "../auth/cookies.ts";
 import { deprecationHeaders } from "../operation/deprecation.ts";
 import { ApiError, forbidden, unauthenticated } from "../jsonapi/errors.ts";
 import { EVENT_STREAM, LAST_EVENT_ID, type AnyOperation, type Reply } from "../operation/operation.ts";
+import { compress, encodingFor } from "./encodings.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { readInput } from "./request-input.ts";
 import { urlOf } from "./request-url.ts";
@@ -68,9 +69,9 @@ export function executorOf(operation: AnyOperation, shell: Shell) {
       waiters: shell.waiters,
     };
     if (operation.isOpen === true)
-      return respond(context, operation, await operation.handle({ ...asked, principal }));
+      return await respond(context, operation, await operation.handle({ ...asked, principal }));
     if (principal === null) throw unauthenticated();
-    return respond(context, operation, await operation.handle({ ...asked, principal }));
+    return await respond(context, operation, await operation.handle({ ...asked, principal }));
   };
 }
 
@@ -136,7 +137,7 @@ function countRequest(context: Context, limiter: RateLimiter, principal: Princip
   );
 }
 
-function respond(context: Context, operation: AnyOperation, reply: Reply): Response {
+async function respond(context: Context, operation: AnyOperation, reply: Reply): Promise<Response> {
   const { success } = operation;
   for (const [name, value] of Object.entries(reply.headers ?? {})) context.header(name, value);
   context.status(success.status);
@@ -146,5 +147,11 @@ function respond(context: Context, operation: AnyOperation, reply: Reply): Respo
   }
   if (reply.document === undefined) return context.body(null);
   context.header("Content-Type", success.contentType ?? "application/json");
-  return context.body(JSON.stringify(reply.document));
+  const text = JSON.stringify(reply.document);
+  if (success.isCompressed !== true) return context.body(text);
+  context.header("Vary", "Accept-Encoding");
+  const encoding = encodingFor(context.req.header("accept-encoding") ?? "");
+  if (encoding === undefined) return context.body(text);
+  context.header("Content-Encoding", encoding.name);
+  return context.body(await compress(text, encoding));
 }

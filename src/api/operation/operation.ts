@@ -67,6 +67,8 @@ export interface Success {
   isResumable?: true;
   /** Describes the table in `text/csv` that the operation can answer instead. */
   csv?: string;
+  /** Whether the answer, which has no secret that its length could betray, is sent compressed. */
+  isCompressed?: true;
   /** Headers of this answer alone, with a sentence about each. */
   headers?: Record<string, string>;
 }

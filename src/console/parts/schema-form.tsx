@@ -7,13 +7,13 @@ import type { ApiDocument, Field, Value, Values } from "./form-fields.ts";
 /** Names of values for people, by field and value. */
 export type ValueLabels = Record<string, Record<string, string>>;
 
-/** The OpenAPI document; it stays the same as long as the server runs. */
+/** The bodies of requests in the OpenAPI document; it stays the same as long as the server runs. */
 export function useApiDocument() {
   return useQuery<ApiDocument>({
     queryKey: ["openapi"],
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
-      const answer = await fetch("/openapi.json", { signal });
+      const answer = await fetch("/openapi.json?part=requests", { signal });
       if (!answer.ok) throw new Error("The description of the API could not be read.");
       return (await answer.json()) as ApiDocument;
     },

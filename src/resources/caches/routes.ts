@@ -180,7 +180,7 @@ function types(): Operation {
     summary: "List cache types",
     description: "The types of caches, with their regions and sizes.",
     ability: "caches:read",
-    success: { status: 200, description: "All types.", schema: cacheTypeList },
+    success: { status: 200, description: "All types.", schema: cacheTypeList, isCompressed: true },
     handle: async () => ({ document: { data } }),
   });
 }

@@ -169,7 +169,7 @@ function types(offer: () => Promise<Offer>): Operation {
     description:
       "The types of database clusters, with their regions, the members of their config, and versions.",
     ability: "databases:read",
-    success: { status: 200, description: "All types.", schema: databaseTypeList },
+    success: { status: 200, description: "All types.", schema: databaseTypeList, isCompressed: true },
     async handle() {
       const installed = await offer();
       const data = databaseTypes.map((type) => ({

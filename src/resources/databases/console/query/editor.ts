@@ -6,6 +6,7 @@ import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { Compartment, type Extension, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, keymap, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { type Editor, type EditorState, placeOf } from "./plain-editor.ts";
 import type { Protocol } from "./protocol.ts";
 
 /** What the page gets to know of its editor. */
@@ -69,7 +70,7 @@ const faults = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-export class StatementEditor {
+export class StatementEditor implements Editor {
   readonly #view: EditorView;
   readonly #language = new Compartment();
   /** Where the latest statement began in the text. */
@@ -79,16 +80,22 @@ export class StatementEditor {
    * The editor is in a shadow root: there its styles are constructed sheets, which the policy of the page allows, and
    * anywhere else a `<style>` in the page, which the policy refuses.
    */
-  constructor(host: HTMLElement, listener: Listener) {
+  constructor(host: HTMLElement, listener: Listener, { text, anchor, head, offset }: EditorState) {
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     this.#view = new EditorView({
       parent: root,
       root,
+      doc: text,
+      selection: { anchor, head },
       extensions: extensionsFor(listener, this.#language.of([])),
     });
+    this.#offset = offset;
   }
 
-  /** The selected text, or all of it where nothing is selected. */
+  focus(): void {
+    this.#view.focus();
+  }
+
   takeStatement(): string {
     const { state } = this.#view;
     const { from, to, empty } = state.selection.main;
@@ -104,11 +111,9 @@ export class StatementEditor {
     this.#view.focus();
   }
 
-  /** Marks the word at a character of the latest statement, counted from 1, and leads the cursor there. */
   mark(position: number | null, statement = ""): void {
     if (position === null) return this.#view.dispatch({ effects: setFault.of(null) });
-    const before = Array.from(statement).slice(0, position - 1);
-    const from = Math.min(this.#offset + before.join("").length, this.#view.state.doc.length);
+    const from = Math.min(placeOf(position, statement, this.#offset), this.#view.state.doc.length);
     const word = this.#view.state.wordAt(from);
     const to = word !== null && word.to > from ? word.to : Math.min(from + 1, this.#view.state.doc.length);
     const effects = from < to ? [setFault.of({ from, to })] : [];

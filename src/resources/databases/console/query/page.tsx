@@ -11,10 +11,10 @@ import { useDatabases } from "../databases.tsx";
 import { databaseKind } from "../kind.ts";
 import { useCatalog } from "./catalog.ts";
 import { EditorField } from "./editor-field.tsx";
-import type { StatementEditor } from "./editor.ts";
 import { useHistory } from "./history.ts";
 import { QueryFault, QueryOutcome } from "./outcome.tsx";
 import { PastStatements } from "./past-statements.tsx";
+import type { Editor } from "./plain-editor.ts";
 import { useRun } from "./run.ts";
 
 export default function QueryPage({ params: { id = "" } }: PageProps) {
@@ -59,8 +59,8 @@ interface FormProps {
 
 function QueryForm({ cluster, databases, userId }: FormProps) {
   const { protocol } = cluster.attributes.connection;
-  const editor = useRef<StatementEditor>(null);
-  const keepEditor = useCallback((made: StatementEditor | null) => void (editor.current = made), []);
+  const editor = useRef<Editor>(null);
+  const keepEditor = useCallback((made: Editor | null) => void (editor.current = made), []);
   const [chosenId, setChosenId] = useState(databases[0]?.value ?? "");
   const [isReadOnly, setReadOnly] = useState(true);
   const [wasUsed, setUsed] = useState(false);
