@@ -131,6 +131,12 @@ test("a 429 is repeated after the time of its Retry-After, unless that is too lo
   });
 });
 
+test("a sign-in is not repeated after a 429, which the person has to know of", async () => {
+  const client = clientOf(json(429, { message: "Too many attempts." }, { "Retry-After": "2" }));
+  const error = await errorOf(client.sessions.create({ email: "ada@example.com", password: "wrong" }));
+  expect([error, pauses]).toMatchObject([{ status: 429, message: "Too many attempts." }, []]);
+});
+
 test("a 422 carries every field and the request id, and is not repeated", async () => {
   const errors = { size: ["The size does not belong to the type."] };
   const client = clientOf(

@@ -26,6 +26,8 @@ export interface ApiRequest {
   headers?: Record<string, string>;
   /** Whether the request is not sent again after a lost connection, since it could have its effect twice. */
   isOnce?: true;
+  /** Whether a 429 stands, because a person waits who has to know of it. */
+  isLimitFinal?: true;
   /** How long one attempt may take. */
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
@@ -56,7 +58,10 @@ export class Connection {
   async send<Document>(request: ApiRequest): Promise<Document> {
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(request);
-      const isFinal = request.isOnce === true && "error" in outcome;
+      const isFinal =
+        "error" in outcome
+          ? request.isOnce === true
+          : request.isLimitFinal === true && outcome.response.status === 429;
       const retry = isFinal ? undefined : retryOf(outcome, attempt);
       if (retry === undefined) return this.#documentOf(request, outcome, attempt) as Document;
       await this.#pause(retry.afterMs, retry.reason, request.signal);

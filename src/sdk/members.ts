@@ -67,7 +67,7 @@ export class Invitations {
    * The browser keeps the cookie of the answer.
    */
   async accept(body: { secret: string; email?: string; name?: string; password?: string }): Promise<void> {
-    await this.#connection.send({ method: "POST", path: "/invitations/accept", body });
+    await this.#connection.send({ method: "POST", path: "/invitations/accept", body, isLimitFinal: true });
   }
 }
 

@@ -22,7 +22,7 @@ export class Sessions {
 
   /** Signs in with an e-mail address and a password; the browser keeps the cookie of the answer. */
   async create(body: { email: string; password: string }): Promise<SessionDocument> {
-    return await this.#connection.send({ method: "POST", path: "/sessions", body });
+    return await this.#connection.send({ method: "POST", path: "/sessions", body, isLimitFinal: true });
   }
 
   /** Signs in with a one-time link, which makes the first account or sets a new password. */

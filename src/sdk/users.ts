@@ -24,6 +24,6 @@ export class Users {
 
   /** Sets a new password, and ends all other sessions of the user. */
   async updatePassword(body: { current_password: string; password: string }): Promise<void> {
-    await this.#connection.send({ method: "PUT", path: "/users/me/password", body });
+    await this.#connection.send({ method: "PUT", path: "/users/me/password", body, isLimitFinal: true });
   }
 }

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { findEngines } from "../../src/engines/installed.ts";
+import { makeCertificate } from "../support/clients/certificate.ts";
 import { startChromium, type TestBrowser } from "../support/clients/chromium.ts";
 import { enginePath } from "../support/clients/engine-programs.ts";
 import { snippetClients } from "../support/clients/snippet-clients.ts";
@@ -13,7 +14,6 @@ import { makeOwner } from "../support/console/sign-in.ts";
 import { SnippetRunner } from "../support/console/snippet-runner.ts";
 import { createCluster } from "../support/pilvi/databases.ts";
 import { freshDataDir, startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
-import { runCommand } from "../support/pilvi/program.ts";
 import { createServer } from "../support/pilvi/websockets.ts";
 
 const START_MS = 600_000;
@@ -26,7 +26,7 @@ let runner: SnippetRunner;
 
 beforeAll(async () => {
   folder = freshDataDir();
-  const [cert, key] = await makeCertificate();
+  const { cert, key } = await makeCertificate(folder);
   const clients = await snippetClients();
   mkdirSync(join(folder, "snippets"));
   [pilvi, chromium] = await Promise.all([
@@ -53,16 +53,6 @@ afterAll(async () => {
   await pilvi.close();
   await runner.close();
 });
-
-/** A certificate that is its own authority. @returns the files of certificate and key. */
-async function makeCertificate(): Promise<[cert: string, key: string]> {
-  const files: [string, string] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-  const request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", ...names];
-  const { code, stderr } = await runCommand([...request, "-out", files[0], "-keyout", files[1]]);
-  if (code !== 0) throw new Error(stderr);
-  return files;
-}
 
 async function valkeyCli(): Promise<{ program: string; env: Record<string, string> }> {
   const engines = await findEngines(loadConfig(process.env).enginesDir);

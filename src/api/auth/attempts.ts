@@ -71,7 +71,9 @@ export class Attempts {
 }
 
 function tooMany(waitMs: number): ApiError {
-  return new ApiError(429, "There were too many failed attempts. Wait as long as Retry-After says.", {
-    headers: { "Retry-After": String(Math.ceil(waitMs / 1000)) },
+  const seconds = Math.ceil(waitMs / 1000);
+  const pause = seconds === 1 ? "a second" : `${seconds} seconds`;
+  return new ApiError(429, `There were too many failed attempts. Try again in ${pause}.`, {
+    headers: { "Retry-After": String(seconds) },
   });
 }

@@ -32,13 +32,14 @@ export interface TestBrowser {
 
 /**
  * Starts a browser, which a run by hand may have to fetch first.
+ * @param more further arguments of the program.
  * @throws Error when the machine has none and its distribution has no package that can be unpacked.
  */
-export async function startChromium(): Promise<TestBrowser> {
+export async function startChromium(more: readonly string[] = []): Promise<TestBrowser> {
   const { executablePath, libraries } = await ensureChromium();
   const home = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-chromium-"));
   const env = { PATH: process.env.PATH ?? "", HOME: home, TMPDIR: home, LD_LIBRARY_PATH: libraries };
-  const browser = await chromium.launch({ executablePath, args: ARGUMENTS, env });
+  const browser = await chromium.launch({ executablePath, args: [...ARGUMENTS, ...more], env });
   return {
     browser,
     close: async () => {
