@@ -22,10 +22,11 @@ function Waiting() {
   );
 }
 
-function PageError({ error, reset }: ErrorComponentProps) {
+/** Drawing the page again is no use: a part that could not be loaded stays missing until the page is. */
+function PageError({ error }: ErrorComponentProps) {
   return (
     <PageFrame title="Something went wrong">
-      <Failure error={error} retry={reset} />
+      <Failure error={error} retry={() => location.reload()} />
     </PageFrame>
   );
 }
@@ -58,11 +59,14 @@ function routeOf(parent: typeof root | typeof shell, { path, parseSearch, compon
   });
 }
 
+/** Addresses that lead nowhere keep the navigation. */
+const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component: NotFound });
+
 const inside = [...pages, ...kinds.flatMap((kind) => kind.pages)];
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren(inside.map((page) => routeOf(shell, page))),
+    shell.addChildren([...inside.map((page) => routeOf(shell, page)), nowhere]),
     ...publicPages.map((page) => routeOf(root, page)),
   ]),
   defaultPreload: "intent",

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type * as docs from "../../src/api/http/docs.ts";
 import { eraseCache } from "../../src/resources/caches/store.ts";
 import { startApi, validCache, type TestApi } from "../support/api/api.ts";
@@ -29,6 +30,37 @@ const operations = () =>
   );
 
 describe("the OpenAPI document", () => {
+  test("is sent compressed to clients that ask for it, for the address that they used", async () => {
+    for (const encoding of ["gzip", "br"]) {
+      for (const host of ["127.0.0.1", "cloud.example"]) {
+        const headers = { "accept-encoding": encoding, host };
+        const answer = await fetch(`${api.origin}/openapi.json`, { headers, decompress: false });
+        expect(answer.headers.get("content-encoding")).toBe(encoding);
+        const bytes = Buffer.from(await answer.bytes());
+        expect(bytes.length).toBeLessThan(80_000);
+        const text = encoding === "br" ? brotliDecompressSync(bytes) : gunzipSync(bytes);
+        const servers = [{ url: `http://${host}/api` }];
+        expect(JSON.parse(text.toString())).toEqual({ ...document, servers });
+      }
+    }
+    const plain = await fetch(`${api.origin}/openapi.json`, { headers: { "accept-encoding": "identity" } });
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    expect(await plain.json()).toEqual(document);
+  });
+
+  test("has a part with the bodies of requests and all schemas that these name", async () => {
+    const answer = await fetch(`${api.origin}/openapi.json?part=requests`);
+    const text = await answer.text();
+    const { paths, components } = JSON.parse(text) as Document;
+    expect(text.length).toBeLessThan(100_000);
+    expect(Object.keys(paths["/caches"] ?? {})).toEqual(["post"]);
+    const schemas: Record<string, unknown> = components.schemas;
+    for (const [, name = ""] of text.matchAll(/#\/components\/schemas\/([^"]+)"/g)) {
+      expect([name, schemas[name]]).toEqual([name, document.components.schemas[name] as never]);
+    }
+    expect(schemas).not.toHaveProperty("Activity");
+  });
+
   test("names the version, the requested address, and every operation once", () => {
     expect(document.openapi).toStartWith("3.1");
     expect(document.info.version).toBe("0.0.1");

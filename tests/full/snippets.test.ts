@@ -10,6 +10,7 @@ import { startChromium, type TestBrowser } from "../support/clients/chromium.ts"
 import { enginePath } from "../support/clients/engine-programs.ts";
 import { snippetClients } from "../support/clients/snippet-clients.ts";
 import { ConsolePage } from "../support/console/console-page.ts";
+import { copiedFrom, openCustomerPage } from "../support/console/snippet-pages.ts";
 import { makeOwner } from "../support/console/sign-in.ts";
 import { SnippetRunner } from "../support/console/snippet-runner.ts";
 import { createCluster } from "../support/pilvi/databases.ts";
@@ -61,26 +62,11 @@ async function valkeyCli(): Promise<{ program: string; env: Record<string, strin
   return { program: enginePath(valkey, "valkey-cli"), env: valkey.env };
 }
 
-/** The texts that the buttons of a page copy, by the names of the snippets. */
-async function copiedFrom(path: string): Promise<Map<string, string>> {
-  const { page } = window;
-  await window.goto(path);
-  const group = page.getByRole("group", { name: "Client" });
-  await group.waitFor();
-  const texts = new Map<string, string>();
-  for (const label of await group.getByRole("button").allTextContents()) {
-    await group.getByRole("button", { name: label, exact: true }).click();
-    await page.getByRole("button", { name: `Copy ${label} snippet`, exact: true }).click();
-    texts.set(label, String(await page.evaluate("navigator.clipboard.readText()")));
-  }
-  return texts;
-}
-
 type Run = (text: string) => Promise<string>;
 
 /** Runs all snippets of a page. @returns what each printed, by its name. */
 async function runAll(path: string, runs: Record<string, Run>): Promise<Record<string, string>> {
-  const texts = await copiedFrom(path);
+  const texts = await copiedFrom(window, path);
   expect([...texts.keys()]).toEqual(Object.keys(runs));
   const printed: Record<string, string> = {};
   for (const [label, run] of Object.entries(runs)) {
@@ -165,7 +151,7 @@ describe.each([
 
 test("a WebSocket application has snippets for servers whose events its snippets for browsers get", async () => {
   const { id } = await createServer(pilvi);
-  const texts = await copiedFrom(`/websockets/${id}`);
+  const texts = await copiedFrom(window, `/websockets/${id}`);
   const servers: Record<string, Run> = {
     "Laravel .env": (text) => runner.laravelBroadcast(text),
     "Node server": node,
@@ -175,7 +161,7 @@ test("a WebSocket application has snippets for servers whose events its snippets
   const browsers = ["pusher-js", "Laravel Echo"];
   expect([...texts.keys()]).toEqual([...browsers, ...Object.keys(servers)]);
   for (const browser of browsers) {
-    const page = await openPage(await runner.bundle(texts.get(browser) ?? ""));
+    const page = await openCustomerPage(chromium, await runner.bundle(texts.get(browser) ?? ""));
     for (const [server, run] of Object.entries(servers)) {
       const before = page.received();
       await until(`${browser} gets the event of ${server}`, async () => {
@@ -183,32 +169,7 @@ test("a WebSocket application has snippets for servers whose events its snippets
         return page.received() > before;
       });
     }
+    expect(page.sockets[0]).toStartWith("wss://");
     await page.close();
   }
 });
-
-/** A page of a customer's own, with a script that writes events into the browser's console. */
-async function openPage(script: string): Promise<{ received(): number; close(): Promise<void> }> {
-  const context = await chromium.browser.newContext({ ignoreHTTPSErrors: true });
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: ({ url }) =>
-      new URL(url).pathname === "/script.js"
-        ? new Response(script, { headers: { "content-type": "text/javascript" } })
-        : new Response("<!doctype html><script type=module src=/script.js></script>", {
-            headers: { "content-type": "text/html" },
-          }),
-  });
-  const page = await context.newPage();
-  let events = 0;
-  page.on("console", (message) => void (events += message.type() === "log" ? 1 : 0));
-  await page.goto(server.url.href);
-  return {
-    received: () => events,
-    close: async () => {
-      await context.close();
-      await server.stop(true);
-    },
-  };
-}

@@ -32,7 +32,13 @@ export function definePage<Search extends object = object>(options: {
   load: () => Promise<{ default: ComponentType<PageProps<Search>> }>;
 }): ConsolePage {
   const { path, title, load, parseSearch = () => ({}) as Search } = options;
-  const Content = lazy(load);
+  const Content = lazy(() =>
+    load().catch((cause: unknown) => {
+      throw new Error("A part of the page could not be loaded. Pilvi may be away, or was upgraded.", {
+        cause,
+      });
+    }),
+  );
   function Page() {
     const params = useParams({ strict: false }) as Record<string, string>;
     const search = parseSearch(useSearch({ strict: false }) as RawSearch);

@@ -2,6 +2,7 @@
 import { Menu } from "@base-ui/react/menu";
 import { useNavigate } from "@tanstack/react-router";
 import { Building2, Check, ChevronsUpDown, LogOut } from "lucide-react";
+import { useRef } from "react";
 import { useMe, useSignOut, useSwitchOrganization } from "../parts/session.ts";
 
 const ITEM = "flex min-h-8 cursor-pointer items-center gap-2 rounded-md px-2 data-highlighted:bg-hover";
@@ -12,6 +13,8 @@ export function AccountMenu() {
   const navigate = useNavigate();
   const signOut = useSignOut();
   const switchOrganization = useSwitchOrganization();
+  // Inside of the navigation, a landmark by which screen readers find it.
+  const place = useRef<HTMLDivElement>(null);
   const organizations = me?.meta.organizations ?? [];
   const name = organizations.find(({ id }) => id === me?.meta.organization_id)?.name ?? "…";
   return (
@@ -23,7 +26,8 @@ export function AccountMenu() {
         </span>
         <ChevronsUpDown size={14} aria-hidden className="text-soft" />
       </Menu.Trigger>
-      <Menu.Portal>
+      <div ref={place} />
+      <Menu.Portal container={place}>
         <Menu.Positioner sideOffset={4} align="start" className="z-30">
           <Menu.Popup className="min-w-48 rounded-lg border border-line bg-panel p-1 shadow-pop">
             <Menu.Group>

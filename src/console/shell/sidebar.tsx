@@ -15,7 +15,7 @@ export function Sidebar({ openPalette, onNavigate }: { openPalette: () => void; 
       <Link
         to="/"
         onClick={onNavigate}
-        className="px-2.5 text-lg font-bold tracking-tight text-ink no-underline"
+        className="hidden px-2.5 text-lg font-bold tracking-tight text-ink no-underline lg:block"
       >
         pilvi<span className="text-accent">.</span>
       </Link>

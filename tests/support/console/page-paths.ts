@@ -7,7 +7,7 @@ const SOURCES = ["src/console/pages/**/index.ts", "src/resources/*/console/index
 
 /** The paths in order, such as `/caches/$id`. */
 export function pagePaths(): string[] {
-  const files = SOURCES.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: ROOT })]);
+  const files = SOURCES.flatMap((pattern) => Array.from(new Bun.Glob(pattern).scanSync({ cwd: ROOT })));
   const texts = files.map((file) => readFileSync(resolve(ROOT, file), "utf8"));
   const paths = texts.flatMap((text) =>
     [...text.matchAll(/definePage\(\{\s*path: "([^"]+)"/g)].map(([, path = ""]) => path),

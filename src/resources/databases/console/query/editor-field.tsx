@@ -35,7 +35,7 @@ export function EditorField({ protocol, schema, onReady, onRun, onFocus }: Field
         className="block field-sizing-content max-h-96 min-h-[calc(9rem+2px)] w-full resize-none rounded-md border border-edge bg-panel py-2.5 pr-1.5 pl-2.5 font-mono text-[13px] leading-[1.4] text-ink outline-offset-1 placeholder:text-soft focus:outline-2 focus:outline-accent"
         onFocus={() => {
           onFocus();
-          load();
+          void load();
         }}
         onKeyDown={runByKey}
       />
@@ -63,19 +63,19 @@ function useEditor({ onReady, onRun, onFocus }: Listeners) {
     return () => onReady(null);
   }, [onReady]);
   useEffect(() => () => editor?.destroy(), [editor]);
-  const load = () => {
+  const load = async () => {
     if (isLoading.current || plain.current === null) return;
     isLoading.current = true;
-    const run = () => listener.current.onRun();
-    const focused = () => listener.current.onFocus();
-    openEditor(plain.current, { host, area }, { run, focused })
-      .then((made) => {
-        if (made === null) return;
-        setEditor(made);
-        onReady(made);
-      })
+    const actions = { run: () => listener.current.onRun(), focused: () => listener.current.onFocus() };
+    try {
+      const made = await openEditor(plain.current, { host, area }, actions);
+      if (made === null) return;
+      setEditor(made);
+      onReady(made);
+    } catch {
       // The text area goes on, and the next focus tries again.
-      .catch(() => void (isLoading.current = false));
+      isLoading.current = false;
+    }
   };
   return { host, area, editor, load };
 }
