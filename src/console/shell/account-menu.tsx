@@ -18,44 +18,47 @@ export function AccountMenu() {
   const organizations = me?.meta.organizations ?? [];
   const name = organizations.find(({ id }) => id === me?.meta.organization_id)?.name ?? "…";
   return (
-    <Menu.Root>
-      <Menu.Trigger className="flex min-h-9 items-center gap-2 rounded-md border border-line bg-panel px-2.5 py-1.5 text-left hover:bg-hover">
-        <span className="min-w-0 grow">
-          <span className="block truncate leading-5 font-medium">{name}</span>
-          <span className="block truncate text-xs text-soft">{me?.attributes.email ?? "…"}</span>
-        </span>
-        <ChevronsUpDown size={14} aria-hidden className="text-soft" />
-      </Menu.Trigger>
-      <div ref={place} />
-      <Menu.Portal container={place}>
-        <Menu.Positioner sideOffset={4} align="start" className="z-30">
-          <Menu.Popup className="min-w-48 rounded-lg border border-line bg-panel p-1 shadow-pop">
-            <Menu.Group>
-              <Menu.GroupLabel className={LABEL}>Organizations</Menu.GroupLabel>
-              {organizations.map((organization) => (
-                <Menu.Item
-                  key={organization.id}
-                  className={ITEM}
-                  onClick={() => switchOrganization.mutate(organization.id)}
-                >
-                  <span className="grow">{organization.name}</span>
-                  <span className="text-xs text-soft">{organization.role}</span>
-                  {organization.id === me?.meta.organization_id && <Check size={14} aria-label="shown now" />}
-                </Menu.Item>
-              ))}
-            </Menu.Group>
-            <Menu.Separator className="my-1 border-t border-line" />
-            <Menu.Item className={ITEM} onClick={() => void navigate({ to: "/settings/organizations" })}>
-              <Building2 size={14} aria-hidden />
-              Manage organizations
-            </Menu.Item>
-            <Menu.Item className={ITEM} onClick={() => signOut.mutate()}>
-              <LogOut size={14} aria-hidden />
-              Sign out
-            </Menu.Item>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <div ref={place} className="flex flex-col">
+      <Menu.Root>
+        <Menu.Trigger className="flex min-h-9 items-center gap-2 rounded-md border border-line bg-panel px-2.5 py-1.5 text-left hover:bg-hover">
+          <span className="min-w-0 grow">
+            <span className="block truncate leading-5 font-medium">{name}</span>
+            <span className="block truncate text-xs text-soft">{me?.attributes.email ?? "…"}</span>
+          </span>
+          <ChevronsUpDown size={14} aria-hidden className="text-soft" />
+        </Menu.Trigger>
+        <Menu.Portal container={place}>
+          <Menu.Positioner sideOffset={4} align="start" className="z-30">
+            <Menu.Popup className="min-w-48 rounded-lg border border-line bg-panel p-1 shadow-pop">
+              <Menu.Group>
+                <Menu.GroupLabel className={LABEL}>Organizations</Menu.GroupLabel>
+                {organizations.map((organization) => (
+                  <Menu.Item
+                    key={organization.id}
+                    className={ITEM}
+                    onClick={() => switchOrganization.mutate(organization.id)}
+                  >
+                    <span className="grow">{organization.name}</span>
+                    <span className="text-xs text-soft">{organization.role}</span>
+                    {organization.id === me?.meta.organization_id && (
+                      <Check size={14} aria-label="shown now" />
+                    )}
+                  </Menu.Item>
+                ))}
+              </Menu.Group>
+              <Menu.Separator className="my-1 border-t border-line" />
+              <Menu.Item className={ITEM} onClick={() => void navigate({ to: "/settings/organizations" })}>
+                <Building2 size={14} aria-hidden />
+                Manage organizations
+              </Menu.Item>
+              <Menu.Item className={ITEM} onClick={() => signOut.mutate()}>
+                <LogOut size={14} aria-hidden />
+                Sign out
+              </Menu.Item>
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+    </div>
   );
 }
