@@ -36,7 +36,7 @@ export function ResourceListPage({ kind, invitation, search, setSearch, children
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <Loading lines={6} />}
       {data?.total === 0 && (
-        <Empty icon={icon} title={`No ${plural.toLowerCase()} yet`} text={invitation} action={create} />
+        <Empty icon={icon} title={`No ${noun}s yet`} text={invitation} action={create} />
       )}
       {data && data.total > 0 && (
         <>

@@ -39,7 +39,7 @@ async function appears(name: string): Promise<void> {
 test("a database cluster that the API makes appears in the open list and becomes available", async () => {
   await window.goto("/databases");
   await heading("Databases");
-  await window.page.getByText("No databases yet").waitFor();
+  await window.page.getByText("No database clusters yet").waitFor();
   await mark();
   await createCluster(pilvi, { name: "orders" });
   await appears("orders");
