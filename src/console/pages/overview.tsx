@@ -52,7 +52,9 @@ function KindSection({ kind }: { kind: ConsoleKind }) {
                 to={`${path}/${resource.id}`}
                 className="flex flex-wrap items-baseline gap-x-4 gap-y-0.5 py-2 text-ink no-underline hover:bg-hover"
               >
-                <span className="min-w-40 basis-full font-medium sm:basis-auto">{resource.attributes.name}</span>
+                <span className="min-w-40 basis-full font-medium sm:basis-auto">
+                  {resource.attributes.name}
+                </span>
                 <span className="min-w-0 grow basis-0 text-sm text-soft">{kind.summaryOf(resource)}</span>
                 <Status status={resource.attributes.status} sleep={resource.meta?.sleep} />
               </Link>

@@ -35,9 +35,7 @@ export function ResourceListPage({ kind, invitation, search, setSearch, children
     <PageFrame title={plural} actions={data && data.total > 0 && create}>
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <Loading lines={6} />}
-      {data?.total === 0 && (
-        <Empty icon={icon} title={`No ${noun}s yet`} text={invitation} action={create} />
-      )}
+      {data?.total === 0 && <Empty icon={icon} title={`No ${noun}s yet`} text={invitation} action={create} />}
       {data && data.total > 0 && (
         <>
           <Filters {...{ items, search, setSearch }} />

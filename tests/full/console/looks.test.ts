@@ -99,6 +99,7 @@ test("a page whose code cannot be loaded says so, and is loaded by another attem
 
 test("the menu of the account, the menu of a phone, and the palette with results are shown", async () => {
   await window.goto("/");
+  await heading("Overview");
   await window.page.getByRole("button", { name: OWNER.email }).click();
   await window.page.getByRole("menuitem", { name: "Sign out" }).waitFor();
   faults.push(...(await window.faultsInAllLooks("account-menu")));
