@@ -1,4 +1,4 @@
-// The host's answers to its driver beside observations: offers, readings, metrics, errors, and the lines of a watch.
+// The host's answers to its driver beside observations: offers, readings, errors, and the lines of a watch.
 import * as z from "zod/mini";
 import { engineNameSchema } from "./engine-names.ts";
 import { observationSchema } from "./observation.ts";
@@ -37,14 +37,6 @@ export type StorageReading = z.infer<typeof storageReadingSchema>;
 
 /** The ports of the question at which no program listens. */
 export const freePortsSchema = z.array(z.int());
-
-export const seriesSchema = z.record(
-  z.string(),
-  z.array(z.strictObject({ at: z.string(), value: z.number() })),
-);
-
-/** Time series by name, each with the oldest value first. */
-export type Series = z.infer<typeof seriesSchema>;
 
 const valuesSchema = z.record(z.string(), z.number());
 

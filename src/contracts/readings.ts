@@ -17,6 +17,12 @@ export const counterNames = [
   "commands",
   "networkInBytes",
   "networkOutBytes",
+  "messagesReceived",
+  "messagesSent",
+  "apiRequests",
+  "webhooksDelivered",
+  "webhooksFailed",
+  "webhooksDropped",
 ] as const;
 
 /** What an engine has at a moment; a reading has the value at the end of its minute. */
@@ -42,7 +48,7 @@ const each = <Name extends string>(names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, amount])) as Record<Name, typeof amount>;
 
 export const readingSchema = z.strictObject({
-  /** The id of the instance. */
+  /** The id of the instance, or of a part of it, such as an application. */
   id: z.string().check(z.maxLength(64)),
   /** How long the engine had a process, in milliseconds. */
   awakeMs: z.number().check(z.nonnegative()),
@@ -65,6 +71,24 @@ export const readingSchema = z.strictObject({
 
 /** What was measured of an instance in a minute. */
 export type Reading = z.infer<typeof readingSchema>;
+
+const countersSchema = z.record(z.string(), z.number());
+
+/** The counters of each instance as a host has read them last, in a file for the next host. */
+export const countedInstancesSchema = z.record(
+  z.string(),
+  z.strictObject({
+    /** The process that was read. */
+    pid: z.int(),
+    /** Whether the counters begin with each process. */
+    isPerProcess: z.boolean(),
+    counters: countersSchema,
+    /** The counters of the instance's parts by their ids. */
+    parts: z.record(z.string(), countersSchema),
+  }),
+);
+
+export type CountedInstance = z.infer<typeof countedInstancesSchema>[string];
 
 export const readingBatchSchema = z.strictObject({
   /** The beginning of the minute, by the clock of the host. */

@@ -34,18 +34,21 @@ export type ClusterConfig = z.infer<typeof clusterConfigSchema>;
 
 const count = z.number();
 
-export const realtimeStatsSchema = z.strictObject({
+const figures = {
   connections: count,
-  applications: z.array(
-    z.strictObject({
-      id: z.string(),
-      connections: count,
-      messagesReceived: count,
-      messagesSent: count,
-      slowConsumers: count,
-      webhooks: z.strictObject({ delivered: count, failed: count, dropped: count }),
-    }),
-  ),
+  messagesReceived: count,
+  messagesSent: count,
+  /** Requests of the HTTP API with a valid signature. */
+  apiRequests: count,
+  slowConsumers: count,
+  webhooks: z.strictObject({ delivered: count, failed: count, dropped: count }),
+};
+
+/** All but the connections begin at 0 with each process and only grow. */
+export const realtimeStatsSchema = z.strictObject({
+  /** Of the whole server, with what removed applications have counted. */
+  ...figures,
+  applications: z.array(z.strictObject({ id: z.string(), ...figures })),
 });
 
 /** The counters of a server at this moment. */

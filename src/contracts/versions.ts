@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { ContractError, readJsonAs } from "./read.ts";
 
 /** The interface of the host for the control plane. Its paths begin with the version, so no other version has them. */
-const HOST_API = "/v3";
+const HOST_API = "/v4";
 
 /** The interface of the keeper for the host. */
 const KEEPER_API = "/v1";
@@ -20,7 +20,7 @@ export const GATEWAY_LINK_VERSION = 2;
 export const ADDRESS_PASSING_VERSION = 2;
 
 /** The interface of a realtime server for the host, and the file that the server is started with. */
-export const REALTIME_VERSION = 2;
+export const REALTIME_VERSION = 3;
 const REALTIME_API = `/v${REALTIME_VERSION}` as const;
 
 /** How long to wait before the next attempt at a peer of another version, which must be restarted first. */

@@ -1,5 +1,5 @@
 // The interface of a driver: instances as data, without a word on how they are run.
-import type { Figures, Offer, Series, StorageReading } from "../contracts/host-answers.ts";
+import type { Figures, Offer, StorageReading } from "../contracts/host-answers.ts";
 import type { JournalRecord } from "../contracts/journal.ts";
 import type { ArchiveState, BackupInfo, RestorePlan, RestoreTarget, Retention } from "../contracts/keeper.ts";
 import type { LogQuery, LogSlice } from "../contracts/logs.ts";
@@ -16,14 +16,6 @@ import type {
 import type { ReadingsAnswer } from "../contracts/readings.ts";
 import type { VerifiedRestore } from "../contracts/verification.ts";
 import type { DebugEvent } from "../contracts/realtime-debug.ts";
-
-/** Selects metrics of an instance. */
-export interface MetricsQuery {
-  /** A part of the instance, such as an application; the whole instance when left out. */
-  part?: string;
-  /** How far back the metrics go. */
-  periodSeconds: number;
-}
 
 /** Runs instances somewhere: processes on this machine today, pods of a cluster later. */
 export interface Driver {
@@ -46,11 +38,6 @@ export interface Driver {
   remove(id: string): Promise<void>;
   /** The instance as it is now; an unknown id is `absent`. */
   observe(id: string): Promise<Observation>;
-  /**
-   * Time series of an instance; empty for an instance that keeps none.
-   * @throws PublicError when the driver or the instance cannot be reached.
-   */
-  metrics(id: string, query: MetricsQuery): Promise<Series>;
   /**
    * A slice of the log of an instance's engine, whether it runs or not; empty for an instance that has never run.
    * @throws PublicError when the driver cannot be reached.

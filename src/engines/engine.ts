@@ -1,9 +1,8 @@
 // How the host runs an engine: its files, command line, readiness, first data, and the reasons of its failures.
 import type { EngineName } from "../contracts/engine-names.ts";
-import type { Figures, Series } from "../contracts/host-answers.ts";
+import type { Figures } from "../contracts/host-answers.ts";
 import type { Exposure, InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Limits } from "../contracts/observation.ts";
-import type { MetricsQuery } from "../drivers/driver.ts";
 import { PublicError } from "../lib/errors.ts";
 import type { CounterName, GaugeName } from "../contracts/readings.ts";
 import type { Protocol } from "../contracts/gateway-link.ts";
@@ -92,6 +91,8 @@ export interface EngineReading {
   isPerProcess: boolean;
   counters: Partial<Record<CounterName, number>>;
   gauges: Partial<Record<GaugeName, number>>;
+  /** The same of each part that has figures of its own, such as an application; left out by an engine without parts. */
+  parts?: readonly (Pick<EngineReading, "counters" | "gauges"> & { id: string })[];
 }
 
 /** The engine cannot save what it holds, so a stop would lose it. The owner must learn of that. */
@@ -206,8 +207,6 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   isOutdated?(context: EngineContext<S>): boolean;
   /** Whether the engine answers its administrator now. */
   isReady(context: EngineContext<S>): Promise<boolean>;
-  /** Reads time series; left out by an engine that keeps none. */
-  metrics?(context: EngineContext<S>, query: MetricsQuery): Promise<Series>;
   /** Reads the gauges of this moment; left out by an engine that has none. */
   figures?(context: EngineContext<S>): Promise<Figures>;
   /**

@@ -1,10 +1,9 @@
 // All instances of this machine: takes them up at the start, makes, removes and watches them.
 import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
-import type { Figures, Offer, Series } from "../contracts/host-answers.ts";
+import type { Figures, Offer } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
-import type { MetricsQuery } from "../drivers/driver.ts";
 import { runnableEngines } from "../engines/index.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { guardedInterval } from "../lib/guarded.ts";
@@ -159,12 +158,6 @@ export class Host {
     return (
       this.#instances.get(id)?.observe() ?? new Instance(id, { ...this.#deps, onChange: () => {} }).observe()
     );
-  }
-
-  /** @throws PublicError when the instance does not run or does not answer. */
-  async metrics(id: string, query: MetricsQuery): Promise<Series> {
-    const { engine, context } = this.#running(id);
-    return (await engine.metrics?.(context, query)) ?? {};
   }
 
   /** @throws PublicError when the instance does not run or does not answer. */

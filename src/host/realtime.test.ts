@@ -165,10 +165,64 @@ test("a realtime server has figures while it runs", async () => {
   expect(figures.whole).toMatchObject({ connections: 0 });
   expect(figures.parts.map(({ id }) => id)).toEqual(["wsa-0", "wsa-1"]);
   expect(figures.parts[0]?.figures).toMatchObject({ connections: 0, messagesReceived: 0, messagesSent: 0 });
-  const series = await host.metrics(ID, { periodSeconds: 21_600 });
-  expect(Object.keys(series).sort()).toEqual(["connectionCount", "messageRate"]);
   await expect(host.figures("ws-none")).rejects.toThrow("does not run");
 });
+
+/** The sum of a counter over all readings of an instance or a part. */
+function sumOf(host: Host, id: string, name: "messagesSent" | "apiRequests"): number {
+  const { batches } = host.measurements.readings(undefined);
+  const readings = batches.flatMap((batch) => batch.readings.filter((each) => each.id === id));
+  return readings.reduce((sum, reading) => sum + (reading[name] ?? 0), 0);
+}
+
+/** Connects so many times; each client gets a message. */
+async function greet(times: number, key = "key0"): Promise<void> {
+  for (let time = 0; time < times; time += 1) expect(await connects(key)).toBe(true);
+}
+
+async function killServer(host: Host): Promise<void> {
+  const [killed = 0] = pids();
+  process.kill(killed, "SIGKILL");
+  await until("another server runs", () => {
+    return host.observe(ID).state === "running" && pids().length === 1 && pids()[0] !== killed;
+  });
+}
+
+test("messages are counted once over kills of host and server, which cost no more than was not read", async () => {
+  let host = await startHost();
+  await host.ensure(specOf({}, {}));
+  const sent = async () => {
+    await host.measurements.endMinute();
+    return [ID, "wsa-0", "wsa-1"].map((id) => sumOf(host, id, "messagesSent"));
+  };
+  await greet(3);
+  await greet(1, "key1");
+  expect(await sent()).toEqual([4, 3, 1]);
+  expect(await sent()).toEqual([4, 3, 1]);
+  await greet(2);
+  host = await startHost();
+  await greet(1);
+  // The next host counts on from what the host before has read.
+  expect(await sent()).toEqual([7, 6, 1]);
+  await killServer(host);
+  await greet(2);
+  expect(await sent()).toEqual([9, 8, 1]);
+  await greet(1);
+  await killServer(host);
+  await greet(1, "key1");
+  expect(await sent()).toEqual([10, 8, 2]);
+  const killed = pids()[0] ?? 0;
+  await greet(1);
+  process.kill(killed, "SIGKILL");
+  host = await startHost();
+  await until("a server runs", () => host.observe(ID).state === "running" && pids()[0] !== killed);
+  await greet(1);
+  expect(await sent()).toEqual([11, 9, 2]);
+  // What a removed application has counted stays in the whole.
+  await host.ensure(specOf({}));
+  await greet(1);
+  expect(await sent()).toEqual([12, 10, 2]);
+}, 120_000);
 
 test("a removed realtime server asks its clients not to reconnect", async () => {
   const host = await startHost();

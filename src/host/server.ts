@@ -9,7 +9,6 @@ import { cancelScopeSchema, statementsRequestSchema } from "../contracts/queries
 import { readAs } from "../contracts/read.ts";
 import { hostPath, refuseOtherVersions } from "../contracts/versions.ts";
 import type { Observation } from "../contracts/observation.ts";
-import type { MetricsQuery } from "../drivers/driver.ts";
 import { PublicError, publicMessageOf } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
@@ -91,10 +90,6 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
 /** The questions about one instance. */
 function questionRoutes(host: Host) {
   return {
-    [hostPath("/instances/:id/metrics")]: {
-      GET: async (request: Bun.BunRequest<"/:id">) =>
-        Response.json(await host.metrics(request.params.id, metricsQuery(queryOf(request)))),
-    },
     [hostPath("/instances/:id/figures")]: {
       GET: async (request: Bun.BunRequest<"/:id">) => Response.json(await host.figures(request.params.id)),
     },
@@ -124,11 +119,6 @@ function cursorOf(request: Request): string | undefined {
 function freePortsResponse(host: Host, { searchParams }: URL): Response {
   const ports = searchParams.get("ports") ?? "";
   return Response.json(host.freePorts(ports.split(",").filter(Boolean).map(Number)));
-}
-
-function metricsQuery(query: URLSearchParams): MetricsQuery {
-  const part = query.get("part");
-  return { periodSeconds: Number(query.get("period")), ...(part !== null && { part }) };
 }
 
 /** The routes to what runs in an instance, and to what its statements have taken. */

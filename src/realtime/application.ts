@@ -19,8 +19,23 @@ export interface Counters {
   received: number;
   /** Frames to clients. */
   sent: number;
+  /** Requests of the HTTP API with a valid signature. */
+  requests: number;
   /** Connections that were closed because their clients did not read. */
   slowConsumers: number;
+}
+
+/** Counters at the start of a process. */
+export function newCounters(): Counters {
+  return { received: 0, sent: 0, requests: 0, slowConsumers: 0 };
+}
+
+/** Adds other counters to these. */
+export function addCounters<Names extends string>(
+  counters: Record<Names, number>,
+  more: Readonly<Record<Names, number>>,
+): void {
+  for (const name of Object.keys(counters) as Names[]) counters[name] += more[name];
 }
 
 export class Application {
@@ -28,7 +43,7 @@ export class Application {
   readonly users = new Users();
   readonly lastEvents = new LastEvents();
   readonly connections = new Map<string, Connection>();
-  readonly counters: Counters = { received: 0, sent: 0, slowConsumers: 0 };
+  readonly counters: Counters = newCounters();
   /** Null while nobody watches, so that an event then costs no more than this question. */
   debug: DebugTap | null = null;
   readonly #publish: Publish;
@@ -84,6 +99,11 @@ export class Application {
       tap.remove(watcher);
       if (tap.watchers === 0 && this.debug === tap) this.debug = null;
     };
+  }
+
+  /** Counts a request of the HTTP API. */
+  requested(): void {
+    this.counters.requests += 1;
   }
 
   /** Forgets a closed connection. */

@@ -1,5 +1,5 @@
 // All applications of one cluster: which clients are let in, and what a new configuration changes.
-import { Application } from "./application.ts";
+import { addCounters, Application, newCounters, type Counters } from "./application.ts";
 import type { ClusterConfig } from "../contracts/realtime.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import { Connection, refuse } from "./connection.ts";
@@ -33,6 +33,8 @@ export class Cluster {
   readonly #byId = new Map<string, Application>();
   #byKey = new Map<string, Application>();
   #byAppId = new Map<string, Application>();
+  /** What removed applications have counted. */
+  readonly #removed = newCounters();
   #maxConnections = 0;
   #isClosing = false;
 
@@ -59,6 +61,13 @@ export class Cluster {
     let count = 0;
     for (const { connections } of this.#byId.values()) count += connections.size;
     return count;
+  }
+
+  /** The sums of all applications since the start of the process, removed ones included. */
+  get counters(): Counters {
+    const sums = { ...this.#removed };
+    for (const { counters } of this.#byId.values()) addCounters(sums, counters);
+    return sums;
   }
 
   /** Replaces the former configuration; connections that the change does not concern are left alone. */
@@ -125,6 +134,7 @@ export class Cluster {
   #remove(application: Application): void {
     this.#byId.delete(application.config.id);
     for (const connection of application.connections.values()) connection.refuse(APPLICATION_UNKNOWN);
+    addCounters(this.#removed, application.counters);
   }
 
   /** A lower limit holds for open connections as well; the newest are closed first. */

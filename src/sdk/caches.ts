@@ -10,12 +10,12 @@ import type {
 import type { BackupsDocument } from "../resources/shared/backup-schema.ts";
 import type { CacheSnapshotResource } from "../resources/shared/snapshot-schema.ts";
 import type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
-import type { InstanceMetricPeriod } from "../resources/shared/metrics-schema.ts";
 import { CacheKeys } from "./cache-keys.ts";
 import { Collection, type RotationOptions } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
+import { type MetricPeriod, type MetricStep, readMetrics } from "./metrics.ts";
 import { createFrom, Snapshots, type CreateOptions } from "./snapshots.ts";
 
 /** The description of a new cache; everything but type, name, region and size may be left out. */
@@ -92,13 +92,8 @@ export class Caches extends Collection<CacheKind> {
   }
 
   /** Reads the metrics, of the last six hours by default; nothing is woken. */
-  async metrics(id: string, period?: InstanceMetricPeriod): Promise<CacheMetrics> {
-    const query = new URLSearchParams(period && { period });
-    return await this.connection.send<CacheMetrics>({
-      method: "GET",
-      path: `${this.pathOf(id)}/metrics`,
-      query,
-    });
+  async metrics(id: string, period?: MetricPeriod, step?: MetricStep): Promise<CacheMetrics> {
+    return await readMetrics<CacheMetrics>(this.connection, this.pathOf(id), period, step);
   }
 
   /** Reads a page of the log of its engine, from the oldest line that is kept on; nothing is woken. */

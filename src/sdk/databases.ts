@@ -20,11 +20,11 @@ import type {
 } from "../resources/databases/schema.ts";
 import type { BackupsDocument } from "../resources/shared/backup-schema.ts";
 import type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
-import type { InstanceMetricPeriod } from "../resources/shared/metrics-schema.ts";
 import { Collection, type RotationOptions } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
+import { type MetricPeriod, type MetricStep, readMetrics } from "./metrics.ts";
 import { createFrom, Snapshots, type CreateOptions } from "./snapshots.ts";
 
 /** The description of a new cluster; everything but type, name and region may be left out. */
@@ -163,13 +163,8 @@ export class Databases extends Collection<DatabaseKind> {
   }
 
   /** Reads the metrics, of the last six hours by default; nothing is woken. */
-  async metrics(id: string, period?: InstanceMetricPeriod): Promise<DatabaseMetrics> {
-    const query = new URLSearchParams(period && { period });
-    return await this.connection.send<DatabaseMetrics>({
-      method: "GET",
-      path: `${this.pathOf(id)}/metrics`,
-      query,
-    });
+  async metrics(id: string, period?: MetricPeriod, step?: MetricStep): Promise<DatabaseMetrics> {
+    return await readMetrics<DatabaseMetrics>(this.connection, this.pathOf(id), period, step);
   }
 
   /**

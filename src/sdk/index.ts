@@ -38,7 +38,7 @@ export type { PasskeyResource } from "../resources/accounts/schema.ts";
 export type { AbilityResource, TokenResource } from "../resources/tokens/schema.ts";
 export type { UsageAmounts, UsageDayDocument, UsageResource } from "../resources/shared/usage-schema.ts";
 export type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
-export type { InstanceMetricPeriod } from "../resources/shared/metrics-schema.ts";
+export type { InstanceMetricPeriod, MetricStep } from "../resources/shared/metrics-schema.ts";
 export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
 export type {
   ApplicationResource as WebsocketApplicationResource,
@@ -48,6 +48,7 @@ export type {
   WebSocketClusterChange,
   WebSocketClusterStatus as WebsocketServerStatus,
   WebsocketDebugEvent,
+  WebsocketApplicationMetrics,
   WebsocketMetrics,
   WebsocketPublishedEvent,
 } from "../resources/websockets/schema.ts";

@@ -2,7 +2,6 @@
 import type {
   ApplicationChange,
   ApplicationResource,
-  MetricPeriod,
   NewApplicationBody,
   NewWebSocketClusterBody,
   SecretRotationBody,
@@ -11,6 +10,7 @@ import type {
   WebSocketClusterResource,
   WebSocketClusterStatus,
   WebsocketDebugEvent,
+  WebsocketApplicationMetrics,
   WebsocketMetrics,
   WebsocketPublishedEvent,
 } from "../resources/websockets/schema.ts";
@@ -21,6 +21,7 @@ import type { PageDocument, SingleDocument } from "./documents.ts";
 import { PilviError } from "./errors.ts";
 import { newIdempotencyKey } from "./idempotency-key.ts";
 import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
+import { type MetricPeriod, type MetricStep, readMetrics } from "./metrics.ts";
 import { messagesOf } from "./server-sent-events.ts";
 
 /** The description of a new cluster. */
@@ -80,9 +81,9 @@ export class Websockets extends Collection<ServerKind> {
     return await this.change<WebSocketClusterDocument>(id, change);
   }
 
-  /** Reads the time series of connections and messages, of the last six hours by default. */
-  async metrics(id: string, period?: MetricPeriod): Promise<WebsocketMetrics> {
-    return await readMetrics(this.connection, this.pathOf(id), period);
+  /** Reads the metrics, of the last six hours by default, whether the cluster runs or not. */
+  async metrics(id: string, period?: MetricPeriod, step?: MetricStep): Promise<WebsocketMetrics> {
+    return await readMetrics<WebsocketMetrics>(this.connection, this.pathOf(id), period, step);
   }
 
   /** Reads a page of the log of its engine, from the oldest line that is kept on; nothing is woken. */
@@ -121,9 +122,9 @@ export class WebsocketApplications extends Collection<ApplicationKind> {
     });
   }
 
-  /** Reads the time series of connections and messages, of the last six hours by default. */
-  async metrics(id: string, period?: MetricPeriod): Promise<WebsocketMetrics> {
-    return await readMetrics(this.connection, this.pathOf(id), period);
+  /** Reads the metrics, of the last six hours by default, whether the cluster runs or not. */
+  async metrics(id: string, period?: MetricPeriod, step?: MetricStep): Promise<WebsocketApplicationMetrics> {
+    return await readMetrics<WebsocketApplicationMetrics>(this.connection, this.pathOf(id), period, step);
   }
 
   /**
@@ -166,13 +167,4 @@ export class WebsocketApplications extends Collection<ApplicationKind> {
   protected override pathOf(id: string): string {
     return `/websocket-applications/${encodeURIComponent(id)}`;
   }
-}
-
-async function readMetrics(
-  connection: Connection,
-  path: string,
-  period: MetricPeriod | undefined,
-): Promise<WebsocketMetrics> {
-  const query = new URLSearchParams(period && { period });
-  return await connection.send<WebsocketMetrics>({ method: "GET", path: `${path}/metrics`, query });
 }

@@ -26,6 +26,7 @@ import instanceStorage from "../../migrations/0024_instance_storage.sql" with { 
 import storeVerification from "../../migrations/0025_store_verification.sql" with { type: "text" };
 import refreshes from "../../migrations/0026_refreshes.sql" with { type: "text" };
 import accountActivity from "../../migrations/0027_account_activity.sql" with { type: "text" };
+import websocketMetrics from "../../migrations/0028_websocket_metrics.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: Migration[] = [
   { name: "0025_store_verification", sql: storeVerification },
   { name: "0026_refreshes", sql: refreshes },
   { name: "0027_account_activity", sql: accountActivity },
+  { name: "0028_websocket_metrics", sql: websocketMetrics },
 ];

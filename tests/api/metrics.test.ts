@@ -22,7 +22,7 @@ interface Metrics {
     string,
     { labels: string[]; average: number[]; data: { x: string; y: number | number[] }[]; total: number }
   >;
-  meta: { period: string; available_periods: string[] };
+  meta: { period: string; step: string; available_periods: string[]; available_steps: string[] };
   errors?: Record<string, string[]>;
 }
 
@@ -195,7 +195,8 @@ test("every period has its shape and at most 360 points, and shows the same work
   await takeReadings(api.db, "host-1", batches, Date.now());
   for (const period of ["6h", "24h", "3d", "7d", "30d", "1y"]) {
     const { data, meta } = await metricsOf(id, period);
-    expect(meta).toEqual({ period, available_periods: ["6h", "24h", "3d", "7d", "30d", "1y"] });
+    expect(meta).toMatchObject({ period, available_periods: ["6h", "24h", "3d", "7d", "30d", "1y"] });
+    expect(meta.available_steps).toContain(meta.step);
     expect(Object.keys(data)).toEqual(
       expect.arrayContaining(["hits_and_misses", "throughput", "size", "bandwidth_usage"]),
     );

@@ -1,11 +1,13 @@
 // `GET /usage`: who may read it, filters, pages, the table in CSV, samples of storage and connections, and its bounds.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseCache } from "../../src/resources/caches/store.ts";
+import type { Reading } from "../../src/contracts/readings.ts";
 import { takeRecords } from "../../src/resources/shared/events/intake.ts";
+import { takeReadings } from "../../src/resources/shared/metrics/intake.ts";
 import type { UsageMeta, UsageResource } from "../../src/resources/shared/usage-schema.ts";
 import { csvRow } from "../../src/resources/shared/usage/csv.ts";
 import { updateUsage } from "../../src/resources/shared/usage/keep.ts";
-import { recordFigures, rollUpHours, sampleStorage } from "../../src/resources/shared/usage/sample.ts";
+import { rollUpHours, sampleStorage } from "../../src/resources/shared/usage/sample.ts";
 import { startApi, validCache, validServer, type TestApi } from "../support/api/api.ts";
 import { documentOf, expectDocumented } from "../support/api/openapi.ts";
 
@@ -122,7 +124,7 @@ test("a deleted resource still counts in its month, with its last name and its s
   await happens(id, "stopped");
   await api.db.begin((tx) => eraseCache(tx, id));
   const before = (await usage("", token)).data[0]?.attributes;
-  await updateUsage(api.db, api.context.hosts);
+  await updateUsage(api.db);
   const { attributes } = (await usage("", token)).data[0] ?? expect.unreachable();
   expect(attributes.name).toBe("renamed");
   expect(attributes.deleted_at).not.toBeNull();
@@ -155,21 +157,63 @@ test("storage is sampled each hour, also for hours without a control plane, and 
   expect(days?.sum).toBeLessThanOrEqual(again?.sum ?? 0);
 });
 
-test("messages of a WebSocket cluster add up over processes, whose counters begin at 0", async () => {
-  const token = await api.newToken(["*"], "sockets");
-  const id = await create("/websocket-servers", validServer, token);
-  const read = async (connections: number, received: number, sent: number) => {
-    const figures = { connections, messagesReceived: received, messagesSent: sent };
-    await recordFigures(api.db, id, { whole: { connections }, parts: [{ id: `wsa-of-${id}`, figures }] });
-  };
-  await read(3, 10, 100);
-  await read(9, 15, 160);
-  await read(2, 4, 20);
-  await read(2, 4, 20);
-  await rollUpHours(api.db, new Date());
-  const { totals: total } = (await usage("", token)).data[0]?.attributes ?? expect.unreachable();
-  expect([total.max_connections, total.messages_received, total.messages_sent]).toEqual([9, 19, 180]);
-  expect(total.awake_mib_seconds).toBe(0);
+const MINUTE_MS = 60_000;
+const minuteMs = (back: number) => Date.now() - (Date.now() % MINUTE_MS) - back * MINUTE_MS;
+
+function reading(id: string, figures: Partial<Reading>): Reading {
+  return { id, awakeMs: MINUTE_MS, computeMs: MINUTE_MS, cpuMs: 1, memoryBytes: 1, wakes: 0, ...figures };
+}
+
+async function take(...batches: [atMs: number, reading: Reading][]): Promise<void> {
+  const taken = batches.map(([atMs, each]) => ({ at: new Date(atMs).toISOString(), readings: [each] }));
+  await takeReadings(api.db, "host-1", taken, Date.now());
+}
+
+async function totalsOf(token: string) {
+  await updateUsage(api.db);
+  return (await usage("", token)).data[0]?.attributes.totals ?? expect.unreachable();
+}
+
+describe("readings", () => {
+  test("add up the messages of a WebSocket cluster, each minute once, also those of yesterday", async () => {
+    const token = await api.newToken(["*"], "sockets");
+    const id = await create("/websocket-servers", validServer, token);
+    const cluster = (connections: number, messagesReceived: number, messagesSent: number) =>
+      reading(id, { connections, messagesReceived, messagesSent });
+    const first: [number, Reading][] = [
+      [minuteMs(3), cluster(3, 10, 100)],
+      [minuteMs(2), cluster(9, 5, 60)],
+    ];
+    await take(...first);
+    await take(...first, [minuteMs(1), cluster(2, 4, 20)]);
+    await take([minuteMs(1), cluster(50, 99, 99)]);
+    const total = await totalsOf(token);
+    expect([total.max_connections, total.messages_received, total.messages_sent]).toEqual([9, 19, 180]);
+    expect(total.awake_mib_seconds).toBe(0);
+    await take([minuteMs(24 * 60), cluster(1, 1_000, 1)]);
+    await updateUsage(api.db);
+    const [sums] = await api.db<{ received: number; days: number }[]>`
+      select sum(messages_received)::float8 as received, count(*)::int as days from usage_days
+      where resource_id = ${id} and messages_received > 0`;
+    expect(sums?.received).toBe(1_019);
+    expect(sums?.days).toBeGreaterThanOrEqual(2);
+  });
+
+  test("have the clients of a cache at the gateway, or at its engine where there is no gateway", async () => {
+    const token = await api.newToken(["*"], "clients");
+    const id = await create("/caches", validCache, token);
+    await take([minuteMs(3), reading(id, { connections: 40, gatewayConnections: 7 })]);
+    const total = await totalsOf(token);
+    expect([total.max_connections, total.messages_received]).toEqual([7, null]);
+    await take([minuteMs(2), reading(id, { connections: 8 })]);
+    expect((await totalsOf(token)).max_connections).toBe(8);
+  });
+
+  test("of an unknown instance count nowhere", async () => {
+    const [before] = await api.db<{ count: number }[]>`select count(*)::int as count from usage_hours`;
+    await take([minuteMs(2), reading("ws-unknown", { messagesSent: 7 })]);
+    expect(await api.db`select count(*)::int as count from usage_hours`).toEqual([before] as never);
+  });
 });
 
 describe("the table in CSV", () => {

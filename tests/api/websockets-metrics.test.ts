@@ -1,7 +1,9 @@
 // Metrics of WebSocket clusters and applications, for their customers and for Prometheus.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Driver, MetricsQuery } from "../../src/drivers/driver.ts";
+import type { Reading } from "../../src/contracts/readings.ts";
+import type { Driver } from "../../src/drivers/driver.ts";
 import { PublicError } from "../../src/lib/errors.ts";
+import { takeReadings } from "../../src/resources/shared/metrics/intake.ts";
 import { sleepGauges } from "../../src/resources/shared/sleep-gauges.ts";
 import { clusterGauges } from "../../src/resources/websockets/gauges.ts";
 import type { WebsocketMetrics } from "../../src/resources/websockets/schema.ts";
@@ -11,12 +13,10 @@ import { observed } from "../support/api/resources-api.ts";
 import { APPLICATIONS, asker, newWebSocketCluster, SERVERS } from "../support/api/websockets-api.ts";
 
 const SEEN = { engine: null, limits: null } as never;
-const AT = ["2026-03-15T08:00:00.000Z", "2026-03-15T08:01:00.000Z"] as const;
 
 let api: TestApi;
 let server: string;
 let application: string;
-let asked: [string, MetricsQuery][];
 
 beforeAll(async () => {
   api = await startApi();
@@ -25,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
-  asked = [];
   ({
     id: server,
     application: { id: application },
@@ -40,70 +39,122 @@ const page = async (token: string | null = api.token) =>
   await (await api.request("/metrics", { token })).text();
 const drive = (parts: Partial<Driver>) => Object.assign(api.host.driver, parts);
 
-const driverMetrics: Driver["metrics"] = async (id, query) => {
-  asked.push([id, query]);
-  return {
-    connectionCount: AT.map((at, index) => ({ at, value: index + 1 })),
-    messageRate: AT.map((at) => ({ at, value: 0.5 })),
-  };
-};
+const MINUTE_MS = 60_000;
+/** The beginning of a minute, so many minutes ago. */
+const minuteMs = (back: number) => Date.now() - (Date.now() % MINUTE_MS) - back * MINUTE_MS;
+
+function reading(id: string, figures: Partial<Reading>): Reading {
+  return { id, awakeMs: MINUTE_MS, computeMs: 0, cpuMs: 0, memoryBytes: 0, wakes: 0, ...figures };
+}
+
+/** Takes the readings of a minute, with figures by the id of a cluster or an application. */
+async function measure(back: number, figures: Record<string, Partial<Reading>>): Promise<void> {
+  const readings = Object.entries(figures).map(([id, own]) => reading(id, own));
+  await takeReadings(
+    api.db,
+    "host-1",
+    [{ at: new Date(minuteMs(back)).toISOString(), readings }],
+    Date.now(),
+  );
+}
+
+/** Has the cluster and its application be older than all metrics of a test. */
+async function grow(): Promise<void> {
+  await api.db`update websocket_servers set created_at = now() - interval '400 days' where id = ${server}`;
+  await api.db`update websocket_applications set created_at = now() - interval '400 days' where id = ${application}`;
+}
 
 describe("metrics of a WebSocket cluster", () => {
-  test("have the shape that clients know", async () => {
-    drive({ metrics: driverMetrics });
-    await becomeAvailable();
-    const { status, headers, body } = await metrics(`${SERVERS}/${server}/metrics?period=24h`);
+  test("have the shape that clients know, whether the cluster runs or not", async () => {
+    await grow();
+    await measure(3, {
+      [server]: {
+        connections: 4,
+        messagesReceived: 20,
+        messagesSent: 40,
+        cpuMs: 30_000,
+        memoryBytes: 9_000,
+        apiRequests: 6,
+        webhooksDelivered: 12,
+        webhooksFailed: 3,
+        webhooksDropped: 0,
+        storageBytes: 5,
+      },
+    });
+    // A minute in which the process did not run, and then one in which it ran.
+    await measure(2, {});
+    await measure(1, { [server]: { connections: 2, messagesReceived: 0, messagesSent: 0 } });
+    const { status, headers, body } = await metrics(`${SERVERS}/${server}/metrics`);
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("application/json");
-    expect(body).toEqual({
-      data: {
-        connection_count: {
-          labels: ["connections"],
-          average: [1.5],
-          data: [
-            { x: AT[0], y: [1] },
-            { x: AT[1], y: [2] },
-          ],
-        },
-        message_rate: {
-          labels: ["messages_per_second"],
-          average: [0.5],
-          data: [
-            { x: AT[0], y: [0.5] },
-            { x: AT[1], y: [0.5] },
-          ],
-        },
-      },
-      meta: { period: "24h", available_periods: ["6h", "24h", "3d", "7d", "30d"] },
+    const [first, last] = [3, 1].map((back) => new Date(minuteMs(back)).toISOString());
+    expect(body.data.connection_count).toEqual({
+      labels: ["connections"],
+      average: [3],
+      data: [
+        { x: first ?? "", y: [4] },
+        { x: last ?? "", y: [2] },
+      ],
     });
-    expect(asked).toEqual([[server, { periodSeconds: 86_400 }]]);
+    expect(body.data.message_rate).toEqual({
+      labels: ["messages_per_second"],
+      average: [0.5],
+      data: [
+        { x: first ?? "", y: [1] },
+        { x: last ?? "", y: [0] },
+      ],
+    });
+    expect(body.data.messages.data[0]?.y).toEqual([0.333333, 0.666667]);
+    expect(body.data.api_requests.data[0]?.y).toEqual([0.1]);
+    expect(body.data.webhooks.data[0]?.y).toEqual([0.2, 0.05, 0]);
+    expect(body.data.cpu_usage.data[0]?.y).toEqual([0.5]);
+    expect(body.data.memory_usage.data[0]?.y).toEqual([9_000]);
+    expect(body.data.storage_usage.data.map(({ y }) => y)).toEqual([[5], [5], [5]]);
+    expect(body.meta).toEqual({
+      period: "6h",
+      step: "1m",
+      available_periods: ["6h", "24h", "3d", "7d", "30d", "1y"],
+      available_steps: ["1m", "5m", "15m", "30m", "1h", "2h"],
+    });
   });
 
-  test("of an application are a part of the cluster's, over six hours by default", async () => {
-    drive({ metrics: driverMetrics });
-    await becomeAvailable();
-    const { body } = await metrics(`${APPLICATIONS}/${application}/metrics`);
-    expect(body.meta.period).toBe("6h");
-    expect(asked).toEqual([[server, { periodSeconds: 21_600, part: application }]]);
+  test("of an application are its own, and end with it", async () => {
+    await grow();
+    await measure(1, {
+      [server]: { connections: 9, messagesReceived: 60, messagesSent: 0 },
+      [application]: { connections: 3, messagesReceived: 30, messagesSent: 0 },
+    });
+    const { body } = await metrics(`${APPLICATIONS}/${application}/metrics?period=1y`);
+    expect(body.data.connection_count.average).toEqual([3]);
+    expect(body.data.message_rate.average).toEqual([0.5]);
+    expect(Object.keys(body.data)).not.toContain("cpu_usage");
+    await api.db`
+      insert into metrics_days (resource_id, at, minutes, connections) values (${application}, '2026-01-01Z', 1440, 5)`;
+    expect((await api.request(`${APPLICATIONS}/${application}`, { method: "DELETE" })).status).toBe(204);
+    await measure(0, { [application]: { connections: 3 } });
+    expect(await api.db`select from metrics_days where resource_id = ${application}`).toHaveLength(0);
+    expect(
+      await api.db`select from metrics_minutes where resource_id = ${application} and at = ${new Date(minuteMs(0))}`,
+    ).toHaveLength(0);
   });
 
-  test("refuse an unknown period", async () => {
+  test.each([
+    ["period=1h", "period"],
+    ["step=7m", "step"],
+    ["period=30d&step=1m", "step"],
+    ["period=24h&step=1d", "step"],
+  ])("refuse %s as a fault of the %s", async (query, field) => {
     for (const address of [`${SERVERS}/${server}/metrics`, `${APPLICATIONS}/${application}/metrics`]) {
-      const { status, body } = await metrics(`${address}?period=1h`);
+      const { status, body } = await metrics(`${address}?${query}`);
       expect(status).toBe(422);
-      expect(Object.keys(body.errors ?? {})).toEqual(["period"]);
+      expect(Object.keys(body.errors ?? {})).toEqual([field]);
     }
   });
 
-  test("are empty while the cluster is being created, and a 503 while its server does not run", async () => {
-    drive({ metrics: () => Promise.reject(new PublicError("private detail")) });
-    const { body } = await metrics(`${SERVERS}/${server}/metrics`);
+  test("are empty while nothing was measured", async () => {
+    const { status, body } = await metrics(`${SERVERS}/${server}/metrics`);
+    expect(status).toBe(200);
     expect(body.data.connection_count).toEqual({ labels: ["connections"], average: [], data: [] });
-    await becomeAvailable();
-    const response = await api.request(`${SERVERS}/${server}/metrics`);
-    expect(response.status).toBe(503);
-    expect(response.headers.get("retry-after")).toBe("2");
-    expect(await response.text()).not.toContain("private");
   });
 });
 

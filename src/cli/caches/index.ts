@@ -38,7 +38,7 @@ export function addCaches(program: Command, session: Session): void {
     "pilvi caches suspend sessions",
     "pilvi caches suspend sessions --json | jq .data.meta.sleep",
   ]);
-  addMetrics(caches, session, cacheKind, (client, id, period) => client.caches.metrics(id, period), [
+  addMetrics(caches, session, cacheKind, (client, ...asked) => client.caches.metrics(...asked), [
     "pilvi caches metrics sessions",
     "pilvi caches metrics sessions --period 7d --json | jq .data.cpu_usage",
   ]);

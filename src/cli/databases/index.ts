@@ -43,7 +43,7 @@ export function addDatabases(program: Command, session: Session): void {
     "pilvi databases suspend orders",
     "pilvi databases suspend orders --json | jq .data.meta.sleep",
   ]);
-  addMetrics(databases, session, clusterKind, (client, id, period) => client.databases.metrics(id, period), [
+  addMetrics(databases, session, clusterKind, (client, ...asked) => client.databases.metrics(...asked), [
     "pilvi databases metrics orders",
     "pilvi databases metrics orders --period 7d --json | jq .data.cpu_usage",
   ]);

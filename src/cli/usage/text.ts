@@ -22,7 +22,7 @@ export function usageText(pages: readonly UsagePage[]): string {
   return [
     `Usage of ${meta.month}, in UTC\n`,
     `\n${lines}\n`,
-    ...clientLines(meta.totals),
+    ...clientLines(usages, meta.totals),
     ...savedLines(meta.totals),
     ...(usages.some(isDeleted) ? ["A name with * belongs to a resource that is deleted.\n"] : []),
     ...(meta.totals.is_complete
@@ -32,16 +32,17 @@ export function usageText(pages: readonly UsagePage[]): string {
 }
 
 function rowOf(usage: UsageResource): string[] {
-  const { name, kind, totals, memory_mib: mebibytes } = usage.attributes;
-  const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
+  const { kind, totals, memory_mib: mebibytes } = usage.attributes;
   const size =
     totals.compute_unit_seconds === null ? memoryText(mebibytes) : `${mebibytes / COMPUTE_UNIT_MIB} CU`;
   const isCounted = mebibytes > 0;
-  return [
-    `${shown}${isDeleted(usage) ? " *" : ""}`,
-    NOUNS[kind],
-    ...amountCells(totals, isCounted ? size : "-"),
-  ];
+  return [nameOf(usage), NOUNS[kind], ...amountCells(totals, isCounted ? size : "-")];
+}
+
+function nameOf(usage: UsageResource): string {
+  const { name } = usage.attributes;
+  const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
+  return `${shown}${isDeleted(usage) ? " *" : ""}`;
 }
 
 /** Time awake, the size in between, memory and disk in gigabyte-hours, and the saved share. */
@@ -72,9 +73,25 @@ function savedLines(total: UsageAmounts): string[] {
   return [`Sleeping saved ${gigabyteHours} GB-hours, ${share} % of always being awake.\n`];
 }
 
-function clientLines({ max_connections: most, messages_received: came, messages_sent: went }: UsageAmounts) {
-  if (most === null) return [];
-  return [`WebSocket clients: ${most} at most; messages: ${came ?? 0} received, ${went ?? 0} sent.\n`];
+/** A table of the resources that had clients; the sum of what each had at most says nothing of a moment. */
+function clientLines(usages: readonly UsageResource[], total: UsageAmounts): string[] {
+  const used = usages.filter(({ attributes: { totals } }) => totals.max_connections + messagesIn(totals) > 0);
+  if (used.length === 0) return [];
+  const rows = used.map((usage) => {
+    const { kind, totals } = usage.attributes;
+    const cells = [nameOf(usage), NOUNS[kind], String(totals.max_connections)];
+    return cells.concat(messageCells(totals));
+  });
+  const heads = ["NAME", "KIND", "CLIENTS AT MOST", "MESSAGES RECEIVED", "MESSAGES SENT"];
+  return [`\n${table([heads, ...rows, ["All", "", "", ...messageCells(total)]])}\n`];
+}
+
+function messageCells({ messages_received: received, messages_sent: sent }: UsageAmounts): string[] {
+  return [received, sent].map((count) => (count === null ? "-" : String(count)));
+}
+
+function messagesIn({ messages_received: received, messages_sent: sent }: UsageAmounts): number {
+  return (received ?? 0) + (sent ?? 0);
 }
 
 function isDeleted({ attributes }: UsageResource): boolean {

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type Session, withExamples } from "../session.ts";
 import { addDelete } from "../shared/delete.ts";
 import { addList } from "../shared/list.ts";
+import { addMetrics } from "../shared/metrics.ts";
 import { addShow } from "../shared/show.ts";
 import { addApps } from "./apps.ts";
 import { addCreate, addUpdate } from "./create.ts";
@@ -28,6 +29,10 @@ export function addWebsockets(program: Command, session: Session): void {
     "pilvi websockets show ws-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f --wait",
   ]);
   addUpdate(websockets, session);
+  addMetrics(websockets, session, clusterKind, (client, ...asked) => client.websockets.metrics(...asked), [
+    "pilvi websockets metrics chat",
+    "pilvi websockets metrics chat --period 24h --step 1m --json | jq .data.messages",
+  ]);
   addDelete(websockets, session, clusterKind, [
     "pilvi websockets delete chat",
     "pilvi websockets delete chat --yes --wait",

@@ -5,7 +5,6 @@ import {
   freePortsSchema,
   offerSchema,
   refusalSchema,
-  seriesSchema,
   storageReadingSchema,
   watchLineSchema,
   type WatchLine,
@@ -19,7 +18,7 @@ import { ContractError, readAs, readJsonAs } from "../../contracts/read.ts";
 import { checkPath, hostPath, MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
-import type { Driver, MetricsQuery, WatchEvents } from "../driver.ts";
+import type { Driver, WatchEvents } from "../driver.ts";
 import { backups } from "./backups.ts";
 import { inspections } from "./inspection.ts";
 import { readLines } from "../../contracts/lines.ts";
@@ -88,8 +87,6 @@ export function localDriver(
       askFor(observationSchema, "POST", `/instances/${id}/suspend`, { signal: signal ?? null }),
     remove: async (id) => void (await ask("DELETE", `/instances/${id}`)),
     observe: (id) => askFor(observationSchema, "GET", `/instances/${id}`),
-    metrics: (id, query) =>
-      askFor(seriesSchema, "GET", `/instances/${id}/metrics?${metricsParameters(query)}`, timely()),
     figures: (id, signal) =>
       askFor(figuresSchema, "GET", `/instances/${id}/figures`, { signal: signal ?? null }),
     debug: (id, part, signal) =>
@@ -106,10 +103,6 @@ export function localDriver(
       (await askFor(journalAnswerSchema, "GET", `/journal?after=${after}`, { signal })).records,
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal, log),
   };
-}
-
-function metricsParameters({ part, periodSeconds }: MetricsQuery): URLSearchParams {
-  return new URLSearchParams({ period: String(periodSeconds), ...(part !== undefined && { part }) });
 }
 
 /** @throws PublicError when the host cannot be reached or refuses. */

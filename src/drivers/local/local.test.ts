@@ -47,11 +47,11 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-test("a request for metrics to a hanging host times out", async () => {
+test("a request for readings to a hanging host times out", async () => {
   const unix = join(dataDir, "hanging.sock");
   const hanging = Bun.serve({ unix, fetch: () => new Promise<Response>(() => {}) });
   try {
-    const asked = localDriver(unix, { metricsTimeoutMs: 10 }).metrics("ws-1", { periodSeconds: 60 });
+    const asked = localDriver(unix, { metricsTimeoutMs: 10 }).readings(undefined);
     expect(await asked.catch((error: unknown) => error)).toBeInstanceOf(PublicError);
   } finally {
     await hanging.stop(true);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RealtimeSpec } from "../../contracts/instance-spec.ts";
 import type { EngineContext } from "../engine.ts";
-import { applySpec, dismiss, figures, isReady, metrics } from "./control.ts";
+import { applySpec, dismiss, figures, isReady, reading } from "./control.ts";
 import { connectionsWithin } from "./index.ts";
 
 let folder: string;
@@ -42,14 +42,14 @@ afterEach(async () => {
 test("a configuration is sent whole, with the limit in force", async () => {
   answer = () => new Response(null, { status: 204 });
   await applySpec(context);
-  expect(asked).toEqual(['PUT /v2/config {"maxConnections":90,"applications":[]}']);
+  expect(asked).toEqual(['PUT /v3/config {"maxConnections":90,"applications":[]}']);
 });
 
 test("clients are dismissed by a configuration without applications", async () => {
   answer = () => new Response(null, { status: 204 });
   const spec = { ...context.spec, applications: [{ id: "wsa-1" }] } as unknown as RealtimeSpec;
   await dismiss({ ...context, spec });
-  expect(asked).toEqual(['PUT /v2/config {"maxConnections":90,"applications":[]}']);
+  expect(asked).toEqual(['PUT /v3/config {"maxConnections":90,"applications":[]}']);
 });
 
 test("a server of another version is refused as such", async () => {
@@ -80,26 +80,32 @@ test("a server is ready when it answers", async () => {
   await expect(applySpec(context)).rejects.toThrow("does not answer");
 });
 
-test("metrics are of the cluster or of one application, and a malformed answer is refused", async () => {
-  const series = { connectionCount: [{ at: "2026-03-15T08:00:00.000Z", value: 1 }], messageRate: [] };
-  answer = () => Response.json(series);
-  expect(await metrics(context, { periodSeconds: 60 })).toEqual(series);
-  await metrics(context, { periodSeconds: 60, part: "wsa-1" });
-  expect(asked).toEqual(["GET /v2/metrics?id=ws-1&period=60", "GET /v2/metrics?id=wsa-1&period=60"]);
-  answer = () => Response.json({ connectionCount: "many" });
-  await expect(metrics(context, { periodSeconds: 60 })).rejects.toThrow();
+const webhooks = { delivered: 2, failed: 1, dropped: 0 };
+const counters = { connections: 3, messagesReceived: 5, messagesSent: 6, apiRequests: 4, slowConsumers: 0 };
+const application = { id: "wsa-1", ...counters, webhooks };
+
+test("figures are all numbers in the answer, nested numbers included, and a malformed answer is refused", async () => {
+  answer = () => Response.json({ ...counters, webhooks, applications: [application] });
+  const own = { ...counters, "webhooks.delivered": 2, "webhooks.failed": 1, "webhooks.dropped": 0 };
+  expect(await figures(context)).toEqual({ whole: own, parts: [{ id: "wsa-1", figures: own }] });
+  answer = () => Response.json({ ...counters, webhooks, applications: [{ ...application, mood: 1 }] });
+  await expect(figures(context)).rejects.toThrow("applications.0.mood is unknown");
 });
 
-test("figures are all numbers in the answer, nested numbers included", async () => {
-  const webhooks = { delivered: 2, failed: 1, dropped: 0 };
-  const counters = { connections: 3, messagesReceived: 5, messagesSent: 6, slowConsumers: 0 };
-  const application = { id: "wsa-1", ...counters, webhooks };
-  answer = () => Response.json({ connections: 3, applications: [application] });
-  const own = { ...counters, "webhooks.delivered": 2, "webhooks.failed": 1, "webhooks.dropped": 0 };
-  expect(await figures(context)).toEqual({
-    whole: { connections: 3 },
-    parts: [{ id: "wsa-1", figures: own }],
+test("a reading has the counters and gauges of the server and of each application", async () => {
+  answer = () => Response.json({ ...counters, connections: 7, webhooks, applications: [application] });
+  const counted = {
+    messagesReceived: 5,
+    messagesSent: 6,
+    apiRequests: 4,
+    webhooksDelivered: 2,
+    webhooksFailed: 1,
+    webhooksDropped: 0,
+  };
+  expect(await reading(context)).toEqual({
+    isPerProcess: true,
+    counters: counted,
+    gauges: { connections: 7 },
+    parts: [{ id: "wsa-1", counters: counted, gauges: { connections: 3 } }],
   });
-  answer = () => Response.json({ connections: 3, applications: [{ ...application, mood: 1 }] });
-  await expect(figures(context)).rejects.toThrow("applications.0.mood is unknown");
 });

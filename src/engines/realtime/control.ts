@@ -1,15 +1,14 @@
 // The host's orders and questions to a running realtime server, over its unix socket.
 import * as z from "zod/mini";
-import type { Figures, Series } from "../../contracts/host-answers.ts";
+import type { Figures } from "../../contracts/host-answers.ts";
 import type { RealtimeSpec } from "../../contracts/instance-spec.ts";
-import type { MetricsQuery } from "../../drivers/driver.ts";
-import { refusalSchema, seriesSchema } from "../../contracts/host-answers.ts";
+import { refusalSchema } from "../../contracts/host-answers.ts";
 import { readAs } from "../../contracts/read.ts";
-import { realtimeStatsSchema, type ClusterConfig } from "../../contracts/realtime.ts";
+import { realtimeStatsSchema, type ClusterConfig, type RealtimeStats } from "../../contracts/realtime.ts";
 import { checkPath, realtimePath } from "../../contracts/versions.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
-import type { EngineContext } from "../engine.ts";
+import type { EngineContext, EngineReading } from "../engine.ts";
 
 type Context = EngineContext<RealtimeSpec>;
 
@@ -46,25 +45,52 @@ export async function isReady(context: Context): Promise<boolean> {
   }
 }
 
-/** Time series of connections and messages, of the cluster or of one application. */
-export async function metrics(context: Context, { part, periodSeconds }: MetricsQuery): Promise<Series> {
-  const query = new URLSearchParams({ id: part ?? context.spec.id, period: String(periodSeconds) });
-  return readAs(seriesSchema, await (await ask(context, `/metrics?${query}`)).json(), ANSWER);
-}
-
 /** The counters of the server at this moment. */
 export async function figures(context: Context): Promise<Figures> {
-  const { applications, ...whole } = readAs(
-    realtimeStatsSchema,
-    await (await ask(context, "/stats")).json(),
-    ANSWER,
-  );
+  const { applications, ...whole } = await statsOf(context);
   return {
-    whole,
-    parts: applications.map(({ id, webhooks, ...own }) => ({
-      id,
-      figures: { ...own, ...prefixed("webhooks.", webhooks) },
-    })),
+    whole: flat(whole),
+    parts: applications.map(({ id, ...own }) => ({ id, figures: flat(own) })),
+  };
+}
+
+/** See `Engine.reading`; the parts are the applications. @throws when the server does not answer. */
+export async function reading(context: Context): Promise<EngineReading> {
+  const { applications, ...whole } = await statsOf(context);
+  return {
+    isPerProcess: true,
+    ...countsOf(whole),
+    parts: applications.map((application) => partOf(application)),
+  };
+}
+
+function partOf({ id, ...own }: RealtimeStats["applications"][number]) {
+  return { id, ...countsOf(own) };
+}
+
+async function statsOf(context: Context): Promise<RealtimeStats> {
+  return readAs(realtimeStatsSchema, await (await ask(context, "/stats")).json(), ANSWER);
+}
+
+/** The figures of a server or of an application. */
+type Counts = Omit<RealtimeStats, "applications">;
+
+function flat({ webhooks, ...own }: Counts): Record<string, number> {
+  return { ...own, ...prefixed("webhooks.", webhooks) };
+}
+
+function countsOf({ connections, messagesReceived, messagesSent, apiRequests, webhooks }: Counts) {
+  const { delivered: webhooksDelivered, failed: webhooksFailed, dropped: webhooksDropped } = webhooks;
+  return {
+    counters: {
+      messagesReceived,
+      messagesSent,
+      apiRequests,
+      webhooksDelivered,
+      webhooksFailed,
+      webhooksDropped,
+    },
+    gauges: { connections },
   };
 }
 

@@ -11,7 +11,7 @@ import { PublicError } from "../../lib/errors.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import type { Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
-import { applySpec, debug, dismiss, figures, isReady, metrics } from "./control.ts";
+import { applySpec, debug, dismiss, figures, isReady, reading } from "./control.ts";
 import { readLogLine } from "./log-line.ts";
 
 const CONFIG_FILE = "realtime.json";
@@ -59,8 +59,8 @@ export const realtime: Engine<RealtimeSpec> = {
   },
   isReady,
   isOutdated,
-  metrics,
   figures,
+  reading,
   debug,
   dismiss,
   env: () => REALTIME_ENV,

@@ -1,5 +1,5 @@
 // Adds up what one instance takes, until its minute is over.
-import type { CounterName, GaugeName, Reading } from "../../contracts/readings.ts";
+import type { CountedInstance, CounterName, GaugeName, Reading } from "../../contracts/readings.ts";
 import type { EngineReading } from "../../engines/engine.ts";
 import type { ProcessUsage } from "../os/process-usage.ts";
 
@@ -21,12 +21,9 @@ export interface MeteredInstance {
 /** The figures of the kernel in a minute. */
 type Taken = Pick<Reading, "awakeMs" | "computeMs" | "cpuMs" | "wakes"> & { memorySum: number };
 
-/** The counters of an engine at its latest answer. */
-interface Counted {
-  pid: number;
-  isPerProcess: boolean;
-  counters: EngineReading["counters"];
-}
+/** What an engine or a part of it has answered since the last reading. */
+type Answers = Pick<Reading, CounterName | GaugeName>;
+type Counters = EngineReading["counters"];
 
 const nothing = (): Taken => ({ awakeMs: 0, computeMs: 0, cpuMs: 0, wakes: 0, memorySum: 0 });
 
@@ -36,10 +33,22 @@ export class InstanceMeter {
   #seen: { atMs: number; isAwake: boolean } | null = null;
   #cpu: { pid: number; ms: number } | null = null;
   #wakes: number | null = null;
-  #counted: Counted | null = null;
-  #increase: Partial<Record<CounterName, number>> = {};
-  #gauges: Partial<Record<GaugeName, number>> = {};
+  #counted: (CountedInstance & { isFormer?: true }) | null;
+  #answers: Answers = {};
+  #partAnswers = new Map<string, Answers>();
   #asking: Promise<void> | null = null;
+
+  /** @param former the counters that an earlier host has read last. */
+  constructor(former?: CountedInstance) {
+    this.#counted = former === undefined ? null : { ...former, isFormer: true };
+  }
+
+  /** The counters of the latest answer; null before the first. */
+  get counted(): CountedInstance | null {
+    if (this.#counted === null) return null;
+    const { isFormer: _isFormer, ...counted } = this.#counted;
+    return counted;
+  }
 
   /** Notes whether the engine has a process from now on. */
   see({ process, cpus, wakes }: MeteredInstance, nowMs: number): void {
@@ -79,40 +88,55 @@ export class InstanceMeter {
     return { ...rest, memoryBytes: Math.round(memorySum / Math.max(1, samples)) };
   }
 
-  /** The figures of the engine since the last call. */
-  takeAnswers(): Pick<Reading, CounterName | GaugeName> {
-    const answers = { ...this.#increase, ...this.#gauges };
-    this.#increase = {};
-    this.#gauges = {};
+  /** The figures of the engine, and of each of its parts, since the last call. */
+  takeAnswers(): { whole: Answers; parts: ReadonlyMap<string, Answers> } {
+    const answers = { whole: this.#answers, parts: this.#partAnswers };
+    this.#answers = {};
+    this.#partAnswers = new Map();
     return answers;
   }
 
   async #ask({ process, ask }: MeteredInstance): Promise<void> {
     const answer = process === null ? null : await ask().catch(() => null);
     if (process === null || answer === null) return;
-    this.#gauges = answer.gauges;
-    for (const [name, increase] of increases(answer, this.#base(answer, process))) {
-      this.#increase[name] = (this.#increase[name] ?? 0) + increase;
+    const base = this.#base(answer, process);
+    const { isPerProcess, counters, parts = [] } = answer;
+    this.#answers = added(this.#answers, answer, base?.counters ?? null);
+    for (const part of parts) {
+      const former = base === null ? null : (base.parts[part.id] ?? {});
+      this.#partAnswers.set(part.id, added(this.#partAnswers.get(part.id) ?? {}, part, former));
     }
-    const { isPerProcess, counters } = answer;
-    this.#counted = { pid: process.pid, isPerProcess, counters };
+    const partCounters = Object.fromEntries(parts.map((part) => [part.id, part.counters]));
+    this.#counted = { pid: process.pid, isPerProcess, counters, parts: partCounters };
   }
 
   /** The counters from which an answer counts; null where they are unknown, so that it is only the first. */
   #base(
     { isPerProcess }: EngineReading,
     { pid, wasFound }: NonNullable<MeteredInstance["process"]>,
-  ): EngineReading["counters"] | null {
-    if (this.#counted !== null && (!isPerProcess || this.#counted.pid === pid)) return this.#counted.counters;
-    return isPerProcess && !wasFound ? {} : null;
+  ): Pick<CountedInstance, "counters" | "parts"> | null {
+    const fromZero = { counters: {}, parts: {} };
+    if (this.#counted === null) return isPerProcess && !wasFound ? fromZero : null;
+    if (!isPerProcess) return this.#counted;
+    // A process of this host may have the number of a process from before a restart of the machine.
+    const isSame = this.#counted.pid === pid && (wasFound || this.#counted.isFormer !== true);
+    return isSame ? this.#counted : fromZero;
   }
 }
 
+/** The answers of a minute with another answer: counters add up, and of gauges the last counts. */
+function added(
+  answers: Answers,
+  { counters, gauges }: Pick<EngineReading, "counters" | "gauges">,
+  base: Counters | null,
+): Answers {
+  const sums = { ...answers, ...gauges };
+  for (const [name, increase] of increases(counters, base)) sums[name] = (answers[name] ?? 0) + increase;
+  return sums;
+}
+
 /** By how much each counter has risen. A crash may have set a counter back to zero. */
-function increases(
-  { counters }: EngineReading,
-  base: EngineReading["counters"] | null,
-): [CounterName, number][] {
+function increases(counters: Counters, base: Counters | null): [CounterName, number][] {
   return (Object.entries(counters) as [CounterName, number][]).map(([name, count]) => {
     const former = base === null ? count : (base[name] ?? 0);
     return [name, count >= former ? count - former : count];

@@ -3,8 +3,9 @@ import type { ReadingsAnswer } from "../../contracts/readings.ts";
 import type { StorageReading } from "../../contracts/host-answers.ts";
 import type { Log } from "../../lib/log.ts";
 import { diskUseOf } from "../os/disk-use.ts";
-import { instanceFolder, readingsFile } from "../os/layout.ts";
+import { countersFile, instanceFolder, readingsFile } from "../os/layout.ts";
 import { StorageMeter, type MeasuredInstance } from "../os/storage-meter.ts";
+import { CounterFile } from "./counter-file.ts";
 import { ReadingBuffer } from "./reading-buffer.ts";
 import { Sampler, type SamplerParts } from "./sampler.ts";
 
@@ -29,6 +30,7 @@ export class Measurements {
     this.#sampler = new Sampler({
       log,
       ...sampled,
+      counters: new CounterFile(countersFile(dataDir), log),
       storageBytesOf: (id) => this.#storage.bytesOf(id),
       onBatch: (batch) => this.#buffer.add(batch),
     });

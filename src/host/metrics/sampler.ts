@@ -3,6 +3,7 @@ import { gaugeNames, type Reading, type ReadingBatch } from "../../contracts/rea
 import { forEachLimited } from "../../lib/for-each-limited.ts";
 import { guarded } from "../../lib/guarded.ts";
 import type { Log } from "../../lib/log.ts";
+import type { CounterFile } from "./counter-file.ts";
 import { InstanceMeter, type MeteredInstance } from "./instance-meter.ts";
 
 const MINUTE_MS = 60_000;
@@ -34,6 +35,8 @@ export interface SamplerParts {
   clientsOf(id: string): number | undefined;
   /** How far a replica is behind; undefined while that is not known, and for any other instance. */
   replicaLagOf(id: string): number | undefined;
+  /** Keeps the counters for the next host. */
+  counters: Pick<CounterFile, "former" | "write">;
   onBatch(batch: ReadingBatch): void;
 }
 
@@ -94,8 +97,10 @@ export class Sampler {
     );
     const awake = taken
       .filter(({ figures }) => figures.awakeMs > 0)
-      .map(({ instance: { id }, meter, figures }) => this.#readingOf(id, meter, figures));
-    this.#parts.onBatch({ at, readings: [...awake, ...this.#asleep(new Set(awake.map(({ id }) => id)))] });
+      .flatMap(({ instance: { id }, meter, figures }) => this.#readingsOf(id, meter, figures));
+    const asleep = this.#asleep(new Set(awake.map(({ id }) => id)));
+    this.#keepCounters();
+    this.#parts.onBatch({ at, readings: [...awake, ...asleep] });
   }
 
   /** Instances without a process whose clients stay at the gateway. */
@@ -106,18 +111,29 @@ export class Sampler {
     });
   }
 
-  #readingOf(id: string, meter: InstanceMeter, figures: ReturnType<InstanceMeter["endMinute"]>): Reading {
+  #keepCounters(): void {
+    const counted = [...this.#meters].flatMap(([id, meter]) =>
+      meter.counted === null ? [] : [[id, meter.counted] as const],
+    );
+    const present = new Set(this.#parts.instances().map(({ id }) => id));
+    this.#parts.counters.write(new Map(counted), present);
+  }
+
+  /** The reading of an instance, and those of its parts. */
+  #readingsOf(id: string, meter: InstanceMeter, figures: ReturnType<InstanceMeter["endMinute"]>): Reading[] {
     const storageBytes = this.#parts.storageBytesOf(id);
     const gatewayConnections = this.#parts.clientsOf(id);
     const replicaLagSeconds = this.#parts.replicaLagOf(id);
-    return {
+    const { whole, parts } = meter.takeAnswers();
+    const ofInstance = {
       id,
       ...figures,
       ...(storageBytes !== undefined && { storageBytes }),
       ...(replicaLagSeconds !== undefined && { replicaLagSeconds }),
-      ...meter.takeAnswers(),
+      ...whole,
       ...(gatewayConnections !== undefined && { gatewayConnections }),
     };
+    return [ofInstance, ...[...parts].map(([part, answers]) => partReading(part, figures.awakeMs, answers))];
   }
 
   #sampleAll(): void {
@@ -142,10 +158,15 @@ export class Sampler {
   #meterOf(id: string): InstanceMeter {
     const known = this.#meters.get(id);
     if (known !== undefined) return known;
-    const meter = new InstanceMeter();
+    const meter = new InstanceMeter(this.#parts.counters.former(id));
     this.#meters.set(id, meter);
     return meter;
   }
+}
+
+/** The reading of a part, which takes no processor and no memory of its own. */
+function partReading(id: string, awakeMs: number, answers: Partial<Reading>): Reading {
+  return { id, awakeMs, computeMs: 0, cpuMs: 0, memoryBytes: 0, wakes: 0, ...answers };
 }
 
 function untilNextSampleMs(): number {

@@ -81,6 +81,11 @@ export function readingsFile(dataDir: string): string {
   return join(dataDir, "host-readings.jsonl");
 }
 
+/** The counters of engines as the host has read them last. */
+export function countersFile(dataDir: string): string {
+  return join(dataDir, "host-counters.json");
+}
+
 /** Whether a name can be an instance's id. Other names could lead out of the folder, or are not the host's. */
 function isInstanceId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);

@@ -160,7 +160,7 @@ async function startControl(
   const followed = followHost(config, { db, host }, watching.signal, log);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
   const stopForgetting = keepActivityFor(config.auditDays, db, log);
-  const stopCounting = keepUsage(db, hosts, log);
+  const stopCounting = keepUsage(db, log);
   // The first answer of the API already knows which instances sleep, and what can be restored.
   await Promise.race([followed, Bun.sleep(HOST_TIMEOUT_MS)]);
   const server = new ApiServer(config, startupSecrets.certificates, app);

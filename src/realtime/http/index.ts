@@ -36,6 +36,7 @@ export function handleHttp(
       throw new HttpError(404, `There is no app with the id ${JSON.stringify(route.appId)}`);
     const query = parseQuery(queryText);
     checkSignature(application, { method, path, query }, nowMs);
+    application.requested();
 
     if (route.endpoint === "channels") return listChannels(application, query);
     if (route.endpoint === "channel") return describeChannel(application, route.name, query);

@@ -10,6 +10,8 @@ export interface HttpApplication {
   readonly config: { readonly key: string };
   /** The secrets that are valid now. */
   validSecrets(): readonly string[];
+  /** Counts a request that is signed well. */
+  requested(): void;
   /** An occupied channel. */
   channel(name: string): HttpChannel | undefined;
   /** All occupied channels. */

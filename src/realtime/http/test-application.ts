@@ -17,6 +17,7 @@ export type Published = [channel: string, name: string, data: string, exceptSock
 export class TestApplication implements HttpApplication, HttpTarget {
   readonly config = { key: KEY };
   secrets = [SECRET];
+  requests = 0;
   readonly published: Published[] = [];
   readonly terminated: string[] = [];
   /** The errors that the server would log. */
@@ -39,6 +40,10 @@ export class TestApplication implements HttpApplication, HttpTarget {
 
   applicationByAppId(appId: string): HttpApplication | undefined {
     return appId === APP_ID ? this : undefined;
+  }
+
+  requested(): void {
+    this.requests += 1;
   }
 
   validSecrets(): readonly string[] {

@@ -16,7 +16,7 @@ test("the cause of a server's error is in its log and not in its answer", async 
     throw new Error(`ENOENT: no such file or directory, open '${folder}/certificate'`);
   };
   const unix = join(folder, "control.sock");
-  const stop = serveControl({ configure: fail, series: fail, stats: fail, debug: fail }, unix, log);
+  const stop = serveControl({ configure: fail, stats: fail, debug: fail }, unix, log);
   try {
     const response = await fetch(`http://localhost${realtimePath("/stats")}`, { unix });
     expect(response.status).toBe(500);

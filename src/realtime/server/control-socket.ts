@@ -1,6 +1,5 @@
 // The unix socket on which the host sends the server its configuration and asks for its state.
 import { chmodSync, rmSync } from "node:fs";
-import type { Series } from "../../contracts/host-answers.ts";
 import { readAs } from "../../contracts/read.ts";
 import { clusterConfigSchema, type ClusterConfig, type RealtimeStats } from "../../contracts/realtime.ts";
 import { realtimePath, refuseOtherVersions } from "../../contracts/versions.ts";
@@ -12,8 +11,6 @@ import type { Log } from "../../lib/line-log.ts";
 export interface Controlled {
   /** @throws PublicError when the order fails. */
   configure(config: ClusterConfig): void;
-  /** The series of a cluster or application over the last `periodSeconds`. */
-  series(id: string, periodSeconds: number): Series;
   /** The counters of this moment. */
   stats(): RealtimeStats;
   /**
@@ -38,12 +35,6 @@ export function serveControl(controlled: Controlled, path: string, log: Log): ()
         PUT: async (request) => {
           controlled.configure(readAs(clusterConfigSchema, await request.json(), "The configuration"));
           return new Response(null, { status: 204 });
-        },
-      },
-      [realtimePath("/metrics")]: {
-        GET: (request) => {
-          const { searchParams: query } = new URL(request.url);
-          return Response.json(controlled.series(query.get("id") ?? "", Number(query.get("period"))));
         },
       },
       [realtimePath("/stats")]: { GET: () => Response.json(controlled.stats()) },

@@ -1,17 +1,16 @@
 // The server of one cluster: connects the protocol, the sockets, webhooks and metrics, and runs their timers.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Server } from "bun";
+import { addCounters, type Application, type Counters } from "../application.ts";
 import { Cluster } from "../cluster.ts";
-import type { Series } from "../../contracts/host-answers.ts";
 import type { ClusterConfig, ProcessConfig, RealtimeStats } from "../../contracts/realtime.ts";
 import type { WebSocketApplication } from "../../contracts/websocket-application.ts";
 import { DebugStreams } from "../debug/streams.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { PublicError } from "../../lib/errors.ts";
-import { Metrics } from "../metrics/index.ts";
 import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
-import { Webhooks, type Waiting } from "../webhooks/index.ts";
+import { Webhooks, type Waiting, type WebhookCounters } from "../webhooks/index.ts";
 import type { Controlled } from "./control-socket.ts";
 import { listen, type SocketData } from "./listener.ts";
 import type { Backlog } from "./socket-transport.ts";
@@ -23,16 +22,17 @@ const UNCHECKED_BYTES = 32 * 1024;
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
 /** The counters of an application without webhooks. */
 const NO_WEBHOOKS = { delivered: 0, failed: 0, dropped: 0 };
-const SAMPLE_INTERVAL_MS = 5_000;
-const SAVE_INTERVAL_MS = 60_000;
+/** The file in which earlier versions kept series of their own. */
+const FORMER_METRICS_FILE = "metrics";
 
 export class RealtimeServer implements Controlled {
   readonly #config: ProcessConfig;
   readonly #log: Log;
   readonly #cluster: Cluster;
-  readonly #metrics: Metrics;
   readonly #debug = new DebugStreams();
   readonly #webhooks = new Map<string, Webhooks>();
+  /** What the webhooks of removed applications have counted. */
+  readonly #removedWebhooks: WebhookCounters = { ...NO_WEBHOOKS };
   readonly #waiting: Waiting = { bytes: 0, maxBytes: MAX_WAITING_BYTES };
   readonly #backlog: Backlog = { bytes: 0 };
   readonly #timers: ReturnType<typeof setInterval>[] = [];
@@ -45,17 +45,14 @@ export class RealtimeServer implements Controlled {
       (topic, frame) => this.#publish(topic, frame),
       (application) => this.#webhooksOf(application),
     );
-    this.#metrics = new Metrics({ file: join(config.dataDir, "metrics"), log: this.#log });
   }
 
   /** Starts the timers; clients are let in from the first configuration on. */
   start(): void {
     mkdirSync(this.#config.dataDir, { recursive: true });
-    this.#metrics.load();
+    rmSync(join(this.#config.dataDir, FORMER_METRICS_FILE), { force: true });
     this.#every(HEARTBEAT_INTERVAL_MS, () => beat(this.#cluster));
     this.#every(BUFFER_CHECK_INTERVAL_MS, () => this.#closeSlowConsumers());
-    this.#every(SAMPLE_INTERVAL_MS, () => this.#metrics.sample(this.#samples()));
-    this.#every(SAVE_INTERVAL_MS, () => void this.#metrics.save());
   }
 
   configure(config: ClusterConfig): void {
@@ -70,20 +67,16 @@ export class RealtimeServer implements Controlled {
     this.#log.info({ applications: config.applications.length }, "configuration taken");
   }
 
-  series(id: string, periodSeconds: number): Series {
-    return this.#metrics.series(id, periodSeconds);
+  stats(): RealtimeStats {
+    const applications = [...this.#cluster.applications()].map((application) => this.#statsOf(application));
+    const webhooks = { ...this.#removedWebhooks };
+    for (const { counters } of this.#webhooks.values()) addCounters(webhooks, counters);
+    return { ...figuresOf(this.#cluster.connectionCount, this.#cluster.counters, webhooks), applications };
   }
 
-  stats(): RealtimeStats {
-    const applications = [...this.#cluster.applications()].map(({ config, connections, counters }) => ({
-      id: config.id,
-      connections: connections.size,
-      messagesReceived: counters.received,
-      messagesSent: counters.sent,
-      slowConsumers: counters.slowConsumers,
-      webhooks: this.#webhooks.get(config.id)?.counters ?? NO_WEBHOOKS,
-    }));
-    return { connections: this.#cluster.connectionCount, applications };
+  #statsOf({ config, connections, counters }: Application): RealtimeStats["applications"][number] {
+    const webhooks = this.#webhooks.get(config.id)?.counters ?? NO_WEBHOOKS;
+    return { id: config.id, ...figuresOf(connections.size, counters, webhooks) };
   }
 
   debug(id: string, signal: AbortSignal): ReadableStream<Uint8Array> {
@@ -99,8 +92,6 @@ export class RealtimeServer implements Controlled {
     void this.#listener?.stop(false);
     await this.#cluster.close();
     this.#debug.keepOnly(() => false);
-    this.#metrics.sample(this.#samples());
-    await this.#metrics.save();
     await Promise.all([...this.#webhooks.values()].map((webhooks) => webhooks.close()));
   }
 
@@ -131,9 +122,9 @@ export class RealtimeServer implements Controlled {
       if (kept.has(id)) continue;
       webhooks.configure([]);
       void webhooks.close();
+      addCounters(this.#removedWebhooks, webhooks.counters);
       this.#webhooks.delete(id);
     }
-    this.#metrics.forget(new Set([this.#config.id, ...kept]));
   }
 
   #publish(topic: string, frame: string): void {
@@ -148,25 +139,18 @@ export class RealtimeServer implements Controlled {
     if (count > 0) this.#log.warn({ count }, "clients that did not read were closed");
   }
 
-  #samples() {
-    const applications = [...this.#cluster.applications()].map(({ config, connections, counters }) => ({
-      id: config.id,
-      connectionCount: connections.size,
-      messagesReceived: counters.received,
-      messagesSent: counters.sent,
-    }));
-    const sum = (of: (each: (typeof applications)[number]) => number) =>
-      applications.reduce((total, each) => total + of(each), 0);
-    const all = {
-      id: this.#config.id,
-      connectionCount: sum((each) => each.connectionCount),
-      messagesReceived: sum((each) => each.messagesReceived),
-      messagesSent: sum((each) => each.messagesSent),
-    };
-    return [all, ...applications];
-  }
-
   #every(intervalMs: number, act: () => void): void {
     this.#timers.push(setInterval(act, intervalMs));
   }
+}
+
+function figuresOf(connections: number, counters: Counters, { delivered, failed, dropped }: WebhookCounters) {
+  return {
+    connections,
+    messagesReceived: counters.received,
+    messagesSent: counters.sent,
+    apiRequests: counters.requests,
+    slowConsumers: counters.slowConsumers,
+    webhooks: { delivered, failed, dropped },
+  };
 }

@@ -41,7 +41,6 @@ function unserved(id: string, like: ServedHost): ServedHost {
     suspend: refuse,
     remove: refuse,
     observe: refuse,
-    metrics: refuse,
     figures: refuse,
     debug: async function* () {
       yield await refuse();

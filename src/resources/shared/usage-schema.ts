@@ -28,10 +28,13 @@ const amounts = {
     0,
   ),
   max_connections: amount(
-    "The most clients at one time; null for kinds that do not count them.",
+    "The most clients at the ends of minutes: at the gateway, asleep as well, or of the engine where clients connect to it.",
     42,
+  ),
+  messages_received: amount(
+    "Messages from clients and publishers; null for kinds without messages.",
+    1_200,
   ).nullable(),
-  messages_received: amount("Messages from clients and publishers; null likewise.", 1_200).nullable(),
   messages_sent: amount("Messages to clients; null likewise.", 48_000).nullable(),
   is_complete: z.boolean().meta({ description: "False when events of the time are missing.", example: true }),
 };

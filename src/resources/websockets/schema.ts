@@ -20,7 +20,7 @@ export type {
   WebsocketPublishedEvent,
   WebsocketTestEventBody,
 } from "./applications/debug/schema.ts";
-export type { MetricPeriod, WebsocketMetrics } from "./metrics/schema.ts";
+export type { MetricPeriod, WebsocketApplicationMetrics, WebsocketMetrics } from "./metrics/schema.ts";
 
 export const webSocketClusterStatuses = [
   "creating",

@@ -153,7 +153,6 @@ function offeringDriver(offer: Offer): Driver {
     remove: notUsed,
     suspend: notUsed,
     observe: notUsed,
-    metrics: notUsed,
     figures: notUsed,
     debug: notUsed,
     logs: notUsed,

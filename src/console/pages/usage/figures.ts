@@ -95,7 +95,7 @@ const FIGURES = {
   clients: {
     label: "Clients",
     unit: "clients at most",
-    parts: [{ name: "at most", of: (day) => day.max_connections ?? 0 }],
+    parts: [{ name: "at most", of: (day) => day.max_connections }],
   },
 } as const satisfies Record<string, Figure>;
 
@@ -107,9 +107,9 @@ export function figureOf(name: FigureName): Figure {
   return FIGURES[name];
 }
 
-/** The figures that a month has: only WebSocket clusters have clients and messages. */
-export function figuresIn({ max_connections: connections }: UsageAmounts): FigureName[] {
-  return FIGURE_NAMES.filter((name) => connections !== null || (name !== "messages" && name !== "clients"));
+/** The figures that a month has: only WebSocket clusters have messages. */
+export function figuresIn({ messages_sent: messages }: UsageAmounts): FigureName[] {
+  return FIGURE_NAMES.filter((name) => messages !== null || name !== "messages");
 }
 
 /** A value of a figure with its unit. */

@@ -8,7 +8,7 @@ import { countText, gigabyteHoursText, hoursText, savedPercent, storageText } fr
 const MEBIBYTE = 1_024 ** 2;
 const COMPUTE_UNIT_MIB = 4_096;
 const CELL = "border-b border-line py-2 pl-4 text-right whitespace-nowrap tabular-nums";
-const HEADS = ["Size", "Awake", "Memory", "Saved", "Disk"] as const;
+const HEADS = ["Size", "Awake", "Memory", "Saved", "Disk", "Clients"] as const;
 
 export function ResourceTable(props: {
   usages: readonly UsageResource[];
@@ -94,6 +94,7 @@ function ResourceRow(props: {
       <td className={CELL}>{memoryMib === 0 ? "–" : gigabyteHoursText(amounts?.awake_mib_seconds ?? 0)}</td>
       <td className={CELL}>{percent === undefined ? "–" : `${percent} %`}</td>
       <td className={CELL}>{storageText(amounts?.storage_byte_hours ?? 0)}</td>
+      <td className={CELL}>{countText(amounts?.max_connections ?? 0)}</td>
       {hasMessages && <td className={CELL}>{messagesText(amounts)}</td>}
       <td className={CELL}>
         <button

@@ -36,13 +36,17 @@ function tilesOf(totals: UsageAmounts): Tile[] {
       ...(percent !== undefined && { note: `${percent} % of always being awake` }),
     },
     { name: "Disk", value: storageText(totals.storage_byte_hours), note: "awake and asleep" },
+    {
+      name: "Clients",
+      value: countText(totals.max_connections),
+      note: "what each resource had at most, on the highest day",
+    },
   ];
-  if (totals.max_connections === null) return tiles;
+  if (totals.messages_sent === null) return tiles;
   return [
     ...tiles,
-    { name: "WebSocket clients", value: countText(totals.max_connections), note: "at most at one time" },
     { name: "Messages received", value: countText(totals.messages_received ?? 0) },
-    { name: "Messages sent", value: countText(totals.messages_sent ?? 0) },
+    { name: "Messages sent", value: countText(totals.messages_sent) },
   ];
 }
 

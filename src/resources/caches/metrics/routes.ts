@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
-import { metricsOperation } from "../../shared/metrics/operation.ts";
+import { ASLEEP, metricsOperation } from "../../shared/metrics/operation.ts";
 import type { ResourceMetrics } from "../../shared/metrics/read.ts";
 import {
   countOf,
@@ -29,6 +29,7 @@ export function cacheMetricsOperation(
     noun: "cache",
     params,
     schema: cacheMetricsDocument,
+    rest: ASLEEP,
     find: (organizationId, id) => findCache(context.db, organizationId, id),
     render: renderCacheMetrics,
   });

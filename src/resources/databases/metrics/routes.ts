@@ -1,7 +1,7 @@
 // The metrics of database clusters.
 import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
-import { metricsOperation } from "../../shared/metrics/operation.ts";
+import { ASLEEP, metricsOperation } from "../../shared/metrics/operation.ts";
 import type { ResourceMetrics } from "../../shared/metrics/read.ts";
 import {
   countOf,
@@ -27,6 +27,7 @@ export function databaseMetricsOperation(context: KindContext, tag: string): Ope
     noun: "database cluster",
     params: clusterParams,
     schema: databaseMetricsDocument,
+    rest: ASLEEP,
     find: (organizationId, id) => findDatabaseCluster(context.db, organizationId, id),
     render: renderDatabaseMetrics,
   });

@@ -27,7 +27,7 @@ const GAUGES: readonly InstanceGauge[] = [
   },
   level("memory_bytes", "memoryBytes", "Memory of all processes of a running instance."),
   level("storage_bytes", "storageBytes", "Disk use of a running instance."),
-  level("connections", "connections", "Connections to the engine of a running cache or database cluster."),
+  level("connections", "connections", "Connections to the engine of a running instance."),
   level("active_connections", "activeConnections", "Connections to a running Postgres in a statement."),
   level(
     "idle_in_transaction_connections",
@@ -55,6 +55,20 @@ const GAUGES: readonly InstanceGauge[] = [
   rate("blocks_hit", "blocksHit", "Blocks that a running database cluster read from memory."),
   rate("blocks_read", "blocksRead", "Blocks that a running database cluster read from elsewhere."),
   rate("deadlocks", "deadlocks", "Transactions that were rolled back since they waited for each other."),
+  rate(
+    "messages_received",
+    "messagesReceived",
+    "Messages of clients and publishers of a running WebSocket cluster.",
+  ),
+  rate("messages_sent", "messagesSent", "Messages to clients of a running WebSocket cluster."),
+  rate("api_requests", "apiRequests", "Requests of the HTTP API of a running WebSocket cluster."),
+  rate(
+    "webhooks_delivered",
+    "webhooksDelivered",
+    "Webhook requests of a running WebSocket cluster that were taken.",
+  ),
+  rate("webhooks_failed", "webhooksFailed", "Attempts of webhook requests that were not taken."),
+  rate("webhooks_dropped", "webhooksDropped", "Webhook requests that were given up."),
   rate("wal_bytes", "walBytes", "Bytes that a running database cluster wrote to its log of changes."),
 ];
 

@@ -16,6 +16,18 @@ const [MINUTES] = LEVELS;
 /** How far the clock of a host may be ahead. */
 const MAX_AHEAD_MS = 3_600_000;
 
+/** Adds the minutes in `added` to the hours of the usage. The clients of an instance behind the gateway are those there. */
+const COUNT_USAGE = `
+  insert into usage_hours as h (resource_id, hour, connections, messages_received, messages_sent)
+  select resource_id, date_trunc('hour', at, 'UTC'), coalesce(max(coalesce(gateway_connections, connections)), 0),
+         coalesce(sum(messages_received), 0), coalesce(sum(messages_sent), 0)
+  from added join usage_resources using (resource_id)
+  group by 1, 2 order by 1, 2
+  on conflict (resource_id, hour) do update
+  set connections = greatest(h.connections, excluded.connections),
+      messages_received = h.messages_received + excluded.messages_received,
+      messages_sent = h.messages_sent + excluded.messages_sent`;
+
 /** Polls the host until the signal is aborted. */
 export async function followReadings(
   { db, host }: { db: Database; host: Pick<ServedHost, "id" | "driver"> },
@@ -63,7 +75,10 @@ export async function takeReadings(
   });
 }
 
-/** One statement for all instances and minutes. Instances that belong to no resource are left out. */
+/**
+ * One statement for all instances and minutes, which counts the usage of those minutes too that were not there before.
+ * Ids that belong to no resource are left out.
+ */
 async function insertRows(
   tx: Transaction,
   hostId: string,
@@ -80,12 +95,14 @@ async function insertRows(
   });
   const figures = COLUMNS.map((_, index) => `(reading -> 2 ->> ${index})::float8`).join(", ");
   await tx.unsafe(
-    `insert into metrics_minutes (resource_id, at, minutes, ${COLUMNS.join(", ")})
-     select reading ->> 0, (reading ->> 1)::timestamptz, 1, ${figures}
-     from json_array_elements($1::text::json) reading
-     where reading ->> 0 = $2
-       or exists (select from instances where id = reading ->> 0 and host_id = $2)
-     on conflict (resource_id, at) do nothing`,
+    `with added as (
+       insert into metrics_minutes (resource_id, at, minutes, ${COLUMNS.join(", ")})
+       select reading ->> 0, (reading ->> 1)::timestamptz, 1, ${figures}
+       from json_array_elements($1::text::json) reading
+       where exists (select from measured where id = reading ->> 0 and host_id = $2)
+       on conflict (resource_id, at) do nothing
+       returning *)
+     ${COUNT_USAGE}`,
     [JSON.stringify(rows), hostId],
   );
 }

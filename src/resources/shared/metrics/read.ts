@@ -1,18 +1,13 @@
 // Reads the metrics of a resource over a period from the store; nothing is asked of its host, so nothing is woken.
 import type { Database } from "../../../store/database.ts";
-import { metricPeriods, type InstanceMetricPeriod } from "../metrics-schema.ts";
+import {
+  metricPeriods,
+  secondsOfStep,
+  type InstanceMetricPeriod,
+  type MetricStep,
+} from "../metrics-schema.ts";
 import { COLUMNS, COMBINED, FIGURES, type Figure } from "./columns.ts";
 import { floorTo, LEVELS, readRolled, type Level } from "./roll-up.ts";
-
-/** The level whose rows are kept for a period, and are not longer than its points. */
-const LEVEL_OF: Record<InstanceMetricPeriod, Level["name"]> = {
-  "6h": "minutes",
-  "24h": "minutes",
-  "3d": "fives",
-  "7d": "fives",
-  "30d": "hours",
-  "1y": "days",
-};
 
 /** What was measured of a resource in a stretch of time. */
 export interface Stretch {
@@ -34,7 +29,6 @@ type Figures = Partial<Record<Figure, number>> & { minutes: number };
 
 /** The metrics of a resource over a period. */
 export interface ResourceMetrics {
-  period: InstanceMetricPeriod;
   /** The oldest first, without those in which nothing was measured or the resource did not exist. */
   stretches: Stretch[];
   /** The id of the resource, which is that of its own instance. */
@@ -43,7 +37,7 @@ export interface ResourceMetrics {
   storageBytes: StorageBytes;
 }
 
-/** A resource whose metrics are read. */
+/** A resource, or a part of one, whose metrics are read. */
 interface MeasuredResource {
   id: string;
   hostId: string;
@@ -58,27 +52,29 @@ interface Row {
   [column: string]: unknown;
 }
 
-/** Reads at most as many stretches as the period has points. */
+/** Reads the stretches of a period, each as long as a step. */
 export async function readMetrics(
   db: Database,
   { id, hostId, createdAt }: MeasuredResource,
-  period: InstanceMetricPeriod,
+  { period, step }: { period: InstanceMetricPeriod; step: MetricStep },
   nowMs = Date.now(),
 ): Promise<ResourceMetrics> {
-  const { seconds, step } = metricPeriods[period];
-  const stepMs = step * 1_000;
-  const fromMs = floorTo(nowMs, stepMs) + stepMs - seconds * 1_000;
+  const stepMs = secondsOfStep(step) * 1_000;
+  const fromMs = floorTo(nowMs, stepMs) + stepMs - metricPeriods[period].seconds * 1_000;
+  // The rows of the longest stretches that are not longer than a step.
+  const level = LEVELS.findLast(({ ms }) => ms <= stepMs)?.name ?? "minutes";
   const instances = await db<{ id: string; bytes: number }[]>`
     select id, storage_bytes::float8 as bytes from instances where resource_id = ${id} order by id`;
-  const ids = [hostId, ...instances.map((instance) => instance.id)];
-  const rows = await readRows(db, ids, { level: LEVEL_OF[period], fromMs, stepMs });
+  // A part of a resource has figures, and no instance of its own.
+  const ids = [...new Set([hostId, id, ...instances.map((instance) => instance.id)])];
+  const rows = await readRows(db, ids, { level, fromMs, stepMs });
   const firstMs = floorTo(Date.parse(createdAt), stepMs);
   const stretches = [...Map.groupBy(rows, ({ bucket }) => bucket.getTime())].flatMap(([atMs, together]) => {
     const host = together.find(({ of }) => of === hostId);
     return host === undefined || atMs < firstMs ? [] : [stretchOf(id, host, together)];
   });
   const storageBytes = Object.fromEntries(instances.map((instance) => [instance.id, instance.bytes]));
-  return { id, period, stretches, storageBytes };
+  return { id, stretches, storageBytes };
 }
 
 /** The rows of a period come from the level that it names and, since that level was rolled up, from those before it. */

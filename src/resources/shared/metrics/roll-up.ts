@@ -92,7 +92,7 @@ async function combine(
      from (
        select *, date_bin('${level.ms} milliseconds', at, '2000-01-01Z') as bucket from metrics_${source.name}
        where at >= $1 and at < $2
-         and (resource_id in (select id from instances) or resource_id in (select id from hosts))) rows
+         and resource_id in (select id from measured)) rows
      group by resource_id, bucket
      on conflict (resource_id, at) do update set ${sets}`,
     [new Date(fromMs), new Date(untilMs)],

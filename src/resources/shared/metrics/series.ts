@@ -64,6 +64,26 @@ export function meanOf(figure: Figure): LineValue {
     figures === null ? 0 : ((figures[figure] ?? 0) * figures.minutes) / minutes;
 }
 
+/** The mean of a figure while the process ran; no point for times without a process. */
+export function runningMeanOf(figure: Figure): LineValue {
+  return ({ figures }) => figures?.[figure] ?? null;
+}
+
+/** What adds up, for each second in which the process ran; no point for times without a process. */
+export function runningRateOf(...names: Figure[]): LineValue {
+  return (stretch) =>
+    stretch.figures === null ? null : sum(stretch, names) / (stretch.figures.minutes * SECONDS_PER_MINUTE);
+}
+
+/** The time of a figure in milliseconds, as a part of the time in which the process ran. */
+export function runningShareOf(figure: Figure): LineValue {
+  const rate = runningRateOf(figure);
+  return (stretch) => {
+    const ms = rate(stretch);
+    return ms === null ? null : ms / 1_000;
+  };
+}
+
 /** The disk use of all instances, which stays as it is while an engine sleeps. */
 export function storageOf(metrics: ResourceMetrics): LineValue {
   const { stretches } = metrics;

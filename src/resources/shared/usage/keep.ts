@@ -1,21 +1,22 @@
 // Keeps the usage up to date: samples, roll-ups, and the deletion of what is too old.
 import type { Log } from "../../../lib/log.ts";
 import type { Database } from "../../../store/database.ts";
-import type { HostDirectory } from "../../kind.ts";
 import { rollUp } from "./roll-up.ts";
-import { rollUpHours, sampleClusters, sampleStorage } from "./sample.ts";
+import { rollUpHours, sampleStorage } from "./sample.ts";
 
 const INTERVAL_MS = 60_000;
-/** Only the process that has this advisory lock samples, or a reading could come before an earlier one. */
+/** Readings that come in are of this time: they are a day old at most, and come in a while before they are counted. */
+const LATE_MS = 26 * 3_600_000;
+/** Only the process that has this advisory lock samples. */
 const USAGE_LOCK = 7_458_005;
 /** The usage of so many months is kept. */
 const MONTHS = 25;
 
 /** Samples and counts now and every minute. @returns a function that stops it. */
-export function keepUsage(db: Database, hosts: HostDirectory, log: Log): () => void {
+export function keepUsage(db: Database, log: Log): () => void {
   let running: Promise<void> | null = null;
   const run = () => {
-    running ??= updateUsage(db, hosts)
+    running ??= updateUsage(db)
       .catch((error: unknown) => log.warn({ error }, "the usage could not be counted"))
       .finally(() => (running = null));
   };
@@ -25,7 +26,7 @@ export function keepUsage(db: Database, hosts: HostDirectory, log: Log): () => v
 }
 
 /** Does all of it once, unless another process is at it. */
-export async function updateUsage(db: Database, hosts: HostDirectory): Promise<void> {
+export async function updateUsage(db: Database): Promise<void> {
   const session = await db.reserve();
   try {
     const [lock] = await session<{ isOurs: boolean }[]>`
@@ -33,8 +34,7 @@ export async function updateUsage(db: Database, hosts: HostDirectory): Promise<v
     if (lock?.isOurs !== true) return;
     try {
       const first = await sampleStorage(db);
-      for (const host of hosts.all) await sampleClusters(db, host);
-      await rollUpHours(db, first);
+      await rollUpHours(db, new Date(Math.min(first.getTime(), Date.now() - LATE_MS)));
       await rollUp(db, { isDaily: true });
       await pruneUsage(db);
     } finally {

@@ -37,8 +37,8 @@ export interface UsageDay {
   awakeMibSeconds: number;
   asleepMibSeconds: number;
   storageByteHours: number;
-  /** Null where nothing counts connections. */
-  connections: number | null;
+  connections: number;
+  /** Null where nothing counts messages. */
   messagesReceived: number | null;
   messagesSent: number | null;
   isComplete: boolean;
@@ -88,7 +88,7 @@ export async function readDays(
   return Map.groupBy(rows, ({ id }) => id);
 }
 
-/** The sums of each day over all resources; the connections are the sum of what each cluster had at most. */
+/** The sums of each day over all resources; the connections are the sum of what each resource had at most. */
 export async function readTotals(db: Queryable, filter: UsageFilter): Promise<UsageDay[]> {
   const open = await openDays(db, filter);
   return await db<UsageDay[]>`
@@ -102,7 +102,7 @@ const DAY_COLUMNS = `
   to_char(day, 'YYYY-MM-DD') as day, awake_ms::float8 as "awakeMs", uncertain_ms::float8 as "uncertainMs",
   asleep_ms::float8 as "asleepMs", div(awake_mib_ms, 1000)::float8 as "awakeMibSeconds",
   div(asleep_mib_ms, 1000)::float8 as "asleepMibSeconds", storage_byte_hours::float8 as "storageByteHours",
-  case kind when 'websockets' then connections::float8 end as connections,
+  connections::float8 as connections,
   case kind when 'websockets' then messages_received::float8 end as "messagesReceived",
   case kind when 'websockets' then messages_sent::float8 end as "messagesSent", is_complete as "isComplete"`;
 

@@ -54,7 +54,7 @@ export function renderDay(day: UsageDay, unitBytes?: number): UsageDayDocument {
 
 /**
  * The sums of days, and the most connections of any day.
- * @param isServer whether connections and messages are counted at all.
+ * @param isServer whether messages are counted at all.
  * @param hasUnits whether compute units are counted.
  */
 export function totalOf(days: readonly UsageAmounts[], isServer: boolean, hasUnits: boolean): UsageAmounts {
@@ -69,7 +69,7 @@ export function totalOf(days: readonly UsageAmounts[], isServer: boolean, hasUni
     saved_mib_seconds: sum("saved_mib_seconds"),
     compute_unit_seconds: hasUnits ? sum("compute_unit_seconds") : null,
     storage_byte_hours: sum("storage_byte_hours"),
-    max_connections: ofServers(Math.max(0, ...days.map((day) => day.max_connections ?? 0))),
+    max_connections: Math.max(0, ...days.map((day) => day.max_connections)),
     messages_received: ofServers(sum("messages_received")),
     messages_sent: ofServers(sum("messages_sent")),
     is_complete: days.every((day) => day.is_complete),

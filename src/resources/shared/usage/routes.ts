@@ -69,14 +69,14 @@ export function usageOperation({ db }: KindContext, units: ComputeUnits): Operat
       const { total, usages, days } = await readPage(db, filter, units, wanted);
       const document = pageDocument(url, wanted, total, usages);
       const rendered = days.map((day) => renderDay(day));
-      const sums = totalOf(rendered, rendered.some(hasConnections), false);
+      const sums = totalOf(rendered, rendered.some(hasMessages), false);
       return { document: { ...document, meta: { ...document.meta, month, totals: sums, days: rendered } } };
     },
   });
 }
 
-function hasConnections({ max_connections: connections }: { max_connections: number | null }): boolean {
-  return connections !== null;
+function hasMessages({ messages_sent: messages }: { messages_sent: number | null }): boolean {
+  return messages !== null;
 }
 
 function monthOf(asked: Query, organizationId: string): { month: string; filter: UsageFilter } {

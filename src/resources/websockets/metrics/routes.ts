@@ -1,87 +1,92 @@
-// The metrics of WebSocket clusters and applications, which the running server keeps.
-import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
-import { operation, type Operation } from "../../../api/operation/operation.ts";
-import type { Series } from "../../../contracts/host-answers.ts";
-import { PublicError } from "../../../lib/errors.ts";
+// The metrics of WebSocket clusters and applications.
+import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
+import { metricsOperation } from "../../shared/metrics/operation.ts";
+import type { ResourceMetrics } from "../../shared/metrics/read.ts";
+import {
+  linesOf,
+  runningMeanOf,
+  runningRateOf,
+  runningShareOf,
+  storageOf,
+} from "../../shared/metrics/series.ts";
 import { findApplication } from "../applications/store.ts";
 import { applicationParams, webSocketClusterParams } from "../params.ts";
-import { findWebSocketCluster, type WebSocketClusterRow } from "../store.ts";
-import { renderMetrics } from "./render.ts";
-import { metricsDocument, metricsQuery, periods, type MetricPeriod } from "./schema.ts";
+import { findWebSocketCluster } from "../store.ts";
+import {
+  applicationMetricsDocument,
+  metricsDocument,
+  type WebsocketApplicationMetrics,
+  type WebsocketMetrics,
+} from "./schema.ts";
 
-const description =
-  "Connections, and messages a second in both directions, for up to 30 days. Times in which the cluster did not run are left out.";
-
-const success = { status: 200, description: "The metrics.", schema: metricsDocument } as const;
+const NOT_RUNNING = "Times in which the cluster did not run are left out.";
 
 /** All operations about metrics. */
 export function metricsOperations(context: KindContext): Operation[] {
-  return [ofServer(context), ofApplication(context)];
+  return [ofCluster(context), ofApplication(context)];
 }
 
-function ofServer(context: KindContext): Operation {
-  return operation({
-    method: "GET",
+function ofCluster(context: KindContext): Operation {
+  return metricsOperation(context, {
+    kind: "websockets",
     path: "/websocket-servers/:id/metrics",
     operationId: "getWebsocketServerMetrics",
     tag: "WebSocket Clusters",
-    summary: "Get the metrics of a WebSocket cluster",
-    description,
-    ability: "websockets:read",
+    noun: "WebSocket cluster",
     params: webSocketClusterParams,
-    query: metricsQuery,
-    success,
-    async handle({ principal, params: { id }, query: { period } }) {
-      const server = await findWebSocketCluster(context.db, principal.organizationId, id);
-      if (server === undefined) throw notFound("WebSocket cluster");
-      return { document: renderMetrics(await seriesOf(context, server, period), period) };
-    },
+    schema: metricsDocument,
+    rest: NOT_RUNNING,
+    find: (organizationId, id) => findWebSocketCluster(context.db, organizationId, id),
+    render: renderCluster,
   });
 }
 
 function ofApplication(context: KindContext): Operation {
-  return operation({
-    method: "GET",
+  return metricsOperation(context, {
+    kind: "websockets",
     path: "/websocket-applications/:id/metrics",
     operationId: "getWebsocketApplicationMetrics",
     tag: "WebSocket Applications",
-    summary: "Get the metrics of a WebSocket application",
-    description,
-    ability: "websockets:read",
+    noun: "WebSocket application",
     params: applicationParams,
-    query: metricsQuery,
-    success,
-    async handle({ principal, params: { id }, query: { period } }) {
-      const { organizationId } = principal;
+    schema: applicationMetricsDocument,
+    rest: NOT_RUNNING,
+    async find(organizationId, id) {
       const application = await findApplication(context.db, organizationId, id);
-      const server =
-        application && (await findWebSocketCluster(context.db, organizationId, application.serverId));
-      if (server === undefined) throw notFound("WebSocket application");
-      return { document: renderMetrics(await seriesOf(context, server, period, id), period) };
+      if (application === undefined) return undefined;
+      const { createdAt, serverId } = application;
+      const cluster = await findWebSocketCluster(context.db, organizationId, serverId);
+      return cluster && { id, createdAt, hostId: cluster.hostId };
     },
+    render: renderCommon,
   });
 }
 
-/** @throws ApiError 503 while the server, which keeps the metrics, does not run. */
-async function seriesOf(
-  { hosts }: KindContext,
-  server: WebSocketClusterRow,
-  period: MetricPeriod,
-  applicationId?: string,
-): Promise<Series> {
-  // Nothing was measured yet.
-  if (server.status === "creating") return {};
-  try {
-    return await hosts.of(server.hostId).driver.metrics(server.id, {
-      periodSeconds: periods[period],
-      ...(applicationId !== undefined && { part: applicationId }),
-    });
-  } catch (cause) {
-    if (!(cause instanceof PublicError)) throw cause;
-    throw new ApiError(503, "The WebSocket cluster does not run at the moment. Try again soon.", {
-      headers: { "Retry-After": "2" },
-      cause,
-    });
-  }
+function renderCommon(metrics: ResourceMetrics): WebsocketApplicationMetrics["data"] {
+  return {
+    connection_count: linesOf(metrics, { connections: runningMeanOf("connections") }),
+    message_rate: linesOf(metrics, {
+      messages_per_second: runningRateOf("messagesReceived", "messagesSent"),
+    }),
+    messages: linesOf(metrics, {
+      received_per_second: runningRateOf("messagesReceived"),
+      sent_per_second: runningRateOf("messagesSent"),
+    }),
+    api_requests: linesOf(metrics, { requests_per_second: runningRateOf("apiRequests") }),
+    webhooks: linesOf(metrics, {
+      delivered_per_second: runningRateOf("webhooksDelivered"),
+      failed_per_second: runningRateOf("webhooksFailed"),
+      dropped_per_second: runningRateOf("webhooksDropped"),
+    }),
+  };
+}
+
+function renderCluster(metrics: ResourceMetrics): WebsocketMetrics["data"] {
+  return {
+    ...renderCommon(metrics),
+    cpu_usage: linesOf(metrics, { processors: runningShareOf("cpuMs") }),
+    memory_usage: linesOf(metrics, { bytes: runningMeanOf("memoryBytes") }),
+    storage_usage: linesOf(metrics, { bytes: storageOf(metrics) }),
+  };
 }
