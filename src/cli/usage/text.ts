@@ -83,7 +83,7 @@ function clientLines(usages: readonly UsageResource[], total: UsageAmounts): str
     return cells.concat(messageCells(totals));
   });
   const heads = ["NAME", "KIND", "CLIENTS AT MOST", "MESSAGES RECEIVED", "MESSAGES SENT"];
-  return [`\n${table([heads, ...rows, ["All", "", "", ...messageCells(total)]])}\n`];
+  return [`${table([heads, ...rows, ["All", "", "", ...messageCells(total)]])}\n`];
 }
 
 function messageCells({ messages_received: received, messages_sent: sent }: UsageAmounts): string[] {

@@ -140,7 +140,7 @@ test("a user's connections are closed", async () => {
 test("requests are counted when they are signed well, whatever the answer", async () => {
   const application = occupied();
   await call(application, "GET", "/channels");
-  await call(application, "GET", "/channels/my-channel?info=user_count");
+  await call(application, "GET", "/channels/my-channel", { query: { info: "user_count" } });
   expect(application.requests).toBe(2);
   application.secrets = ["another secret"];
   expect((await call(application, "GET", "/channels"))[0]).toBe(401);
