@@ -48,3 +48,6 @@ end
 $$;
 
 drop table usage_counters;
+
+-- From when on hours of earlier days have to be added up again, since readings of them came late; null for none.
+alter table usage_horizon add column late_hours_since timestamptz;

@@ -26,9 +26,10 @@ beforeAll(async () => {
     createServer(pilvi, { name: "chat" }),
   ]);
   [cache, cluster, server] = [made.id, ordered.id, sockets.id];
-  await pilvi.api("POST", `/websocket-servers/${server}/applications`, { name: "second" });
+  const path = `/websocket-servers/${server}/applications`;
+  const { body } = await pilvi.api<{ data: { id: string } }>("POST", path, { name: "second" });
   const store = await openStore(pilvi);
-  await writeMetrics(store, [cache, cluster]);
+  await writeMetrics(store, [cache, cluster, server, body.data.id]);
   await writeUsage(store, [cache, cluster, server]);
   await store.close();
   window = await ConsolePage.open(served.chromium, pilvi.url, {
@@ -131,12 +132,16 @@ test("a table has each time with its values, and says asleep where a chart has a
 
 test("a WebSocket cluster has its metrics, and those of each application", async () => {
   await window.goto(`/websockets/${server}`);
-  expect(await titles()).toEqual(["Connections", "Messages"]);
+  const common = ["Connections", "Messages", "Messages by direction", "Requests of the HTTP API", "Webhooks"];
+  expect(await titles()).toEqual([...common, "Processor", "Memory", "Disk"]);
+  faults.push(...(await window.faultsInAllLooks("websocket-metrics")));
   await window.page.getByLabel("Metrics of").selectOption({ label: "second" });
   await until("the application is in the address", () => parameter("application") !== null);
   await window.page.reload();
-  expect(await titles()).toEqual(["Connections", "Messages"]);
-  expect(await window.page.getByRole("button", { name: "1y" }).count()).toBe(0);
+  expect(await titles()).toEqual(common);
+  await window.page.getByRole("button", { name: "1y" }).click();
+  await until("the year is in the address", () => parameter("period") === "1y");
+  await charts().first().waitFor();
 });
 
 test("metrics say when nothing was measured, and when they cannot be read", async () => {

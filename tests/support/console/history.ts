@@ -30,7 +30,7 @@ export async function writeMetrics(store: Database, ids: readonly string[]): Pro
     const readings = isIn(SLEEP, ago) ? [] : ids.map((id) => readingOf(id, ago));
     batches.push({ at: new Date(last - ago * MINUTE_MS).toISOString(), readings });
   }
-  for (const table of ["caches", "databases"])
+  for (const table of ["caches", "databases", "websocket_servers", "websocket_applications"])
     await store.unsafe(`update ${table} set created_at = now() - interval '1 day'`);
   const [host] = await store<{ id: string }[]>`select id from hosts`;
   await takeReadings(store, host?.id ?? "", batches, now);
@@ -71,6 +71,12 @@ function readingOf(id: string, ago: number): Reading {
     blockedConnections: 3,
     keys: 52_000 * load,
     dataBytes: 120e6 * load,
+    messagesReceived: 300 * load,
+    messagesSent: 9_000 * load,
+    apiRequests: 120 * load,
+    webhooksDelivered: 30,
+    webhooksFailed: ago % 40 === 0 ? 6 : 0,
+    webhooksDropped: 0,
   };
 }
 

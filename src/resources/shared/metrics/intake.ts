@@ -4,6 +4,7 @@ import type { ReadingBatch } from "../../../contracts/readings.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Database, Transaction } from "../../../store/database.ts";
 import type { ServedHost } from "../../kind.ts";
+import { markLateHours } from "../usage/sample.ts";
 import { COLUMNS, FIGURES } from "./columns.ts";
 import { keepPartitions } from "./partitions.ts";
 import { floorTo, LEVELS, lockRolled, rollUp } from "./roll-up.ts";
@@ -70,6 +71,7 @@ export async function takeReadings(
     const rolled = await lockRolled(tx, addedMs);
     await keepPartitions(tx, nowMs);
     await insertRows(tx, hostId, kept);
+    await markLateHours(tx, new Date(addedMs));
     // A stretch has ended when the minute after it has begun, by the host's own clock.
     await rollUp(tx, rolled, { addedMs, nowMs: Math.max(newestMs, rolled["fives"] ?? 0) });
   });

@@ -5,8 +5,6 @@ import { rollUp } from "./roll-up.ts";
 import { rollUpHours, sampleStorage } from "./sample.ts";
 
 const INTERVAL_MS = 60_000;
-/** Readings that come in are of this time: they are a day old at most, and come in a while before they are counted. */
-const LATE_MS = 26 * 3_600_000;
 /** Only the process that has this advisory lock samples. */
 const USAGE_LOCK = 7_458_005;
 /** The usage of so many months is kept. */
@@ -34,7 +32,7 @@ export async function updateUsage(db: Database): Promise<void> {
     if (lock?.isOurs !== true) return;
     try {
       const first = await sampleStorage(db);
-      await rollUpHours(db, new Date(Math.min(first.getTime(), Date.now() - LATE_MS)));
+      await rollUpHours(db, first);
       await rollUp(db, { isDaily: true });
       await pruneUsage(db);
     } finally {
