@@ -1,7 +1,17 @@
 // The commands about WebSocket clusters against a server that speaks the documented shapes.
 import { afterEach, describe, expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import { bodies, closeServers, failureOf, list, noContent, one, requests, serve } from "../test-server.ts";
+import {
+  bodies,
+  closeServers,
+  failureOf,
+  list,
+  noContent,
+  one,
+  requests,
+  serve,
+  serveWith,
+} from "../test-server.ts";
 import { fakeIo, runCommand } from "../test-support.ts";
 import { application, cluster, id, path } from "./test-support.ts";
 
@@ -32,6 +42,23 @@ describe("a cluster", () => {
     expect(stdout).toMatch(/^App id +10001\nKey +278d425bdf160c739803\nSecret +7ad3773142a6692b25b8$/m);
     expect(stdout).toContain(`pilvi websockets listen ${id} news\n`);
     expect(stderr).toBe(`Being created. Wait for it with: pilvi websockets show ${id} --wait\n`);
+  });
+
+  test("has metrics over the period and in the steps that are asked for", async () => {
+    const asked: string[] = [];
+    const point = { x: "2026-03-15T08:00:00.000Z", y: [2, 30] };
+    const series = { labels: ["received_per_second", "sent_per_second"], average: [2, 30], data: [point] };
+    const metrics = { data: { messages: series }, meta: { period: "24h", step: "1m" } };
+    const url = serveWith((request) => {
+      const { pathname, search } = new URL(request.url);
+      if (!pathname.endsWith("/metrics")) return one(cluster())();
+      asked.push(search);
+      return Response.json(metrics);
+    });
+    const { stdout } = await run(url, "metrics", id, "--period", "24h", "--step", "1m");
+    expect(stdout).toMatch(/^messages sent_per_second +30 +30/m);
+    await run(url, "metrics", id);
+    expect(asked).toEqual(["?period=24h&step=1m", ""]);
   });
 
   test("is shown without a secret that the token may not see", async () => {
