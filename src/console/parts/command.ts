@@ -1,18 +1,41 @@
-// Commands of the CLI as text.
+// Requests for a terminal: as commands of the CLI, and as curl.
 
 /**
- * @param options the value of each option by its name. True adds the option without a value; undefined or false leaves
- *   the option out.
+ * @param options the value of each option by its name. True adds the option without a value, a list adds it for each of
+ *   its values; undefined or false leaves it out.
  */
 export function commandText(words: readonly unknown[], options: Record<string, unknown>): string {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
-  const texts = given.map(([name, value]) =>
-    value === true ? `--${name}` : `--${name} ${quoted(String(value))}`,
-  );
-  return [`npx pilvi ${words.map((word) => quoted(String(word))).join(" ")}`, ...texts].join(" \\\n  ");
+  const texts = words.map(String);
+  // A word with a hyphen first would be read as an option.
+  const firstDashed = texts.findIndex((word) => word.startsWith("-"));
+  const [plain, dashed] =
+    firstDashed === -1 ? [texts, []] : [texts.slice(0, firstDashed), texts.slice(firstDashed)];
+  return [
+    `npx pilvi ${plain.map(quoted).join(" ")}`,
+    ...Object.entries(options).flatMap(([name, value]) => optionTexts(name, value)),
+    ...(dashed.length === 0 ? [] : [`-- ${dashed.map(quoted).join(" ")}`]),
+  ].join(" \\\n  ");
+}
+
+function optionTexts(name: string, value: unknown): string[] {
+  if (value === undefined || value === false) return [];
+  if (value === true) return [`--${name}`];
+  if (Array.isArray(value)) return value.flatMap((each) => optionTexts(name, each));
+  const text = String(value);
+  return [`--${name}${text.startsWith("-") ? "=" : " "}${quoted(text)}`];
+}
+
+/** The request that posts the body to a path below the API root. */
+export function curlText(path: string, body: Record<string, unknown>): string {
+  return [
+    `curl ${location.origin}/api${path} \\`,
+    `  -H "Authorization: Bearer $PILVI_TOKEN" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d '${JSON.stringify(body, null, 2).replaceAll("'", `'\\''`)}'`,
+  ].join("\n");
 }
 
 /** A word as a shell reads it. */
 function quoted(word: string): string {
-  return /^[\w./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -9,7 +9,7 @@ export function faultsOf(error: unknown, field: string): readonly string[] | und
 /** The sentences about a field and about everything within it, such as an entry of a list. */
 export function faultsWithin(error: unknown, field: string): readonly string[] {
   const errors = error instanceof PilviError ? (error.errors ?? {}) : {};
-  const within = Object.entries(errors).filter(([name]) => name === field || name.startsWith(`${field}.`));
+  const within = Object.entries(errors).filter(([name]) => isWithin(name, field));
   return within.flatMap(([, sentences]) => sentences);
 }
 
@@ -17,7 +17,9 @@ export function faultsWithin(error: unknown, field: string): readonly string[] {
 export function FormFault({ error, fields }: { error: unknown; fields?: readonly string[] }) {
   if (error === null || error === undefined) return null;
   const errors = error instanceof PilviError ? error.errors : undefined;
-  const elsewhere = Object.entries(errors ?? {}).filter(([name]) => fields?.includes(name) === false);
+  const elsewhere = Object.entries(errors ?? {}).filter(
+    ([name]) => fields?.some((field) => isWithin(name, field)) === false,
+  );
   if (errors !== undefined && elsewhere.length === 0) return null;
   const text = error instanceof Error ? error.message : String(error);
   return (
@@ -25,4 +27,9 @@ export function FormFault({ error, fields }: { error: unknown; fields?: readonly
       {elsewhere.length === 0 ? text : elsewhere.flatMap(([, texts]) => texts).join(" ")}
     </p>
   );
+}
+
+/** Whether the name of an error is that of the field, or of something in it. */
+function isWithin(name: string, field: string): boolean {
+  return name === field || name.startsWith(`${field}.`);
 }

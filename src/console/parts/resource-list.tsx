@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ButtonLink } from "./button.tsx";
 import type { ConsoleResource, KindIdentity } from "./kind.ts";
 import { Empty, Failure, Loading, PageFrame } from "./layout.tsx";
+import { countText, ListCount, ListFilters, NothingFits } from "./list-filters.tsx";
 import type { ListSearch } from "./list-search.ts";
 import type { PageProps } from "./page.tsx";
 import { useResources } from "./resources.ts";
@@ -38,21 +39,22 @@ export function ResourceListPage({ kind, invitation, search, setSearch, children
       {data?.total === 0 && <Empty icon={icon} title={`No ${noun}s yet`} text={invitation} action={create} />}
       {data && data.total > 0 && (
         <>
-          <Filters {...{ items, search, setSearch }} />
-          <p role="status" className="mt-2 mb-1 text-xs text-soft">
-            {countText(shown.length, items.length, data.total)}
-          </p>
+          <ListFilters
+            label="Search by name or id"
+            {...{ search, setSearch }}
+            filters={FILTERS.map((name) => ({
+              name,
+              values: items.map(({ attributes }) => attributes[name]),
+              chosen: search[name],
+            }))}
+          />
+          <ListCount text={countText(shown.length, data.total, items.length)} />
           <Rows kind={kind} resources={shown} />
         </>
       )}
       {data && children}
     </PageFrame>
   );
-}
-
-function countText(shown: number, read: number, total: number): string {
-  if (read < total) return `${shown} shown, ${read} of ${total} read`;
-  return shown === total ? `${total} in all` : `${shown} of ${total}`;
 }
 
 function fits({ attributes, id }: ConsoleResource, { q, status, type, region }: ListSearch): boolean {
@@ -67,47 +69,6 @@ function fits({ attributes, id }: ConsoleResource, { q, status, type, region }: 
 
 const FILTERS = ["status", "type", "region"] as const;
 
-function Filters(props: { items: ConsoleResource[] } & Pick<ListProps, "search" | "setSearch">) {
-  const { items, search, setSearch } = props;
-  const [text, setText] = useState(search.q ?? "");
-  return (
-    <div className="flex flex-wrap gap-2">
-      <input
-        type="search"
-        aria-label="Search by name or id"
-        placeholder="Search by name or id"
-        className="input max-w-72"
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setSearch({ q: event.target.value.trim() || undefined });
-        }}
-      />
-      {FILTERS.map((name) => {
-        const values = [...new Set(items.map(({ attributes }) => attributes[name]))].sort();
-        const chosen = search[name];
-        if (values.length < 2 && chosen === undefined) return null;
-        return (
-          <select
-            key={name}
-            aria-label={`Filter by ${name}`}
-            className="input w-auto"
-            value={chosen ?? ""}
-            onChange={(event) => setSearch({ [name]: event.target.value || undefined })}
-          >
-            <option value="">Any {name}</option>
-            {[...new Set([...values, ...(chosen === undefined ? [] : [chosen])])].map((value) => (
-              <option key={value} value={value}>
-                {value}
-              </option>
-            ))}
-          </select>
-        );
-      })}
-    </div>
-  );
-}
-
 const ROW_PX = 44;
 const OVERSCAN = 12;
 
@@ -121,8 +82,7 @@ function Rows({ kind, resources }: { kind: KindIdentity; resources: ConsoleResou
     overscan: OVERSCAN,
     scrollMargin: offset,
   });
-  if (resources.length === 0)
-    return <p className="py-6 text-soft">Nothing fits the search and the filters.</p>;
+  if (resources.length === 0) return <NothingFits />;
   return (
     <ul
       ref={list}

@@ -51,8 +51,12 @@ test("a database cluster is made, its address works, and a database is added to 
   await client.connect();
   expect((await client.query("select current_database() as name")).rows).toEqual([{ name: "main" }]);
   await client.end();
-  await window.page.getByLabel("Name of a new database").fill("reports");
-  await window.page.getByRole("button", { name: "Add" }).click();
+  await window.page.getByRole("link", { name: "Create database" }).click();
+  await heading("Create database");
+  await window.page.getByLabel("Name").fill("reports");
+  faults.push(...(await window.faultsInAllLooks("database-create-in-cluster")));
+  await window.page.getByRole("button", { name: "Create database" }).click();
+  await heading("orders");
   await window.page.locator("li", { hasText: "reports" }).locator('[data-status="available"]').waitFor();
   faults.push(...(await window.faultsInAllLooks("database")));
 });
@@ -95,8 +99,13 @@ test("a WebSocket cluster is made, and its application's credentials publish", a
     useTLS: false,
   });
   expect((await pusher.trigger("news", "greeting", {})).status).toBe(200);
-  await window.page.getByLabel("Name of a new application").fill("second");
-  await window.page.getByRole("button", { name: "Add" }).click();
+  await window.page.getByRole("link", { name: "Create application" }).click();
+  await heading("Create application");
+  await window.page.getByLabel("Name").fill("second");
+  await window.page.getByRole("button", { name: "Add a webhook" }).click();
+  faults.push(...(await window.faultsInAllLooks("application-create")));
+  await window.page.getByRole("button", { name: "Remove webhook 1" }).click();
+  await window.page.getByRole("button", { name: "Create application" }).click();
   await window.page.getByRole("heading", { name: "Application second" }).waitFor();
   faults.push(...(await window.faultsInAllLooks("websocket")));
 });

@@ -136,3 +136,67 @@ test("databases on all pages of the list are shown", async () => {
   await section("Databases").getByText(`extra_${MANY}`, { exact: true }).waitFor();
   expect(await section("Databases").locator("li").count()).toBe(MANY + 1);
 });
+
+/** The value of a parameter of the page's address. */
+function inAddress(name: string): string | null {
+  return new URL(window.page.url()).searchParams.get(name);
+}
+
+test("the search and the filter of databases live in the address", async () => {
+  const { page } = window;
+  const store = await openStore(pilvi);
+  await store`update database_schemas set status = 'creating' where name in ('extra_7', 'extra_70')`;
+  await store.close();
+  await window.goto(`/databases/${cluster}?metrics=table`);
+  const lines = section("Databases").locator("li");
+  await page.getByLabel("Search databases by name or id").fill("extra_7");
+  await page.getByText(`11 of ${MANY + 1}`, { exact: true }).waitFor();
+  await page.getByLabel("Filter by status").selectOption("creating");
+  await page.getByText(`2 of ${MANY + 1}`, { exact: true }).waitFor();
+  expect([inAddress("q"), inAddress("status"), inAddress("metrics")]).toEqual([
+    "extra_7",
+    "creating",
+    "table",
+  ]);
+  await page.reload();
+  await page.getByText(`2 of ${MANY + 1}`, { exact: true }).waitFor();
+  expect(await page.getByLabel("Search databases by name or id").inputValue()).toBe("extra_7");
+  expect(await window.faultsInAllLooks("databases-searched")).toEqual([]);
+  await page.getByLabel("Search databases by name or id").fill("schema-zz007");
+  await page.getByText(`1 of ${MANY + 1}`, { exact: true }).waitFor();
+  expect(await lines.count()).toBe(1);
+  await page.getByLabel("Search databases by name or id").fill("nothing like it");
+  await page.getByText("Nothing fits the search and the filters.").waitFor();
+});
+
+test("many applications are lines that open, and their search lives in the address", async () => {
+  const { page } = window;
+  const path = `/websocket-servers/${server}/applications`;
+  for (const number of [1, 2, 3, 4, 5])
+    expect((await pilvi.api("POST", path, { name: `shop-${number}` })).status).toBe(201);
+  const { body } = await pilvi.api<{ data: { id: string; attributes: { name: string; key: string } }[] }>(
+    "GET",
+    path,
+  );
+  const third = body.data.find(({ attributes }) => attributes.name === "shop-3");
+  await window.goto(`/websockets/${server}`);
+  const list = page.getByRole("list", { name: "Applications" });
+  await list.getByRole("button", { name: /^shop-5/ }).waitFor();
+  expect(await list.locator("li").count()).toBe(6);
+  expect(await section("Application shop-3").count()).toBe(0);
+  await list.getByRole("button", { name: /^shop-3/ }).click();
+  await section("Application shop-3").waitFor();
+  expect(inAddress("application")).toBe(third?.id ?? "");
+  expect(await window.faultsInAllLooks("applications")).toEqual([]);
+  await page.reload();
+  await section("Application shop-3").waitFor();
+  const search = page.getByLabel("Search applications by name, id or key");
+  await search.fill("shop");
+  await page.getByText("5 of 6", { exact: true }).waitFor();
+  expect(inAddress("q")).toBe("shop");
+  await search.fill(third?.attributes.key ?? "");
+  await page.getByText("1 of 6", { exact: true }).waitFor();
+  await section("Application shop-3").waitFor();
+  await search.fill("nothing like it");
+  await page.getByText("Nothing fits the search and the filters.").waitFor();
+});

@@ -8,7 +8,7 @@ import { Code } from "../../parts/copy.tsx";
 import { faultsOf, FormFault } from "../../parts/faults.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
 import { Failure, Loading, Section } from "../../parts/layout.tsx";
-import { RemoveButton } from "../../parts/part-list.tsx";
+import { RemoveButton } from "../../parts/remove-button.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { ROLE_OPTIONS } from "./roles.ts";
 

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { MemberResource, Role } from "../../../sdk/index.ts";
 import { client } from "../../parts/client.ts";
 import { Failure, Loading, PageFrame, Section } from "../../parts/layout.tsx";
-import { RemoveButton } from "../../parts/part-list.tsx";
+import { RemoveButton } from "../../parts/remove-button.tsx";
 import { useCan } from "../../parts/session.ts";
 import { Ago } from "../../parts/time.tsx";
 import { Invitations } from "./invitations.tsx";

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { client } from "../../parts/client.ts";
 import { Failure, Loading, Section } from "../../parts/layout.tsx";
-import { RemoveButton } from "../../parts/part-list.tsx";
+import { RemoveButton } from "../../parts/remove-button.tsx";
 import { addPasskey, canUsePasskeys } from "../../parts/passkeys.ts";
 import { TextForm } from "../../parts/text-form.tsx";
 import { Ago } from "../../parts/time.tsx";

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { client } from "../../parts/client.ts";
 import { Failure, Loading, Section } from "../../parts/layout.tsx";
-import { RemoveButton } from "../../parts/part-list.tsx";
+import { RemoveButton } from "../../parts/remove-button.tsx";
 import { Ago } from "../../parts/time.tsx";
 
 const KEY = ["sessions"];

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { client } from "../../parts/client.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Empty, Failure, Loading, PageFrame, Section } from "../../parts/layout.tsx";
-import { RemoveButton } from "../../parts/part-list.tsx";
+import { RemoveButton } from "../../parts/remove-button.tsx";
 import { useCan } from "../../parts/session.ts";
 import { Ago, Moment } from "../../parts/time.tsx";
 import type { TokenResource } from "../../../sdk/index.ts";

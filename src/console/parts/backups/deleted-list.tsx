@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ArchiveResource } from "../../../sdk/index.ts";
 import { Section } from "../layout.tsx";
 import { ARCHIVES_KEY } from "../live.ts";
-import { RemoveButton } from "../part-list.tsx";
+import { RemoveButton } from "../remove-button.tsx";
 import { useCan } from "../session.ts";
 import { bytesText } from "../sizes.ts";
 import { Ago, Moment } from "../time.tsx";

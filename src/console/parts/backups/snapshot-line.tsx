@@ -1,6 +1,6 @@
 // A snapshot in the list: its state, what it can reach, its restore and its deletion.
 import { useCan } from "../session.ts";
-import { RemoveButton } from "../part-list.tsx";
+import { RemoveButton } from "../remove-button.tsx";
 import { bytesText } from "../sizes.ts";
 import { Status } from "../status.tsx";
 import { Ago, Moment } from "../time.tsx";

@@ -21,11 +21,11 @@ export default function DatabaseCreatePage() {
 
 function commandOf(body: Record<string, unknown>): string {
   const config = Object.entries(body.config ?? {}).map(([name, value]) => `${name}=${String(value)}`);
-  const command = commandText(["databases", "create", body.name ?? "NAME"], {
+  return commandText(["databases", "create", body.name ?? "NAME"], {
     type: body.type,
     version: body.version,
     region: body.region,
     "no-default-database": body.create_default_database === false,
+    config,
   });
-  return [command, ...config.map((each) => `  --config ${each}`)].join(" \\\n");
 }

@@ -3,7 +3,7 @@ import { CloneButton } from "../../../console/parts/backups/copy-dialog.tsx";
 import { RestoreNotice } from "../../../console/parts/backups/restore-progress.tsx";
 import { ButtonLink } from "../../../console/parts/button.tsx";
 import { MetricsSection } from "../../../console/parts/charts/metrics-section.tsx";
-import { type MetricsSearch, PERIODS } from "../../../console/parts/charts/period.ts";
+import { PERIODS } from "../../../console/parts/charts/period.ts";
 import { client } from "../../../console/parts/client.ts";
 import { Connect } from "../../../console/parts/connect.tsx";
 import { Facts, Section } from "../../../console/parts/layout.tsx";
@@ -19,10 +19,11 @@ import { databaseCharts } from "./charts.ts";
 import { DatabaseSection, useDatabases } from "./databases.tsx";
 import { databaseKind } from "./kind.ts";
 import { RefreshButton, RefreshNotice } from "./refresh.tsx";
+import type { DatabaseSearch } from "./search.ts";
 import { DatabaseSettings } from "./settings.tsx";
 import { snippetsOf, urlOf } from "./snippets.ts";
 
-export default function DatabasePage({ params, search, setSearch }: PageProps<MetricsSearch>) {
+export default function DatabasePage({ params, search, setSearch }: PageProps<DatabaseSearch>) {
   return (
     <ResourceDetailPage
       kind={databaseKind}
@@ -61,13 +62,13 @@ export default function DatabasePage({ params, search, setSearch }: PageProps<Me
 
 /** All that an instance with data has. */
 function DatabaseParts(
-  props: { cluster: DatabaseClusterResource } & Pick<PageProps<MetricsSearch>, "search" | "setSearch">,
+  props: { cluster: DatabaseClusterResource } & Pick<PageProps<DatabaseSearch>, "search" | "setSearch">,
 ) {
   const { cluster, search, setSearch } = props;
   return (
     <>
       <DatabaseConnect cluster={cluster} />
-      <DatabaseSection id={cluster.id} />
+      <DatabaseSection key={`databases of ${cluster.id}`} id={cluster.id} {...{ search, setSearch }} />
       <DatabaseFacts cluster={cluster} />
       <QueriesLink cluster={cluster} />
       {maySleep(cluster) && <SleepSection id={cluster.id} sleep={cluster.meta.sleep} />}

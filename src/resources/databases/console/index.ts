@@ -1,5 +1,4 @@
 // The pages of database clusters in the console.
-import { parseMetricsSearch } from "../../../console/parts/charts/period.ts";
 import type { ConsoleKind } from "../../../console/parts/kind.ts";
 import { parseLogSearch } from "../../../console/parts/logs/log-search.ts";
 import { parseListSearch } from "../../../console/parts/list-search.ts";
@@ -7,6 +6,7 @@ import { definePage } from "../../../console/parts/page.tsx";
 import type { DatabaseClusterResource } from "../../../sdk/index.ts";
 import { databaseKind } from "./kind.ts";
 import { parseQueriesSearch } from "./queries/search.ts";
+import { parseDatabaseSearch } from "./search.ts";
 
 export const databases: ConsoleKind<DatabaseClusterResource> = {
   ...databaseKind,
@@ -26,8 +26,13 @@ export const databases: ConsoleKind<DatabaseClusterResource> = {
     definePage({
       path: "/databases/$id",
       title: "Database cluster",
-      parseSearch: parseMetricsSearch,
+      parseSearch: parseDatabaseSearch,
       load: () => import("./detail.tsx"),
+    }),
+    definePage({
+      path: "/databases/$id/databases/new",
+      title: "Create database",
+      load: () => import("./database-create.tsx"),
     }),
     definePage({
       path: "/databases/$id/backups",

@@ -3,8 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Button } from "../../../console/parts/button.tsx";
 import { Modal } from "../../../console/parts/dialog.tsx";
-import { faultsWithin, FormFault } from "../../../console/parts/faults.tsx";
-import { TextAreaField } from "../../../console/parts/field.tsx";
+import { FormFault } from "../../../console/parts/faults.tsx";
 import {
   type ApiDocument,
   type Field,
@@ -16,13 +15,10 @@ import {
 import { SchemaFields, useApiDocument } from "../../../console/parts/schema-form.tsx";
 import { notify } from "../../../console/parts/toasts.tsx";
 import type { WebsocketApplicationChange, WebsocketApplicationResource } from "../../../sdk/index.ts";
+import { OriginsField, originsIn } from "./origins-field.tsx";
 import { WebhooksField } from "./webhooks-field.tsx";
 
 const PATH = "/websocket-applications/{id}";
-
-const ORIGINS_NOTE =
-  "Where web pages may connect from, each on a line of its own: hosts such as example.com or *.example.com. " +
-  "Without any, all origins are allowed.";
 
 type Attributes = WebsocketApplicationResource["attributes"];
 
@@ -68,22 +64,14 @@ function SettingsForm(props: SettingsProps & { document: ApiDocument; onClose: (
   };
   return (
     <form noValidate className="flex flex-col gap-4" onSubmit={submit}>
-      <FormFault error={saving.error} />
+      <FormFault error={saving.error} fields={settings.names} />
       <SchemaFields
         fields={settings.fields}
         values={settings.given}
         error={saving.error}
         onChange={settings.give}
       />
-      <TextAreaField
-        label="Allowed origins"
-        note={ORIGINS_NOTE}
-        rows={3}
-        spellCheck={false}
-        value={settings.origins}
-        onChange={settings.setOrigins}
-        faults={faultsWithin(saving.error, "allowed_origins")}
-      />
+      <OriginsField text={settings.origins} onChange={settings.setOrigins} error={saving.error} />
       <WebhooksField
         document={document}
         webhooks={settings.webhooks}
@@ -112,22 +100,16 @@ function useSettings(document: ApiDocument, attributes: Attributes) {
   );
   const change: WebsocketApplicationChange = {
     ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null])),
-    ...(origins !== formerOrigins && { allowed_origins: linesOf(origins) }),
+    ...(origins !== formerOrigins && { allowed_origins: originsIn(origins) }),
     ...(webhooks !== attributes.webhooks && { webhooks }),
   };
   const give = (name: string, value: Value) => setGiven({ ...given, [name]: value });
   const isChanged = Object.keys(change).length > 0;
-  return { fields, given, give, origins, setOrigins, webhooks, setWebhooks, change, isChanged };
+  const names = [...fields.map(({ name }) => name), "allowed_origins", "webhooks"];
+  return { fields, names, given, give, origins, setOrigins, webhooks, setWebhooks, change, isChanged };
 }
 
 /** A change may leave out every member, but an application has them all. */
 function withValue(field: Field, preset: Value): Field {
   return { ...field, preset, isRequired: true };
-}
-
-function linesOf(text: string): string[] {
-  return text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
 }

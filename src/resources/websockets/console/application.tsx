@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ButtonLink } from "../../../console/parts/button.tsx";
 import { client } from "../../../console/parts/client.ts";
 import { Connect } from "../../../console/parts/connect.tsx";
-import { RemoveButton } from "../../../console/parts/part-list.tsx";
+import { RemoveButton } from "../../../console/parts/remove-button.tsx";
 import { RotateButton } from "../../../console/parts/rotate-button.tsx";
 import { useCan } from "../../../console/parts/session.ts";
 import type { WebsocketApplicationResource, WebsocketServerResource } from "../../../sdk/index.ts";

@@ -1,14 +1,14 @@
 // The page of a WebSocket cluster, with its applications.
 import { client } from "../../../console/parts/client.ts";
-import { Facts, Failure, Loading, Section } from "../../../console/parts/layout.tsx";
+import { Facts, Section } from "../../../console/parts/layout.tsx";
 import type { PageProps } from "../../../console/parts/page.tsx";
-import { AddPart } from "../../../console/parts/part-list.tsx";
 import { ResourceChange } from "../../../console/parts/resource-change.tsx";
 import { ResourceDetailPage } from "../../../console/parts/resource-detail.tsx";
 import { useCan } from "../../../console/parts/session.ts";
 import { Moment } from "../../../console/parts/time.tsx";
 import type { WebSocketClusterChange, WebsocketServerResource } from "../../../sdk/index.ts";
-import { Application, applicationsKey, useApplications } from "./application.tsx";
+import { useApplications } from "./application.tsx";
+import { Applications } from "./applications.tsx";
 import { websocketKind } from "./kind.ts";
 import { WebsocketMetricsSection } from "./metrics.tsx";
 import type { WebsocketSearch } from "./search.ts";
@@ -23,48 +23,13 @@ export default function WebsocketPage({ params, search, setSearch }: PageProps<W
     >
       {(cluster) => (
         <>
-          <Applications cluster={cluster} />
+          <Applications key={cluster.id} {...{ cluster, search, setSearch }} />
           <ClusterFacts cluster={cluster} />
           <WebsocketMetricsSection id={cluster.id} {...{ applications, search, setSearch }} />
           <ClusterSettings cluster={cluster} />
         </>
       )}
     </ResourceDetailPage>
-  );
-}
-
-function Applications({ cluster }: { cluster: WebsocketServerResource }) {
-  const canWrite = useCan("websockets:write");
-  const applications = client.websockets.applications(cluster.id);
-  const { data, error, refetch } = useApplications(cluster.id);
-  return (
-    <>
-      {(error || !data) && (
-        <Section title="Applications">
-          {error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />}
-        </Section>
-      )}
-      {data?.map((application) => (
-        <Application
-          key={application.id}
-          cluster={cluster}
-          application={application}
-          isOnly={data.length === 1}
-        />
-      ))}
-      {canWrite && (
-        <Section
-          title="Another application"
-          note="Each application has a key, a secret and channels of its own."
-        >
-          <AddPart
-            noun="application"
-            queryKey={applicationsKey(cluster.id)}
-            add={(name) => applications.create({ name })}
-          />
-        </Section>
-      )}
-    </>
   );
 }
 

@@ -29,6 +29,11 @@ export const websockets: ConsoleKind<WebsocketServerResource> = {
       load: () => import("./detail.tsx"),
     }),
     definePage({
+      path: "/websockets/$id/applications/new",
+      title: "Create application",
+      load: () => import("./application-create.tsx"),
+    }),
+    definePage({
       path: "/websockets/$id/logs",
       title: "Log of a WebSocket cluster",
       parseSearch: parseLogSearch,

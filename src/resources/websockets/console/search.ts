@@ -3,10 +3,12 @@ import { type MetricsSearch, parseMetricsSearch } from "../../../console/parts/c
 import { type RawSearch, textIn } from "../../../console/parts/page.tsx";
 
 export interface WebsocketSearch extends MetricsSearch {
-  /** The id of the application whose metrics are shown; those of the whole cluster when left out. */
+  /** The id of the chosen application, whose metrics are shown; those of the whole cluster when left out. */
   application: string | undefined;
+  /** Part of the names of the applications that are shown, or the id or key of an application. */
+  q: string | undefined;
 }
 
 export function parseWebsocketSearch(raw: RawSearch): WebsocketSearch {
-  return { ...parseMetricsSearch(raw), application: textIn(raw, "application") };
+  return { ...parseMetricsSearch(raw), application: textIn(raw, "application"), q: textIn(raw, "q") };
 }

@@ -1,12 +1,13 @@
 // The webhooks of an application in its form: each with its address, the types of its events and its channels.
 import { Plus } from "lucide-react";
+import { useId } from "react";
 import { Button } from "../../../console/parts/button.tsx";
-import { faultsWithin } from "../../../console/parts/faults.tsx";
+import { faultsOf as faultsAt, faultsWithin } from "../../../console/parts/faults.tsx";
 import { CheckField, TextField } from "../../../console/parts/field.tsx";
 import type { ApiDocument } from "../../../console/parts/form-fields.ts";
 import type { WebsocketApplicationResource } from "../../../sdk/index.ts";
 
-type Webhook = WebsocketApplicationResource["attributes"]["webhooks"][number];
+export type Webhook = WebsocketApplicationResource["attributes"]["webhooks"][number];
 type EventType = Webhook["event_types"][number];
 
 export function WebhooksField(props: {
@@ -17,8 +18,13 @@ export function WebhooksField(props: {
 }) {
   const { document, webhooks, onChange, error } = props;
   const types = eventTypesIn(document);
+  const faultsId = useId();
+  const faults = faultsAt(error, "webhooks") ?? [];
   return (
-    <fieldset className="m-0 flex flex-col gap-3 border-0 p-0">
+    <fieldset
+      className="m-0 flex min-w-0 flex-col gap-3 border-0 p-0"
+      aria-describedby={faults.length > 0 ? faultsId : undefined}
+    >
       <legend className="mb-1 p-0 text-sm font-medium">Webhooks</legend>
       {webhooks.map((webhook, index) => (
         <WebhookFields
@@ -33,6 +39,7 @@ export function WebhooksField(props: {
           onRemove={() => onChange(webhooks.toSpliced(index, 1))}
         />
       ))}
+      <Faults id={faultsId} faults={faults} />
       <Button className="self-start" onClick={() => onChange([...webhooks, { url: "", event_types: types }])}>
         <Plus size={15} aria-hidden />
         Add a webhook
@@ -99,12 +106,17 @@ function EventTypes(props: {
           />
         ))}
       </div>
-      {faults.length > 0 && (
-        <p role="alert" className="m-0 text-sm text-bad">
-          {faults.join(" ")}
-        </p>
-      )}
+      <Faults faults={faults} />
     </>
+  );
+}
+
+function Faults({ id, faults }: { id?: string; faults: readonly string[] }) {
+  if (faults.length === 0) return null;
+  return (
+    <p id={id} role="alert" className="m-0 text-sm text-bad">
+      {faults.join(" ")}
+    </p>
   );
 }
 

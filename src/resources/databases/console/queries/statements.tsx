@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ArrowDown } from "lucide-react";
 import { client } from "../../../../console/parts/client.ts";
 import { Empty, Failure, Loading, Section } from "../../../../console/parts/layout.tsx";
-import { RemoveButton } from "../../../../console/parts/part-list.tsx";
+import { RemoveButton } from "../../../../console/parts/remove-button.tsx";
 import { useCan } from "../../../../console/parts/session.ts";
 import { Moment } from "../../../../console/parts/time.tsx";
 import type { DatabaseStatement, StatementOrder } from "../../../../sdk/index.ts";

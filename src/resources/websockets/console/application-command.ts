@@ -1,0 +1,46 @@
+// The command that creates a WebSocket application.
+import { client } from "../../../console/parts/client.ts";
+import { commandText } from "../../../console/parts/command.ts";
+import type { Webhook } from "./webhooks-field.tsx";
+
+/** The description of a new application. */
+export type NewApplication = Parameters<ReturnType<typeof client.websockets.applications>["create"]>[0];
+
+/**
+ * The command for the body of a request; undefined when its webhooks differ in more than their address, because a
+ * command describes them all at once.
+ * @param id of the cluster, since several clusters may have the same name
+ */
+export function applicationCommand(id: string, body: Partial<NewApplication>): string | undefined {
+  const webhooks = webhookOptions(body.webhooks);
+  if (webhooks === undefined) return undefined;
+  return commandText(["websockets", "apps", "create", id, body.name ?? "NAME"], {
+    origin: body.allowed_origins,
+    "max-connections": body.max_connections,
+    "client-events": body.client_events_enabled === true,
+    "no-client-events": body.client_events_enabled === false,
+    "subscription-count": body.subscription_count_enabled === true,
+    "no-subscription-count": body.subscription_count_enabled === false,
+    "ping-interval": body.ping_interval,
+    "activity-timeout": body.activity_timeout,
+    "max-message-size": body.max_message_size,
+    ...webhooks,
+  });
+}
+
+function webhookOptions(webhooks: readonly Webhook[] = []): Record<string, unknown> | undefined {
+  const [first, ...others] = webhooks.map(restOf);
+  if (first === undefined) return {};
+  if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) return undefined;
+  return { webhook: webhooks.map(({ url }) => url), ...first };
+}
+
+/** What the options say of a webhook beside its address. */
+function restOf({ event_types: types, batch_enabled: isBatched, filter }: Webhook) {
+  return {
+    "webhook-events": types.join(","),
+    "webhook-batch": isBatched === true,
+    "webhook-prefix": filter?.channel_name_starts_with,
+    "webhook-suffix": filter?.channel_name_ends_with,
+  };
+}
