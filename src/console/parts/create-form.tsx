@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Button, ButtonLink } from "./button.tsx";
 import { curlText } from "./command.ts";
 import { Code } from "./copy.tsx";
-import { FormFault } from "./faults.tsx";
+import { FormFault, useFaultInSight } from "./faults.tsx";
 import {
   type ApiDocument,
   bodyOf,
@@ -82,10 +82,12 @@ function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
   const { fields, values, body, typeLabels, change } = useRequest(props);
   const creation = useMutation({ mutationFn: () => create(body), meta: { showsErrors: true } });
   const { error, isPending } = creation;
+  const form = useFaultInSight(error);
   const names = [...fields.map(({ name }) => name), ...Object.keys(more?.members ?? {})];
   return (
     <div className="grid grid-cols-1 gap-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]">
       <form
+        ref={form}
         noValidate
         className="flex min-w-0 flex-col gap-4"
         onSubmit={(event) => {

@@ -1,4 +1,5 @@
 // What the API said against a form: sentences for its fields, and the rest above them.
+import { useEffect, useRef } from "react";
 import { PilviError } from "../../sdk/index.ts";
 
 /** The sentences about a field, by the name that the API gives it, such as `config.cu_min`. */
@@ -32,4 +33,16 @@ export function FormFault({ error, fields }: { error: unknown; fields?: readonly
 /** Whether the name of an error is that of the field, or of something in it. */
 function isWithin(name: string, field: string): boolean {
   return name === field || name.startsWith(`${field}.`);
+}
+
+/** For a long form: brings the first fault of an answer into sight, and the keyboard to its field. */
+export function useFaultInSight(error: unknown) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error === null || error === undefined) return;
+    const first = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]');
+    first?.scrollIntoView({ block: "center" });
+    first?.focus({ preventScroll: true });
+  }, [error]);
+  return form;
 }

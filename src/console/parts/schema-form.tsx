@@ -51,6 +51,7 @@ function SchemaField(props: {
   // Options with names say enough; the description speaks of their values.
   const isNamed = Object.keys(labels).length > 0;
   const shared = { label: field.label, note: field.note && !isNamed && <Note text={field.note} />, faults };
+  const isOptional = field.preset === undefined && !field.isRequired;
   if (field.control === "check")
     return <CheckField {...shared} isChecked={value === true} onChange={onChange} />;
   if (field.control === "select") {
@@ -58,7 +59,6 @@ function SchemaField(props: {
       value: String(each),
       label: labels[each] ?? String(each),
     }));
-    const isOptional = field.preset === undefined && !field.isRequired;
     return (
       <SelectField
         {...shared}
@@ -76,6 +76,7 @@ function SchemaField(props: {
       step="any"
       min={field.min}
       max={field.max}
+      placeholder={isOptional ? "Default" : undefined}
       autoComplete="off"
       spellCheck={false}
       value={value === undefined ? "" : String(value)}

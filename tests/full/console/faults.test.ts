@@ -8,7 +8,7 @@ import { faultAt } from "../../support/console/forms.ts";
 import { makeOwner } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
 import { createCluster } from "../../support/pilvi/databases.ts";
-import type { TestPilvi } from "../../support/pilvi/pilvi.ts";
+import { type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 import { createServer } from "../../support/pilvi/websockets.ts";
 
 let served: TestConsole;
@@ -132,13 +132,13 @@ const FORMS: Record<string, FaultyForm> = {
   },
   "a snapshot of a cache": {
     path: () => `/caches/${ids.cache}/backups`,
-    values: { "Name of a new snapshot": "Bad Name" },
+    values: { "Name of a new snapshot": "n".repeat(300) },
     verb: "Make a snapshot",
     list: () => `/caches/${ids.cache}/snapshots`,
   },
   "a snapshot of a database cluster": {
     path: () => `/databases/${ids.cluster}/backups`,
-    values: { "Name of a new snapshot": "Bad Name" },
+    values: { "Name of a new snapshot": "n".repeat(300) },
     verb: "Make a snapshot",
     list: () => `/databases/clusters/${ids.cluster}/snapshots`,
   },
@@ -186,7 +186,7 @@ const FORMS: Record<string, FaultyForm> = {
   },
   "a passkey": {
     path: () => "/settings/account",
-    values: { "Name of the passkey": "" },
+    values: { "Name of the passkey": "n".repeat(300) },
     verb: "Add a passkey",
   },
   "a new organization": {
@@ -249,6 +249,13 @@ test("a token without an ability is refused at the abilities", async () => {
   expect(await namesAt("/tokens")).not.toContainEqual([expect.any(String), "useless"]);
 });
 
+/** Whether the dialog is scrolled to where the element is. */
+async function isInSight(dialog: Locator, element: Locator): Promise<boolean> {
+  const [frame, box] = await Promise.all([dialog.boundingBox(), element.boundingBox()]);
+  if (frame === null || box === null) return false;
+  return box.y >= frame.y && box.y + box.height <= frame.y + frame.height;
+}
+
 /** The webhooks of the application. */
 async function webhooks(): Promise<unknown[]> {
   const { body } = await pilvi.api<{ data: { attributes: { webhooks: unknown[] } } }>(
@@ -276,6 +283,7 @@ test("an eleventh webhook of an application is refused at the list of webhooks",
   const fault = list.getByRole("alert");
   await fault.waitFor();
   expect(await fault.textContent()).toContain("10");
+  await until("the fault is in sight", async () => await isInSight(dialog, fault));
   expect(await list.getAttribute("aria-describedby")).toBe(await fault.getAttribute("id"));
   expect(await window.faultsInAllLooks("webhooks-refused")).toEqual([]);
   expect(await webhooks()).toHaveLength(10);

@@ -201,7 +201,7 @@ test.each(Object.entries(CREATIONS))(
 /** Runs a text as a reader would who pastes it into a shell. */
 async function run(text: string): Promise<void> {
   const env = { ...pilvi.env, PILVI_URL: pilvi.url, PILVI_TOKEN: TOKEN };
-  await runProgram(["sh", "-ec", text], { cwd: CHECKOUT, env });
+  await runProgram(["sh", "-ec", `cd ${CHECKOUT}\n${text}`], env);
 }
 
 test("webhooks that differ are said by the request alone", async () => {

@@ -3,9 +3,10 @@ import { client } from "../../../console/parts/client.ts";
 import { commandText } from "../../../console/parts/command.ts";
 import type { PageProps } from "../../../console/parts/page.tsx";
 import { PartCreatePage } from "../../../console/parts/part-create.tsx";
-import type { NewDatabase } from "../../../sdk/index.ts";
 import { databasesKey } from "./databases.tsx";
 import { databaseKind } from "./kind.ts";
+
+type NewDatabase = Parameters<ReturnType<typeof client.databases.schemas>["create"]>[0];
 
 export default function DatabaseCreatePage({ params: { id = "" } }: PageProps) {
   return (

@@ -1,5 +1,5 @@
 // The command that creates a WebSocket application.
-import { client } from "../../../console/parts/client.ts";
+import type { client } from "../../../console/parts/client.ts";
 import { commandText } from "../../../console/parts/command.ts";
 import type { Webhook } from "./webhooks-field.tsx";
 

@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Button } from "../../../console/parts/button.tsx";
 import { Modal } from "../../../console/parts/dialog.tsx";
-import { FormFault } from "../../../console/parts/faults.tsx";
+import { FormFault, useFaultInSight } from "../../../console/parts/faults.tsx";
 import {
   type ApiDocument,
   type Field,
@@ -58,12 +58,13 @@ function SettingsForm(props: SettingsProps & { document: ApiDocument; onClose: (
       onClose();
     },
   });
+  const form = useFaultInSight(saving.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     saving.mutate();
   };
   return (
-    <form noValidate className="flex flex-col gap-4" onSubmit={submit}>
+    <form ref={form} noValidate className="flex flex-col gap-4" onSubmit={submit}>
       <FormFault error={saving.error} fields={settings.names} />
       <SchemaFields
         fields={settings.fields}
