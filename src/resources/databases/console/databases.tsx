@@ -69,7 +69,7 @@ function Databases(props: SectionProps & { databases: readonly DatabaseResource[
       {isSearched && (
         <>
           <ListFilters
-            label="Search databases by name or id"
+            label="Search by name or id"
             {...{ search, setSearch }}
             filters={[{ name: "status", values: statuses, chosen: status }]}
           />

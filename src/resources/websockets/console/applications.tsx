@@ -44,7 +44,7 @@ export function Applications({ cluster, search, setSearch }: ListProps) {
         {data?.length === 0 && <p className="m-0 text-soft">There are no applications in it.</p>}
         {(all.length > 1 || search.q !== undefined) && (
           <>
-            <ListFilters label="Search applications by name, id or key" {...{ search, setSearch }} />
+            <ListFilters label="Search by name, id or key" {...{ search, setSearch }} />
             <ListCount text={countText(shown.length, all.length)} />
           </>
         )}
