@@ -1,9 +1,9 @@
 // Runs the tests and makes sure that they leave neither processes nor files behind. `--full` adds the slow tests, which
 // are those of tests/full and tests/attack and all files `*.full.test.ts`; `--only-full` and `--attack` run those of
 // tests/attack or all others alone.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -62,24 +62,36 @@ async function main() {
   if (programs.code !== 0) return report({ passed: 0, failed: 1 });
   if (programs.output !== "") process.env.PATH = `${process.env.PATH}:${programs.output}`;
 
-  const template = reachableFolder("pilvi-template-");
+  const folder = mkdtempSync(join(tmpdir(), "pilvi-"));
   try {
+    makeReachable(folder);
+    const template = jobFolder(folder, 0);
     const made = await run(bun, ["tests/support/pilvi/make-template.ts", template], {
       stdio: ["ignore", 2, 2],
     });
     if (made.code !== 0) return report({ passed: 0, failed: 1 });
     process.env.PILVI_TEST_TEMPLATE = template;
-    report(await runTests(bun));
+    report(await runTests(bun, folder));
   } finally {
-    rmSync(template, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Engines run under users of their own, who must be able to reach their folders below this one. */
-function reachableFolder(prefix) {
-  const folder = mkdtempSync(join(tmpdir(), prefix));
+/** A folder below that of the run. Its path is short, as paths of sockets have to be, and no beginning of another. */
+function jobFolder(folder, number) {
+  const path = join(folder, String(number).padStart(4, "0"));
+  mkdirSync(path);
+  makeReachable(path);
+  return path;
+}
+
+/**
+ * Engines run under users of their own, who must be able to reach their folders below this one. What one test has
+ * deleted slows down another unless an ext4 keeps their folders apart; see src/lib/spread-folders.ts.
+ */
+function makeReachable(folder) {
   chmodSync(folder, 0o711);
-  return folder;
+  spawnSync("chattr", ["+T", folder], { stdio: "ignore" });
 }
 
 function stop() {
@@ -91,13 +103,15 @@ function stop() {
 }
 
 /** Runs several jobs at a time; a job that has ended makes room for the next. */
-async function runTests(bun) {
+async function runTests(bun, folder) {
   const jobs = jobsOf(testFiles());
+  const count = jobs.length;
   if (jobs.length === 0 || stopping.signal.aborted) return { passed: 0, failed: 1 };
   const total = { passed: 0, failed: 0 };
   const worker = async (_, index) => {
     for (let job = jobs.shift(); job !== undefined && !stopping.signal.aborted; job = jobs.shift()) {
-      const { passed, failed } = await runJob(bun, job, index);
+      const root = jobFolder(folder, count - jobs.length);
+      const { passed, failed } = await runJob(bun, job, { root, worker: index });
       total.passed += passed;
       total.failed += failed;
     }
@@ -143,9 +157,8 @@ function groupBy(items, keyOf) {
 }
 
 /** Runs a job in a folder of its own, where nothing may be left. */
-async function runJob(bun, files, worker) {
+async function runJob(bun, files, { root, worker }) {
   const name = files.length === 1 ? files[0] : dirname(files[0]);
-  const root = reachableFolder("pilvi-test-");
   try {
     const { passed, failed } = await runFiles(bun, root, { files, name, worker });
     const isClean = await cleanUp(root, name);

@@ -1,5 +1,4 @@
 // All instances of this machine: takes them up at the start, makes, removes and watches them.
-import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
 import type { Figures, Offer } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
@@ -23,7 +22,7 @@ import { RecentRemovals } from "./instance/recent-removals.ts";
 import { measuredInstances, presentIds, restlessIds, withEngine } from "./instance/selections.ts";
 import { EngineLogs } from "./logs/engine-logs.ts";
 import { HostJournal } from "./journal/host-journal.ts";
-import { addressSocket, gatewaySocket, instanceIds, instancesDir } from "./os/layout.ts";
+import { addressSocket, ensureInstancesDir, gatewaySocket, instanceIds } from "./os/layout.ts";
 import { trimLogs } from "./os/engine-logs.ts";
 import { lockHolders } from "./os/locks.ts";
 import { OomCounter } from "./engine/out-of-memory.ts";
@@ -109,7 +108,7 @@ export class Host {
    * false change is published. Other engines still start then.
    */
   async start(): Promise<void> {
-    mkdirSync(instancesDir(this.#settings.dataDir), { recursive: true, mode: 0o711 });
+    ensureInstancesDir(this.#settings.dataDir);
     const holders = lockHolders();
     const ids = instanceIds(this.#settings.dataDir);
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));

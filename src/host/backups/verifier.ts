@@ -6,6 +6,7 @@ import type { RestoreTarget } from "../../contracts/keeper.ts";
 import type { VerifiedRestore } from "../../contracts/verification.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { Mutex } from "../../lib/mutex.ts";
+import { spreadFolders } from "../../lib/spread-folders.ts";
 import { dissolve } from "../os/cgroup.ts";
 import { verificationsDir } from "../os/layout.ts";
 import type { DataSource } from "./data-source.ts";
@@ -105,6 +106,7 @@ export class Verifier {
     mkdirSync(path, { recursive: true });
     // The users of instances pass through it to their own folders.
     chmodSync(path, 0o711);
+    spreadFolders(path);
     return path;
   }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Account, InstancePaths } from "../../engines/engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { chownTree } from "../../lib/files.ts";
+import { spreadFolders } from "../../lib/spread-folders.ts";
 
 /** The paths of one instance. */
 export interface InstanceFolder {
@@ -29,6 +30,13 @@ export interface InstanceFolder {
 /** The folder that holds one folder for each instance. */
 export function instancesDir(dataDir: string): string {
   return join(dataDir, "instances");
+}
+
+/** Makes the folder of all instances, whose folders an ext4 keeps apart. */
+export function ensureInstancesDir(dataDir: string): void {
+  const folder = instancesDir(dataDir);
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  spreadFolders(folder);
 }
 
 /** The socket on which the host takes requests of the control plane. */

@@ -8,6 +8,7 @@ import { codeOf } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
+import { spreadFolders } from "../../lib/spread-folders.ts";
 import { BUILD_ACCOUNT, canSwitchUsers } from "../os/accounts.ts";
 import { build } from "./data-directory.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
@@ -141,6 +142,7 @@ export class WarmPool {
     const slot = join(folder, Bun.randomUUIDv7());
     const unfinished = `${slot}${UNFINISHED}`;
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o711 });
+    spreadFolders(folder);
     mkdirSync(unfinished, { mode: 0o700 });
     await failpoint("slots.begun");
     try {
