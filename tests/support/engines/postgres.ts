@@ -22,26 +22,54 @@ const SERVER_IDS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 const USERNAME = "pilvi";
 
-let server: Promise<{ socketPath: string; folder: string }> | undefined;
+interface Server {
+  socketPath: string;
+  folder: string;
+}
+
+let server: Promise<Server> | undefined;
+/** The name of a database with all migrations, of which others are copies. */
+let migrated: Promise<string> | undefined;
 
 /**
  * An empty, migrated database on the server of this process, which the first call starts.
  * @param known fewer migrations, for the store of an earlier release.
  */
 export async function freshDatabase(known = migrations): Promise<Database> {
-  server ??= startServer();
-  const { socketPath } = await server;
-  const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const address = { socketPath, username: USERNAME, password: "" };
-  const admin = openDatabase({ ...address, database: "postgres" });
-  await admin.unsafe(`create database ${name}`);
-  await admin.close();
-  const db = openDatabase({ ...address, database: name });
+  const { socketPath } = await (server ??= startServer());
+  if (known !== migrations) return await migratedDatabase(socketPath, known);
+  migrated ??= makeTemplate(socketPath);
+  return open(socketPath, await newDatabase(socketPath, `template ${await migrated} strategy file_copy`));
+}
+
+/** No other session may use a database while it is copied, so this one is closed. */
+async function makeTemplate(socketPath: string): Promise<string> {
+  const db = await migratedDatabase(socketPath, migrations);
+  const [{ name }] = await db<[{ name: string }]>`select current_database() as name`;
+  await db.close();
+  return name;
+}
+
+async function migratedDatabase(socketPath: string, known: typeof migrations): Promise<Database> {
+  const db = open(socketPath, await newDatabase(socketPath, ""));
   await migrate(db, known);
   return db;
 }
 
-async function startServer(): Promise<{ socketPath: string; folder: string }> {
+/** Creates a database. @returns its name. */
+async function newDatabase(socketPath: string, options: string): Promise<string> {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const admin = open(socketPath, "postgres");
+  await admin.unsafe(`create database ${name} ${options}`);
+  await admin.close();
+  return name;
+}
+
+function open(socketPath: string, database: string): Database {
+  return openDatabase({ socketPath, username: USERNAME, password: "", database });
+}
+
+async function startServer(): Promise<Server> {
   const root = process.env.PILVI_TEST_ROOT ?? tmpdir();
   const folder = mkdtempSync(join(root, "pilvi-postgres-"));
   chmodSync(folder, 0o755);

@@ -25,6 +25,8 @@ export const TOKEN = "test-token-of-the-default-organization";
 const LOG_CHARACTERS = 16 * 1024 * 1024;
 /** How much of the log of a process explains a start that failed. */
 const CAUSE_CHARACTERS = 8 * 1024;
+/** The pauses of `until`. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5, 25];
 /** Longer than a single request waits. */
 const UNTIL_STATUS_MS = 90_000;
 
@@ -358,15 +360,19 @@ export class Failpoints {
   }
 }
 
-/** Waits until a condition holds, by polling it; fails after a time. */
+/**
+ * Waits until a condition holds, by polling it; fails after a time. The pauses grow with the time waited: most
+ * conditions are requests or walks through /proc, which take the processor from what they wait for.
+ */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
   timeoutMs = 60_000,
 ): Promise<void> {
-  const giveUpAt = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   while (!(await holds())) {
-    if (performance.now() > giveUpAt) throw new Error(`timed out waiting until ${what}`);
-    await Bun.sleep(5);
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs > timeoutMs) throw new Error(`timed out waiting until ${what}`);
+    await Bun.sleep(Math.min(FIRST_PAUSE_MS + waitedMs / 20, LONGEST_PAUSE_MS));
   }
 }
