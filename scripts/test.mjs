@@ -27,6 +27,12 @@ const MAX_WORKERS = 4;
 /** Files of `tests/api` in one process: enough for few starts of Postgres, few enough for all workers to have some. */
 const API_FILES = 8;
 
+/** The tests that kill processes or wait again and again, which take longest. */
+const LONG =
+  /crash|ledger|soak|\/(sleep|stopping|tour|story|queries|pusher-life|redis-parking)\.test|backups\/databases/;
+/** The tests that read text alone, which take least. */
+const SHORT = /\/architecture\//;
+
 /** Says whether a path is that of a slow test, by the option that runs nothing else. */
 const SLOW_TESTS = {
   "--only-full": (path) => path.startsWith(join("tests", "full", sep)) || path.endsWith(".full.test.ts"),
@@ -52,14 +58,12 @@ async function main() {
   const bun = await findBun();
   const installed = await run(bun, ["src/main.ts", "engines", "install"], { stdio: ["ignore", 2, 2] });
   if (installed.code !== 0) return report({ passed: 0, failed: 1 });
-  // Every Pilvi of a test would build it otherwise.
-  const built = await run(bun, ["src/processes/console/build.ts"], { stdio: ["ignore", 2, 2] });
-  if (built.code !== 0) return report({ passed: 0, failed: 1 });
-  const programs = await run(bun, ["tests/support/clients/install-programs.ts"], {
-    stdio: ["ignore", "pipe", 2],
-    isIdle: true,
-  });
-  if (programs.code !== 0) return report({ passed: 0, failed: 1 });
+  const [built, programs] = await Promise.all([
+    // Every Pilvi of a test would build it otherwise.
+    run(bun, ["src/processes/console/build.ts"], { stdio: ["ignore", 2, 2] }),
+    run(bun, ["tests/support/clients/install-programs.ts"], { stdio: ["ignore", "pipe", 2], isIdle: true }),
+  ]);
+  if (built.code !== 0 || programs.code !== 0) return report({ passed: 0, failed: 1 });
   if (programs.output !== "") process.env.PATH = `${process.env.PATH}:${programs.output}`;
 
   const folder = mkdtempSync(join(tmpdir(), "pilvi-"));
@@ -122,12 +126,13 @@ async function runTests(bun, folder) {
 
 /** Most tests wait more than they work; those of tests/attack compare times on the machine. */
 function workerCount() {
-  return mode === "--attack" ? 1 : cpus().length + 1;
+  return mode === "--attack" ? 1 : cpus().length + 2;
 }
 
 /**
  * Files of one folder of `src/` are quick and run together, some files of `tests/api` share a process and its Postgres,
- * and every other file of `tests/` runs by itself; a long job is never begun last.
+ * and every other file of `tests/` runs by itself; long jobs are begun first and the shortest last, so that all
+ * workers have something to do until the end.
  */
 function jobsOf(files) {
   const { src = [], tests = [] } = groupBy(files, (file) => file.split(sep)[1]);
@@ -135,13 +140,18 @@ function jobsOf(files) {
   const { api = [], others = [] } = groupBy(tests, (file) =>
     file.split(sep)[2] === "api" ? "api" : "others",
   );
-  const [long, short] = [others.filter(isLong), others.filter((file) => !isLong(file))];
-  return [...Object.values(folders), ...slices(api, API_FILES), ...[...long, ...short].map((file) => [file])];
+  const { long = [], medium = [], short = [] } = groupBy(others, lengthOf);
+  return [
+    ...Object.values(folders),
+    ...slices(long, 1),
+    ...slices(api, API_FILES),
+    ...slices([...medium, ...short], 1),
+  ];
 }
 
-/** The tests that kill processes again and again take longest. */
-function isLong(file) {
-  return /crash|ledger|soak/.test(file);
+function lengthOf(file) {
+  if (LONG.test(file)) return "long";
+  return SHORT.test(file) ? "short" : "medium";
 }
 
 function slices(files, count) {

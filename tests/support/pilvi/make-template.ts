@@ -1,6 +1,15 @@
 // Makes the template of the data directories of a test run; see template.ts. Its argument is the folder.
-import { startPilvi } from "./pilvi.ts";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { startPilvi, until } from "./pilvi.ts";
+import { TEMPLATE_ENGINES, slotsOf } from "./template.ts";
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("the folder of the template is missing");
-await (await startPilvi({ dataDir: folder })).stop();
+const pilvi = await startPilvi({ dataDir: folder, env: { PILVI_WARM_SLOTS: "1" } });
+const isBuilt = (slots: string) =>
+  readdirSync(join(folder, "slots", slots)).some((name) => !name.includes("."));
+await until("each engine has a slot", () =>
+  TEMPLATE_ENGINES.every((engine) => slotsOf(folder, engine).some(isBuilt)),
+);
+await pilvi.stop();
