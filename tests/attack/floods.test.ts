@@ -2,15 +2,11 @@
 // time of the same run; what is bounded are failures and second attempts of their kernels, which no busy machine causes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { besideFlood } from "../support/load/flood.ts";
-import { besideWellBehaved, type Experience, type WellBehavedPlace } from "../support/load/well-behaved.ts";
-import { TOKEN, until } from "../support/pilvi/pilvi.ts";
-import { HostileLoad, type Place } from "../support/load/hostile-load.ts";
-import { createServer } from "../support/pilvi/websockets.ts";
-import floods from "./data/floods.json" with { type: "json" };
+import { FLOODS, FloodStage } from "../support/load/flood-stage.ts";
+import { besideWellBehaved, type Experience, type WellBehavedClient } from "../support/load/well-behaved.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 
 const CONNECTIONS = 20_000;
-/** The descriptors that each process of the Pilvi may open: no more than the flood takes. */
-const OPEN_FILES = 20_000;
 /** How often each well-behaved client connects in a measurement, and how long that may take. */
 const USES = 20;
 const WATCH_MS = 120_000;
@@ -22,42 +18,22 @@ const MOST_FAILURES = 2;
  */
 const MOST_RETRANSMISSIONS = 1;
 
-let hostileLoad: HostileLoad;
-let places: Record<string, { port: number; password: string }>;
-let wellBehaved: WellBehavedPlace[];
+let stage: FloodStage;
 let usual: Experience[];
 
 beforeAll(async () => {
-  hostileLoad = await HostileLoad.begin({ openFiles: OPEN_FILES });
-  const { pilvi } = hostileLoad;
-  const { server, main } = await createServer(pilvi);
-  const websocket = { port: Number(new URL(server.meta.url).port), password: main.attributes.key ?? "" };
-  const api = { port: pilvi.port, password: TOKEN };
-  // The flood with a valid token is another organization's.
-  const made = await pilvi.run("token", "create", "--name", "neighbour", "--organization", "neighbours");
-  const otherToken = made.stdout.trim();
-  const target = (protocol: Place["protocol"]): Place => {
-    const found = hostileLoad.targets.find((place) => place.protocol === protocol);
-    if (found === undefined) throw new Error(`there is no target that speaks ${protocol}`);
-    return found;
-  };
-  places = { postgres: target("postgres"), mysql: target("mysql"), cache: target("redis"), api, websocket };
-  wellBehaved = [
-    ...hostileLoad.neighbours,
-    { protocol: "api", port: pilvi.port, password: otherToken },
-    { protocol: "websocket", ...websocket },
-  ];
-  usual = await besideWellBehaved(wellBehaved, untilUsedAgain);
+  stage = await FloodStage.begin();
+  usual = await besideWellBehaved(stage.wellBehaved, untilUsedAgain);
 });
 
 afterAll(async () => {
-  await hostileLoad.end();
+  await stage.end();
 });
 
 /** Resolves when every client was served so often from now on. */
-async function untilUsedAgain(clients: { readonly uses: number }[]): Promise<void> {
-  const enough = clients.map(({ uses }) => uses + USES);
-  const isServed = () => clients.every(({ uses }, index) => uses >= (enough[index] ?? 0));
+async function untilUsedAgain(clients: readonly WellBehavedClient[]): Promise<void> {
+  const enough = clients.map(({ ms }) => ms.length + USES);
+  const isServed = () => clients.every(({ ms }, index) => ms.length >= (enough[index] ?? 0));
   await until("every client was served", isServed, WATCH_MS);
 }
 
@@ -65,21 +41,15 @@ async function untilUsedAgain(clients: { readonly uses: number }[]): Promise<voi
 function comparison(index: number, { medianMs, longestMs, failures, retransmissions }: Experience): string {
   const before = usual[index];
   const waits = `median ${before?.medianMs} -> ${medianMs} ms, longest ${before?.longestMs} -> ${longestMs} ms`;
-  const { protocol } = wellBehaved[index] ?? {};
+  const { protocol } = stage.wellBehaved[index] ?? {};
   return `  ${protocol}: ${waits}, ${failures.length} failures, ${retransmissions} retransmissions in a row`;
 }
 
-test.each(floods.map((flood) => [flood.name, flood] as const))("%s", async (_, { at, words }) => {
-  const place = places[at];
-  if (place === undefined) throw new Error(`there is nothing to flood that is called ${at}`);
-  const said = words
-    .replace("PASSWORD", place.password)
-    .replace("TOKEN", TOKEN)
-    .replace("KEY", place.password);
-  const flood = { port: place.port, count: CONNECTIONS, words: Buffer.from(said, "latin1") };
+test.each(FLOODS.map((flood) => [flood.name, flood] as const))("%s", async (_, kind) => {
+  const flood = { ...stage.orderOf(kind), count: CONNECTIONS };
   let figures = { opened: 0, held: 0 };
   // The clients are there before the flood begins, which is when it is worst.
-  const experiences = await besideWellBehaved(wellBehaved, async (clients) => {
+  const experiences = await besideWellBehaved(stage.wellBehaved, async (clients) => {
     figures = await besideFlood(flood, () => untilUsedAgain(clients));
   });
   const lines = experiences.map((experience, index) => comparison(index, experience));
@@ -89,7 +59,7 @@ test.each(floods.map((flood) => [flood.name, flood] as const))("%s", async (_, {
     expect(failures.length, failures.join("\n")).toBeLessThanOrEqual(MOST_FAILURES);
     expect(uses).toBeGreaterThanOrEqual(USES);
     // A WebSocket cluster has one queue, which the flood fills too.
-    if (at === "websocket" && wellBehaved[index]?.protocol === at) continue;
+    if (kind.at === "websocket" && stage.wellBehaved[index]?.protocol === kind.at) continue;
     expect(retransmissions).toBeLessThanOrEqual(MOST_RETRANSMISSIONS);
   }
 });

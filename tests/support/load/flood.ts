@@ -15,9 +15,19 @@ export interface FloodFigures {
   opened: number;
 }
 
-/** Holds so many connections to a port while an action runs. @param words the bytes that each connection sends. */
+/** A flood of connections. */
+export interface Flood {
+  port: number;
+  count: number;
+  /** The bytes that each connection sends. */
+  words: Uint8Array;
+  /** Whether it takes only processor time that no other program wants. */
+  isModest?: boolean;
+}
+
+/** Holds so many connections to a port while an action runs. */
 export async function besideFlood(
-  { port, count, words }: { port: number; count: number; words: Uint8Array },
+  { port, count, words, isModest = false }: Flood,
   action: () => Promise<unknown>,
 ): Promise<FloodFigures> {
   const processes = Math.ceil(count / MOST_PER_PROCESS);
@@ -27,6 +37,7 @@ export async function besideFlood(
       count: Math.ceil(count / processes),
       hosts: Array.from({ length: HOSTS_PER_PROCESS }, (__, host) => 2 + index * HOSTS_PER_PROCESS + host),
       words: Buffer.from(words).toString("base64"),
+      isModest,
     }),
   );
   try {

@@ -1,15 +1,14 @@
 // A program that uses an instance as customers do, again and again, from a process of its own so that the test does not
-// delay it. It prints an empty line for each use, and its experience when it is stopped, as `{"ms": [...], "failures":
-// [...], "retransmissions": 0}`.
+// delay it. It prints a line for each use, with its milliseconds or its error, and `{"retransmissions": 0}` when it is
+// stopped.
 import { Redis } from "ioredis";
 import { Client } from "pg";
 import { Retransmissions } from "./retransmissions.ts";
+import type { ClientLine } from "./well-behaved.ts";
 
 const PAUSE_MS = 20;
 
 const [protocol, port, password] = process.argv.slice(2);
-const ms: number[] = [];
-const failures: string[] = [];
 const retransmissions = new Retransmissions();
 
 async function usePostgres(): Promise<void> {
@@ -68,18 +67,21 @@ const use = USES[protocol ?? ""];
 if (use === undefined) throw new Error(`nobody knows how to use ${protocol}`);
 
 process.on("SIGTERM", () => {
-  process.stdout.write(JSON.stringify({ ms, failures, retransmissions: retransmissions.most }));
+  print({ retransmissions: retransmissions.most });
   process.exit(0);
 });
+
+function print(said: ClientLine): void {
+  process.stdout.write(`${JSON.stringify(said)}\n`);
+}
 
 for (;;) {
   const began = performance.now();
   try {
     await use();
-    ms.push(performance.now() - began);
+    print({ ms: performance.now() - began });
   } catch (error) {
-    failures.push(String(error));
+    print({ failure: String(error) });
   }
-  process.stdout.write("\n");
   await Bun.sleep(PAUSE_MS);
 }

@@ -12,6 +12,20 @@ export type WellBehavedPlace = Pick<Place, "port" | "password"> & {
 
 const PROGRAM = resolve(import.meta.dir, "well-behaved-client.ts");
 
+/** A line that the program of a well-behaved client prints. */
+export interface ClientLine {
+  ms?: number;
+  failure?: string;
+  retransmissions?: number;
+}
+
+/** A well-behaved client so far. */
+export interface WellBehavedClient {
+  /** How long each use took. */
+  readonly ms: readonly number[];
+  readonly failures: readonly string[];
+}
+
 /** The durations and failures of a well-behaved client. */
 export interface Experience {
   uses: number;
@@ -24,8 +38,8 @@ export interface Experience {
 
 /** Runs a well-behaved client for each target again and again while an action runs. */
 export async function besideWellBehaved(
-  places: WellBehavedPlace[],
-  action: (clients: { readonly uses: number }[]) => Promise<unknown>,
+  places: readonly WellBehavedPlace[],
+  action: (clients: readonly WellBehavedClient[]) => Promise<unknown>,
 ): Promise<Experience[]> {
   const clients = places.map((place) => new HonestClient(place));
   try {
@@ -34,27 +48,28 @@ export async function besideWellBehaved(
   } finally {
     for (const client of clients) client.end();
   }
-  return await Promise.all(clients.map(async (client) => experienceOf(await client.said)));
+  await Promise.all(clients.map((client) => client.ended));
+  return clients.map(experienceOf);
 }
 
-class HonestClient {
+class HonestClient implements WellBehavedClient {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "inherit">;
   readonly #served = Promise.withResolvers<void>();
-  /** Its whole output. */
-  readonly said: Promise<string>;
+  readonly ms: number[] = [];
+  readonly failures: string[] = [];
+  retransmissions = 0;
+  /** Its program has ended, and all its lines are read. */
+  readonly ended: Promise<void>;
 
   constructor({ protocol, port, password }: WellBehavedPlace) {
     this.#child = Bun.spawn([process.execPath, PROGRAM, protocol, String(port), password], {
       env: { PATH: process.env.PATH ?? "" },
       stdio: ["ignore", "pipe", "inherit"],
     });
-    this.said = this.#receive();
+    this.ended = this.#receive();
   }
 
-  /** How often it was served. */
-  uses = 0;
-
-  /** It was served for the first time. */
+  /** It was served, or refused, for the first time. */
   get served(): Promise<void> {
     return this.#served.promise;
   }
@@ -63,25 +78,26 @@ class HonestClient {
     this.#child.kill("SIGTERM");
   }
 
-  async #receive(): Promise<string> {
-    let said = "";
+  async #receive(): Promise<void> {
+    const decoder = new TextDecoder();
+    let rest = "";
     for await (const bytes of this.#child.stdout) {
-      const text = new TextDecoder().decode(bytes);
-      this.uses += text.split("\n").length - 1;
-      said += text;
-      this.#served.resolve();
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) this.#take(JSON.parse(line) as ClientLine);
     }
     this.#served.resolve();
-    return said;
+  }
+
+  #take({ ms, failure, retransmissions }: ClientLine): void {
+    if (ms !== undefined) this.ms.push(ms);
+    if (failure !== undefined) this.failures.push(failure);
+    this.retransmissions = retransmissions ?? this.retransmissions;
+    this.#served.resolve();
   }
 }
 
-function experienceOf(printed: string): Experience {
-  const { ms, failures, retransmissions } = JSON.parse(printed) as {
-    ms: number[];
-    failures: string[];
-    retransmissions: number;
-  };
+function experienceOf({ ms, failures, retransmissions }: HonestClient): Experience {
   const sorted = ms.toSorted((a, b) => a - b);
   return {
     uses: ms.length,
