@@ -13,12 +13,6 @@ const PAUSE_MS = 50;
 /** Descriptors that stay free: the runtime asks the kernel again and again for a client that it has none for. */
 const SPARE_DESCRIPTORS = 4;
 
-/**
- * The clients that a listener accepts in a row. The runtime asks the kernel for the next client until none waits, so a
- * flood that arrives as fast as it is accepted would hold up everything else that the gateway does.
- */
-const MOST_IN_A_ROW = 32;
-
 /** Takes a client's socket, with the client's address and port. */
 export type Accept = (socket: Socket<SocketOwner>, address: string) => void;
 
@@ -29,8 +23,8 @@ export class Listener {
   #listener: SocketListener<SocketOwner> | null = null;
   #pause: Timer | null = null;
   #isClosed = false;
-  /** The clients that were accepted since the runtime last did something else. */
-  #inARow = 0;
+  /** The latest turn in which it accepted clients, and how many. */
+  #turn = { number: 0, accepted: 0 };
 
   /**
    * @param fd a listening socket, which this listener owns from then on.
@@ -74,6 +68,8 @@ export class Listener {
       allowHalfOpen: true,
       socket: { ...streamHandlers, open: (socket) => this.#open(socket) },
     });
+    // The kernel gives the options of this socket to each client's.
+    tune(this.#fd);
     // The runtime has shortened the queue of the clients that wait.
     sockets.listen(this.#fd, BACKLOG);
   }
@@ -81,19 +77,24 @@ export class Listener {
   #open(socket: Socket<SocketOwner>): void {
     if (this.#isClosed) return void socket.close();
     const { fd } = socket;
-    const address = peerText(socket);
-    // A client that has reset its connection before it was accepted has no address any more.
-    if (address === null) return void socket.close();
-    tune(fd);
-    if (!this.#pool.attempt(() => this.#accepted(socket, address))) socket.close();
+    this.#take(socket);
+    const mostNow = this.#pool.turns.accepted();
     if (this.#isScarce(fd)) this.#rest(() => this.#goOnLater());
-    else if (this.#countInARow() >= MOST_IN_A_ROW) this.#rest(() => this.#goOnSoon());
+    else if (this.#countInTurn() >= mostNow) this.#rest(() => this.#goOnSoon());
   }
 
-  #countInARow(): number {
-    if (this.#inARow === 0) setImmediate(() => (this.#inARow = 0));
-    this.#inARow += 1;
-    return this.#inARow;
+  #take(socket: Socket<SocketOwner>): void {
+    const address = peerText(socket);
+    // A client that has reset its connection before it was accepted has no address any more.
+    const isTaken = address !== null && this.#pool.attempt(() => this.#accepted(socket, address));
+    if (!isTaken) socket.close();
+  }
+
+  /** How many clients it has accepted in this turn. */
+  #countInTurn(): number {
+    const { number } = this.#pool.turns;
+    this.#turn = { number, accepted: this.#turn.number === number ? this.#turn.accepted + 1 : 1 };
+    return this.#turn.accepted;
   }
 
   /** Leaves the next clients in the kernel's queue for a while. @param goOn arranges the end of the rest. */
@@ -108,7 +109,9 @@ export class Listener {
   }
 
   #goOnSoon(): void {
-    this.#pause = this.#pool.timers.after(0, () => this.#listen());
+    this.#pool.turns.atEnd(() => {
+      if (!this.#isClosed) this.#listen();
+    });
   }
 
   #goOnLater(): void {

@@ -1,5 +1,6 @@
 // All sockets of the gateway: their number, their clock, and what happens when there are too many or one of them fails.
 import { openFileLimit } from "../../lib/open-files.ts";
+import { AcceptTurns } from "./accept-turns.ts";
 import type { Timers } from "./timers.ts";
 
 /** Closes sockets when more are open than there is room for. */
@@ -11,6 +12,8 @@ export interface Relief {
 
 export class SocketPool {
   readonly timers: Timers;
+  /** What all listeners accept in a turn of the loop. */
+  readonly turns = new AcceptTurns();
   /** How many descriptors this process may have. */
   readonly openFiles = openFileLimit();
   /** Closes sockets when there are too many. */
