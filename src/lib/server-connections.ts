@@ -22,6 +22,8 @@ export interface PeerAddress {
 
 /** A request under way. */
 export interface Call {
+  /** The network that the client belongs to; empty for a client that has gone already. */
+  network: string;
   /**
    * Whether the client has proved nothing and its network has more than its share of many unproved connections; its
    * request then deserves no more work than a refusal.
@@ -42,7 +44,7 @@ const LONGEST_UNSEEN_MS = 5_000;
  * The largest share of its time that a process spends on checks, and the longest pause between them: in a longer pause
  * thousands would come.
  */
-const LOOKING_SHARE = 1 / 4;
+const LOOKING_SHARE = 1 / 8;
 const LONGEST_PAUSE_MS = 250;
 /** From this share of the bound on, an unproved connection must not be silent for longer than this. */
 const CROWDED_SHARE = 1 / 2;
@@ -134,6 +136,7 @@ export class ServerConnections {
     peer.calls += 1;
     peer.usedAtMs = performance.now();
     return {
+      network: peer.network,
       isRefused: this.#isRefused(peer),
       prove: (owner = peer.network) => {
         if (peer.owner === null) this.#crowd.leave(peer.network);

@@ -1,10 +1,12 @@
-// The API's listeners while their certificates change: no connection is cut off, and later clients get the latest.
+// The API's listeners while their certificates change: no connection is cut off, and later clients get the latest. And
+// the order of their requests during a flood.
 import { afterEach, beforeAll, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
 import { loadConfig } from "../../config.ts";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { Peer } from "../../../tests/support/gateway/loop.ts";
 import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { CertificateFolder } from "../../../tests/support/wire/tls-sessions.ts";
 import { ApiServer } from "./api-server.ts";
@@ -37,6 +39,21 @@ function serve(handoverMs?: number) {
   const server = new ApiServer(config, certificates.slice(0, 1), app, handoverMs);
   closers.push(() => server.stop(true));
   return { port, show: (index: number) => server.replaceCertificates(certificates.slice(index, index + 1)) };
+}
+
+/** A server in clear, and the addresses of its requests in the order in which the application gets them. */
+function serveInClear() {
+  const port = freePort();
+  const asked: string[] = [];
+  const app = {
+    fetch: (_: Request, { address }: { address: string }) => {
+      asked.push(address);
+      return new Response("here");
+    },
+  };
+  const server = new ApiServer(loadConfig({ PILVI_PORT: String(port) }), [], app);
+  closers.push(() => server.stop(true));
+  return { port, asked };
 }
 
 async function open(port: number): Promise<TLSSocket> {
@@ -93,4 +110,16 @@ test("each client gets the latest certificate while several changes are being ha
   stop.abort();
   await Promise.all(clients);
   expect(faults).toEqual([]);
+});
+
+test("a request comes before most of a crowd of requests that another network has sent earlier", async () => {
+  const CROWD = 400;
+  const { port, asked } = serveInClear();
+  // All wait in the kernel before the server looks.
+  const peers = Array.from({ length: CROWD }, () => Peer.connect(port, 2));
+  peers.push(Peer.connect(port, 3));
+  for (const peer of peers) peer.send(REQUEST);
+  await until("all were asked", () => asked.length === peers.length);
+  expect(asked.indexOf("127.0.0.3")).toBeLessThan(CROWD / 4);
+  for (const peer of peers) peer.close();
 });

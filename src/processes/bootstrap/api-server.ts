@@ -2,6 +2,7 @@
 import type { App } from "../../api/app.ts";
 import type { Config } from "../../config.ts";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
+import { FairTurns } from "../../lib/fair-turns.ts";
 import { LANES, leadByNetwork, leadToOne } from "../../lib/listener-lanes.ts";
 import { openFileLimit, raiseOpenFileLimit } from "../../lib/open-files.ts";
 import { ServerConnections } from "../../lib/server-connections.ts";
@@ -45,6 +46,7 @@ export class ApiServer {
   readonly #config: Config;
   readonly #app: Pick<App, "fetch">;
   readonly #connections: ServerConnections;
+  readonly #turns = new FairTurns();
   readonly #handoverMs: number;
   /** In the order in which the kernel numbers their listeners. */
   #generations: Generation[] = [];
@@ -133,6 +135,8 @@ export class ApiServer {
           const call = this.#connections.begin(from);
           try {
             if (call.isRefused) return refusal();
+            const turn = this.#turns.take(call.network);
+            if (turn !== null) await turn;
             const caller = { prove: call.prove, address: from?.address ?? "" };
             const response = await this.#app.fetch(request, caller);
             // The client's next request then comes to a listener that stays.

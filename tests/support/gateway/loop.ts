@@ -120,13 +120,15 @@ export class Peer {
     this.fd = fd;
   }
 
-  /** @throws when the port has no listener. */
-  static connect(port: number): Peer {
+  /** @param host the last byte of its own address, 127.0.0.x. @throws when the port has no listener. */
+  static connect(port: number, host = 1): Peer {
     const name = new DataView(new ArrayBuffer(16));
     name.setUint16(0, AF_INET, true);
+    name.setUint32(4, 0x7f000000 + host);
+    const fd = libc.socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (host !== 1) libc.bind(fd, addressOf(name), 16);
     name.setUint16(2, port);
     name.setUint32(4, 0x7f000001);
-    const fd = libc.socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (libc.connect(fd, addressOf(name), 16) === 0) return new Peer(fd);
     const reason = errno();
     libc.close(fd);
