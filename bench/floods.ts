@@ -104,7 +104,7 @@ async function measureRound(
   );
   await until("the flood has left", () => stage.descriptors(kind) < MOST_DESCRIPTORS, WATCH_MS);
   const after = await waitsWhile(clients, () => untilUsed(clients, USES));
-  const usual = before.map((waits, client) => [...waits, ...(after[client] ?? [])]);
+  const usual = before.map((waits, client) => waits.concat(after[client] ?? []));
   return { usual, during, ...came };
 }
 

@@ -5,6 +5,9 @@
 /** What may begin in a turn of the loop: some 2 ms of requests. */
 const MOST_IN_A_TURN = 16;
 
+/** How much of a line may have begun before it is forgotten. */
+const COMPACTED_AT = 1_024;
+
 /** The work of a network that waits, first come first. */
 class Line {
   #waiting: (() => void)[] = [];
@@ -18,7 +21,14 @@ class Line {
   step(): boolean {
     this.#waiting[this.#next]?.();
     this.#next += 1;
+    if (this.#next >= COMPACTED_AT) this.#compact();
     return this.#next < this.#waiting.length;
+  }
+
+  /** Forgets what has begun, which a line that never empties would keep. */
+  #compact(): void {
+    this.#waiting = this.#waiting.slice(this.#next);
+    this.#next = 0;
   }
 }
 
