@@ -12,23 +12,24 @@ export type NewApplication = Parameters<ReturnType<typeof client.websockets.appl
  * @param id of the cluster, since several clusters may have the same name
  */
 export function applicationCommand(id: string, body: Partial<NewApplication>): string | undefined {
-  const webhooks = webhookOptions(body.webhooks);
-  if (webhooks === undefined) return undefined;
-  return commandText(["websockets", "apps", "create", id, body.name ?? "NAME"], {
-    origin: body.allowed_origins,
-    "max-connections": body.max_connections,
-    "client-events": body.client_events_enabled === true,
-    "no-client-events": body.client_events_enabled === false,
-    "subscription-count": body.subscription_count_enabled === true,
-    "no-subscription-count": body.subscription_count_enabled === false,
-    "ping-interval": body.ping_interval,
-    "activity-timeout": body.activity_timeout,
-    "max-message-size": body.max_message_size,
-    ...webhooks,
+  const { name, allowed_origins: origins, webhooks = [], ...settings } = body;
+  const hooks = webhookOptions(webhooks);
+  if (hooks === undefined) return undefined;
+  const options = Object.entries(settings).map(([setting, value]) => optionOf(setting, value));
+  return commandText(["websockets", "apps", "create", id, name ?? "NAME"], {
+    origin: origins,
+    ...Object.fromEntries(options),
+    ...hooks,
   });
 }
 
-function webhookOptions(webhooks: readonly Webhook[] = []): Record<string, unknown> | undefined {
+/** Options have the names of the API's members: `x_y` is `--x-y`, and the switch `z_enabled` is `--z` or `--no-z`. */
+function optionOf(setting: string, value: unknown): [string, unknown] {
+  const option = setting.replace(/_enabled$/, "").replaceAll("_", "-");
+  return value === false ? [`no-${option}`, true] : [option, value];
+}
+
+function webhookOptions(webhooks: readonly Webhook[]): Record<string, unknown> | undefined {
   const [first, ...others] = webhooks.map(restOf);
   if (first === undefined) return {};
   if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) return undefined;
