@@ -153,6 +153,8 @@ const CREATIONS: Record<string, CreatePage> = {
     path: () => `/websockets/${ids.server}/applications/new`,
     fill: async () => {
       await field("Max message size").fill("2000");
+      await field("Client events").uncheck();
+      await field("Subscription count").check();
       await field("Allowed origins").fill("https://example.com\n*.example.org");
       for (const number of [1, 2]) {
         await window.page.getByRole("button", { name: "Add a webhook" }).click();
@@ -166,6 +168,8 @@ const CREATIONS: Record<string, CreatePage> = {
     list: () => `/websocket-servers/${ids.server}/applications`,
     made: {
       max_message_size: 2000,
+      client_events_enabled: false,
+      subscription_count_enabled: true,
       allowed_origins: ["https://example.com", "*.example.org"],
       webhooks: [1, 2].map((number) =>
         expect.objectContaining({
