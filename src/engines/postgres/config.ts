@@ -4,6 +4,7 @@ import type { PostgresSpec } from "../../contracts/instance-spec.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 import { megabytes } from "../memory.ts";
+import { followedTimeline } from "./backup/lineage.ts";
 import { readControlFile } from "./control-file.ts";
 
 /** The port in the name of the socket, for a Postgres without a port. */
@@ -71,7 +72,6 @@ const FOLLOWING = [
   "wal_retrieve_retry_interval = 250ms",
   // The host writes all segments, so none of the former may get the name of a later one.
   "wal_recycle = off",
-  "recovery_target_timeline = 'current'",
   // Each start is the host's, which looks first whether it would be that of a replica.
   "restart_after_crash = off",
 ];
@@ -107,11 +107,21 @@ function connectionsOf({ maxConnections }: PostgresSpec): number {
   return maxConnections + RESERVED_CONNECTIONS;
 }
 
-/** Arguments of a replica. It may have no fewer connections than its primary had when it wrote the log. */
+/**
+ * Arguments of a replica. It may have no fewer connections than its primary had when it wrote the log, and it follows
+ * that log onto the timeline of its end, but onto none that Postgres would choose by itself.
+ */
 export function followingArgs({ spec, paths }: EngineContext<PostgresSpec>): string[] {
   if (spec.replicaOf === undefined) return [];
-  const least = readControlFile(paths.dataDir)?.maxConnections ?? 0;
-  return least <= connectionsOf(spec) ? [] : ["-c", `max_connections=${least}`];
+  const control = readControlFile(paths.dataDir);
+  const timeline = followedTimeline(paths.dataDir);
+  const isLater = timeline !== null && timeline > (control?.timeline ?? timeline);
+  const least = control?.maxConnections ?? 0;
+  return [
+    "-c",
+    `recovery_target_timeline=${isLater ? timeline : "current"}`,
+    ...(least <= connectionsOf(spec) ? [] : ["-c", `max_connections=${least}`]),
+  ];
 }
 
 /** The administrator logs in through the socket only; every other role proves a password. */

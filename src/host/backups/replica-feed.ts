@@ -46,6 +46,8 @@ export class ReplicaFeed {
   /** The instant up to which it shows all commits. */
   #shownAtMs: number | null = null;
   #stall: { position: string; sinceMs: number } | null = null;
+  /** The newest timeline of the log that the data was built anew for. */
+  #builtFor = 0;
 
   constructor(parts: ReplicaFeedParts) {
     this.#parts = parts;
@@ -121,6 +123,7 @@ export class ReplicaFeed {
     if (isBroken(this.#next, log)) {
       // Until there is a later backup, it shows at least what it has.
       if (hasBackupAfter(this.#next, archive)) this.#rebuild("its log is not in the archive any more");
+      else if (timelineOf(this.#next) < log.timeline) this.#buildFor(log);
       return;
     }
     if (this.#fed?.lsn !== watermark.lsn) {
@@ -136,6 +139,16 @@ export class ReplicaFeed {
       }
     }
     this.#fed = watermark;
+  }
+
+  /**
+   * The primary was restored, and its log has gone on with another timeline, which only new data can follow: the former
+   * log may have more than was restored. The data is built for each timeline once, as a build may find older data only.
+   */
+  #buildFor({ timeline, earliestRestoreTime }: Pick<LogState, "timeline" | "earliestRestoreTime">): void {
+    if (earliestRestoreTime === null || timeline <= this.#builtFor) return;
+    this.#builtFor = timeline;
+    this.#rebuild("its primary was restored");
   }
 
   async #put({ context, engineLog, process }: Running, name: string, isWhole: boolean): Promise<void> {
@@ -159,8 +172,13 @@ export class ReplicaFeed {
 
 /** Whether log from the segment on is missing in the archive. */
 function isBroken(newest: string, { firstSegment, gaps, timeline }: Omit<LogState, "watermark">): boolean {
-  const isOther = Number.parseInt(newest.slice(0, 8), 16) !== timeline;
-  return isOther || newest < firstSegment || gaps.some(({ before }) => before > newest);
+  return (
+    timelineOf(newest) !== timeline || newest < firstSegment || gaps.some(({ before }) => before > newest)
+  );
+}
+
+function timelineOf(segment: string): number {
+  return Number.parseInt(segment.slice(0, 8), 16);
 }
 
 function hasBackupAfter(newest: string, { backups }: ArchiveState): boolean {

@@ -57,6 +57,8 @@ export class LostClusters {
     expect(Number(await inMysql(this.#mysql, COUNT))).toBe(1500);
     const back = new ReplicatedCluster(pilvi, this.#replicated);
     expect(await back.run("select count(*)::int from kept")).toBe(500);
+    // What is written from now on is on another timeline than the backup.
+    await back.run("insert into kept values (501)");
     const [replica] = await back.untilAvailable(1);
     await back.untilShown(replica?.port ?? 0);
   }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RestoreFault } from "../../backup.ts";
+import { readControlFile } from "../control-file.ts";
 import { parseLsn, segmentNumber } from "./lsn.ts";
 
 const HISTORY_NAME = /^([0-9A-F]{8})\.history$/;
@@ -18,12 +19,8 @@ export interface Lineage {
  * @throws RestoreFault when that timeline does not descend from the backup's.
  */
 export function lineageIn(folder: string, ofBackup: number): Lineage {
-  const known = readdirSync(folder).flatMap((name) => {
-    const [, digits] = HISTORY_NAME.exec(name) ?? [];
-    return digits === undefined ? [] : [{ name, timeline: Number.parseInt(digits, 16) }];
-  });
-  const newest = known.sort((a, b) => a.timeline - b.timeline).at(-1);
-  if (newest === undefined || newest.timeline <= ofBackup) return { timeline: ofBackup, ancestors: [] };
+  const newest = newestHistoryIn(folder);
+  if (newest === null || newest.timeline <= ofBackup) return { timeline: ofBackup, ancestors: [] };
   const ancestors = readFileSync(join(folder, newest.name), "utf8")
     .split("\n")
     .flatMap((line) => {
@@ -33,6 +30,25 @@ export function lineageIn(folder: string, ofBackup: number): Lineage {
   if (ancestors.some(({ timeline }) => timeline === ofBackup))
     return { timeline: newest.timeline, ancestors };
   throw new RestoreFault("The log of the database is that of another restore than its backup.");
+}
+
+/**
+ * The timeline that the data is to follow: the log may have gone on with a later one than that of the data, which then
+ * has its history. Null for data without a control file.
+ */
+export function followedTimeline(dataDir: string): number | null {
+  const control = readControlFile(dataDir);
+  if (control === null) return null;
+  return Math.max(control.timeline, newestHistoryIn(join(dataDir, "pg_wal"))?.timeline ?? 0);
+}
+
+/** The history of the newest timeline that has one in the folder; null without any. */
+function newestHistoryIn(folder: string): { name: string; timeline: number } | null {
+  const known = readdirSync(folder).flatMap((name) => {
+    const [, digits] = HISTORY_NAME.exec(name) ?? [];
+    return digits === undefined ? [] : [{ name, timeline: Number.parseInt(digits, 16) }];
+  });
+  return known.sort((a, b) => a.timeline - b.timeline).at(-1) ?? null;
 }
 
 /** The timeline whose file has a segment; the file of a newer timeline begins with the older timeline's part. */

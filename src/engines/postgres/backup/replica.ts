@@ -8,7 +8,7 @@ import { RestoreFault, type EngineReplica, type RestoreContext } from "../../bac
 import type { EngineContext } from "../../engine.ts";
 import { asAdmin, inspect, OWN_DATABASE } from "../admin.ts";
 import { readControlFile } from "../control-file.ts";
-import { lineageIn } from "./lineage.ts";
+import { followedTimeline, lineageIn } from "./lineage.ts";
 import { pageOf, parseLsn, segmentName, segmentNumber } from "./lsn.ts";
 import { writeNew } from "./private-server.ts";
 import { checkSegments, giveLog } from "./segment-checks.ts";
@@ -70,8 +70,9 @@ function seed(context: RestoreContext): void {
 /** The newest segment, which may not be whole; with none at all, the segment in which the replay begins. */
 function nextSegment(dataDir: string): string {
   const control = readControlFile(dataDir);
-  if (control === null) throw new RestoreFault("The replica has no data.");
-  const { timeline, redo, segmentBytes } = control;
+  const timeline = followedTimeline(dataDir);
+  if (control === null || timeline === null) throw new RestoreFault("The replica has no data.");
+  const { redo, segmentBytes } = control;
   const first = segmentName(timeline, segmentNumber(redo, segmentBytes), segmentBytes);
   const names = readdirSync(join(dataDir, "pg_wal")).filter((name) => /^[0-9A-F]{24}$/.test(name));
   return (
