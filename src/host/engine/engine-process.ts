@@ -8,9 +8,10 @@ import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import { openLog } from "../os/engine-log.ts";
 import { exitOf } from "../os/exit-watch.ts";
 import type { InstanceFolder } from "../os/layout.ts";
-import { engineAmong, holdersOf, isLocked, takeLock } from "../os/locks.ts";
+import { engineAmong, holdersOf, isLocked, killHolders, takeLock } from "../os/locks.ts";
 import { processLimitPrefix } from "../os/process-limit.ts";
 import { freeSharedMemory } from "../os/shared-memory.ts";
+import { signalProcess } from "../os/signals.ts";
 import { latestStart } from "./log-follower.ts";
 
 /** The process of a running engine. */
@@ -92,7 +93,7 @@ export async function stopEngine(
     await process.exited;
     clearTimeout(timer);
   }
-  await killHolders(folder);
+  await killHolders(folder.lock);
   await freeSharedMemory(folder);
 }
 
@@ -110,23 +111,13 @@ export async function endEngine(
   signalProcess(process.pid, signal);
   const hasEnded = await Promise.race([process.exited.then(() => true), refused.then(() => false)]);
   if (!hasEnded) return false;
-  await killHolders(folder);
+  await killHolders(folder.lock);
   await freeSharedMemory(folder);
   return true;
 }
 
-/** Kills processes that an engine left behind, such as a child that saves, and resolves when the lock is free. */
-async function killHolders(folder: InstanceFolder): Promise<void> {
-  // A search through all processes is slow, and the lock is mostly free.
-  if (!isLocked(folder.lock)) return;
-  const pids = holdersOf(folder.lock);
-  const exits = pids.map((pid) => exitOf(pid));
-  for (const pid of pids) signalProcess(pid, "SIGKILL");
-  await Promise.all(exits);
-}
-
 async function takeOrphanedLock(folder: InstanceFolder): Promise<number> {
-  await killHolders(folder);
+  await killHolders(folder.lock);
   const fd = takeLock(folder.lock);
   if (fd === null) throw new Error(`the lock ${folder.lock} is held by a process that cannot be found`);
   return fd;
@@ -134,12 +125,4 @@ async function takeOrphanedLock(folder: InstanceFolder): Promise<number> {
 
 function ownUser(account: Account | null): { uid?: number; gid?: number } {
   return account === null ? {} : { uid: account.uid, gid: account.gid };
-}
-
-function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (codeOf(error) !== "ESRCH") throw error;
-  }
 }

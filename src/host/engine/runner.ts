@@ -120,7 +120,7 @@ export class Runner {
     const { engine, context } = runnable;
     if (this.#prepared !== context || isRebuildDue(folder)) {
       ensureEngineFolders(folder, context.account, socketGroupOf(context.spec));
-      emptyForRebuild(folder);
+      await emptyForRebuild(folder);
       await failpoint("host.ensure.folders");
       this.#isDataNew = await ensureFirstData(engine, context, this.#parts, (pid) =>
         confine(settings.cgroups, id, [pid], context.limits),

@@ -10,6 +10,8 @@ import {
 } from "node:fs";
 import { tryLock } from "../../lib/libc.ts";
 import { codeOf } from "../../lib/errors.ts";
+import { exitOf } from "./exit-watch.ts";
+import { signalProcess } from "./signals.ts";
 
 /** The descriptor number under which an engine holds its lock. */
 export const LOCK_FD = 3;
@@ -41,6 +43,16 @@ export function lockHolders(): Map<string, number[]> {
     holders.set(target, [...(holders.get(target) ?? []), Number(entry)]);
   }
   return holders;
+}
+
+/** Kills processes that an engine left behind, such as a child that saves, and resolves when the lock is free. */
+export async function killHolders(lockPath: string): Promise<void> {
+  // A search through all processes is slow, and the lock is mostly free.
+  if (!isLocked(lockPath)) return;
+  const pids = holdersOf(lockPath);
+  const exits = pids.map((pid) => exitOf(pid));
+  for (const pid of pids) signalProcess(pid, "SIGKILL");
+  await Promise.all(exits);
 }
 
 /** The processes that hold this lock: the engine and its children. */

@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InstanceFolder } from "../os/layout.ts";
+import { killHolders } from "../os/locks.ts";
 
-type Folder = Pick<InstanceFolder, "data" | "rebuild">;
+type Folder = Pick<InstanceFolder, "data" | "lock" | "rebuild">;
 
 /** Has the next start build the data anew. */
 export function markRebuild({ rebuild }: Folder): void {
@@ -15,9 +16,13 @@ export function isRebuildDue({ rebuild }: Folder): boolean {
   return existsSync(rebuild);
 }
 
-/** Deletes data that is to be built anew. The mark goes last, so that the next start goes on after a kill. */
-export function emptyForRebuild(folder: Folder): void {
+/**
+ * Deletes data that is to be built anew. The mark goes last, so that the next start goes on after a kill.
+ * Processes of the former engine are killed first: a file that one of them writes now would count as data.
+ */
+export async function emptyForRebuild(folder: Folder): Promise<void> {
   if (!isRebuildDue(folder)) return;
+  await killHolders(folder.lock);
   for (const name of readdirSync(folder.data))
     rmSync(join(folder.data, name), { recursive: true, force: true });
   rmSync(folder.rebuild);
