@@ -89,6 +89,8 @@ export interface Usage {
 export interface EngineReading {
   /** Whether the counters begin with each process; else they go on over clean restarts. */
   isPerProcess: boolean;
+  /** Set when the counters begin with the creation of the instance, and a kill loses nothing of them. */
+  isSinceCreation?: true;
   counters: Partial<Record<CounterName, number>>;
   gauges: Partial<Record<GaugeName, number>>;
   /** The same of each part that has figures of its own, such as an application; left out by an engine without parts. */

@@ -2,6 +2,7 @@
 import { Channel } from "./channel.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import type { Connection } from "./connection.ts";
+import type { Counters } from "./counters.ts";
 import { DebugTap, type DebugWatcher } from "./debug/tap.ts";
 import type { ApplicationEvents } from "./events.ts";
 import { LastEvents } from "./last-events.ts";
@@ -13,37 +14,12 @@ import { isOriginAllowed } from "./protocol/origins.ts";
 import type { Publish } from "./transport.ts";
 import { Users } from "./users.ts";
 
-/** Counts since the start of the process; they only grow. */
-export interface Counters {
-  /** Frames of clients and events of the HTTP API. */
-  received: number;
-  /** Frames to clients. */
-  sent: number;
-  /** Requests of the HTTP API with a valid signature. */
-  requests: number;
-  /** Connections that were closed because their clients did not read. */
-  slowConsumers: number;
-}
-
-/** Counters at the start of a process. */
-export function newCounters(): Counters {
-  return { received: 0, sent: 0, requests: 0, slowConsumers: 0 };
-}
-
-/** Adds other counters to these. */
-export function addCounters<Names extends string>(
-  counters: Record<Names, number>,
-  more: Readonly<Record<Names, number>>,
-): void {
-  for (const name of Object.keys(counters) as Names[]) counters[name] += more[name];
-}
-
 export class Application {
   readonly events: ApplicationEvents;
   readonly users = new Users();
   readonly lastEvents = new LastEvents();
   readonly connections = new Map<string, Connection>();
-  readonly counters: Counters = newCounters();
+  readonly counters: Counters;
   /** Null while nobody watches, so that an event then costs no more than this question. */
   debug: DebugTap | null = null;
   readonly #publish: Publish;
@@ -53,10 +29,14 @@ export class Application {
   /** When the next secret expires, in milliseconds. */
   #secretsChangeAt = 0;
 
-  constructor(config: WebSocketApplication, publish: Publish, events: ApplicationEvents) {
+  constructor(
+    config: WebSocketApplication,
+    { publish, events, counters }: { publish: Publish; events: ApplicationEvents; counters: Counters },
+  ) {
     this.#config = config;
     this.#publish = publish;
     this.events = events;
+    this.counters = counters;
   }
 
   get config(): WebSocketApplication {

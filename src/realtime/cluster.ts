@@ -1,8 +1,9 @@
 // All applications of one cluster: which clients are let in, and what a new configuration changes.
-import { addCounters, Application, newCounters, type Counters } from "./application.ts";
+import { Application } from "./application.ts";
 import type { ClusterConfig } from "../contracts/realtime.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import { Connection, refuse } from "./connection.ts";
+import { ClusterCounters, inMemory, type Counters } from "./counters.ts";
 import { spreadOut } from "./drain.ts";
 import type { ApplicationEvents } from "./events.ts";
 import { readHandshake } from "./protocol/handshake.ts";
@@ -33,15 +34,19 @@ export class Cluster {
   readonly #byId = new Map<string, Application>();
   #byKey = new Map<string, Application>();
   #byAppId = new Map<string, Application>();
-  /** What removed applications have counted. */
-  readonly #removed = newCounters();
+  readonly #counters: ClusterCounters;
   #maxConnections = 0;
   #isClosing = false;
 
   /** @param eventsOf makes the listener of an application's events. */
-  constructor(publish: Publish, eventsOf: (application: WebSocketApplication) => ApplicationEvents) {
+  constructor(
+    publish: Publish,
+    eventsOf: (application: WebSocketApplication) => ApplicationEvents,
+    counters = new ClusterCounters("cluster", inMemory),
+  ) {
     this.#publish = publish;
     this.#eventsOf = eventsOf;
+    this.#counters = counters;
   }
 
   applications(): Iterable<Application> {
@@ -63,11 +68,9 @@ export class Cluster {
     return count;
   }
 
-  /** The sums of all applications since the start of the process, removed ones included. */
+  /** The sums of all applications, removed ones included. */
   get counters(): Counters {
-    const sums = { ...this.#removed };
-    for (const { counters } of this.#byId.values()) addCounters(sums, counters);
-    return sums;
+    return this.#counters.whole;
   }
 
   /** Replaces the former configuration; connections that the change does not concern are left alone. */
@@ -76,6 +79,7 @@ export class Cluster {
     for (const [id, application] of this.#byId) {
       if (!wanted.has(id)) this.#remove(application);
     }
+    this.#counters.keepOnly(wanted);
     const all = applications.map((config) => this.#ensure(config));
     this.#byKey = new Map(all.map((application) => [application.config.key, application]));
     this.#byAppId = new Map(all.map((application) => [application.config.appId, application]));
@@ -126,7 +130,11 @@ export class Cluster {
       known.configure(config);
       return known;
     }
-    const application = new Application(config, this.#publish, this.#eventsOf(config));
+    const application = new Application(config, {
+      publish: this.#publish,
+      events: this.#eventsOf(config),
+      counters: this.#counters.of(config.id),
+    });
     this.#byId.set(config.id, application);
     return application;
   }
@@ -134,7 +142,6 @@ export class Cluster {
   #remove(application: Application): void {
     this.#byId.delete(application.config.id);
     for (const connection of application.connections.values()) connection.refuse(APPLICATION_UNKNOWN);
-    addCounters(this.#removed, application.counters);
   }
 
   /** A lower limit holds for open connections as well; the newest are closed first. */

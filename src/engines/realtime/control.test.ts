@@ -103,7 +103,8 @@ test("a reading has the counters and gauges of the server and of each applicatio
     webhooksDropped: 0,
   };
   expect(await reading(context)).toEqual({
-    isPerProcess: true,
+    isPerProcess: false,
+    isSinceCreation: true,
     counters: counted,
     gauges: { connections: 7 },
     parts: [{ id: "wsa-1", counters: counted, gauges: { connections: 3 } }],

@@ -58,7 +58,8 @@ export async function figures(context: Context): Promise<Figures> {
 export async function reading(context: Context): Promise<EngineReading> {
   const { applications, ...whole } = await statsOf(context);
   return {
-    isPerProcess: true,
+    isPerProcess: false,
+    isSinceCreation: true,
     ...countsOf(whole),
     parts: applications.map((application) => partOf(application)),
   };

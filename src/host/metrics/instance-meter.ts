@@ -112,11 +112,12 @@ export class InstanceMeter {
 
   /** The counters from which an answer counts; null where they are unknown, so that it is only the first. */
   #base(
-    { isPerProcess }: EngineReading,
+    { isPerProcess, isSinceCreation }: EngineReading,
     { pid, wasFound }: NonNullable<MeteredInstance["process"]>,
   ): Pick<CountedInstance, "counters" | "parts"> | null {
     const fromZero = { counters: {}, parts: {} };
-    if (this.#counted === null) return isPerProcess && !wasFound ? fromZero : null;
+    if (this.#counted === null)
+      return isSinceCreation === true || (isPerProcess && !wasFound) ? fromZero : null;
     if (!isPerProcess) return this.#counted;
     // A process of this host may have the number of a process from before a restart of the machine.
     const isSame = this.#counted.pid === pid && (wasFound || this.#counted.isFormer !== true);

@@ -2,16 +2,18 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Server } from "bun";
-import { addCounters, type Application, type Counters } from "../application.ts";
+import type { Application } from "../application.ts";
 import { Cluster } from "../cluster.ts";
+import { ClusterCounters, type Counters } from "../counters.ts";
 import type { ClusterConfig, ProcessConfig, RealtimeStats } from "../../contracts/realtime.ts";
 import type { WebSocketApplication } from "../../contracts/websocket-application.ts";
 import { DebugStreams } from "../debug/streams.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
-import { Webhooks, type Waiting, type WebhookCounters } from "../webhooks/index.ts";
+import { Webhooks, type Waiting } from "../webhooks/index.ts";
 import type { Controlled } from "./control-socket.ts";
+import { CounterFiles } from "./counter-files.ts";
 import { listen, type SocketData } from "./listener.ts";
 import type { Backlog } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
@@ -20,8 +22,6 @@ import type { Log } from "../../lib/line-log.ts";
 const UNCHECKED_BYTES = 32 * 1024;
 /** The most that may wait in the webhooks of all applications together, in memory and as much again on the disk. */
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
-/** The counters of an application without webhooks. */
-const NO_WEBHOOKS = { delivered: 0, failed: 0, dropped: 0 };
 /** The file in which earlier versions kept series of their own. */
 const FORMER_METRICS_FILE = "metrics";
 
@@ -31,8 +31,7 @@ export class RealtimeServer implements Controlled {
   readonly #cluster: Cluster;
   readonly #debug = new DebugStreams();
   readonly #webhooks = new Map<string, Webhooks>();
-  /** What the webhooks of removed applications have counted. */
-  readonly #removedWebhooks: WebhookCounters = { ...NO_WEBHOOKS };
+  readonly #counters: ClusterCounters;
   readonly #waiting: Waiting = { bytes: 0, maxBytes: MAX_WAITING_BYTES };
   readonly #backlog: Backlog = { bytes: 0 };
   readonly #timers: ReturnType<typeof setInterval>[] = [];
@@ -41,9 +40,12 @@ export class RealtimeServer implements Controlled {
   constructor(config: ProcessConfig, log: Log) {
     this.#config = config;
     this.#log = log.child({ server: config.id });
+    const files = new CounterFiles(join(config.dataDir, "counters"), this.#log);
+    this.#counters = new ClusterCounters(config.id, files);
     this.#cluster = new Cluster(
       (topic, frame) => this.#publish(topic, frame),
       (application) => this.#webhooksOf(application),
+      this.#counters,
     );
   }
 
@@ -69,14 +71,11 @@ export class RealtimeServer implements Controlled {
 
   stats(): RealtimeStats {
     const applications = [...this.#cluster.applications()].map((application) => this.#statsOf(application));
-    const webhooks = { ...this.#removedWebhooks };
-    for (const { counters } of this.#webhooks.values()) addCounters(webhooks, counters);
-    return { ...figuresOf(this.#cluster.connectionCount, this.#cluster.counters, webhooks), applications };
+    return { ...figuresOf(this.#cluster.connectionCount, this.#cluster.counters), applications };
   }
 
   #statsOf({ config, connections, counters }: Application): RealtimeStats["applications"][number] {
-    const webhooks = this.#webhooks.get(config.id)?.counters ?? NO_WEBHOOKS;
-    return { id: config.id, ...figuresOf(connections.size, counters, webhooks) };
+    return { id: config.id, ...figuresOf(connections.size, counters) };
   }
 
   debug(id: string, signal: AbortSignal): ReadableStream<Uint8Array> {
@@ -101,6 +100,7 @@ export class RealtimeServer implements Controlled {
       credentials: () => this.#credentialsOf(id),
       spoolFile: join(this.#config.dataDir, `webhooks-${id}`),
       allowPrivate: this.#config.allowPrivateWebhooks,
+      counters: this.#counters.of(id),
       waiting: this.#waiting,
       debug: () => this.#cluster.applicationById(id)?.debug ?? null,
       log: this.#log.child({ application: id }),
@@ -122,7 +122,6 @@ export class RealtimeServer implements Controlled {
       if (kept.has(id)) continue;
       webhooks.configure([]);
       void webhooks.close();
-      addCounters(this.#removedWebhooks, webhooks.counters);
       this.#webhooks.delete(id);
     }
   }
@@ -144,7 +143,8 @@ export class RealtimeServer implements Controlled {
   }
 }
 
-function figuresOf(connections: number, counters: Counters, { delivered, failed, dropped }: WebhookCounters) {
+function figuresOf(connections: number, counters: Counters) {
+  const { delivered, failed, dropped } = counters;
   return {
     connections,
     messagesReceived: counters.received,

@@ -24,7 +24,7 @@ export interface Waiting {
   readonly maxBytes: number;
 }
 
-/** The counters of an application since the process started. */
+/** Counts of batches and attempts. */
 export interface WebhookCounters {
   /** Batches that were answered with 2xx. */
   delivered: number;

@@ -39,6 +39,8 @@ export interface WebhooksOptions {
   spoolFile: string;
   /** Whether webhooks may call addresses that are not public. */
   allowPrivate: boolean;
+  /** Counted on; left out for counts of these webhooks alone. */
+  counters?: WebhookCounters;
   /** Shared by all applications of the process. */
   waiting: Waiting;
   /** Null while nobody watches the application. */
@@ -59,7 +61,7 @@ export interface WebhooksOptions {
  * the last 50 ms and departures that are held back; a power cut may lose some seconds. An orderly end loses nothing.
  */
 export class Webhooks implements ApplicationEvents {
-  /** Batches and attempts of this process. */
+  /** Batches and attempts. */
   readonly counters: Readonly<WebhookCounters>;
   readonly #delivery: Delivery;
   readonly #departures: Departures<WebhookEvent>;
@@ -74,7 +76,7 @@ export class Webhooks implements ApplicationEvents {
   constructor(options: WebhooksOptions) {
     const { clock = systemClock, credentials, allowPrivate, resolve, debug = () => null } = options;
     const log = options.log.child({ application: options.applicationId });
-    const counters = { delivered: 0, failed: 0, dropped: 0 };
+    const { counters = { delivered: 0, failed: 0, dropped: 0 } } = options;
     this.counters = counters;
     this.#delivery = {
       sender: new Sender({ allowPrivate, clock, ...(resolve && { resolve }) }),
