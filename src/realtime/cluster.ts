@@ -70,7 +70,7 @@ export class Cluster {
 
   /** The sums of all applications, removed ones included. */
   get counters(): Counters {
-    return this.#counters.whole;
+    return this.#counters.whole();
   }
 
   /** Replaces the former configuration; connections that the change does not concern are left alone. */

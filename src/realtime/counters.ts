@@ -9,118 +9,127 @@ export const CELL_COUNT = 7;
 
 /** Where the counts of a cluster are kept. Names are ids. */
 export interface CellStore {
+  /** All that earlier processes have opened and not removed. */
+  names(): string[];
   /** Counts that are there already are gone on with. */
   open(name: string): Cells;
-  /** Forgets the counts of all other names. */
-  keepOnly(names: ReadonlySet<string>): void;
+  remove(name: string): void;
 }
 
 /** Keeps counts for as long as the process runs. */
 export const inMemory: CellStore = {
+  names: () => [],
   open: () => new Float64Array(CELL_COUNT),
-  keepOnly: () => undefined,
+  remove: () => undefined,
 };
 
 /** The counts of an application, or of a whole cluster. They only grow. */
 export class Counters implements WebhookCounters {
   readonly #cells: Cells;
-  readonly #whole: Counters | null;
 
-  /** @param whole what counts everything as well that is counted here. */
-  constructor(cells: Cells, whole: Counters | null = null) {
+  constructor(cells: Cells) {
     this.#cells = cells;
-    this.#whole = whole;
   }
 
   /** Frames of clients and events of the HTTP API. */
   get received(): number {
-    return this.#at(0);
+    return this.#cells[0] as number;
   }
   set received(count: number) {
-    this.#count(0, count);
+    this.#cells[0] = count;
   }
 
   /** Frames to clients. */
   get sent(): number {
-    return this.#at(1);
+    return this.#cells[1] as number;
   }
   set sent(count: number) {
-    this.#count(1, count);
+    this.#cells[1] = count;
   }
 
   /** Requests of the HTTP API with a valid signature. */
   get requests(): number {
-    return this.#at(2);
+    return this.#cells[2] as number;
   }
   set requests(count: number) {
-    this.#count(2, count);
+    this.#cells[2] = count;
   }
 
   /** Connections that were closed because their clients did not read. */
   get slowConsumers(): number {
-    return this.#at(3);
+    return this.#cells[3] as number;
   }
   set slowConsumers(count: number) {
-    this.#count(3, count);
+    this.#cells[3] = count;
   }
 
   get delivered(): number {
-    return this.#at(4);
+    return this.#cells[4] as number;
   }
   set delivered(count: number) {
-    this.#count(4, count);
+    this.#cells[4] = count;
   }
 
   get failed(): number {
-    return this.#at(5);
+    return this.#cells[5] as number;
   }
   set failed(count: number) {
-    this.#count(5, count);
+    this.#cells[5] = count;
   }
 
   get dropped(): number {
-    return this.#at(6);
+    return this.#cells[6] as number;
   }
   set dropped(count: number) {
-    this.#count(6, count);
-  }
-
-  #at(index: number): number {
-    return this.#cells[index] as number;
-  }
-
-  #count(index: number, count: number): void {
-    if (this.#whole !== null) this.#whole.#count(index, this.#whole.#at(index) + count - this.#at(index));
-    this.#cells[index] = count;
+    this.#cells[6] = count;
   }
 }
 
 /** The counters of a cluster and of each of its applications. */
 export class ClusterCounters {
-  /** Removed applications are counted here as well. */
-  readonly whole: Counters;
-  readonly #id: string;
   readonly #store: CellStore;
-  readonly #byId = new Map<string, Counters>();
+  readonly #cellsOf = new Map<string, Cells>();
+  /** What removed applications have counted. */
+  readonly #removed: Cells;
 
   /** @param id of the cluster. */
   constructor(id: string, store: CellStore) {
-    this.#id = id;
     this.#store = store;
-    this.whole = new Counters(store.open(id));
+    this.#removed = store.open(id);
+    // The sums are right before the first configuration, too.
+    for (const name of store.names()) if (name !== id) this.#open(name);
+  }
+
+  /** The sums of all applications, removed ones included. */
+  whole(): Counters {
+    const sums = Float64Array.from(this.#removed);
+    for (const cells of this.#cellsOf.values()) addTo(sums, cells);
+    return new Counters(sums);
   }
 
   of(application: string): Counters {
-    const known = this.#byId.get(application);
-    if (known !== undefined) return known;
-    const made = new Counters(this.#store.open(application), this.whole);
-    this.#byId.set(application, made);
-    return made;
+    return new Counters(this.#open(application));
   }
 
-  /** Forgets all other applications. */
+  /** Adds up what all other applications have counted, and forgets them. */
   keepOnly(applications: ReadonlySet<string>): void {
-    for (const id of this.#byId.keys()) if (!applications.has(id)) this.#byId.delete(id);
-    this.#store.keepOnly(new Set([...applications, this.#id]));
+    for (const [name, cells] of this.#cellsOf) {
+      if (applications.has(name)) continue;
+      addTo(this.#removed, cells);
+      // A process that is killed before the removal adds nothing the next time.
+      cells.fill(0);
+      this.#cellsOf.delete(name);
+      this.#store.remove(name);
+    }
   }
+
+  #open(name: string): Cells {
+    const cells = this.#cellsOf.get(name) ?? this.#store.open(name);
+    this.#cellsOf.set(name, cells);
+    return cells;
+  }
+}
+
+function addTo(sums: Cells, cells: Cells): void {
+  for (const [index, count] of cells.entries()) sums[index] = (sums[index] as number) + count;
 }

@@ -27,13 +27,22 @@ export class CounterFiles implements CellStore {
     }
   }
 
-  /** Never throws: what cannot be deleted is tried again with the next configuration. */
-  keepOnly(names: ReadonlySet<string>): void {
+  /** Never throws: without a folder there are none. */
+  names(): string[] {
     try {
-      for (const name of readdirSync(this.#folder))
-        if (!names.has(name)) rmSync(join(this.#folder, name), { force: true });
+      return readdirSync(this.#folder);
     } catch (error) {
-      this.#log.warn({ error }, "the counts of removed applications cannot be deleted");
+      this.#log.warn({ error }, "the kept counts cannot be listed");
+      return [];
+    }
+  }
+
+  /** Never throws: a file that cannot be deleted is there again for the next process. */
+  remove(name: string): void {
+    try {
+      rmSync(join(this.#folder, name), { force: true });
+    } catch (error) {
+      this.#log.warn({ error, name }, "the counts of a removed application cannot be deleted");
     }
   }
 
