@@ -10,6 +10,7 @@ import {
   untilShown,
 } from "../../support/console/backup-pages.ts";
 import { ConsolePage } from "../../support/console/console-page.ts";
+import { faultAt } from "../../support/console/forms.ts";
 import { makeOwner } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
 import {
@@ -48,6 +49,11 @@ afterAll(async () => {
 let orders: DatabaseClusterResource;
 const slider = () => window.page.getByRole("slider");
 const field = () => window.page.getByLabel("Instant", { exact: true });
+
+async function clusterNames(): Promise<string[]> {
+  const { body } = await pilvi.api<{ data: DatabaseClusterResource[] }>("GET", "/databases/clusters");
+  return body.data.map(({ attributes }) => attributes.name);
+}
 
 /** Runs a statement in the database `main` of a cluster. */
 async function run(cluster: DatabaseClusterResource, sql: string): Promise<unknown> {
@@ -101,6 +107,18 @@ test("the instant just before an event is chosen by a click, and moved by the ke
   await button(window, "Choose the instant just before: The database reports is being deleted.").click();
   expect(await field().inputValue()).toBe(chosen);
   faults.push(...(await window.faultsInAllLooks("backups-instant")));
+});
+
+test("a restore under a wrong name is refused at the name, and makes nothing", async () => {
+  const before = await clusterNames();
+  const name = window.page.getByLabel("Name of the new database cluster", { exact: true });
+  const proposed = await name.inputValue();
+  await name.fill("Bad Name");
+  await button(window, "Restore this instant").click();
+  expect(await faultAt(name, "the name")).not.toBe("");
+  faults.push(...(await window.faultsInAllLooks("restore-refused")));
+  expect(await clusterNames()).toEqual(before);
+  await name.fill(proposed);
 });
 
 test("a restore shows how far it is, and the new cluster has the data of the instant", async () => {
@@ -202,6 +220,11 @@ test("a snapshot of a MySQL is made and restored, and its schedule is turned on"
   await page.getByLabel("Name of a new snapshot").fill("before-migration");
   await button(window, "Make a snapshot").click();
   await button(window, "Restore before-migration").click();
+  const name = page.getByRole("dialog").getByLabel("Name of the new database cluster", { exact: true });
+  await name.fill("Bad Name");
+  await inDialog(window, "Restore").click();
+  expect(await faultAt(name, "the name")).not.toBe("");
+  await name.fill("shop-restored");
   await inDialog(window, "Restore").click();
   const id = await openedId(window, "shop-restored");
   await untilShown(window, "available");
