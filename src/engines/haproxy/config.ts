@@ -81,6 +81,8 @@ function defaults(): string[] {
     "defaults",
     "mode http",
     "option dontlognull",
+    // A client that leaves while it is held frees its place. HAProxy looks for that from the first bytes on.
+    "option abortonclose",
     // PHP and others take `x_forwarded_for` for `x-forwarded-for`, so names with such characters are left out.
     "option http-restrict-req-hdr-names delete",
     "timeout connect 2s",
@@ -159,6 +161,9 @@ function forwardedHeaders(): string[] {
   ];
 }
 
+/** A client may have closed its own side only, which is no reason to give up a request that an application has. */
+const ANSWERED_ANYWAY = ["no option abortonclose"];
+
 /**
  * An application may close a connection that it has kept, just when a request is on its way there. A GET is then sent
  * again. Another request might take effect twice, so it gets a connection of its own.
@@ -169,6 +174,7 @@ function backends(): string[][] {
     [
       "backend repeatable",
       timeout,
+      ...ANSWERED_ANYWAY,
       "http-reuse always",
       "retry-on conn-failure empty-response",
       "server application 127.0.0.1",
@@ -183,8 +189,6 @@ function backends(): string[][] {
     [
       "backend sleeping",
       timeout,
-      // A client that leaves frees its place in the queue.
-      "option abortonclose",
       "option http-server-close",
       "http-reuse never",
       "http-request lua.wake",

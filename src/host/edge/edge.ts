@@ -124,7 +124,7 @@ export class Edge {
   }
 
   /** An instance has changed: the edge itself, or an instance that routes lead to. */
-  changed({ id, state }: Observation): void {
+  changed({ id, state }: Pick<Observation, "id" | "state">): void {
     if (id === EDGE_ID) {
       if (state !== "running") return this.#forget();
       return this.#begin();
