@@ -1,5 +1,6 @@
 // All instances of this machine: takes them up at the start, makes, removes and watches them.
 import { totalmem } from "node:os";
+import { EDGE_ID } from "../contracts/edge-id.ts";
 import type { Offer } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
@@ -156,7 +157,8 @@ export class Host {
   }
 
   async remove(id: string): Promise<void> {
-    this.#removed.note(id);
+    // The edge has one id for ever, and one owner.
+    if (id !== EDGE_ID) this.#removed.note(id);
     await dismissClients(this.#instances.get(id), this.#log);
     await Promise.all([this.#instance(id).remove(), this.backups.giveUp(id)]);
     this.#instances.delete(id);

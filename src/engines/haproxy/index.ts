@@ -1,5 +1,6 @@
 // How the host runs HAProxy, the edge in front of applications.
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
@@ -7,7 +8,7 @@ import type { Engine } from "../engine.ts";
 import type { ForeignProgram } from "../foreign-program.ts";
 import { plainLine } from "../log-line.ts";
 import { grantedMemory } from "../memory.ts";
-import { CERTIFICATE_FILE, CONFIG_FILE, confPath, configFiles, MAPS, SOCKET_NAME } from "./config.ts";
+import { CERTIFICATE_FILE, CONFIG_FILE, configFiles, MAPS, SOCKET_NAME } from "./config.ts";
 import { program } from "./program.ts";
 import { READY_LINE } from "./ready-line.ts";
 import { changeTable, isReady, mapFile, readTable, showCertificate, textsOf } from "./runtime.ts";
@@ -30,7 +31,8 @@ export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
   limits,
   files: (context) => configFiles({ ...context, spec: granted(context.spec, context.limits) }),
   appliedFiles: [CERTIFICATE_FILE],
-  args: () => ["-db", "-f", confPath(CONFIG_FILE)],
+  // The whole path, by which a person sees in a list of processes whose this is.
+  args: ({ paths }) => ["-db", "-f", join(paths.confDir, CONFIG_FILE)],
   socketName: () => SOCKET_NAME,
   sharesPort: true,
   readyLine: new RegExp(`^${READY_LINE}$`, "m"),

@@ -119,7 +119,10 @@ describe("a request", () => {
     lone.serve("slow", () => new Promise<Response>(() => {}));
     await lone.route("slow", ["slow.localhost"], "slow", 1);
     const late = await lone.get("slow.localhost");
-    expect([late.status, await late.text()]).toEqual([504, expect.stringContaining("did not answer in time")]);
+    expect([late.status, await late.text()]).toEqual([
+      504,
+      expect.stringContaining("did not answer in time"),
+    ]);
   });
 
   test("keeps the application's own errors as they are", async () => {
@@ -166,8 +169,9 @@ describe("a request", () => {
         await next.promise;
         yield "data: two\n\n";
       };
-      const body = events as unknown as BodyInit;
-      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+      return new Response(events as unknown as ReadableStream, {
+        headers: { "content-type": "text/event-stream" },
+      });
     });
     await lone.route("a", ["a.localhost"]);
     const { body } = await lone.get("a.localhost", "/", { headers: { "accept-encoding": "gzip" } });
