@@ -245,10 +245,6 @@ function routing({ driver, freePort }: ContractOptions): void {
     expect(await driver().routes()).toEqual([route]);
     await driver().ensure(realtime);
     await driver().ensure(haproxy);
-    const through = async (at: number, name: string) => {
-      const response = await fetch(`http://127.0.0.1:${at}/nowhere`, { headers: { host: name } });
-      return await response.text();
-    };
     const direct = await through(port, "a.localhost");
     expect(await through(edgePort, "a.localhost")).toBe(direct);
     await driver().ensureRoute({ ...route, names: ["b.localhost"] });
@@ -272,6 +268,12 @@ function routing({ driver, freePort }: ContractOptions): void {
     await expect(driver().ensureRoute({ ...route, names: many })).rejects.toThrow("names");
     expect(await driver().routes()).toEqual([]);
   });
+}
+
+/** The answer to a request for a name. */
+async function through(port: number, name: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/nowhere`, { headers: { host: name } });
+  return await response.text();
 }
 
 async function untilMeasured(driver: Driver, id: string): Promise<StorageReading> {

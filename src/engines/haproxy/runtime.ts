@@ -119,12 +119,12 @@ async function ask({ paths }: Context, command: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const timer = setTimeout(() => reject(new Error("HAProxy does not answer.")), TIMEOUT_MS);
   let unsent = Buffer.from(`${command}\n`);
+  const flush = (socket: Bun.Socket) => {
+    unsent = unsent.subarray(Math.max(0, socket.write(unsent)));
+  };
   const answer: Uint8Array[] = [];
   let length = 0;
   return await withSocket(paths.socket, async (unix) => {
-    const flush = (socket: Bun.Socket) => {
-      unsent = unsent.subarray(Math.max(0, socket.write(unsent)));
-    };
     const socket = await Bun.connect({
       unix,
       socket: {

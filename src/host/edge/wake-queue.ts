@@ -75,7 +75,7 @@ export class WakeQueue {
     if (answer !== null) for (const resolve of waiters) resolve(answer);
   }
 
-  /** Null while it is worth to wait; whoever waits has the instance woken. */
+  /** Null while it is worth to wait; a waiting request has the instance woken. */
   #answerOf(route: string): WakeAnswer | null {
     const { routes, find } = this.#parts;
     const known = routes.get(route);
