@@ -53,12 +53,15 @@ await runWithoutPilvi(
     }
     printColumns("rate", "of direct", "p99");
     for (const each of sides) printSide(each, direct);
-    const ratio = (a: Side, b: Side) => median(a.rates) / median(b.rates);
     printFloor("the edge beside HAProxy by hand", ratio(one, byHand), TARGETS.ofHaproxy, times);
     printFloor(`${NAMES} names beside one`, ratio(many, one), TARGETS.ofOneName, times);
     printTarget("p99 beside HAProxy by hand", median(one.p99s) / median(byHand.p99s), 1.05, times);
   },
 );
+
+function ratio(reached: Side, beside: Side): number {
+  return median(reached.rates) / median(beside.rates);
+}
 
 function side(label: string, port: number): Side {
   return { label, port, rates: [], p99s: [] };
