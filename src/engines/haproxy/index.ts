@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
+import { OWN_OOM_SCORE } from "../../lib/oom-score.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import type { Engine } from "../engine.ts";
 import type { ForeignProgram } from "../foreign-program.ts";
@@ -51,6 +52,7 @@ export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
   },
   needsLowPort: ({ exposure, httpsPort }) =>
     [exposure.port, httpsPort].some((port) => port !== null && port < FIRST_FREE_PORT),
+  oomScore: () => OWN_OOM_SCORE,
   stopSignal: "SIGTERM",
   stopTimeoutMs: 10_000,
   explain,

@@ -65,10 +65,12 @@ export class Edge {
     const uid = this.#host.uid();
     if (uid !== null) this.#wakes.admit(uid);
     this.#timer = setInterval(() => this.#checkCertificate(), CERTIFICATE_INTERVAL_MS);
+    this.#begin();
   }
 
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
     if (this.#retry !== null) clearTimeout(this.#retry);
     this.#wakes.close();
   }
@@ -135,6 +137,10 @@ export class Edge {
     this.#begin();
   }
 
+  get #isStarted(): boolean {
+    return this.#timer !== null;
+  }
+
   #forget(): void {
     this.#known = null;
     this.#shown = null;
@@ -153,6 +159,8 @@ export class Edge {
   }
 
   #begin(): void {
+    // Before the routes were read, a running edge would lose all that it has.
+    if (!this.#isStarted) return;
     this.#isStale = true;
     this.#sync ??= this.#bring().finally(() => {
       this.#sync = null;
@@ -182,7 +190,7 @@ export class Edge {
 
   #failed(error: unknown): void {
     this.#forget();
-    if (this.#running() === null) return;
+    if (this.#running() === null || !this.#isStarted) return;
     this.#host.log.warn({ error }, "the edge did not take its routes");
     this.#retry ??= setTimeout(() => {
       this.#retry = null;
