@@ -95,8 +95,8 @@ function defaults(): string[] {
     "timeout http-request 10s",
     "timeout http-keep-alive 30s",
     "timeout queue 5s",
-    // An application that crashed is back at its port within a second or two.
-    "retries 3",
+    // One attempt a second at a port that is refused: until the host has noticed a crash, or the application is back.
+    "retries 10",
     "compression algo gzip",
     `compression type ${COMPRESSED.join(" ")}`,
     ...FAILURE_STATUSES.map(
