@@ -22,6 +22,7 @@ export interface Program {
 const PEERS = {
   haproxy: { package: "haproxy", versionOption: "-v" },
   pgbouncer: { package: "pgbouncer", versionOption: "--version" },
+  wrk: { package: "wrk", versionOption: "-v" },
   pgbench: { package: "postgresql", versionOption: "--version" },
 };
 
@@ -88,6 +89,8 @@ async function described(
   const child = Bun.spawn([...loader, path, versionOption], { env, stdio: ["ignore", "pipe", "pipe"] });
   const [text, complaint] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   const version = text.split("\n", 1)[0]?.trim() ?? "";
-  if ((await child.exited) === 0) return { path, loader, env, version };
+  await child.exited;
+  // wrk prints its version and ends with an error, since it has nothing to load.
+  if (version !== "") return { path, loader, env, version };
   throw new CannotMeasure(`${path} does not run: ${complaint.trim()}`);
 }

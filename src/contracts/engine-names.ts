@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 
 /** By name; `src/engines/registry.ts` leads to the facts about each. */
-export const foreignEngines = ["valkey", "redis", "postgres", "mariadb"] as const;
+export const foreignEngines = ["valkey", "redis", "postgres", "mariadb", "haproxy"] as const;
 
 export const foreignEngineSchema = z.enum(foreignEngines);
 

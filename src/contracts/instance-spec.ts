@@ -33,7 +33,7 @@ export const evictionPolicySchema = z.enum([
 export type EvictionPolicy = z.infer<typeof evictionPolicySchema>;
 
 /** Paths derive from ids, so an id is a safe name of a folder. */
-const safeIdSchema = z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/));
+export const safeIdSchema = z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/));
 
 const common = {
   /** The resource's id. Every path and name of the instance derives from it. */
@@ -145,11 +145,28 @@ export const realtimeSpecSchema = z.strictObject({
 /** A server that speaks the Pusher Channels protocol. */
 export type RealtimeSpec = z.infer<typeof realtimeSpecSchema>;
 
+export const edgeSpecSchema = z.strictObject({
+  kind: z.literal("edge"),
+  ...common,
+  /** The edge has no users: every client of its address may ask. */
+  users: z.tuple([]),
+  /** The port for HTTPS beside that of the exposure, which is for HTTP; null without HTTPS. */
+  httpsPort: z.nullable(z.int().check(z.minimum(1), z.maximum(65_535))),
+  /** The connections of all clients together. */
+  maxConnections: positive,
+  /** The connections of clients of one address, or of one IPv6 network. */
+  maxConnectionsPerAddress: positive,
+});
+
+/** The HTTP server in front of applications, which leads each request to the instance of its name. */
+export type EdgeSpec = z.infer<typeof edgeSpecSchema>;
+
 export const instanceSpecSchema = z.discriminatedUnion("kind", [
   cacheSpecSchema,
   postgresSpecSchema,
   mysqlSpecSchema,
   realtimeSpecSchema,
+  edgeSpecSchema,
 ]);
 
 export type InstanceSpec = z.infer<typeof instanceSpecSchema>;

@@ -26,6 +26,7 @@ export function testDriverContract(name: string, options: ContractOptions): void
     changes(options);
     sleeping(options);
     watching(options);
+    routing(options);
   });
 }
 
@@ -227,6 +228,52 @@ function watching({ driver, freePort, crash }: ContractOptions): void {
     end.abort();
     expect(states).toEqual(["running", "starting", "running", "removing", "absent"]);
   });
+}
+
+function routing({ driver, freePort }: ContractOptions): void {
+  test("leads names to instances, and keeps that while there is no edge", async () => {
+    const [port, edgePort] = [freePort(), freePort()];
+    const [{ realtime }, { haproxy }] = [specsOf(port), specsOf(edgePort)];
+    if (realtime === undefined || haproxy === undefined) throw new Error("there is a spec of every kind");
+    const route = {
+      id: "env-1",
+      names: ["a.localhost"],
+      instance: realtime.id,
+      settings: { timeoutSeconds: 5 },
+    };
+    await driver().ensureRoute(route);
+    expect(await driver().routes()).toEqual([route]);
+    await driver().ensure(realtime);
+    await driver().ensure(haproxy);
+    const direct = await through(port, "a.localhost");
+    expect(await through(edgePort, "a.localhost")).toBe(direct);
+    await driver().ensureRoute({ ...route, names: ["b.localhost"] });
+    expect(await through(edgePort, "b.localhost")).toBe(direct);
+    expect(await through(edgePort, "a.localhost")).not.toBe(direct);
+    await driver().removeRoute(route.id);
+    await driver().removeRoute(route.id);
+    expect(await driver().routes()).toEqual([]);
+    expect(await through(edgePort, "b.localhost")).not.toBe(direct);
+    await Promise.all([driver().remove(haproxy.id), driver().remove(realtime.id)]);
+  });
+
+  test("refuses a route that is malformed, and names the member", async () => {
+    const route = { id: "env-1", names: [], instance: null, settings: { timeoutSeconds: 5 } };
+    for (const name of ["A.localhost", "a b", "a_b.localhost", "a..b", "*.a", `${"a".repeat(64)}.b`, ""])
+      await expect(driver().ensureRoute({ ...route, names: [name] })).rejects.toThrow("names.0");
+    await expect(driver().ensureRoute({ ...route, settings: { timeoutSeconds: 0 } })).rejects.toThrow(
+      "settings.timeoutSeconds",
+    );
+    const many = Array.from({ length: 201 }, (_, index) => `a${index}.localhost`);
+    await expect(driver().ensureRoute({ ...route, names: many })).rejects.toThrow("names");
+    expect(await driver().routes()).toEqual([]);
+  });
+}
+
+/** The answer to a request for a name. */
+async function through(port: number, name: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/nowhere`, { headers: { host: name } });
+  return await response.text();
 }
 
 async function untilMeasured(driver: Driver, id: string): Promise<StorageReading> {

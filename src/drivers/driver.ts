@@ -1,4 +1,5 @@
 // The interface of a driver: instances as data, without a word on how they are run.
+import type { EdgeRoute } from "../contracts/edge-route.ts";
 import type { Figures, Offer, StorageReading } from "../contracts/host-answers.ts";
 import type { JournalRecord } from "../contracts/journal.ts";
 import type { ArchiveState, BackupInfo, RestorePlan, RestoreTarget, Retention } from "../contracts/keeper.ts";
@@ -130,6 +131,16 @@ export interface Driver {
    * @throws PublicError when nothing can be said of the target now; a target that cannot be restored is a result.
    */
   verify(archive: string, target: RestoreTarget, signal: AbortSignal): Promise<VerifiedRestore>;
+  /**
+   * Leads the names of a route at the edge to an instance; resolves when that is kept, and a running edge does so. A
+   * name that another route has moves to this route, and an instance that does not run is woken by a request.
+   * @throws PublicError when the driver cannot be reached or refuses the route; so do the following.
+   */
+  ensureRoute(route: EdgeRoute): Promise<void>;
+  /** Ends a route at the edge, which may be absent. */
+  removeRoute(id: string): Promise<void>;
+  /** All routes at the edge, as they are kept. */
+  routes(): Promise<EdgeRoute[]>;
   /**
    * Calls back with every instance's observation first, then with `synced`, then with every change as it happens. It may
    * repeat an observation. Reconnects by itself, and then begins anew, until the signal is aborted.

@@ -1,4 +1,5 @@
 // Specs for the tests of the contract that every driver keeps.
+import { EDGE_ID } from "../contracts/edge-id.ts";
 import { newId } from "../lib/ids.ts";
 import { sha256Hex } from "../lib/secrets.ts";
 import { nativeVerifier, scramVerifier } from "../lib/verifiers.ts";
@@ -63,6 +64,16 @@ export function specsOf(port: number): Record<string, InstanceSpec> {
       exposure,
       maxConnections: 100,
       applications: [],
+    },
+    haproxy: {
+      kind: "edge",
+      id: EDGE_ID,
+      engines: ["haproxy"],
+      users: [],
+      exposure,
+      httpsPort: null,
+      maxConnections: 200,
+      maxConnectionsPerAddress: 100,
     },
   };
 }

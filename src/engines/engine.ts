@@ -6,6 +6,7 @@ import type { Limits } from "../contracts/observation.ts";
 import { PublicError } from "../lib/errors.ts";
 import type { CounterName, GaugeName } from "../contracts/readings.ts";
 import type { Protocol } from "../contracts/gateway-link.ts";
+import type { EngineEdge } from "./edge.ts";
 import type { EngineBackup } from "./backup.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
 import type { EngineInspection } from "./inspection.ts";
@@ -249,6 +250,10 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    * The log line that says that the engine will not end because it cannot save; left out by an engine that always ends.
    */
   shutdownRefusedPattern?: RegExp;
+  /** How its table of routes is changed while it runs; left out by an engine that is no edge. */
+  edge?: EngineEdge<S>;
+  /** Whether it listens at a port that the kernel gives to root only; left out by an engine that never does. */
+  needsLowPort?(spec: S): boolean;
   /** How it is backed up and restored; left out by an engine whose data is not worth it. */
   backup?: EngineBackup<S>;
   /** The extensions that a customer can create; left out by an engine that has none. */

@@ -66,7 +66,9 @@ export interface ForeignProgram {
   names: string[];
   /** A program that must stand beside the server, whose file is then found through links. */
   companion?: string;
-  /** Matches the answer to `--version`; its group is the version. */
+  /** The option that has it say its version, for a program that does not know `--version`. */
+  versionOption?: string;
+  /** Matches the answer to `--version`, or to that option; its group is the version. */
   version: RegExp;
   /** Older versions lack what Pilvi relies on, such as access lists with hashed passwords, or get no fixes any more. */
   oldestVersion: string;

@@ -1,9 +1,10 @@
 // Asks a server program which engine it is, and of which version.
+import { basename } from "node:path";
 import { foreignEngines } from "../contracts/engine-names.ts";
 import type { ForeignEngine } from "../contracts/engine-names.ts";
 import { programOf } from "./registry.ts";
 
-/** The answer of a program to `--version`. */
+/** What a program says of itself. */
 export interface ProgramVersion {
   name: ForeignEngine;
   /** For example "8.0.1" or "18.4". */
@@ -12,13 +13,13 @@ export interface ProgramVersion {
 
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Runs the command with `--version` and nothing but `env`; undefined when it does not run or is no engine. */
+/** Asks the command for its version with nothing but `env`; undefined when it does not run or is no engine. */
 export async function askVersion(
   command: string[],
   env: Record<string, string>,
 ): Promise<ProgramVersion | undefined> {
   try {
-    const child = Bun.spawn([...command, "--version"], {
+    const child = Bun.spawn([...command, questionOf(command.at(-1) ?? "")], {
       env,
       cwd: "/",
       stdin: "ignore",
@@ -34,7 +35,13 @@ export async function askVersion(
   }
 }
 
-/** Reads the answer to `--version`. */
+/** The option that has a program say its version, by the name of its file. */
+function questionOf(path: string): string {
+  const named = foreignEngines.map(programOf).find(({ names }) => names.includes(basename(path)));
+  return named?.versionOption ?? "--version";
+}
+
+/** Reads the answer to that question. */
 export function parseVersion(answer: string): ProgramVersion | undefined {
   for (const name of foreignEngines) {
     const version = programOf(name).version.exec(answer)?.[1];

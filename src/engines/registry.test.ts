@@ -10,6 +10,7 @@ test("every name has an engine of that name, and every foreign one a program", (
     "Redis",
     "Postgres",
     "MariaDB",
+    "HAProxy",
   ]);
 });
 

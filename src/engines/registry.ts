@@ -3,6 +3,7 @@ import type { EngineName, ForeignEngine } from "../contracts/engine-names.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Engine } from "./engine.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
+import { haproxy } from "./haproxy/index.ts";
 import { mariadb } from "./mariadb/index.ts";
 import { postgres } from "./postgres/index.ts";
 import { realtime } from "./realtime/index.ts";
@@ -10,6 +11,7 @@ import { redis } from "./redis/index.ts";
 import { valkey } from "./valkey/index.ts";
 
 const engines: Record<ForeignEngine, { program: ForeignProgram }> & Record<EngineName, unknown> = {
+  haproxy,
   mariadb,
   postgres,
   realtime,

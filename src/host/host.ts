@@ -1,6 +1,7 @@
 // All instances of this machine: takes them up at the start, makes, removes and watches them.
 import { totalmem } from "node:os";
-import type { Figures, Offer } from "../contracts/host-answers.ts";
+import { EDGE_ID } from "../contracts/edge-id.ts";
+import type { Offer } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
 import { runnableEngines } from "../engines/index.ts";
@@ -11,10 +12,13 @@ import type { Log } from "../lib/log.ts";
 import { allotUid, canSwitchUsers } from "./os/accounts.ts";
 import { Addresses } from "./os/addresses.ts";
 import { newestOfEachMajor, offered, type HostSettings } from "./engine/context.ts";
+import { Edge } from "./edge/edge.ts";
 import { HostBackups } from "./backups/host-backups.ts";
 import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
+import { EngineReports } from "./instance/engine-reports.ts";
+import { edgeHostOf } from "./instance/edge-host.ts";
 import { Inspector } from "./instance/inspector.ts";
 import { dismissClients } from "./instance/dismissal.ts";
 import { Instance } from "./instance/instance.ts";
@@ -62,6 +66,8 @@ export class Host {
   readonly logs: EngineLogs;
   readonly measurements: Measurements;
   readonly backups: HostBackups;
+  readonly edge: Edge;
+  readonly reports = new EngineReports(this.#instances);
   readonly inspector = new Inspector(this.#instances, () => this.#gateway);
   readonly #listeners = new Set<Listener>();
   readonly #removed = new RecentRemovals();
@@ -90,9 +96,13 @@ export class Host {
       allotUid: (spec) => (canSwitchUsers() ? allotUid(spec, { has: (uid) => this.#isUidTaken(uid) }) : null),
       stop: async (id) => await this.#instances.get(id)?.close(),
       log,
-      runner: (parts) => new Runner(parts, this.journal.of(parts.id)),
+      runner: (parts) => {
+        const beforeStart: typeof parts.beforeStart = (context) => this.edge.beforeStart(context);
+        return new Runner({ ...parts, beforeStart }, this.journal.of(parts.id));
+      },
       onChange: (observation) => this.#changed(observation),
     };
+    this.edge = new Edge(edgeHostOf(this.#instances, settings, log));
     this.logs = new EngineLogs(settings.dataDir, this.#instances);
     this.measurements = new Measurements(settings.dataDir, log, {
       stored: () => measuredInstances(this.#instances.values()),
@@ -117,6 +127,7 @@ export class Host {
     );
     this.#startTimers();
     await this.#listenForGateway();
+    this.edge.start();
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     const started = forEachLimited(others, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     void Promise.all([adopted, started]).then(() => this.#warmUp());
@@ -146,7 +157,8 @@ export class Host {
   }
 
   async remove(id: string): Promise<void> {
-    this.#removed.note(id);
+    // The edge has one id for ever, and one owner.
+    if (id !== EDGE_ID) this.#removed.note(id);
     await dismissClients(this.#instances.get(id), this.#log);
     await Promise.all([this.#instance(id).remove(), this.backups.giveUp(id)]);
     this.#instances.delete(id);
@@ -157,20 +169,6 @@ export class Host {
     return (
       this.#instances.get(id)?.observe() ?? new Instance(id, { ...this.#deps, onChange: () => {} }).observe()
     );
-  }
-
-  /** @throws PublicError when the instance does not run or does not answer. */
-  async figures(id: string): Promise<Figures> {
-    const { engine, context } = this.#running(id);
-    return (await engine.figures?.(context)) ?? { whole: {}, parts: [] };
-  }
-
-  /** @throws PublicError when the instance does not run, does not answer, or reports nothing. */
-  async debug(id: string, part: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const { engine, context } = this.#running(id);
-    const reports = await engine.debug?.(context, part, signal);
-    if (reports === undefined) throw new PublicError(`The engine ${engine.name} reports nothing.`);
-    return reports;
   }
 
   /** The ports that no program listens on, at any address of instances. */
@@ -197,6 +195,7 @@ export class Host {
   /** Stops all engines cleanly. */
   async close(): Promise<void> {
     this.#stopTimers();
+    this.edge.stop();
     await this.#slots.stop();
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
     this.journal.close();
@@ -207,17 +206,12 @@ export class Host {
   /** Lets all engines run on. */
   release(): void {
     this.#stopTimers();
+    this.edge.stop();
     this.#gateway.close();
     this.#addresses.close();
     void this.#slots.stop();
     for (const instance of this.#instances.values()) instance.release();
     this.journal.close();
-  }
-
-  #running(id: string): Instance["running"] {
-    const instance = this.#instances.get(id);
-    if (instance === undefined) throw new PublicError(`${id} does not run.`);
-    return instance.running;
   }
 
   #instance(id: string): Instance {
@@ -281,6 +275,7 @@ export class Host {
     this.backups.changed(observation.id);
     this.journal.observed(observation);
     this.measurements.changed(observation.id, observation.state);
+    this.edge.changed(observation);
     for (const listener of this.#listeners) {
       try {
         listener(observation);

@@ -161,11 +161,11 @@ test("a realtime server is taken up by a host of another build, and restarted by
 test("a realtime server has figures while it runs", async () => {
   const host = await startHost();
   await host.ensure(specOf({}, {}));
-  const figures = await host.figures(ID);
+  const figures = await host.reports.figures(ID);
   expect(figures.whole).toMatchObject({ connections: 0 });
   expect(figures.parts.map(({ id }) => id)).toEqual(["wsa-0", "wsa-1"]);
   expect(figures.parts[0]?.figures).toMatchObject({ connections: 0, messagesReceived: 0, messagesSent: 0 });
-  await expect(host.figures("ws-none")).rejects.toThrow("does not run");
+  await expect(host.reports.figures("ws-none")).rejects.toThrow("does not run");
 });
 
 /** The sum of a counter over all readings of an instance or a part. */

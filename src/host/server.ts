@@ -2,7 +2,8 @@
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { WatchLine } from "../contracts/host-answers.ts";
-import { instanceSpecSchema } from "../contracts/instance-spec.ts";
+import { edgeRouteSchema } from "../contracts/edge-route.ts";
+import { instanceSpecSchema, safeIdSchema } from "../contracts/instance-spec.ts";
 import { backupIdSchema, restoreTargetSchema, retentionSchema } from "../contracts/keeper.ts";
 import { logQuerySchema } from "../contracts/logs.ts";
 import { cancelScopeSchema, statementsRequestSchema } from "../contracts/queries.ts";
@@ -73,6 +74,7 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
       ...questionRoutes(host),
       ...inspectionRoutes(host),
       ...backupRoutes(host),
+      ...edgeRoutes(host),
     },
     fetch: refuseOtherVersions("The host", (message) => log.error({ message }, "an order was refused")),
     error: (error) => {
@@ -91,7 +93,8 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
 function questionRoutes(host: Host) {
   return {
     [hostPath("/instances/:id/figures")]: {
-      GET: async (request: Bun.BunRequest<"/:id">) => Response.json(await host.figures(request.params.id)),
+      GET: async (request: Bun.BunRequest<"/:id">) =>
+        Response.json(await host.reports.figures(request.params.id)),
     },
     [hostPath("/instances/:id/logs")]: {
       POST: async (request: Bun.BunRequest<"/:id">) => {
@@ -102,7 +105,7 @@ function questionRoutes(host: Host) {
     [hostPath("/instances/:id/debug")]: {
       GET: async (request: Bun.BunRequest<"/:id">) => {
         const part = queryOf(request).get("part") ?? "";
-        return new Response(await host.debug(request.params.id, part, request.signal));
+        return new Response(await host.reports.debug(request.params.id, part, request.signal));
       },
     },
   };
@@ -193,6 +196,25 @@ function backupRoutes({ backups }: Host) {
       POST: async (request: Bun.BunRequest<"/:id">) => {
         const target = readAs(restoreTargetSchema, await request.json(), "The target of the restore");
         return Response.json(await backups.plan(request.params.id, target));
+      },
+    },
+  };
+}
+
+/** The routes of the edge. */
+function edgeRoutes({ edge }: Host) {
+  return {
+    [hostPath("/routes")]: { GET: () => Response.json(edge.routes()) },
+    [hostPath("/routes/:id")]: {
+      PUT: async (request: Bun.BunRequest<"/:id">) => {
+        const route = readAs(edgeRouteSchema, await request.json(), "The route");
+        if (route.id !== request.params.id) throw new PublicError("The route has another id than its path.");
+        await edge.ensure(route);
+        return new Response(null, { status: 204 });
+      },
+      DELETE: async (request: Bun.BunRequest<"/:id">) => {
+        await edge.remove(readAs(safeIdSchema, request.params.id, "The id of the route"));
+        return new Response(null, { status: 204 });
       },
     },
   };

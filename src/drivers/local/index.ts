@@ -20,6 +20,7 @@ import { PublicError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Driver, WatchEvents } from "../driver.ts";
 import { backups } from "./backups.ts";
+import { edgeRoutes } from "./edge.ts";
 import { inspections } from "./inspection.ts";
 import { readLines } from "../../contracts/lines.ts";
 
@@ -95,6 +96,7 @@ export function localDriver(
       askFor(logSliceSchema, "POST", `/instances/${id}/logs`, { body: JSON.stringify(query), signal }),
     ...inspections({ ask, askFor }),
     ...backups({ ask, askFor }),
+    ...edgeRoutes({ ask, askFor }),
     storage: (cursor) => askAfter(storageReadingSchema, "/storage", cursor),
     readings: (cursor) => askAfter(readingsAnswerSchema, "/readings", cursor),
     freePorts: (ports, signal) =>

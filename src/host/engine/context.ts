@@ -25,6 +25,8 @@ export interface HostSettings extends EngineSources {
   bind: string;
   /** The certificate of public instances that speak TLS. */
   certificate: Certificate | null;
+  /** The certificate of the edge, which has one even where the settings name none; left out where there is none. */
+  edgeCertificate?: Certificate | null;
   /** The number of data directories of each database engine in the warm pool. */
   warmSlots: number;
   /** How the kernel enforces the limits of instances; null where it cannot. */
@@ -103,11 +105,17 @@ export async function contextOf(
     limits: enforced(settings, spec, engine),
     account: accountOf(manifest),
     address: addressOf(settings, spec),
-    certificate: spec.exposure.scope === "public" && through === "engine" ? settings.certificate : null,
+    certificate: certificateOf(settings, spec),
     adminPassword: manifest.adminPassword,
     allowPrivateWebhooks: settings.allowPrivateWebhooks,
     logReader: canSwitchUsers() ? KEEPER_ACCOUNT : null,
   };
+}
+
+function certificateOf(settings: HostSettings, spec: InstanceSpec): Certificate | null {
+  if (spec.kind === "edge") return settings.edgeCertificate ?? null;
+  const isShown = spec.exposure.scope === "public" && spec.exposure.through === "engine";
+  return isShown ? settings.certificate : null;
 }
 
 /** The address at which clients reach an instance. */

@@ -9,6 +9,7 @@ import { openLog } from "../os/engine-log.ts";
 import { exitOf } from "../os/exit-watch.ts";
 import type { InstanceFolder } from "../os/layout.ts";
 import { engineAmong, holdersOf, isLocked, killHolders, takeLock } from "../os/locks.ts";
+import { lowPortPrefix } from "../os/low-port.ts";
 import { processLimitPrefix } from "../os/process-limit.ts";
 import { freeSharedMemory } from "../os/shared-memory.ts";
 import { signalProcess } from "../os/signals.ts";
@@ -37,14 +38,13 @@ export async function startEngine(
   const { name, version } = context.installed;
   const log = openLog(folder.log, `${name} ${version} starts`);
   try {
-    const command = [...commandOf(context.installed), ...engine.args(context)];
+    const { command, ...rights } = launchOf(engine, context);
     const child = Bun.spawn([...processLimitPrefix(context.limits), ...command], {
       cwd: folder.data,
-      env: { ...context.installed.env, ...engine.env?.(context), TZ: "UTC" },
       detached: true,
       // The lock follows the three standard descriptors, and must keep its number.
       stdio: ["ignore", log.fd, log.fd, lockFd],
-      ...ownUser(context.account),
+      ...rights,
     });
     child.unref();
     setOomScore(child.pid, oomScoreOf(engine, context));
@@ -60,6 +60,15 @@ export async function startEngine(
     closeSync(lockFd);
     closeSync(log.fd);
   }
+}
+
+/** The command of the engine, its environment and its user. */
+function launchOf(engine: Engine, context: EngineContext<InstanceSpec>) {
+  const { account, installed, spec } = context;
+  const command = [...commandOf(installed), ...engine.args(context)];
+  const env = { ...installed.env, ...engine.env?.(context), TZ: "UTC" };
+  if (account === null || engine.needsLowPort?.(spec) !== true) return { command, env, ...ownUser(account) };
+  return { command: [...lowPortPrefix(account, env), ...command], env: {} };
 }
 
 /** The score that the kernel adds to the size of the engine's first process. */

@@ -10,11 +10,10 @@ import { failpoint } from "../../lib/failpoint.ts";
 import { setOomScore } from "../../lib/oom-score.ts";
 import { socketGroupOf } from "../os/accounts.ts";
 import { ensureFirstData } from "../provisioning/data-directory.ts";
-import type { OriginSource } from "../provisioning/origin.ts";
 import { emptyForRebuild, isRebuildDue } from "../provisioning/rebuild.ts";
 import { confine, dissolve, limit, oomKills } from "../os/cgroup.ts";
 import { applyTo } from "./applied-files.ts";
-import { contextOf, engineOfProcess, isConfigWritten, writeConfig, type HostSettings } from "./context.ts";
+import { contextOf, engineOfProcess, isConfigWritten, writeConfig } from "./context.ts";
 import {
   endEngine,
   findEngine,
@@ -24,33 +23,16 @@ import {
   stopEngine,
   type EngineProcess,
 } from "./engine-process.ts";
-import { ensureEngineFolders, type InstanceFolder } from "../os/layout.ts";
+import { ensureEngineFolders } from "../os/layout.ts";
 import { holdersOf } from "../os/locks.ts";
 import { lineAppears, readTail } from "./log-follower.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { untilReady } from "./readiness.ts";
 import { cannotSave } from "./saving.ts";
 import { UnsavedDataError } from "./failure-handler.ts";
-import type { WarmPool } from "../provisioning/warm-pool.ts";
+import type { Runnable, RunnerParts } from "./runner-parts.ts";
 
-/** An engine with all that it runs with. */
-export interface Runnable {
-  engine: Engine;
-  context: EngineContext<InstanceSpec>;
-}
-
-/** The parts that a runner works with. */
-export interface RunnerParts {
-  id: string;
-  settings: HostSettings;
-  slots: WarmPool;
-  origin: OriginSource;
-  folder: InstanceFolder;
-  /** Aborted when the engine is to be stopped or let go, so that no wait for a start may go on. */
-  leaving: AbortSignal;
-  /** Called when an engine has ended although the host did not stop it. */
-  onEnded(ended: EngineProcess): void;
-}
+export type { Runnable, RunnerParts } from "./runner-parts.ts";
 
 /** The engine's runner, as the rest of the host sees it. */
 export type EngineRunner = Pick<Runner, keyof Runner>;
@@ -130,6 +112,7 @@ export class Runner {
       await failpoint("host.ensure.config");
     }
     engine.beforeStart?.(context);
+    this.#parts.beforeStart?.(context);
     const started = await startEngine(engine, context, folder);
     this.#prepared = context;
     this.#journal.started(started);

@@ -54,6 +54,16 @@ export function addressSocket(dataDir: string): string {
   return join(dataDir, "run", "addresses.sock");
 }
 
+/** The socket on which the edge asks the host for instances that do not run. */
+export function edgeSocket(dataDir: string): string {
+  return join(dataDir, "run", "edge.sock");
+}
+
+/** The folder of the edge's routes, a file each. */
+export function routesDir(dataDir: string): string {
+  return join(dataDir, "routes");
+}
+
 /** The socket on which the keeper takes requests of the host. */
 export function keeperSocket(dataDir: string): string {
   return join(dataDir, "run", "keeper.sock");

@@ -39,6 +39,9 @@ export async function hostCommand(config: Config): Promise<number> {
       get certificate() {
         return certificates.configured;
       },
+      get edgeCertificate() {
+        return certificates.shown;
+      },
       warmSlots: config.warmSlots,
       cgroups: findCgroups(),
       allowPrivateWebhooks: config.allowPrivateWebhooks,

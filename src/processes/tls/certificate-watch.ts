@@ -56,7 +56,15 @@ export class CertificateWatch {
 
   /** The default certificate of the settings, as it was read last; null when the settings name no certificate. */
   get configured(): Certificate | null {
-    const pair = defaultPair(this.#config);
+    return this.#takenOf(defaultPair(this.#config));
+  }
+
+  /** That of the settings, or else the certificate of Pilvi's own authority; null before either exists. */
+  get shown(): Certificate | null {
+    return this.#takenOf(defaultPair(this.#config) ?? ownPair(this.#config));
+  }
+
+  #takenOf(pair: PairFiles | null): Certificate | null {
     const taken = pair === null ? null : this.#known.get(pair.certFile)?.certificate;
     // The contracts with engines have no names of certificates.
     return taken === null || taken === undefined ? null : { cert: taken.cert, key: taken.key };

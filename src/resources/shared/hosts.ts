@@ -62,6 +62,9 @@ function unserved(id: string, like: ServedHost): ServedHost {
     readings: refuse,
     freePorts: refuse,
     journal: refuse,
+    ensureRoute: refuse,
+    removeRoute: refuse,
+    routes: refuse,
     watch: () => {},
   };
   return servedHost({ ...like, id, driver }, new WatchedStates());

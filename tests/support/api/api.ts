@@ -172,6 +172,9 @@ function offeringDriver(offer: Offer): Driver {
     readings: notUsed,
     freePorts: async (ports) => ports,
     journal: notUsed,
+    ensureRoute: notUsed,
+    removeRoute: notUsed,
+    routes: notUsed,
     watch: notUsed,
   };
 }

@@ -55,7 +55,12 @@ export class LoneEngine<S extends InstanceSpec> {
   #process: EngineProcess | null = null;
 
   /** Makes the folders; nothing runs yet. */
-  constructor(engine: Engine<S>, installed: InstalledEngine, spec: S) {
+  constructor(
+    engine: Engine<S>,
+    installed: InstalledEngine,
+    spec: S,
+    overrides: Partial<EngineContext<S>> = {},
+  ) {
     this.#engine = engine;
     mkdirSync(join(this.#root, "instances"), { mode: 0o711 });
     this.folder = instanceFolder(this.#root, spec.id);
@@ -73,11 +78,22 @@ export class LoneEngine<S extends InstanceSpec> {
       adminPassword: "a".repeat(40),
       allowPrivateWebhooks: false,
       logReader: null,
+      ...overrides,
     };
   }
 
+  /** The data directory of the host that would run it. */
+  get dataDir(): string {
+    return this.#root;
+  }
+
+  /** The process of the engine; null while it does not run. */
+  get pid(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
   /** Starts the engine on its data, made first where there is none, and applies the spec. */
-  async start(): Promise<void> {
+  async start(beforeStart: () => void = () => {}): Promise<void> {
     // The types of an engine and its spec fit together; a table of engines cannot say so.
     const [engine, context] = [this.#engine, this.context] as unknown as [
       Engine,
@@ -87,6 +103,7 @@ export class LoneEngine<S extends InstanceSpec> {
     engine.prepare?.(context);
     writeConfig(engine, context);
     engine.beforeStart?.(context);
+    beforeStart();
     this.#process = await startEngine(engine, context, this.folder);
     const never = new AbortController().signal;
     const readiness = await untilReady(engine, context, this.folder, this.#process, never);

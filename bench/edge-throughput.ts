@@ -1,0 +1,160 @@
+// Measures the throughput of the edge, with one name and with 5,000, beside HAProxy configured by hand in front of the
+// very same application. All of them share the processors with the load.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LoneEdge } from "../tests/support/engines/lone-edge.ts";
+import { installedEngine } from "../tests/support/engines/lone-engine.ts";
+import { freePort } from "../tests/support/pilvi/ports.ts";
+import { commandOf } from "../src/engines/installed.ts";
+import { CannotMeasure, runWithoutPilvi, type Endings } from "./support/bench.ts";
+import { countOption } from "./support/options.ts";
+import { findPeer, type Program } from "./support/peers.ts";
+import {
+  perSecond,
+  printColumns,
+  printFloor,
+  printRow,
+  printTarget,
+  times,
+  milliseconds,
+} from "./support/report.ts";
+import { median } from "./support/statistics.ts";
+
+const ROUNDS = countOption(9);
+const NAMES = 5_000;
+const NAMES_OF_ROUTE = 100;
+const CLIENTS = 32;
+const SECONDS = 2;
+const NAME = "a.localhost";
+/** Of the requests per second of HAProxy by hand, and of the edge with one name. */
+const TARGETS = { ofHaproxy: 0.95, ofOneName: 0.95 };
+
+/** A way to the application, with what each round measured. */
+interface Side {
+  label: string;
+  port: number;
+  rates: number[];
+  p99s: number[];
+}
+
+await runWithoutPilvi(
+  `edge-throughput: requests a second, ${CLIENTS} clients, medians of ${ROUNDS} rounds, every side once in each`,
+  async (bench) => {
+    const wrk = await findPeer("wrk");
+    const application = await startApplication(bench);
+    const direct = side("the application itself", application);
+    const byHand = side("HAProxy by hand", await startByHand(bench, application));
+    const one = side("the edge with one name", await startEdge(bench, application, 1));
+    const many = side(`the edge with ${NAMES} names`, await startEdge(bench, application, NAMES));
+    const sides = [direct, byHand, one, many];
+    for (let round = -1; round < ROUNDS; round += 1) {
+      for (const each of sides) await measure(wrk, each, round >= 0);
+    }
+    printColumns("rate", "of direct", "p99");
+    for (const each of sides) printSide(each, direct);
+    printFloor("the edge beside HAProxy by hand", ratio(one, byHand), TARGETS.ofHaproxy, times);
+    printFloor(`${NAMES} names beside one`, ratio(many, one), TARGETS.ofOneName, times);
+    printTarget("p99 beside HAProxy by hand", median(one.p99s) / median(byHand.p99s), 1.05, times);
+  },
+);
+
+function ratio(reached: Side, beside: Side): number {
+  return median(reached.rates) / median(beside.rates);
+}
+
+function side(label: string, port: number): Side {
+  return { label, port, rates: [], p99s: [] };
+}
+
+/** Another process, so that the load and the application do not share a thread. */
+async function startApplication({ atEnd }: Endings): Promise<number> {
+  const port = freePort();
+  const code = `Bun.serve({ hostname: "127.0.0.1", port: ${port}, fetch: () => new Response("hello") })`;
+  const child = Bun.spawn([process.execPath, "-e", code], { stdio: ["ignore", "ignore", "inherit"] });
+  atEnd(async () => {
+    child.kill();
+    await child.exited;
+  });
+  await untilAnswered(port);
+  return port;
+}
+
+/** The configuration that a person would write for one application. */
+async function startByHand({ atEnd }: Endings, application: number): Promise<number> {
+  const port = freePort();
+  const folder = mkdtempSync(join(tmpdir(), "pilvi-edge-bench-"));
+  const file = join(folder, "haproxy.cfg");
+  writeFileSync(
+    file,
+    `global
+  maxconn 4000
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  option forwardfor
+frontend web
+  bind 127.0.0.1:${port}
+  use_backend application if { hdr(host) -i ${NAME} }
+backend application
+  server one 127.0.0.1:${application}
+`,
+  );
+  const installed = await installedEngine("haproxy");
+  const child = Bun.spawn([...commandOf(installed), "-db", "-f", file], {
+    env: installed.env,
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  atEnd(async () => {
+    child.kill();
+    await child.exited;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await untilAnswered(port);
+  return port;
+}
+
+async function startEdge({ atEnd }: Endings, application: number, names: number): Promise<number> {
+  const edge = await LoneEdge.start();
+  atEnd(() => edge.close());
+  edge.add("a", "running", application);
+  await edge.route("a", [NAME]);
+  for (let first = 1; first < names; first += NAMES_OF_ROUTE) {
+    const others = Array.from({ length: NAMES_OF_ROUTE }, (_, index) => `n${first + index}.localhost`);
+    await edge.route(`r${first}`, others, "a");
+  }
+  return edge.port;
+}
+
+async function measure(wrk: Program, { port, rates, p99s }: Side, isCounted: boolean): Promise<void> {
+  const url = `http://127.0.0.1:${port}/`;
+  const options = ["-t1", `-c${CLIENTS}`, `-d${SECONDS}s`, "--latency", "-H", `Host: ${NAME}`, url];
+  const child = Bun.spawn([...(wrk.loader ?? []), wrk.path, ...options], {
+    env: wrk.env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const text = await child.stdout.text();
+  if (/Non-2xx|Socket errors/.test(text)) throw new CannotMeasure(`requests failed: ${text}`);
+  const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
+  const [, p99, unit = "ms"] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
+  if (!isCounted) return;
+  rates.push(rate);
+  p99s.push(Number(p99) * ({ us: 0.001, ms: 1, s: 1_000 }[unit] ?? 1));
+}
+
+async function untilAnswered(port: number): Promise<void> {
+  const giveUpAt = performance.now() + 10_000;
+  while (performance.now() < giveUpAt) {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { host: NAME } }).catch(() => null);
+    if (answer?.ok === true) return;
+    await Bun.sleep(5);
+  }
+  throw new CannotMeasure(`nothing answers at port ${port}`);
+}
+
+function printSide({ label, rates, p99s }: Side, direct: Side): void {
+  const share = median(rates) / median(direct.rates);
+  printRow(label, perSecond(median(rates)), times(share), milliseconds(median(p99s)));
+}

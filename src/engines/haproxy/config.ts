@@ -1,0 +1,202 @@
+// HAProxy's configuration. Nothing in it changes with the routes: those stand in maps, which change while it runs.
+import { isIPv6 } from "node:net";
+import type { EdgeSpec } from "../../contracts/instance-spec.ts";
+import { PublicError } from "../../lib/errors.ts";
+import type { Certificate, EngineContext } from "../engine.ts";
+import { luaScript } from "./lua.ts";
+import { FAILURE_STATUSES, pageFile, pageFiles } from "./pages.ts";
+
+export const CONFIG_FILE = "haproxy.cfg";
+export const CERTIFICATE_FILE = "edge.pem";
+export const SOCKET_NAME = "admin.sock";
+
+/** Paths are relative to the data folder that HAProxy runs in, since the path of a socket must be short. */
+const [CONF, RUN] = ["../conf", "../run"];
+/** The host's socket lies beside all instances. */
+const WAKE_SOCKET = "../../../run/edge.sock";
+
+/** The path of a file of the configuration folder, as HAProxy knows it. */
+export function confPath(name: string): string {
+  return `${CONF}/${name}`;
+}
+
+/** The map from names to routes, and the map from routes to where they lead: `PORT:TIMEOUT in milliseconds`. */
+export const MAPS = { names: "names.map", targets: "targets.map" } as const;
+
+/** Headers with which applications judge who asks, and which clients must not set. */
+const REPLACED_HEADERS = ["forwarded", "proxy", "x-rewrite-url"];
+const REPLACED_PREFIXES = ["x-forwarded-", "x-original-"];
+
+const COMPRESSED = [
+  "text/html",
+  "text/plain",
+  "text/css",
+  "text/javascript",
+  "text/xml",
+  "application/javascript",
+  "application/json",
+  "application/manifest+json",
+  "application/xml",
+  "image/svg+xml",
+];
+
+/** The most requests of one route at a time, as a part of all connections, so that one application leaves room. */
+const SHARE_OF_ROUTE = 0.5;
+
+/** @throws PublicError when HTTPS has no certificate. */
+export function configFiles(context: EngineContext<EdgeSpec>): Record<string, string> {
+  const { certificate, spec } = context;
+  if (spec.httpsPort !== null && certificate === null)
+    throw new PublicError("The edge has no certificate for HTTPS.");
+  const sections = [globalSection(context), defaults(), frontend(context), ...backends()];
+  return {
+    [CONFIG_FILE]: `${sections.map((lines) => lines.join("\n  ")).join("\n\n")}\n`,
+    "edge.lua": luaScript(WAKE_SOCKET),
+    ...pageFiles(),
+    ...(spec.httpsPort !== null && certificate !== null && { [CERTIFICATE_FILE]: pemOf(certificate) }),
+  };
+}
+
+/** Certificate and key, as HAProxy reads them. */
+export function pemOf({ cert, key }: Certificate): string {
+  return `${cert.trim()}\n${key.trim()}\n`;
+}
+
+function globalSection({ spec }: EngineContext<EdgeSpec>): string[] {
+  return [
+    "global",
+    "log stdout format raw daemon notice",
+    `lua-load ${confPath("edge.lua")}`,
+    `stats socket unix@${RUN}/${SOCKET_NAME} mode 600 level admin`,
+    "stats timeout 30s",
+    `maxconn ${spec.maxConnections}`,
+    "tune.h2.max-concurrent-streams 100",
+    "ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets",
+  ];
+}
+
+function defaults(): string[] {
+  const type = 'content-type "text/html; charset=utf-8"';
+  return [
+    "defaults",
+    "mode http",
+    "option dontlognull",
+    // A client that leaves while it is held frees its place. HAProxy looks for that from the first bytes on.
+    "option abortonclose",
+    // PHP and others take `x_forwarded_for` for `x-forwarded-for`, so names with such characters are left out.
+    "option http-restrict-req-hdr-names delete",
+    "timeout connect 2s",
+    "timeout client 60s",
+    "timeout client-fin 10s",
+    "timeout server 60s",
+    "timeout server-fin 10s",
+    "timeout tunnel 1h",
+    // The headers of a request must be there by then, and the next request of a connection must begin by then.
+    "timeout http-request 10s",
+    "timeout http-keep-alive 30s",
+    "timeout queue 5s",
+    // One attempt a second at a port that is refused: until the host has noticed a crash, or the application is back.
+    "retries 10",
+    "compression algo gzip",
+    `compression type ${COMPRESSED.join(" ")}`,
+    ...FAILURE_STATUSES.map(
+      (status) =>
+        `http-error status ${status} ${type} lf-file ${confPath(pageFile(status))} hdr cache-control no-store`,
+    ),
+  ];
+}
+
+function frontend({ spec, address }: EngineContext<EdgeSpec>): string[] {
+  const at = (port: number) => `${isIPv6(address) ? `[${address}]` : address}:${port}`;
+  const { exposure, httpsPort } = spec;
+  if (exposure.port === null) throw new PublicError("The edge has no port to listen at.");
+  return [
+    "frontend clients",
+    `bind ${at(exposure.port)}`,
+    ...(httpsPort === null
+      ? []
+      : [`bind ${at(httpsPort)} ssl crt ${confPath(CERTIFICATE_FILE)} alpn h2,http/1.1`]),
+    `maxconn ${spec.maxConnections}`,
+    // Clients of IPv6 have whole networks of addresses.
+    "tcp-request connection track-sc0 src,ipmask(32,64) table addresses",
+    `tcp-request connection reject if { sc0_conn_cur gt ${spec.maxConnectionsPerAddress} }`,
+    "unique-id-format %[uuid()]",
+    "http-after-response set-header X-Request-Id %[unique-id]",
+    // A name may come with a port, and with the dot of a whole name.
+    "http-request set-var(txn.host) req.hdr(host),field(1,:),lower,rtrim(.)",
+    `http-request set-var(txn.route) var(txn.host),map_str(${confPath(MAPS.names)})`,
+    `http-request set-var(txn.target) var(txn.route),map_str(${confPath(MAPS.targets)})`,
+    `http-request return ${page(404)} unless { var(txn.target) -m found }`,
+    "http-request track-sc1 var(txn.route) table routes",
+    `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
+    ...forwardedHeaders(),
+    "http-request set-var(txn.port) var(txn.target),field(1,:)",
+    "http-request set-dst-port var(txn.port)",
+    "use_backend sleeping if { var(txn.port) -m str 0 }",
+    "use_backend repeatable if METH_GET or { method HEAD OPTIONS }",
+    "default_backend unrepeatable",
+  ];
+}
+
+function requestsOfRoute({ maxConnections }: EdgeSpec): number {
+  return Math.max(1, Math.floor(maxConnections * SHARE_OF_ROUTE));
+}
+
+function page(status: number): string {
+  const type = 'content-type "text/html; charset=utf-8"';
+  return `status ${status} ${type} lf-file ${confPath(pageFile(status))} hdr cache-control no-store`;
+}
+
+function forwardedHeaders(): string[] {
+  return [
+    ...REPLACED_PREFIXES.map((prefix) => `http-request del-header ${prefix} -m beg`),
+    ...REPLACED_HEADERS.map((name) => `http-request del-header ${name}`),
+    "http-request set-header X-Forwarded-For %[src]",
+    "http-request set-header X-Real-Ip %[src]",
+    "http-request set-header X-Forwarded-Proto http unless { ssl_fc }",
+    "http-request set-header X-Forwarded-Proto https if { ssl_fc }",
+    "http-request set-header X-Forwarded-Host %[req.hdr(host)]",
+    "http-request set-header X-Forwarded-Port %[dst_port]",
+    "http-request set-header X-Request-Id %[unique-id]",
+  ];
+}
+
+/** A client may have closed its own side only, which is no reason to give up a request that an application has. */
+const ANSWERED_ANYWAY = ["no option abortonclose"];
+
+/**
+ * An application may close a connection that it has kept, just when a request is on its way there. A GET is then sent
+ * again. Another request might take effect twice, so it gets a connection of its own.
+ */
+function backends(): string[][] {
+  const timeout = "http-request set-timeout server var(txn.target),field(2,:)";
+  return [
+    [
+      "backend repeatable",
+      timeout,
+      ...ANSWERED_ANYWAY,
+      "http-reuse always",
+      "retry-on conn-failure empty-response",
+      "server application 127.0.0.1",
+    ],
+    [
+      "backend unrepeatable",
+      timeout,
+      "option http-server-close",
+      "http-reuse never",
+      "server application 127.0.0.1",
+    ],
+    [
+      "backend sleeping",
+      timeout,
+      "option http-server-close",
+      "http-reuse never",
+      "http-request lua.wake",
+      `http-request return ${page(503)} hdr retry-after 2 if { var(txn.refusal) -m found }`,
+      "http-request set-dst-port var(txn.port)",
+      "server application 127.0.0.1",
+    ],
+    ["backend addresses", "stick-table type ipv6 size 200k expire 1m store conn_cur"],
+    ["backend routes", "stick-table type string len 64 size 100k expire 1m store conn_cur"],
+  ];
+}

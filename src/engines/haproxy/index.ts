@@ -1,0 +1,88 @@
+// How the host runs HAProxy, the edge in front of applications.
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { EdgeSpec } from "../../contracts/instance-spec.ts";
+import type { Limits } from "../../contracts/observation.ts";
+import { OWN_OOM_SCORE } from "../../lib/oom-score.ts";
+import { openFileLimit } from "../../lib/open-files.ts";
+import type { Engine } from "../engine.ts";
+import type { ForeignProgram } from "../foreign-program.ts";
+import { plainLine } from "../log-line.ts";
+import { grantedMemory } from "../memory.ts";
+import { CERTIFICATE_FILE, CONFIG_FILE, configFiles, MAPS, SOCKET_NAME } from "./config.ts";
+import { program } from "./program.ts";
+import { READY_LINE } from "./ready-line.ts";
+import { changeTable, isReady, mapFile, readTable, showCertificate, textsOf } from "./runtime.ts";
+
+/** HAProxy with its maps, and the tables that it counts clients and routes in. */
+const OWN_MEMORY_BYTES = 256 * 1024 ** 2;
+/** A client's connection and that to the application: two buffers of 16 kB each, and TLS. */
+const CONNECTION_BYTES = 128 * 1024;
+/** Each client needs a file for itself and for its application, and may need a third for a wake. */
+const FILES_OF_CONNECTION = 3;
+const OWN_OPEN_FILES = 128;
+
+export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
+  name: "haproxy",
+  kind: "edge",
+  protocol: null,
+  program,
+  // It keeps no data, so any version can follow any other.
+  majorOf: () => "any",
+  limits,
+  files: (context) => configFiles({ ...context, spec: granted(context.spec, context.limits) }),
+  appliedFiles: [CERTIFICATE_FILE],
+  // The whole path, by which a person sees in a list of processes whose this is.
+  args: ({ paths }) => ["-db", "-f", join(paths.confDir, CONFIG_FILE)],
+  socketName: () => SOCKET_NAME,
+  sharesPort: true,
+  readyLine: new RegExp(`^${READY_LINE}$`, "m"),
+  readLogLine: plainLine,
+  apply: async (context) => {
+    if (context.spec.httpsPort !== null && context.certificate !== null)
+      await showCertificate(context, context.certificate);
+    return [];
+  },
+  isReady,
+  edge: {
+    files: (table) => ({ [MAPS.names]: mapFile(table.names), [MAPS.targets]: mapFile(textsOf(table)) }),
+    read: readTable,
+    change: changeTable,
+    show: showCertificate,
+  },
+  needsLowPort: ({ exposure, httpsPort }) =>
+    [exposure.port, httpsPort].some((port) => port !== null && port < FIRST_FREE_PORT),
+  oomScore: () => OWN_OOM_SCORE,
+  stopSignal: "SIGTERM",
+  stopTimeoutMs: 10_000,
+  explain,
+};
+
+/** The kernel gives lower ports to root, and to processes with the capability for them. */
+const FIRST_FREE_PORT = 1_024;
+
+function limits({ maxConnections }: EdgeSpec, machineBytes: number): Limits {
+  const possible = Math.floor((openFileLimit() - OWN_OPEN_FILES) / FILES_OF_CONNECTION);
+  const connections = Math.max(1, Math.min(maxConnections, possible));
+  return {
+    memoryBytes: grantedMemory(OWN_MEMORY_BYTES + connections * CONNECTION_BYTES, machineBytes),
+    maxConnections: connections,
+    maxProcesses: availableParallelism() + 16,
+    enforcedBy: "engine",
+  };
+}
+
+/** HAProxy refuses to start with more connections than it may open files for. */
+function granted(spec: EdgeSpec, { maxConnections = spec.maxConnections }: Limits): EdgeSpec {
+  return { ...spec, maxConnections };
+}
+
+function explain(logTail: string): string {
+  const taken = /\(Address already in use\) for \[\S*?:(\d+)\]/.exec(logTail);
+  if (taken !== null) return `Port ${taken[1]} is in use by another program on this machine.`;
+  const denied = /\(Permission denied\) for \[\S*?:(\d+)\]/.exec(logTail);
+  if (denied !== null)
+    return `Port ${denied[1]} may be used by root only, and Pilvi was not started by root.`;
+  if (logTail.includes("No space left on device")) return "The disk of the host is full.";
+  return "The edge ended before it was ready; its log on the host says why.";
+}

@@ -1,0 +1,54 @@
+// The edge's Lua: says when it is ready, and asks the host for the port of an instance that does not run.
+import { EDGE_WAKE_VERSION } from "../../contracts/edge-wake.ts";
+import { READY_LINE } from "./ready-line.ts";
+
+/** How long a request waits for its instance, in seconds; the host gives up before. */
+export const WAKE_SECONDS = 65;
+
+/** The pause between attempts to reach a host that is being started anew, in milliseconds. */
+const HOST_RETRY_MS = 50;
+
+/**
+ * The action `lua.wake` sets `txn.port`, or `txn.refusal` when there is none. While no host answers it tries again: an
+ * instance that sleeps cannot be had without a host, and a killed host is back within a second.
+ * @param socket the path of the host's socket, from the folder that the edge runs in.
+ */
+export function luaScript(socket: string): string {
+  return `core.register_task(function()
+  io.stdout:write("${READY_LINE}\\n")
+  io.stdout:flush()
+end)
+
+local function ask(route)
+  local host = core.tcp()
+  host:settimeout(${WAKE_SECONDS})
+  local line = nil
+  if host:connect("unix@${socket}") then
+    if host:send("${EDGE_WAKE_VERSION} " .. route .. "\\n") then
+      line = host:receive("*l")
+    end
+  end
+  host:close()
+  return line
+end
+
+core.register_action("wake", { "http-req" }, function(txn)
+  local route = txn:get_var("txn.route")
+  local give_up_at = core.now().sec + ${WAKE_SECONDS}
+  while core.now().sec < give_up_at do
+    local line = ask(route)
+    if line ~= nil and line ~= "" then
+      local port = tonumber(line)
+      if port ~= nil and port > 0 then
+        txn:set_var("txn.port", port)
+      else
+        txn:set_var("txn.refusal", line)
+      end
+      return
+    end
+    core.msleep(${HOST_RETRY_MS})
+  end
+  txn:set_var("txn.refusal", "late")
+end, 0)
+`;
+}

@@ -1,0 +1,221 @@
+// The edge of this host: keeps the routes, and brings the engine that runs as the edge to them.
+import { EDGE_ID } from "../../contracts/edge-id.ts";
+import type { EdgeRoute } from "../../contracts/edge-route.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { Certificate, EngineContext } from "../../engines/engine.ts";
+import type { EdgeTable, EngineEdge } from "../../engines/edge.ts";
+import { engineNamed } from "../../engines/index.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import type { Log } from "../../lib/log.ts";
+import { writeFile } from "../engine/context.ts";
+import type { Runnable } from "../engine/runner.ts";
+import { edgeSocket } from "../os/layout.ts";
+import { RouteFiles } from "./route-files.ts";
+import { MAX_ROUTES, Routes } from "./routes.ts";
+import { WakeQueue, type EdgeInstance } from "./wake-queue.ts";
+import { WakeSocket } from "./wake-socket.ts";
+
+/** How soon an edge that did not take its routes is tried again. */
+const RETRY_MS = 200;
+/** How often a renewed certificate is looked for. */
+const CERTIFICATE_INTERVAL_MS = 1_000;
+
+/** The rest of the host, as the edge needs it. */
+export interface EdgeHost {
+  dataDir: string;
+  /** The certificate that clients are shown now. */
+  certificate(): Certificate | null;
+  /** An instance; null when there is none of that id. */
+  find(id: string): EdgeInstance | null;
+  /** The edge's engine while it runs. */
+  running(): Runnable | null;
+  /** The user of the edge's engine; null before it has one. */
+  uid(): number | null;
+  log: Log;
+}
+
+export class Edge {
+  readonly #host: EdgeHost;
+  readonly #files: RouteFiles;
+  readonly #routes = new Routes();
+  readonly #queue: WakeQueue;
+  readonly #wakes: WakeSocket;
+  /** What the running edge has; null while that is not known. */
+  #known: EdgeTable | null = null;
+  /** The certificate that the running edge shows; null while that is not known. */
+  #shown: Certificate | null = null;
+  #sync: Promise<void> | null = null;
+  #isStale = false;
+  #retry: ReturnType<typeof setTimeout> | null = null;
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor(host: EdgeHost) {
+    this.#host = host;
+    this.#files = new RouteFiles(host.dataDir, host.log);
+    this.#queue = new WakeQueue({ routes: this.#routes, find: (id) => host.find(id) });
+    this.#wakes = new WakeSocket(edgeSocket(host.dataDir), this.#queue, host.log);
+  }
+
+  /** Takes up the routes on the disk, and answers the edge from now on. */
+  start(): void {
+    this.#routes.load(this.#files.load());
+    this.#wakes.listen();
+    const uid = this.#host.uid();
+    if (uid !== null) this.#wakes.admit(uid);
+    this.#timer = setInterval(() => this.#checkCertificate(), CERTIFICATE_INTERVAL_MS);
+    this.#begin();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#wakes.close();
+  }
+
+  routes(): EdgeRoute[] {
+    return this.#routes.all();
+  }
+
+  /** How many requests the edge holds for instances that do not run. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /**
+   * Leads the names of a route to its instance; resolves when it is on the disk and a running edge does so.
+   * @throws PublicError when there are too many routes, or the running edge does not take it.
+   */
+  async ensure(route: EdgeRoute): Promise<void> {
+    if (this.#routes.isFull && this.#routes.get(route.id) === undefined)
+      throw new PublicError(`This host has ${MAX_ROUTES} routes already.`);
+    const names = [...new Set(route.names)];
+    const sequence = this.#routes.nextSequence();
+    // The table changes with the file, before anything else can happen, so that no two changes overtake each other.
+    const kept = this.#files.keep(sequence, { ...route, names });
+    const losers = this.#routes.put({ ...route, names });
+    this.#queue.changed(route.id);
+    await kept;
+    // After a kill before this, the sequences say which route has the name.
+    for (const loser of losers) {
+      const now = this.#routes.get(loser.id);
+      if (now !== undefined) await this.#files.keep(this.#routes.nextSequence(), now);
+    }
+    await this.#synced();
+  }
+
+  /** Ends a route, which may be absent; its names answer 404 from then on. */
+  async remove(id: string): Promise<void> {
+    this.#files.forget(id);
+    await failpoint("host.route.forgotten");
+    this.#routes.remove(id);
+    this.#queue.changed(id);
+    await this.#synced();
+  }
+
+  /** Writes the files that the edge begins with. */
+  beforeStart(context: EngineContext<InstanceSpec>): void {
+    const { edge } = engineNamed(context.installed.name);
+    if (edge === undefined) return;
+    this.#forget();
+    for (const [name, content] of Object.entries(edge.files(this.#table())))
+      writeFile(context, name, content);
+    if (context.account !== null) this.#wakes.admit(context.account.uid);
+  }
+
+  /** An instance has changed: the edge itself, or an instance that routes lead to. */
+  changed({ id, state }: Pick<Observation, "id" | "state">): void {
+    if (id === EDGE_ID) {
+      if (state !== "running") return this.#forget();
+      return this.#begin();
+    }
+    const routes = this.#routes.ofInstance(id);
+    if (routes.size === 0) return;
+    for (const route of routes) this.#queue.changed(route);
+    this.#begin();
+  }
+
+  get #isStarted(): boolean {
+    return this.#timer !== null;
+  }
+
+  #forget(): void {
+    this.#known = null;
+    this.#shown = null;
+  }
+
+  #table(): EdgeTable {
+    return this.#routes.table((instance) => this.#host.find(instance)?.port ?? 0);
+  }
+
+  /** @throws PublicError when a running edge does not take the routes. */
+  async #synced(): Promise<void> {
+    this.#begin();
+    await this.#sync;
+    const isBehind = this.#known === null && this.#running() !== null;
+    if (isBehind) throw new PublicError("The edge did not take the route; it is tried again.");
+  }
+
+  #begin(): void {
+    // Before the routes were read, a running edge would lose all that it has.
+    if (!this.#isStarted) return;
+    this.#isStale = true;
+    this.#sync ??= this.#bring().finally(() => {
+      this.#sync = null;
+    });
+  }
+
+  /** Brings the running edge to the routes, again as long as they change meanwhile. */
+  async #bring(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      const running = this.#running();
+      if (running === null) return this.#forget();
+      const { edge, context } = running;
+      try {
+        const known = (this.#known ??= await edge.read(context));
+        const table = this.#table();
+        await edge.change(context, known, table);
+        // The edge may have ended and begun anew meanwhile.
+        if (this.#running()?.context !== context || this.#known !== known) this.#isStale = true;
+        else this.#known = table;
+      } catch (error) {
+        this.#failed(error);
+        return;
+      }
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#forget();
+    if (this.#running() === null || !this.#isStarted) return;
+    this.#host.log.warn({ error }, "the edge did not take its routes");
+    this.#retry ??= setTimeout(() => {
+      this.#retry = null;
+      this.#begin();
+    }, RETRY_MS);
+  }
+
+  #running(): { edge: EngineEdge; context: Runnable["context"] } | null {
+    const running = this.#host.running();
+    const edge = running?.engine.edge;
+    return running === null || edge === undefined ? null : { edge, context: running.context };
+  }
+
+  #checkCertificate(): void {
+    const certificate = this.#host.certificate();
+    const running = this.#running();
+    if (certificate === null || running === null) return;
+    const { spec } = running.context;
+    if (spec.kind !== "edge" || spec.httpsPort === null) return;
+    const isShown = this.#shown?.cert === certificate.cert && this.#shown.key === certificate.key;
+    if (isShown) return;
+    this.#shown = certificate;
+    running.edge.show(running.context, certificate).catch((error: unknown) => {
+      this.#shown = null;
+      this.#host.log.warn({ error }, "the edge did not take a renewed certificate");
+    });
+  }
+}

@@ -1,0 +1,100 @@
+// The routes of the edge in memory: who has which name, and which routes an instance answers.
+import type { EdgeRoute, KeptRoute } from "../../contracts/edge-route.ts";
+import type { EdgeTable } from "../../engines/edge.ts";
+
+/** The most routes of a host, so that a mistake of the control plane does not fill the disk. */
+export const MAX_ROUTES = 20_000;
+
+export class Routes {
+  readonly #routes = new Map<string, EdgeRoute>();
+  /** The route that each name leads to: the route that asked for it last. */
+  readonly #owners = new Map<string, string>();
+  readonly #ofInstance = new Map<string, Set<string>>();
+  #sequence = 0;
+
+  /** Takes routes up in their order. */
+  load(kept: readonly KeptRoute[]): void {
+    for (const { sequence, route } of kept) {
+      this.put(route);
+      this.#sequence = Math.max(this.#sequence, sequence);
+    }
+  }
+
+  /** The sequence of the next route that is kept. */
+  nextSequence(): number {
+    return (this.#sequence += 1);
+  }
+
+  get(id: string): EdgeRoute | undefined {
+    return this.#routes.get(id);
+  }
+
+  /** Whether another route has room. */
+  get isFull(): boolean {
+    return this.#routes.size >= MAX_ROUTES;
+  }
+
+  all(): EdgeRoute[] {
+    return [...this.#routes.values()];
+  }
+
+  /** The ids of the routes that an instance answers. */
+  ofInstance(instance: string): ReadonlySet<string> {
+    return this.#ofInstance.get(instance) ?? NONE;
+  }
+
+  /**
+   * Adds a route or replaces it. It takes its names from other routes.
+   * @returns the routes that have lost names, as they are now.
+   */
+  put(route: EdgeRoute): EdgeRoute[] {
+    this.remove(route.id);
+    const losers = new Set<string>();
+    for (const name of route.names) {
+      const former = this.#owners.get(name);
+      if (former !== undefined) losers.add(former);
+      this.#owners.set(name, route.id);
+    }
+    this.#routes.set(route.id, route);
+    if (route.instance !== null) this.#index(route.instance).add(route.id);
+    return [...losers].flatMap((id) => this.#withoutLost(id));
+  }
+
+  remove(id: string): void {
+    const route = this.#routes.get(id);
+    if (route === undefined) return;
+    this.#routes.delete(id);
+    for (const name of route.names) if (this.#owners.get(name) === id) this.#owners.delete(name);
+    if (route.instance === null) return;
+    const others = this.#index(route.instance);
+    others.delete(id);
+    if (others.size === 0) this.#ofInstance.delete(route.instance);
+  }
+
+  /** What the edge is to have. @param portOf the port of an instance that runs, and 0 for any other. */
+  table(portOf: (instance: string) => number): EdgeTable {
+    const targets: EdgeTable["targets"] = new Map();
+    for (const { id, instance, settings } of this.#routes.values()) {
+      const port = instance === null ? 0 : portOf(instance);
+      targets.set(id, { port, timeoutSeconds: settings.timeoutSeconds });
+    }
+    return { names: new Map(this.#owners), targets };
+  }
+
+  #index(instance: string): Set<string> {
+    const known = this.#ofInstance.get(instance) ?? new Set();
+    this.#ofInstance.set(instance, known);
+    return known;
+  }
+
+  #withoutLost(id: string): EdgeRoute[] {
+    const route = this.#routes.get(id);
+    if (route === undefined) return [];
+    const names = route.names.filter((name) => this.#owners.get(name) === id);
+    const left = { ...route, names };
+    this.#routes.set(id, left);
+    return [left];
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();

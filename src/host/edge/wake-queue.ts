@@ -1,0 +1,99 @@
+// The requests that the edge holds because their instance does not run: wakes it, and says where it is once it runs.
+import type { WakeRefusal } from "../../contracts/edge-wake.ts";
+import type { Observation } from "../../contracts/observation.ts";
+import type { Routes } from "./routes.ts";
+
+/** The most requests that wait, of all routes and of one. */
+const [MAX_WAITING, MAX_WAITING_OF_ROUTE] = [2_000, 500];
+
+/** How long a request waits for its instance; the edge waits some longer. */
+const WAIT_MS = 60_000;
+
+/** An instance as the edge needs it. */
+export interface EdgeInstance {
+  state: Observation["state"];
+  /** Its port while it runs; 0 otherwise. */
+  port: number;
+  /** Starts it, once for all who ask. */
+  wake(): void;
+}
+
+/** What the edge is answered: a port, or why there is none. */
+export type WakeAnswer = number | WakeRefusal;
+
+type Waiter = (answer: WakeAnswer) => void;
+
+export interface WakeQueueParts {
+  routes: Routes;
+  find(instance: string): EdgeInstance | null;
+  /** Tests do not wait for so long. */
+  waitMs?: number;
+}
+
+export class WakeQueue {
+  readonly #parts: WakeQueueParts;
+  readonly #waiting = new Map<string, Set<Waiter>>();
+  #count = 0;
+
+  constructor(parts: WakeQueueParts) {
+    this.#parts = parts;
+  }
+
+  /** How many requests wait. */
+  get size(): number {
+    return this.#count;
+  }
+
+  /** Has the instance of a route woken. @param signal aborted when the client has left. */
+  async ask(route: string, signal: AbortSignal): Promise<WakeAnswer> {
+    const now = this.#answerOf(route);
+    if (now !== null) return now;
+    const others = this.#waiting.get(route) ?? new Set();
+    if (this.#count >= MAX_WAITING || others.size >= MAX_WAITING_OF_ROUTE) return "busy";
+    const { promise, resolve } = Promise.withResolvers<WakeAnswer>();
+    const timer = setTimeout(() => resolve("late"), this.#parts.waitMs ?? WAIT_MS);
+    const leave = () => resolve("late");
+    signal.addEventListener("abort", leave);
+    this.#waiting.set(route, others.add(resolve));
+    this.#count += 1;
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", leave);
+      others.delete(resolve);
+      if (others.size === 0 && this.#waiting.get(route) === others) this.#waiting.delete(route);
+      this.#count -= 1;
+    }
+  }
+
+  /** The route, or the state of its instance, has changed. */
+  changed(route: string): void {
+    const waiters = this.#waiting.get(route);
+    if (waiters === undefined) return;
+    const answer = this.#answerOf(route);
+    if (answer !== null) for (const resolve of waiters) resolve(answer);
+  }
+
+  /** Null while it is worth to wait; a waiting request has the instance woken. */
+  #answerOf(route: string): WakeAnswer | null {
+    const { routes, find } = this.#parts;
+    const known = routes.get(route);
+    if (known === undefined) return "unknown";
+    const instance = known.instance === null ? null : find(known.instance);
+    if (instance === null) return "failed";
+    switch (instance.state) {
+      case "running":
+        return instance.port > 0 ? instance.port : "failed";
+      case "asleep":
+      case "draining":
+        instance.wake();
+        return null;
+      case "starting":
+      case "stopped":
+        return null;
+      default:
+        return "failed";
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// Shows the instances of the host to its edge.
+import { EDGE_ID } from "../../contracts/edge-id.ts";
+import type { Log } from "../../lib/log.ts";
+import type { EdgeHost } from "../edge/edge.ts";
+import type { EdgeInstance } from "../edge/wake-queue.ts";
+import type { HostSettings } from "../engine/context.ts";
+import type { Runnable } from "../engine/runner.ts";
+import type { Instance } from "./instance.ts";
+
+export function edgeHostOf(
+  instances: ReadonlyMap<string, Instance>,
+  settings: HostSettings,
+  log: Log,
+): EdgeHost {
+  return {
+    dataDir: settings.dataDir,
+    certificate: () => settings.edgeCertificate ?? null,
+    find: (id) => shown(instances.get(id)),
+    running: () => runnableOf(instances.get(EDGE_ID)),
+    uid: () => instances.get(EDGE_ID)?.uid ?? null,
+    log,
+  };
+}
+
+function shown(instance: Instance | undefined): EdgeInstance | null {
+  if (instance === undefined) return null;
+  const port = runnableOf(instance)?.context.spec.exposure.port ?? 0;
+  return { state: instance.observe().state, port, wake: () => instance.wake() };
+}
+
+/** The engine that takes connections; null while none does. */
+function runnableOf(instance: Instance | undefined): Runnable | null {
+  const isRunning = instance?.lifecycle.state.name === "running" && instance.hasProcess;
+  return isRunning ? instance.running : null;
+}
