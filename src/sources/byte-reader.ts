@@ -43,13 +43,15 @@ export class ByteReader {
   }
 }
 
+/** The reader of a stream, whatever else it can do. */
+interface PartReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+}
+
 const GZIP = [0x1f, 0x8b];
 
 /** Unpacks gzip where the stream begins like it. */
-export async function* unzipped(
-  source: ReadableStreamDefaultReader<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array> {
+export async function* unzipped(source: PartReader, maxBytes: number): AsyncGenerator<Uint8Array> {
   const reader = new ByteReader(partsOf(source), maxBytes);
   const head = await reader.read(GZIP.length);
   async function* all(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -66,10 +68,10 @@ export async function* unzipped(
 }
 
 /** Unlike a loop over the stream, this leaves cancelling to the owner of the reader, even while a part is awaited. */
-async function* partsOf(source: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* partsOf(source: PartReader): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { done, value } = await source.read();
-    if (done) return;
+    if (done || value === undefined) return;
     yield value;
   }
 }

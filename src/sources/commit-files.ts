@@ -85,9 +85,10 @@ export async function readCommitFiles(
     ...options,
     what: "The files of the commit could not be listed",
     maxBytes: MAX_LIST_BYTES,
+    // A tree of trees would else be listed until the bound of bytes, which takes long.
+    maxRecords: limits.files,
   });
   const lines = output.toString("utf8").split("\0").slice(0, -1);
-  if (lines.length > limits.files) throw new SourceRefusal(`The commit has more than ${limits.files} files.`);
   const entries = lines.map(entryOf);
   checkSizes(entries, limits);
   const files = new CommitFiles(entries, git, options);

@@ -104,7 +104,6 @@ function runBackend(repository: Repository, request: Request, { path, service, o
     "receive.keepAlive": "5",
     // Branches of Pilvi's own are nobody's to see or to change.
     "transfer.hideRefs": "refs/pilvi",
-    "uploadpack.packObjectsHook": "",
   };
   return new GitProcess(repository.git, ["http-backend"], {
     repository: repository.path,

@@ -18,8 +18,8 @@ const PLACES = ["/usr/bin/git", "/usr/local/bin/git", "/bin/git"];
  * The git of the machine.
  * @throws Refusal with the command that installs it.
  */
-export function findGit(places: readonly string[] = PLACES): GitProgram {
-  const path = places.find((place) => existsSync(place)) ?? Bun.which("git");
+export function findGit(places: readonly string[] = PLACES, onPath = Bun.which("git")): GitProgram {
+  const path = places.find((place) => existsSync(place)) ?? onPath;
   if (path !== null) return { path };
   throw new Refusal(
     "Applications need git, and this machine has none. `apt-get install git` installs it on Debian and Ubuntu; the package is called git elsewhere too.",
@@ -167,28 +167,45 @@ export class GitProcess {
   }
 }
 
+export interface OutputOptions {
+  /** What git does, as the beginning of a sentence. */
+  what: string;
+  maxBytes?: number;
+  /** The most records of an output whose records end with a zero byte. */
+  maxRecords?: number;
+  input?: string;
+}
+
 /** Runs git and collects its output. @throws SourceRefusal when it fails or writes more than `maxBytes`. */
 export async function gitOutput(
   git: GitProgram,
   args: readonly string[],
-  options: GitOptions & { what: string; maxBytes?: number; input?: string },
+  options: GitOptions & OutputOptions,
 ): Promise<Buffer> {
   const run = new GitProcess(git, args, options);
   if (options.input !== undefined) void run.child.stdin.write(options.input);
   void run.child.stdin.end();
-  const output = await collected(run, options.maxBytes ?? MAX_MESSAGE_BYTES, options.what);
+  const output = await collected(run, options);
   await run.succeeded(options.what);
   return output;
 }
 
-async function collected(run: GitProcess, maxBytes: number, what: string): Promise<Buffer> {
+async function collected(
+  run: GitProcess,
+  { what, maxBytes = MAX_MESSAGE_BYTES, maxRecords = Infinity }: OutputOptions,
+): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  let length = 0;
+  let [length, records] = [0, 0];
   for await (const part of run.child.stdout) {
     length += part.length;
     if (length > maxBytes) {
       run.kill();
       throw new SourceRefusal(`${what}: there is more of it than Pilvi reads.`);
+    }
+    if (maxRecords < Infinity) records += part.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0);
+    if (records > maxRecords) {
+      run.kill();
+      throw new SourceRefusal(`${what}: there are more than ${maxRecords} of them.`);
     }
     parts.push(part);
   }

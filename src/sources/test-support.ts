@@ -55,7 +55,7 @@ function headerOf({ path, type = "0", target = "", mode = 0o644, size }: TestEnt
   block.write("        ", 148);
   block.write(type, 156);
   block.write(target, 157, 100);
-  block.write("ustar\0" + "00", 257);
+  block.write("ustar\u000000", 257);
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
   return block;

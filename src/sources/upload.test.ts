@@ -21,6 +21,10 @@ function upload(repository: Repository, entries: TestEntry[], end = true): Promi
   return repository.commitUpload(streamed(tarOf(entries, end)), REF, TEXT);
 }
 
+function manyOf(type: string): TestEntry[] {
+  return Array.from({ length: 120 }, (_, at) => ({ path: `n${at}`, type }));
+}
+
 describe("an upload", () => {
   test("becomes a commit with its files, links and modes, and the next upload replaces all of them", async () => {
     using folder = testFolder();
@@ -215,9 +219,8 @@ describe("an upload", () => {
   test("with more files than allowed, or more empty folders, is refused", async () => {
     using folder = testFolder();
     const repository = await openRepository(folder.path, { ...SOURCE_LIMITS, files: 50 });
-    const of = (type: string) => Array.from({ length: 120 }, (_, at) => ({ path: `n${at}`, type }));
-    expect(await refusalOf(upload(repository, of("0")))).toBe("The archive has more than 50 files.");
-    expect(await refusalOf(upload(repository, of("5")))).toBe("The archive has more than 50 files.");
+    expect(await refusalOf(upload(repository, manyOf("0")))).toBe("The archive has more than 50 files.");
+    expect(await refusalOf(upload(repository, manyOf("5")))).toBe("The archive has more than 50 files.");
   });
 
   test("that is cancelled ends at once", async () => {
