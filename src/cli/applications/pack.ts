@@ -1,0 +1,93 @@
+// Packs a working folder for an upload: the files that git would take, as a tar with gzip.
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { CommandError } from "../failure.ts";
+import { filesOfFolder } from "./folder-files.ts";
+import { filesOfGit } from "./git-files.ts";
+
+/** The most that Pilvi takes; to find out here is sooner. */
+const [MAX_FILES, MAX_BYTES] = [50_000, 1 << 30];
+
+const BYTES_OF_A_MEBIBYTE = 1 << 20;
+
+/** A folder on its way. */
+export interface Packed {
+  files: number;
+  /** Bytes of the files, before they are packed. */
+  bytes: number;
+  archive: ReadableStream<Uint8Array>;
+  /** Resolves when all is packed; for after the archive was read. @throws CommandError when a file could not be read. */
+  finish(): Promise<void>;
+}
+
+/**
+ * Packs a folder without what `.gitignore` names. Files that git knows are asked of git; a folder without git is read
+ * with the same rules.
+ * @throws CommandError when there is nothing to pack, or more than Pilvi takes.
+ */
+export async function packFolder(folder: string): Promise<Packed> {
+  const names = (await filesOfGit(folder)) ?? filesOfFolder(folder, MAX_FILES);
+  const sizes = names.map((name) => sizeOf(folder, name));
+  const present = names.filter((_, at) => sizes[at] !== undefined);
+  const bytes = sizes.reduce<number>((sum, size = 0) => sum + size, 0);
+  checkAmount(folder, present.length, bytes);
+  return { files: present.length, bytes, ...pack(folder, present) };
+}
+
+/** Undefined for a file that was deleted and that git still knows, and for what is neither a file nor a link. */
+function sizeOf(folder: string, name: string): number | undefined {
+  const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+  if (stats === undefined || !(stats.isFile() || stats.isSymbolicLink())) return undefined;
+  return stats.isFile() ? stats.size : 0;
+}
+
+function checkAmount(folder: string, files: number, bytes: number): void {
+  if (files === 0)
+    throw new CommandError(`There is nothing to deploy in ${folder}: it has no files, or all are ignored.`);
+  const remedy = "A .gitignore can leave out what the application does not need, such as node_modules.";
+  if (files > MAX_FILES) {
+    throw new CommandError(`${folder} has more than ${MAX_FILES} files. ${remedy}`);
+  }
+  if (bytes > MAX_BYTES) {
+    const amounts = [bytes, MAX_BYTES].map((each) => `${Math.ceil(each / BYTES_OF_A_MEBIBYTE)} MiB`);
+    throw new CommandError(`The files in ${folder} have ${amounts[0]}; Pilvi takes ${amounts[1]}. ${remedy}`);
+  }
+}
+
+function pack(folder: string, names: string[]): Pick<Packed, "archive" | "finish"> {
+  const child = Bun.spawn(
+    [
+      "tar",
+      "--create",
+      "--gzip",
+      "--file=-",
+      "--format=pax",
+      "--hard-dereference",
+      "--owner=0",
+      "--group=0",
+      "--numeric-owner",
+      // Times of access and the like would only make the archive larger.
+      "--pax-option=delete=atime,delete=ctime",
+      // These hold for what follows them, so they come last.
+      "--no-recursion",
+      "--null",
+      "--files-from=-",
+    ],
+    {
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", GZIP: "" },
+      stdin: Buffer.from(names.map((name) => `${name}\0`).join("")),
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  return { archive: child.stdout, finish: () => ended(child.exited, child.stderr) };
+}
+
+/** A file that changed while it was read, which tar reports with 1, is in the archive nevertheless. */
+async function ended(exited: Promise<number>, stderr: ReadableStream<Uint8Array>): Promise<void> {
+  const [code, text] = await Promise.all([exited, new Response(stderr).text()]);
+  if (code <= 1) return;
+  const [first = "tar failed."] = text.split("\n");
+  throw new CommandError(`The folder could not be packed: ${first.replace(/^tar: /, "").slice(0, 300)}`);
+}

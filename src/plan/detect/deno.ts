@@ -1,0 +1,78 @@
+// Deno applications.
+import * as z from "zod/mini";
+import { checkCommand } from "../commands.ts";
+import { detected, type Detection } from "../draft.ts";
+import { PlanRefusal } from "../faults.ts";
+import type { Folder } from "../folder.ts";
+import { readJsonWithComments } from "../json.ts";
+import { fileVersion } from "../tool-versions.ts";
+import { resolveVersion } from "../versions.ts";
+import type { DetectionInput } from "./node.ts";
+
+const denoSchema = z.object({
+  tasks: z.optional(z.record(z.string(), z.unknown())),
+  imports: z.optional(z.record(z.string(), z.unknown())),
+});
+
+/** What a server needs; a task of the repository's own asks for what it needs itself. */
+const PERMISSIONS = "--allow-net --allow-env --allow-read";
+
+const FRAMEWORKS: [label: string, sign: RegExp][] = [
+  ["Fresh", /^(?:jsr:)?@fresh\/core|\$fresh\//],
+  ["Hono", /^(?:jsr:@hono\/hono|npm:hono)/],
+  ["Oak", /^(?:jsr:)?@oak\/oak/],
+];
+
+/** Whether a folder looks like an application for Deno. */
+export function isDeno(folder: Folder): boolean {
+  return folder.firstOf("deno.json", "deno.jsonc", "deno.lock") !== undefined;
+}
+
+/** @throws PlanRefusal when nothing can be started. */
+export function detectDeno(input: DetectionInput): Detection {
+  const [folder] = input.folders;
+  const file = folder.firstOf("deno.json", "deno.jsonc");
+  const content = readJsonWithComments(denoSchema, file ?? "deno.json", (file && folder.text(file)) ?? "{}");
+  const tasks = new Map(Object.entries(content.tasks ?? {}));
+  const main = folder.firstOf("main.ts", "server.ts", "mod.ts", "src/main.ts", "main.js", "server.js");
+  const task = tasks.get("start");
+  const start =
+    task === undefined
+      ? main && { value: `deno run ${PERMISSIONS} ${main}`, origin: detected(main) }
+      : { value: taskCommand(task), origin: `${file}: tasks.start` };
+  if (start === undefined && !input.hasStart) {
+    throw new PlanRefusal(
+      "This Deno application does not say how it starts; add a task `start` to deno.json, a main.ts, or set start_command.",
+    );
+  }
+  const imports = Object.values(content.imports ?? {}).map(String);
+  const framework = FRAMEWORKS.find(([, sign]) => imports.some((target) => sign.test(target)))?.[0] ?? null;
+  const lock = folder.has("deno.lock");
+  return {
+    runtime: resolveVersion(
+      "deno",
+      input.versionOf("deno") ?? fileVersion("deno", input.folders),
+      input.available,
+    ),
+    language: "TypeScript",
+    framework,
+    install: {
+      commands: lock || file !== undefined ? [lock ? "deno install --frozen" : "deno install"] : [],
+      directory: folder.path,
+      origin: lock ? "deno.lock" : (file ?? detected("Deno")),
+    },
+    ...(tasks.has("build") && {
+      build: { commands: ["deno task build"], directory: folder.path, origin: `${file}: tasks.build` },
+    }),
+    ...(start && {
+      start,
+      serving: { mode: "process", root: null, fallback: false, origin: start.origin },
+    }),
+  };
+}
+
+/** The task itself where it is a plain call of Deno, which saves a process. */
+function taskCommand(task: unknown): string {
+  const isPlain = typeof task === "string" && /^deno (?:run|serve) [^&|;]*$/.test(task);
+  return isPlain ? checkCommand(task, "deno.json: tasks.start") : "deno task start";
+}

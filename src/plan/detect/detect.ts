@@ -1,0 +1,136 @@
+// Finds out what a folder is by looking at its files.
+import type { RuntimeName } from "../../contracts/plan.ts";
+import { detected, type Detection, type RuntimeDemand } from "../draft.ts";
+import { PlanRefusal } from "../faults.ts";
+import type { Folder } from "../folder.ts";
+import { listText } from "../texts.ts";
+import { detectDeno, isDeno } from "./deno.ts";
+import { detectNode, type DetectionInput } from "./node.ts";
+import { PackageJson } from "./package-json.ts";
+import { detectPhp, isPhp } from "./php.ts";
+import { detectPython, isPython } from "./python.ts";
+
+const RUNTIMES = "Node.js, Bun, Deno, PHP, Python and static files";
+
+/** Where the page of a static site is; the top comes last. */
+const STATIC_FOLDERS = ["dist", "build", "public", "_site", "site", ""];
+
+/** Files of languages that Pilvi has no runtime for. */
+const OTHER_LANGUAGES: [file: string, label: string][] = [
+  ["go.mod", "Go"],
+  ["Cargo.toml", "Rust"],
+  ["Gemfile", "Ruby"],
+  ["pom.xml", "Java"],
+  ["build.gradle", "Java"],
+  ["build.gradle.kts", "Kotlin"],
+  ["mix.exs", "Elixir"],
+  ["hugo.toml", "Hugo"],
+];
+
+export const CONTAINER_FILES = ["Dockerfile", "Containerfile", "docker-compose.yml", "compose.yaml"];
+
+/**
+ * What the folder is.
+ * @param demand a runtime that another origin asks for; null leaves it to the files.
+ * @throws PlanRefusal that says what can be had; SourceFault when a file is malformed.
+ */
+export function detect(input: DetectionInput, demand: RuntimeDemand | null): Detection {
+  const [folder] = input.folders;
+  const packageJson = PackageJson.read(folder);
+  const name = demand?.value ?? guess(folder, packageJson, input.hasStart);
+  switch (name) {
+    case "node":
+    case "bun":
+      // Railpack's provider `node` covers Bun as well; the environment's own runtime is meant as it stands.
+      if (packageJson === undefined) return withoutPackageJson(input, name);
+      return detectNode(input, packageJson, demand?.origin === "environment" ? name : null);
+    case "deno":
+      return detectDeno(input);
+    case "php":
+      return detectPhp(input);
+    case "python":
+      return detectPython(input);
+    case "static":
+      return detectStatic(folder);
+    case "command":
+      return plainDetection("command", demand?.origin ?? "default");
+    case undefined:
+      throw refusalOf(input);
+  }
+}
+
+function guess(
+  folder: Folder,
+  packageJson: PackageJson | undefined,
+  hasStart: boolean,
+): RuntimeName | undefined {
+  if (isDeno(folder) && packageJson === undefined) return "deno";
+  if (isPhp(folder)) return "php";
+  if (isPython(folder) && packageJson?.script("start") === undefined) return "python";
+  if (packageJson !== undefined) return "node";
+  if (folder.has("bunfig.toml")) return "bun";
+  if (folder.has("deno.lock")) return "deno";
+  if (staticRoot(folder) !== undefined && !hasStart) return "static";
+  return hasStart ? "command" : undefined;
+}
+
+/** A program alone, without dependencies. */
+function withoutPackageJson(input: DetectionInput, name: "node" | "bun"): Detection {
+  const [{ path }] = input.folders;
+  const install = { commands: [], directory: path, origin: "default" };
+  return { ...detectNode(input, PackageJson.empty(), name), install };
+}
+
+function detectStatic(folder: Folder): Detection {
+  const root = staticRoot(folder) ?? "";
+  const origin = detected("static files");
+  return {
+    ...plainDetection("static", origin),
+    language: "HTML",
+    serving: { mode: "static", root, fallback: false, origin },
+  };
+}
+
+function staticRoot(folder: Folder): string | undefined {
+  // A page at the top is the site itself; folders beside it are then parts of it.
+  if (folder.has("index.html")) return "";
+  return STATIC_FOLDERS.find((name) => folder.has(`${name}/index.html`));
+}
+
+function plainDetection(name: "static" | "command", origin: string): Detection {
+  return { runtime: { name, version: null, origin }, language: null, framework: null };
+}
+
+function refusalOf({ folders: [folder] }: DetectionInput): PlanRefusal {
+  const container = folder.firstOf(...CONTAINER_FILES);
+  const start =
+    "a start command for a program that the machine has (start_command, or `web: …` in a Procfile)";
+  if (container !== undefined) {
+    return new PlanRefusal(
+      `${container} cannot be built, since Pilvi runs without containers. It runs ${RUNTIMES}, or takes ${start}.`,
+    );
+  }
+  const language = OTHER_LANGUAGES.find(([file]) => folder.has(file))?.[1];
+  if (language !== undefined) {
+    return new PlanRefusal(
+      `Pilvi has no runtime for ${language}. It runs ${RUNTIMES}, or takes ${start}, such as a program in the repository.`,
+    );
+  }
+  const inner = applicationFolders(folder);
+  if (inner.length > 0) {
+    return new PlanRefusal(
+      `There is no application at the top of the repository; set root_directory to its folder, such as ${listText(inner)}.`,
+    );
+  }
+  return new PlanRefusal(
+    `Pilvi found nothing to run${folder.path === "" ? "" : ` in ${folder.path}`}. It runs ${RUNTIMES}, or takes ${start}.`,
+  );
+}
+
+/** Folders that look like applications, at most three of them. */
+function applicationFolders(folder: Folder): string[] {
+  const signs =
+    /^(?:[\w.@-]{1,80}\/){1,2}(?:package\.json|composer\.json|deno\.json|requirements\.txt|pyproject\.toml)$/;
+  const names = folder.matching(signs).map((path) => path.slice(0, path.lastIndexOf("/")));
+  return [...new Set(names)].slice(0, 3);
+}

@@ -1,0 +1,29 @@
+// The assets of a PHP or Python application, which npm builds.
+import type { PlannedCommands, PlannedRuntime } from "../../contracts/plan.ts";
+import { resolveVersion } from "../versions.ts";
+import { buildOf, versionRequest, type DetectionInput } from "./node.ts";
+import { PackageJson } from "./package-json.ts";
+import { packageManagerOf } from "./package-manager.ts";
+
+/** What building the assets adds to a plan. */
+export interface Frontend {
+  tools: PlannedRuntime[];
+  install: string[];
+  build?: PlannedCommands;
+}
+
+/** Nothing, unless package.json has a script `build`. */
+export function frontendOf(input: DetectionInput): Frontend {
+  const [folder] = input.folders;
+  const packageJson = PackageJson.read(folder);
+  if (packageJson?.script("build") === undefined) return { tools: [], install: [] };
+  const manager = packageManagerOf([folder], packageJson);
+  const name = manager.name === "bun" ? "bun" : "node";
+  const request = input.versionOf(name) ?? versionRequest(name, input, packageJson);
+  const build = buildOf(packageJson, manager, folder, null);
+  return {
+    tools: [resolveVersion(name, request, input.available)],
+    install: manager.install.commands,
+    ...(build !== undefined && { build }),
+  };
+}

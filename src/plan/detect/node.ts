@@ -1,0 +1,183 @@
+// JavaScript applications on Node.js or Bun.
+import type { AvailableRuntimes, PlannedRuntime, PlannedServing } from "../../contracts/plan.ts";
+import { checkCommand } from "../commands.ts";
+import { detected, type Detection, type Sourced } from "../draft.ts";
+import { PlanRefusal, quoted } from "../faults.ts";
+import type { Folder } from "../folder.ts";
+import { fileVersion } from "../tool-versions.ts";
+import { resolveVersion, type VersionRequest } from "../versions.ts";
+import { frameworkOf, isDevelopment, type FrameworkServing } from "./node-frameworks.ts";
+import type { PackageJson } from "./package-json.ts";
+import { packageManagerOf, type PackageManager } from "./package-manager.ts";
+
+/** What every detection gets. */
+export interface DetectionInput {
+  /** The application's folder, then the top of the source where that is another folder. */
+  folders: [Folder, ...Folder[]];
+  available: AvailableRuntimes;
+  /** The version that the environment or railpack.json asks for. */
+  versionOf(name: keyof AvailableRuntimes): VersionRequest | null;
+  /** Whether another origin says how the application starts, so that detection need not. */
+  hasStart: boolean;
+}
+
+/** Programs without a start script, as people name them; compiled files come before sources. */
+const MAIN_FILES = /^(?:dist\/|build\/|src\/)?(?:server|index|app|main)\.(?:m?js|cjs)$/;
+const BUN_MAIN_FILES = /^(?:src\/)?(?:server|index|app|main)\.(?:m?[jt]s|tsx)$/;
+
+/** Such scripts need what npm sets for scripts. */
+const NEEDS_NPM = /npm_|\bnpm\b|\bpnpm\b|\byarn\b/;
+
+/** @param runtime demanded by an origin; null leaves it to the lock file. */
+export function detectNode(
+  input: DetectionInput,
+  packageJson: PackageJson,
+  runtime: "node" | "bun" | null,
+): Detection {
+  const [folder] = input.folders;
+  const manager = packageManagerOf(input.folders, packageJson);
+  const isBun = (runtime ?? (usesBun(folder, packageJson, manager) ? "bun" : "node")) === "bun";
+  const name = isBun ? "bun" : "node";
+  const framework = frameworkOf(packageJson);
+  const label = framework?.label ?? null;
+  const build = buildOf(packageJson, manager, folder, label, framework?.build);
+  const found = framework?.serving(packageJson, folder) ?? {};
+  const start = startOf(packageJson, manager, folder, isBun, found, label);
+  const serving = servingOf(found, start, label);
+  if (start === undefined && serving === undefined && !input.hasStart) throw refusalOf(found, label);
+  return {
+    runtime: resolveVersion(
+      name,
+      input.versionOf(name) ?? versionRequest(name, input, packageJson),
+      input.available,
+    ),
+    language: folder.has("tsconfig.json") ? "TypeScript" : "JavaScript",
+    framework: label,
+    paths: input.folders.map(({ path }) => (path === "" ? "" : `${path}/`) + "node_modules/.bin"),
+    tools: nodeForNpm(input, manager, isBun),
+    install: manager.install,
+    ...(build !== undefined && { build }),
+    ...(start !== undefined && { start }),
+    ...(serving !== undefined && { serving }),
+    notes: notesOf(packageJson, manager),
+  };
+}
+
+function usesBun(folder: Folder, packageJson: PackageJson, manager: PackageManager): boolean {
+  return manager.name === "bun" || folder.has("bunfig.toml") || packageJson.engines.bun !== undefined;
+}
+
+/** Package managers other than Bun's are programs for Node.js. */
+function nodeForNpm(input: DetectionInput, manager: PackageManager, isBun: boolean): PlannedRuntime[] {
+  if (!isBun || manager.name === "bun" || manager.install.commands.length === 0) return [];
+  return [resolveVersion("node", input.versionOf("node"), input.available)];
+}
+
+/** The version that the repository asks for. */
+export function versionRequest(
+  name: "node" | "bun",
+  { folders }: Pick<DetectionInput, "folders">,
+  packageJson: PackageJson,
+): VersionRequest | null {
+  const range = packageJson.engines[name];
+  // A version manager's file names the version that the developers have; engines often allow many.
+  return (
+    fileVersion(name, folders) ??
+    (range === undefined ? null : { range, origin: `package.json: engines.${name}` })
+  );
+}
+
+/** The script `build`, else the framework's own build. */
+export function buildOf(
+  packageJson: PackageJson,
+  manager: PackageManager,
+  { path }: Folder,
+  label: string | null,
+  frameworkBuild?: string,
+): Detection["build"] {
+  if (packageJson.script("build") !== undefined) {
+    return { commands: [manager.run("build")], directory: path, origin: "package.json: scripts.build" };
+  }
+  if (frameworkBuild === undefined || label === null) return undefined;
+  return { commands: [frameworkBuild], directory: path, origin: detected(label) };
+}
+
+function startOf(
+  packageJson: PackageJson,
+  manager: PackageManager,
+  folder: Folder,
+  isBun: boolean,
+  found: FrameworkServing,
+  label: string | null,
+): Sourced<string> | undefined {
+  for (const name of ["start:prod", "start"]) {
+    const script = packageJson.script(name);
+    if (script === undefined || isDevelopment(script)) continue;
+    // Such a script of a framework for files serves them for a look, and a server of Pilvi's does it better.
+    if (name === "start:prod" && label !== "NestJS") continue;
+    return {
+      value: scriptCommand(packageJson, manager, name, script, isBun),
+      origin: `package.json: scripts.${name}`,
+    };
+  }
+  if (found.start !== undefined && label !== null) return { value: found.start, origin: detected(label) };
+  if (found.root !== undefined || found.refusal !== undefined) return undefined;
+  return mainOf(packageJson, folder, isBun);
+}
+
+/** The script itself where that does the same, since starting npm takes longer than starting most applications. */
+function scriptCommand(
+  packageJson: PackageJson,
+  manager: PackageManager,
+  name: string,
+  script: string,
+  isBun: boolean,
+): string {
+  const isPlain =
+    !NEEDS_NPM.test(script) &&
+    packageJson.script(`pre${name}`) === undefined &&
+    packageJson.script(`post${name}`) === undefined;
+  if (!isPlain) return manager.run(name);
+  checkCommand(script, `package.json: scripts.${name}`);
+  return !isBun || script.startsWith("bun ") ? script : `bun --bun run ${name}`;
+}
+
+function mainOf(packageJson: PackageJson, folder: Folder, isBun: boolean): Sourced<string> | undefined {
+  const program = isBun ? "bun" : "node";
+  const main = packageJson.main?.replace(/^\.\//, "");
+  if (main !== undefined && /^[\w@./-]{1,200}$/.test(main) && folder.has(main)) {
+    return { value: `${program} ${main}`, origin: "package.json: main" };
+  }
+  const [file] = folder.matching(isBun ? BUN_MAIN_FILES : MAIN_FILES);
+  return file === undefined ? undefined : { value: `${program} ${file}`, origin: detected(file) };
+}
+
+function servingOf(
+  found: FrameworkServing,
+  start: Sourced<string> | undefined,
+  label: string | null,
+): PlannedServing | undefined {
+  if (start !== undefined) return { mode: "process", root: null, fallback: false, origin: start.origin };
+  if (found.root === undefined || label === null) return undefined;
+  return { mode: "static", root: found.root, fallback: found.fallback ?? false, origin: detected(label) };
+}
+
+function refusalOf({ refusal }: FrameworkServing, label: string | null): PlanRefusal {
+  const what = label === null ? "package.json" : `This ${label} application`;
+  return new PlanRefusal(
+    refusal ??
+      `${what} does not say how it starts; add a script \`start\` to package.json, a line \`web: …\` to a Procfile, or set start_command.`,
+  );
+}
+
+function notesOf(packageJson: PackageJson, { ignored, install }: PackageManager): string[] {
+  const start = packageJson.script("start");
+  return [
+    ...(ignored.length > 0
+      ? [`There is more than one lock file; ${install.origin} decides, ${ignored.join(", ")} is not used.`]
+      : []),
+    ...(start !== undefined && isDevelopment(start)
+      ? [`The script \`start\` (${quoted(start)}) is a server for development, so it is not used.`]
+      : []),
+  ];
+}

@@ -1,0 +1,185 @@
+// Python applications: Django, FastAPI, Flask, and programs of any kind.
+import * as z from "zod/mini";
+import type { PlannedCommands } from "../../contracts/plan.ts";
+import { detected, type Detection, type Sourced } from "../draft.ts";
+import { PlanRefusal } from "../faults.ts";
+import type { Folder } from "../folder.ts";
+import { readToml } from "../json.ts";
+import { fileVersion } from "../tool-versions.ts";
+import { resolveVersion, type VersionRequest } from "../versions.ts";
+import { frontendOf } from "./frontend.ts";
+import type { DetectionInput } from "./node.ts";
+
+const projectSchema = z.object({
+  project: z.optional(
+    z.object({
+      dependencies: z.optional(z.array(z.string())),
+      "requires-python": z.optional(z.string()),
+    }),
+  ),
+  tool: z.optional(
+    z.object({
+      poetry: z.optional(z.object({ dependencies: z.optional(z.record(z.string(), z.unknown())) })),
+    }),
+  ),
+});
+
+type Project = z.infer<typeof projectSchema>;
+
+const PIP = ".venv/bin/pip install --disable-pip-version-check --quiet";
+
+/** Signs of Python, the surest first. */
+const SIGNS = ["requirements.txt", "pyproject.toml", "uv.lock", "poetry.lock", "Pipfile", "manage.py"];
+
+/** Programs with an application object, as people name them. */
+const MODULES = [
+  "main.py",
+  "app.py",
+  "wsgi.py",
+  "asgi.py",
+  "server.py",
+  "app/main.py",
+  "src/main.py",
+  "app/__init__.py",
+];
+
+/** The environment is made anew where an earlier build left none. */
+const VENV = "test -x .venv/bin/python || python3 -m venv .venv";
+
+/** Whether a folder looks like an application in Python. */
+export function isPython(folder: Folder): boolean {
+  return folder.firstOf(...SIGNS, "main.py", "app.py") !== undefined;
+}
+
+/** @throws PlanRefusal when nothing can be started. */
+export function detectPython(input: DetectionInput): Detection {
+  const [folder] = input.folders;
+  const text = folder.text("pyproject.toml");
+  const project = text === undefined ? undefined : readToml(projectSchema, "pyproject.toml", text);
+  const dependencies = dependenciesOf(folder, project);
+  const app = applicationOf(folder, dependencies);
+  if (app.start === undefined && !input.hasStart) {
+    throw new PlanRefusal(
+      "This Python application does not say how it starts; add a line `web: …` to a Procfile, or set start_command.",
+    );
+  }
+  const frontend = frontendOf(input);
+  const install = installOf(
+    folder,
+    project,
+    app.servers.filter((name) => !dependencies.has(name)),
+  );
+  return {
+    runtime: resolveVersion(
+      "python",
+      input.versionOf("python") ?? versionRequest(input, project),
+      input.available,
+    ),
+    tools: frontend.tools,
+    paths: [".venv/bin", "node_modules/.bin"].map((name) =>
+      folder.path === "" ? name : `${folder.path}/${name}`,
+    ),
+    language: "Python",
+    framework: app.label,
+    install: { ...install, commands: [...install.commands, ...frontend.install] },
+    ...(frontend.build !== undefined && { build: frontend.build }),
+    ...(app.start !== undefined && {
+      start: app.start,
+      serving: { mode: "process", root: null, fallback: false, origin: app.start.origin },
+    }),
+  };
+}
+
+/** Names of packages in lower case, from all files that may list them. */
+function dependenciesOf(folder: Folder, project: Project | undefined): Set<string> {
+  const lines = [
+    ...(folder.text("requirements.txt") ?? "").split("\n"),
+    ...(folder.text("Pipfile") ?? "").split("\n"),
+    ...(project?.project?.dependencies ?? []),
+    ...Object.keys(project?.tool?.poetry?.dependencies ?? {}),
+  ];
+  return new Set(
+    lines.map((line) => /^\s*"?([A-Za-z0-9][\w.-]*)/.exec(line)?.[1]?.toLowerCase() ?? "").filter(Boolean),
+  );
+}
+
+function versionRequest({ folders }: DetectionInput, project: Project | undefined): VersionRequest | null {
+  const file = fileVersion("python", folders);
+  if (file !== null) return file;
+  const required = project?.project?.["requires-python"];
+  if (required !== undefined) return { range: required, origin: "pyproject.toml: requires-python" };
+  const poetry = project?.tool?.poetry?.dependencies?.["python"];
+  return typeof poetry === "string" ? { range: poetry, origin: "pyproject.toml: python" } : null;
+}
+
+interface Application {
+  label: string | null;
+  start: Sourced<string> | undefined;
+  /** Packages that the start command needs. */
+  servers: string[];
+}
+
+function applicationOf(folder: Folder, dependencies: Set<string>): Application {
+  const [settings] = folder.matching(/^(?:[A-Za-z_]\w{0,60}\/){1,2}wsgi\.py$/);
+  if (folder.has("manage.py") && settings !== undefined) {
+    const module = settings.replace(/\.py$/, "").replaceAll("/", ".");
+    return withServer("Django", `gunicorn --bind 127.0.0.1:$PORT ${module}`, "gunicorn");
+  }
+  for (const file of MODULES) {
+    const code = folder.text(file) ?? "";
+    const module = moduleOf(file);
+    const fast = /^(\w{1,60})\s*(?::[^=\n]{1,100})?=\s*(?:FastAPI|Starlette|Litestar)\(/m.exec(code)?.[1];
+    if (fast !== undefined) {
+      const label = dependencies.has("fastapi") ? "FastAPI" : "ASGI";
+      return withServer(label, `uvicorn --host 127.0.0.1 --port $PORT ${module}:${fast}`, "uvicorn");
+    }
+    const flask = /^(\w{1,60})\s*(?::[^=\n]{1,100})?=\s*Flask\(/m.exec(code)?.[1];
+    if (flask !== undefined || /^def create_app\(/m.test(code)) {
+      const object = flask ?? "'create_app()'";
+      return withServer("Flask", `gunicorn --bind 127.0.0.1:$PORT ${module}:${object}`, "gunicorn");
+    }
+  }
+  const program = folder.firstOf("main.py", "app.py", "server.py");
+  if (program === undefined) return { label: null, start: undefined, servers: [] };
+  return { label: null, start: { value: `python ${program}`, origin: detected(program) }, servers: [] };
+}
+
+function withServer(label: string, start: string, server: string): Application {
+  return { label, start: { value: start, origin: detected(label) }, servers: [server] };
+}
+
+function moduleOf(file: string): string {
+  return file.replace(/(?:\/__init__)?\.py$/, "").replaceAll("/", ".");
+}
+
+/** @param missing packages that no file lists and the start command needs. */
+function installOf(folder: Folder, project: Project | undefined, missing: string[]): PlannedCommands {
+  const [origin, commands] = installSteps(folder, project);
+  // The lock of uv or poetry would remove packages that it does not list, so they come last.
+  const extra = missing.length === 0 ? [] : [`${PIP} ${missing.join(" ")}`];
+  const all = [...commands, ...extra];
+  return { commands: all.length === 0 ? [] : [VENV, ...all], directory: folder.path, origin };
+}
+
+function installSteps(folder: Folder, project: Project | undefined): [origin: string, commands: string[]] {
+  if (folder.has("uv.lock")) {
+    return ["uv.lock", [`${PIP} uv`, ".venv/bin/uv sync --frozen --no-dev --inexact"]];
+  }
+  if (folder.has("poetry.lock")) {
+    return [
+      "poetry.lock",
+      [
+        `${PIP} poetry`,
+        'VIRTUAL_ENV="$PWD/.venv" .venv/bin/poetry install --only main --no-root --no-interaction',
+      ],
+    ];
+  }
+  if (folder.has("Pipfile.lock")) {
+    return ["Pipfile.lock", [`${PIP} pipenv`, "PIPENV_VENV_IN_PROJECT=1 .venv/bin/pipenv sync"]];
+  }
+  if (folder.has("requirements.txt")) return ["requirements.txt", [`${PIP} -r requirements.txt`]];
+  if (project?.project !== undefined || project?.tool?.poetry !== undefined) {
+    return ["pyproject.toml", [`${PIP} .`]];
+  }
+  return [detected("Python"), []];
+}

@@ -1,0 +1,175 @@
+// A folder of a source with the texts that a plan reads, so that detection is plain code without waiting.
+import { byteSizeText } from "../lib/byte-size.ts";
+import { SourceFault } from "./faults.ts";
+import { SOURCE_BOUNDS, type SourceEntry, type SourceFiles } from "./source-files.ts";
+
+/** Files that a plan reads where they exist, relative to a folder. */
+const WANTED = [
+  "railpack.json",
+  "Procfile",
+  "package.json",
+  "yarn.lock",
+  ".nvmrc",
+  ".node-version",
+  ".bun-version",
+  ".python-version",
+  ".tool-versions",
+  "runtime.txt",
+  "composer.json",
+  "bootstrap/app.php",
+  "deno.json",
+  "deno.jsonc",
+  "pyproject.toml",
+  "requirements.txt",
+  "Pipfile",
+  "angular.json",
+  "main.py",
+  "app.py",
+  "wsgi.py",
+  "asgi.py",
+  "server.py",
+  "app/main.py",
+  "src/main.py",
+  "app/__init__.py",
+] as const;
+
+/** Settings of frameworks; each exists with several endings. */
+const CONFIGS =
+  /^(?:next|nuxt|astro|svelte|vite|react-router|remix|gatsby|docusaurus)\.config\.(?:js|mjs|cjs|ts|mts)$/;
+
+/** Hints only: such a file counts as empty when it is too large to be read. */
+const HINTS = new Set(["yarn.lock", "bootstrap/app.php"]);
+
+/** A folder of a source. */
+export class Folder {
+  /** Relative to the top of the source; empty for the top itself. */
+  readonly path: string;
+  readonly #kinds: Map<string, SourceEntry>;
+  readonly #folders: Set<string>;
+  readonly #texts: Map<string, Uint8Array>;
+
+  private constructor(
+    path: string,
+    kinds: Map<string, SourceEntry>,
+    folders: Set<string>,
+    texts: Map<string, Uint8Array>,
+  ) {
+    this.path = path;
+    this.#kinds = kinds;
+    this.#folders = folders;
+    this.#texts = texts;
+  }
+
+  /** Lists the folder and reads the files that a plan looks at. */
+  static async open(source: SourceFiles, path: string): Promise<Folder> {
+    const prefix = path === "" ? "" : `${path}/`;
+    const kinds = new Map<string, SourceEntry>();
+    const folders = new Set<string>();
+    for (const entry of source.entries) {
+      if (!entry.path.startsWith(prefix)) continue;
+      const name = entry.path.slice(prefix.length);
+      kinds.set(name, entry);
+      for (let at = name.indexOf("/"); at >= 0; at = name.indexOf("/", at + 1))
+        folders.add(name.slice(0, at));
+    }
+    const isReadable = (name: string) => {
+      const entry = kinds.get(name);
+      return entry?.kind === "file" && entry.bytes <= SOURCE_BOUNDS.file;
+    };
+    const names = [...WANTED, ...[...kinds.keys()].filter((name) => CONFIGS.test(name))].filter(isReadable);
+    const contents = await source.read(names.map((name) => prefix + name));
+    const texts = new Map(
+      names.flatMap((name) => {
+        const content = contents.get(prefix + name);
+        return content === undefined ? [] : [[name, content] as const];
+      }),
+    );
+    return new Folder(path, kinds, folders, texts);
+  }
+
+  get isEmpty(): boolean {
+    return this.#kinds.size === 0;
+  }
+
+  /** Whether there is a file of that name, be it a link. */
+  has(name: string): boolean {
+    const kind = this.#kinds.get(name)?.kind;
+    return kind === "file" || kind === "link";
+  }
+
+  hasFolder(name: string): boolean {
+    return this.#folders.has(name);
+  }
+
+  /** Names of files whose whole path in the folder matches. */
+  matching(pattern: RegExp): string[] {
+    return [...this.#kinds.values()]
+      .filter(({ kind }) => kind === "file")
+      .map(({ path }) => this.#nameOf(path))
+      .filter((name) => pattern.test(name))
+      .sort();
+  }
+
+  /** The first of the names that exists. */
+  firstOf(...names: string[]): string | undefined {
+    return names.find((name) => this.has(name));
+  }
+
+  /**
+   * The text of a file; undefined when there is none.
+   * @throws SourceFault when it is a link, too large, or no UTF-8.
+   */
+  text(name: string): string | undefined {
+    const entry = this.#kinds.get(name);
+    if (entry === undefined || entry.kind === "submodule") return undefined;
+    if (entry.kind === "link")
+      throw new SourceFault(entry.path, "is a link; Pilvi reads only regular files.");
+    const content = this.#texts.get(name);
+    if (content !== undefined) return decoded(entry.path, content);
+    if (HINTS.has(name)) return "";
+    if (entry.bytes > SOURCE_BOUNDS.file) {
+      const [size, most] = [entry.bytes, SOURCE_BOUNDS.file].map(byteSizeText);
+      throw new SourceFault(entry.path, `has ${size}; Pilvi reads at most ${most}.`);
+    }
+    return undefined;
+  }
+
+  /** The settings of a framework, such as `next.config.mjs`; empty without a readable file. */
+  configText(framework: string): string {
+    const [name] = [...this.#texts.keys()].filter((each) => each.startsWith(`${framework}.config.`)).sort();
+    return name === undefined ? "" : (this.text(name) ?? "");
+  }
+
+  #nameOf(path: string): string {
+    return this.path === "" ? path : path.slice(this.path.length + 1);
+  }
+}
+
+/** @throws SourceFault with the first byte that is no UTF-8. */
+function decoded(path: string, content: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(content);
+  } catch (error) {
+    throw new SourceFault(path, `is no UTF-8 text: ${badByteText(content)}.`, error);
+  }
+}
+
+/** The first byte that no UTF-8 text can have there: the end of the shortest beginning that is refused. */
+function badByteText(content: Uint8Array): string {
+  let [good, bad] = [0, content.length + 1];
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (isBeginningOfText(content.subarray(0, middle))) good = middle;
+    else bad = middle;
+  }
+  return bad > content.length ? "its end is cut off" : `byte ${bad}`;
+}
+
+function isBeginningOfText(content: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(content, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

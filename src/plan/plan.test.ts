@@ -1,0 +1,151 @@
+// Plans of the sources in tests/plans, each a file with its files, its settings, and its plan or refusal.
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AvailableRuntimes, Plan } from "../contracts/plan.ts";
+import { PlanRefusal, SourceFault } from "./faults.ts";
+import { planOf } from "./plan.ts";
+import { NO_SETTINGS, type PlanSettings } from "./settings.ts";
+import { SOURCE_BOUNDS } from "./source-files.ts";
+import { sourceOf } from "./test-source.ts";
+
+const FIXTURES = join(import.meta.dir, "../../tests/plans");
+
+const AVAILABLE: AvailableRuntimes = {
+  node: ["20.19.5", "22.21.1", "24.11.0"],
+  bun: ["1.4.5"],
+  deno: ["2.9.0"],
+  php: ["8.2.29"],
+  python: ["3.11.2"],
+};
+
+interface Fixture {
+  files: Record<string, string>;
+  settings?: Partial<PlanSettings>;
+  plan?: Partial<Plan>;
+  refusal?: string;
+}
+
+const fixtures = readdirSync(FIXTURES)
+  .sort()
+  .map((name): [string, Fixture] => [
+    name.replace(".json", ""),
+    JSON.parse(readFileSync(join(FIXTURES, name), "utf8")),
+  ]);
+
+const withPlan = fixtures.filter(([, { plan }]) => plan !== undefined);
+const withRefusal = fixtures.filter(([, { refusal }]) => refusal !== undefined);
+
+function makePlan(files: Record<string, string | Uint8Array>, settings: Partial<PlanSettings> = {}) {
+  return planOf(sourceOf(files), { ...NO_SETTINGS, ...settings }, AVAILABLE);
+}
+
+async function messageOf(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof PlanRefusal || error instanceof SourceFault) return error.message;
+  throw new Error(`There is a plan, or a fault that is not for people: ${String(error)}`);
+}
+
+describe("fixtures", () => {
+  test("each has either a plan or a refusal", () => {
+    expect(fixtures.length).toBeGreaterThan(60);
+    expect(withPlan.length + withRefusal.length).toBe(fixtures.length);
+  });
+
+  test.each(withPlan)("%s has the plan that its fixture names", async (_, fixture) => {
+    const made = await makePlan(fixture.files, fixture.settings);
+    const named = Object.fromEntries(
+      Object.entries(made).filter(([name]) => Object.hasOwn(fixture.plan ?? {}, name)),
+    );
+    expect(named).toEqual({ ...fixture.plan });
+  });
+
+  test.each(withRefusal)("%s is refused with the sentence that its fixture names", async (_, fixture) => {
+    expect(await messageOf(makePlan(fixture.files, fixture.settings))).toBe(fixture.refusal ?? "");
+  });
+});
+
+describe("a hostile source", () => {
+  const server = { "server.js": "" };
+
+  test("a package.json larger than the bound is refused with both sizes", async () => {
+    const large = `{"name": "${"a".repeat(SOURCE_BOUNDS.file)}"}`;
+    expect(await messageOf(makePlan({ ...server, "package.json": large }))).toBe(
+      "package.json has 1mb; Pilvi reads at most 1mb.",
+    );
+  });
+
+  const deep = `{"x": ${"[".repeat(500_000)}${"]".repeat(500_000)}}`;
+
+  test.each(["package.json", "composer.json"])(
+    "a %s with 500,000 nested lists ends no plan",
+    async (file) => {
+      const made = await makePlan({ [file]: deep, "index.php": "" });
+      expect(made.serving.mode).toBe("php");
+    },
+  );
+
+  test.each(["railpack.json", "deno.jsonc"])(
+    "a %s with 500,000 nested lists is a fault and not a crash",
+    async (file) => {
+      expect(await messageOf(makePlan({ [file]: deep }))).toBe(`${file} is nested too deeply.`);
+    },
+  );
+
+  test("a pyproject.toml with 100,000 nested lists is a fault and not a crash", async () => {
+    const lists = `x = ${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    expect(await messageOf(makePlan({ "pyproject.toml": lists }))).toBe(
+      "pyproject.toml is no valid TOML: line 1.",
+    );
+  });
+
+  test("invalid UTF-8 is named with its byte, behind characters that were replaced before", async () => {
+    const bytes = Buffer.concat([Buffer.from('{"name": "\ufffd'), Buffer.from([0xff]), Buffer.from('"}')]);
+    expect(await messageOf(makePlan({ "package.json": new Uint8Array(bytes) }))).toBe(
+      "package.json is no UTF-8 text: byte 14.",
+    );
+  });
+
+  test("a link in the place of a file is a fault", async () => {
+    const source = sourceOf(server, ["package.json"]);
+    expect(await messageOf(planOf(source, NO_SETTINGS, AVAILABLE))).toBe(
+      "package.json is a link; Pilvi reads only regular files.",
+    );
+  });
+
+  test("30,000 scripts are read in time", async () => {
+    const scripts = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`s${at}`, "node a"]));
+    const text = JSON.stringify({ scripts: { ...scripts, start: "node a.js" } });
+    const started = performance.now();
+    expect((await makePlan({ "package.json": text })).start?.command).toBe("node a.js");
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test("a Procfile with too many processes is refused", async () => {
+    const lines = Array.from({ length: 30 }, (_, at) => `worker${at}: node w.js`).join("\n");
+    expect(await messageOf(makePlan({ Procfile: `web: node a.js\n${lines}` }))).toBe(
+      "Procfile cannot be used: it has more than 20 processes.",
+    );
+  });
+
+  test("a script as long as a book is refused", async () => {
+    const text = JSON.stringify({ scripts: { start: `node ${"a".repeat(5_000)}` } });
+    expect(await messageOf(makePlan({ "package.json": text }))).toBe(
+      "package.json: scripts.start has a command of 5005 characters; 2000 are allowed.",
+    );
+  });
+
+  test("settings out of their bounds are refused", async () => {
+    const files = { "package.json": '{"scripts":{"start":"node a"}}' };
+    expect(await messageOf(makePlan(files, { port: 70_000 }))).toBe(
+      "port must be an integer from 1 to 65535.",
+    );
+    expect(await messageOf(makePlan(files, { healthPath: "up" }))).toContain("health path must begin with /");
+    expect(await messageOf(makePlan(files, { buildCommand: "a\n".repeat(51) }))).toContain(
+      "51 commands; 50 are allowed",
+    );
+  });
+});

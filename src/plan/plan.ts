@@ -1,0 +1,135 @@
+// Makes the plan of an environment from its own fields and the files of a source, each field with its origin.
+import {
+  PLAN_BOUNDS,
+  planSchema,
+  type AvailableRuntimes,
+  type Plan,
+  type PlannedCommands,
+  type VersionedRuntime,
+} from "../contracts/plan.ts";
+import { readAs } from "../contracts/read.ts";
+import { CONTAINER_FILES, detect } from "./detect/detect.ts";
+import { type Detection, type Draft, firstOf, type RuntimeDemand } from "./draft.ts";
+import { PlanRefusal, quoted } from "./faults.ts";
+import { Folder } from "./folder.ts";
+import { procfileDraft } from "./procfile.ts";
+import { RailpackFile } from "./railpack.ts";
+import { checkedRoot, type PlanSettings, settingsDraft } from "./settings.ts";
+import type { SourceFiles } from "./source-files.ts";
+import type { VersionRequest } from "./versions.ts";
+
+const DEFAULT = "default";
+
+/**
+ * The plan of a source. The environment's own fields come first, then railpack.json, the Procfile, scripts, and what
+ * the files look like; each field is decided for itself.
+ * @throws PlanRefusal when something cannot be had, SourceFault when a file is malformed; both messages are for people.
+ */
+export async function planOf(
+  source: SourceFiles,
+  settings: PlanSettings,
+  available: AvailableRuntimes,
+): Promise<Plan> {
+  const rootDirectory = checkedRoot(settings.rootDirectory, "root_directory");
+  const folders = await openFolders(source, rootDirectory);
+  const [folder] = folders;
+  const own = settingsDraft({ ...settings, rootDirectory });
+  const railpack = RailpackFile.read(folder);
+  const procfile = procfileDraft(folder);
+  const files = [railpack.draft({}), procfile];
+  const detection = detect(
+    {
+      folders,
+      available,
+      versionOf: (name) => ownVersion(name, settings) ?? railpack.version(name),
+      hasStart: own.serving !== undefined || firstOf([own, ...files], "start") !== undefined,
+    },
+    demandOf(settings) ?? railpack.runtime,
+  );
+  const drafts = [own, railpack.draft(detection), procfile, detection];
+  return checked(assemble(drafts, detection, folder));
+}
+
+async function openFolders(source: SourceFiles, root: string): Promise<[Folder, ...Folder[]]> {
+  const folder = await Folder.open(source, root);
+  if (root === "") return [folder];
+  if (folder.isEmpty) {
+    throw new PlanRefusal(`root_directory is ${quoted(root)}, and the repository has no such folder.`);
+  }
+  return [folder, await Folder.open(source, "")];
+}
+
+function demandOf({ runtime }: PlanSettings): RuntimeDemand | null {
+  return runtime === null ? null : { value: runtime, origin: "environment" };
+}
+
+function ownVersion(name: VersionedRuntime, settings: PlanSettings): VersionRequest | null {
+  if (name === "node" && settings.nodeVersion !== null) {
+    return { range: settings.nodeVersion, origin: "environment: node_version" };
+  }
+  if (name === "php" && settings.phpVersion !== null) {
+    // The API's spelling, `8.2:1`, has the number of an image after the version.
+    return { range: settings.phpVersion.replace(/:\d+$/, ""), origin: "environment: php_version" };
+  }
+  return null;
+}
+
+function assemble(drafts: Draft[], detection: Detection, folder: Folder): Plan {
+  const step = (name: "install" | "build" | "deploy"): PlannedCommands =>
+    firstOf(drafts, name) ?? { commands: [], directory: folder.path, origin: DEFAULT };
+  const { serving, start } = servingAndStart(drafts, detection);
+  const [port, health] = [firstOf(drafts, "port"), firstOf(drafts, "healthPath")];
+  return {
+    version: 1,
+    rootDirectory: folder.path,
+    language: detection.language,
+    framework: detection.framework,
+    runtime: detection.runtime,
+    tools: detection.tools ?? [],
+    paths: detection.paths ?? [],
+    install: step("install"),
+    build: step("build"),
+    deploy: step("deploy"),
+    start: start === undefined ? null : { command: start.value, origin: start.origin },
+    processes: firstOf(drafts, "processes") ?? [],
+    serving,
+    port: { value: port?.value ?? null, origin: port?.origin ?? DEFAULT },
+    healthPath: { value: health?.value ?? "/", origin: health?.origin ?? DEFAULT },
+    notes: notesOf(drafts, folder),
+  };
+}
+
+/**
+ * The way of serving and the start command belong together: whichever has the higher precedence decides.
+ * @throws PlanRefusal when a process is to serve and nothing starts it.
+ */
+function servingAndStart(
+  drafts: Draft[],
+  detection: Detection,
+): Pick<Draft, "start"> & Pick<Plan, "serving"> {
+  const start = firstOf(drafts, "start");
+  const decisive = drafts.find((draft) => draft.serving !== undefined || draft.start !== undefined);
+  if (decisive?.serving !== undefined) {
+    if (decisive.serving.mode !== "process") return { serving: decisive.serving };
+    if (start !== undefined) return { serving: decisive.serving, start };
+  } else if (start !== undefined) {
+    return { serving: { mode: "process", root: null, fallback: false, origin: start.origin }, start };
+  }
+  throw new PlanRefusal(
+    `Nothing starts this ${detection.framework ?? detection.language ?? ""} application`.replace("  ", " ") +
+      "; set start_command, or add a line `web: …` to a Procfile.",
+  );
+}
+
+function notesOf(drafts: Draft[], folder: Folder): string[] {
+  const container = folder.firstOf(...CONTAINER_FILES);
+  const all = [
+    ...drafts.flatMap(({ notes = [] }) => notes),
+    ...(container === undefined ? [] : [`${container} is not used, since Pilvi runs without containers.`]),
+  ];
+  return all.slice(0, PLAN_BOUNDS.notes).map((note) => note.slice(0, PLAN_BOUNDS.note));
+}
+
+function checked(plan: Plan): Plan {
+  return readAs(planSchema, plan, "The plan");
+}

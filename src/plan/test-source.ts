@@ -1,0 +1,28 @@
+// A source whose files are given as texts.
+import type { SourceEntry, SourceFiles } from "./source-files.ts";
+
+/** @param links paths that are links. */
+export function sourceOf(files: Record<string, string | Uint8Array>, links: string[] = []): SourceFiles {
+  const contents = new Map(
+    Object.entries(files).map(([path, content]) => [
+      path,
+      typeof content === "string" ? new TextEncoder().encode(content) : content,
+    ]),
+  );
+  const entries: SourceEntry[] = [
+    ...[...contents].map(([path, { length: bytes }]) => ({ path, kind: "file" as const, bytes })),
+    ...links.map((path) => ({ path, kind: "link" as const, bytes: 0 })),
+  ];
+  return {
+    entries,
+    read: (paths) =>
+      Promise.resolve(
+        new Map(
+          paths.flatMap((path) => {
+            const content = contents.get(path);
+            return content === undefined ? [] : [[path, content] as const];
+          }),
+        ),
+      ),
+  };
+}

@@ -1,0 +1,70 @@
+// The address of a foreign repository: which are taken, and to which machine they lead.
+import { lookup } from "node:dns/promises";
+import { BlockList, isIP } from "node:net";
+import { SourceRefusal, shown } from "./faults.ts";
+import { withoutCredentials } from "./git.ts";
+
+const PORTS: Record<string, number> = { "http:": 80, "https:": 443, "ssh:": 22, "git:": 9418 };
+
+/** An address that was checked. */
+export interface RepositoryAddress {
+  url: string;
+  protocol: "http" | "https" | "ssh" | "git";
+  host: string;
+  port: number;
+}
+
+/** This machine itself, and the addresses at which clouds give out the secrets of a machine. */
+const OWN = new BlockList();
+OWN.addSubnet("0.0.0.0", 8);
+OWN.addSubnet("127.0.0.0", 8);
+OWN.addSubnet("169.254.0.0", 16);
+OWN.addSubnet("224.0.0.0", 3);
+OWN.addAddress("::", "ipv6");
+OWN.addAddress("::1", "ipv6");
+OWN.addSubnet("fe80::", 10, "ipv6");
+OWN.addSubnet("ff00::", 8, "ipv6");
+
+/**
+ * Reads the address of a repository: http, https, ssh or git, or `user@host:path`.
+ * @throws SourceRefusal for all else, such as files of this machine.
+ */
+export function repositoryAddress(text: string): RepositoryAddress {
+  const fault = new SourceRefusal(
+    `${shown(withoutCredentials(text))} is no address of a repository; it begins with https://, http://, ssh:// or git://, or has the form git@host:path.`,
+  );
+  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+  if (text.length > 2_000 || /[\u0000-\u0020\u007f"'`$\\<>|^{}]/.test(text)) throw fault;
+  const short = /^([\w.-]+)@([\w.-]+):(?!\/\/)([^:]+)$/.exec(text);
+  const url = short === null ? text : `ssh://${short[1]}@${short[2]}/${short[3]}`;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const port = parsed === undefined ? undefined : PORTS[parsed.protocol];
+  if (parsed === undefined || port === undefined || parsed.hostname === "") throw fault;
+  const host = parsed.hostname.replace(/^\[(.*)\]$/, "$1");
+  // A name that begins like an option would be one for ssh.
+  if (host.startsWith("-") || parsed.username.startsWith("-")) throw fault;
+  const protocol = parsed.protocol.slice(0, -1) as RepositoryAddress["protocol"];
+  return { url: short === null ? text : url, protocol, host, port: Number(parsed.port) || port };
+}
+
+/**
+ * The machine behind an address, which git is then held to, so that the name cannot lead elsewhere a moment later.
+ * @throws SourceRefusal when the name is unknown, or leads to this machine.
+ */
+export async function machineOf({ host }: RepositoryAddress, mayReachItself: boolean): Promise<string> {
+  const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [{ address: host }];
+  const [first] = found;
+  if (first === undefined) throw new SourceRefusal(`The name ${shown(host)} is unknown.`);
+  if (!mayReachItself && found.some(({ address }) => isOwn(address))) {
+    throw new SourceRefusal(
+      `${shown(host)} leads to the machine of Pilvi itself, where nothing is fetched from.`,
+    );
+  }
+  return first.address;
+}
+
+function isOwn(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  const plain = mapped ?? address;
+  return OWN.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4") || /^::ffff:/i.test(plain);
+}

@@ -1,0 +1,180 @@
+// Serves a repository to git's own clients over HTTP, through git's own program for it.
+import { ByteReader } from "./byte-reader.ts";
+import { GitProcess } from "./git.ts";
+import { withProgress } from "./push-progress.ts";
+import type { BranchTip, Repository } from "./repository.ts";
+import { streamOf } from "./streams.ts";
+
+/** What a push changed. */
+export interface PushedBranch extends BranchTip {
+  /** The tip before the push; null for a new branch. */
+  before: string | null;
+}
+
+export interface GitHttpOptions {
+  /** The name of the caller, who was checked before; also who may write. */
+  user: string;
+  mayPush: boolean;
+  /**
+   * Called after a push that changed branches; each text goes to the terminal of the person that pushes, which waits for
+   * the end.
+   */
+  onPush(branches: PushedBranch[]): AsyncIterable<string>;
+  deadlineMs?: number;
+}
+
+type Service = "git-receive-pack" | "git-upload-pack";
+
+const DEADLINE_MS = 15 * 60_000;
+const MAX_HEADER_BYTES = 16 << 10;
+
+/** The request is none of git's clients. */
+const NOT_FOUND = { status: 404, text: "There is nothing here but a git repository." };
+const FORBIDDEN = { status: 403, text: "This token may not push." };
+
+/**
+ * Answers a request of git's client.
+ * @param path the part of the path behind the repository, such as `/info/refs`.
+ */
+export async function serveGit(
+  repository: Repository,
+  request: Request,
+  path: string,
+  options: GitHttpOptions,
+): Promise<Response> {
+  const url = new URL(request.url);
+  const service = serviceOf(request.method, path, url.searchParams);
+  if (service === null) return plain(NOT_FOUND);
+  const isPush = service === "git-receive-pack";
+  if (isPush && !options.mayPush) return plain(FORBIDDEN);
+  const before = isPush && request.method === "POST" ? await repository.branches() : null;
+  const run = runBackend(repository, request, { path, url, service, options });
+  void feed(run, request);
+  const reader = new ByteReader(run.child.stdout, Infinity);
+  const head = await headOf(reader);
+  if (head === null) {
+    run.kill();
+    return plain({ status: 500, text: "The repository could not be served." });
+  }
+  const parts = endingWith(run, reader.pieces(Infinity));
+  const body = before === null ? parts : withProgress(parts, () => progressOf(repository, before, options));
+  return new Response(streamOf(body), head);
+}
+
+function serviceOf(method: string, path: string, query: URLSearchParams): Service | null {
+  const name = path === "/info/refs" && method === "GET" ? query.get("service") : path.slice(1);
+  const isService = name === "git-receive-pack" || name === "git-upload-pack";
+  if (!isService) return null;
+  return path === "/info/refs" || method === "POST" ? name : null;
+}
+
+interface Call {
+  path: string;
+  url: URL;
+  service: Service;
+  options: GitHttpOptions;
+}
+
+/** The variables of CGI; nothing of the request but what git needs. */
+function runBackend(repository: Repository, request: Request, { path, service, options }: Call): GitProcess {
+  const { limits } = repository;
+  const header = (name: string) => request.headers.get(name) ?? "";
+  const env = {
+    GIT_HTTP_EXPORT_ALL: "1",
+    PATH_TRANSLATED: repository.path + path,
+    REQUEST_METHOD: request.method,
+    QUERY_STRING: request.method === "GET" ? `service=${service}` : "",
+    REMOTE_USER: options.user.replaceAll(/[^\w.@-]/g, "_"),
+    CONTENT_TYPE: header("content-type").slice(0, 200),
+    HTTP_CONTENT_ENCODING: header("content-encoding") === "gzip" ? "gzip" : "",
+    ...(header("content-length") !== "" && {
+      CONTENT_LENGTH: header("content-length").replaceAll(/\D/g, ""),
+    }),
+    ...(/^[\w=:]{1,100}$/.test(header("git-protocol")) && { GIT_PROTOCOL: header("git-protocol") }),
+  };
+  const settings = {
+    "http.receivepack": String(options.mayPush),
+    "http.uploadpack": "true",
+    "receive.maxInputSize": String(limits.transferBytes),
+    "receive.fsckObjects": "true",
+    "receive.autogc": "false",
+    "receive.denyDeleteCurrent": "ignore",
+    "receive.denyCurrentBranch": "ignore",
+    "receive.unpackLimit": "1",
+    "receive.keepAlive": "5",
+    // Branches of Pilvi's own are nobody's to see or to change.
+    "transfer.hideRefs": "refs/pilvi",
+  };
+  return new GitProcess(repository.git, ["http-backend"], {
+    repository: repository.path,
+    // A small pack has its size twice: as it comes, and with the objects that it builds on.
+    maxFileBytes: 2 * limits.transferBytes,
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+    signal: request.signal,
+    settings,
+    env,
+  });
+}
+
+/** Gives git the body of the request as fast as git takes it. */
+async function feed(run: GitProcess, request: Request): Promise<void> {
+  const { stdin } = run.child;
+  try {
+    for await (const part of request.body ?? []) {
+      void stdin.write(part);
+      await stdin.flush();
+    }
+  } catch {
+    // Git has ended, or the client has gone: the answer says which.
+  } finally {
+    await Promise.resolve(stdin.end()).catch(() => {});
+  }
+}
+
+/** The header of CGI: lines until an empty line. Null when there is none. */
+async function headOf(
+  reader: ByteReader,
+): Promise<{ status: number; headers: Record<string, string> } | null> {
+  let text = "";
+  while (!text.endsWith("\r\n\r\n")) {
+    const byte = await reader.read(1);
+    if (byte.length === 0 || text.length > MAX_HEADER_BYTES) return null;
+    text += byte.toString("latin1");
+  }
+  const lines = text
+    .trim()
+    .split("\r\n")
+    .map((line) => /^([\w-]+):\s*(.*)$/.exec(line));
+  const headers = Object.fromEntries(lines.map((line) => [line?.[1]?.toLowerCase() ?? "", line?.[2] ?? ""]));
+  const { status = "200", ...rest } = headers;
+  return { status: Number.parseInt(status, 10), headers: rest };
+}
+
+async function* endingWith(run: GitProcess, parts: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let isWhole = false;
+  try {
+    yield* parts;
+    isWhole = true;
+  } finally {
+    // A client that leaves needs no git any more.
+    if (!isWhole) run.kill();
+  }
+}
+
+/** What changed, by what is there now: git's own report may say more than it did. */
+async function* progressOf(
+  repository: Repository,
+  before: BranchTip[],
+  { onPush }: GitHttpOptions,
+): AsyncGenerator<string> {
+  const tips = new Map(before.map(({ name, hash }) => [name, hash]));
+  const now = await repository.branches();
+  const changed = now
+    .map(({ name, hash }) => ({ name, hash, before: tips.get(name) ?? null }))
+    .filter((branch) => branch.hash !== branch.before);
+  if (changed.length > 0) yield* onPush(changed);
+}
+
+function plain({ status, text }: { status: number; text: string }): Response {
+  return new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
+}

@@ -1,0 +1,277 @@
+// The git repository of an application: every upload, push and fetch ends as a commit in it.
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Mutex } from "../lib/mutex.ts";
+import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
+import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
+import { SourceRefusal, shown } from "./faults.ts";
+import { fetchBranch, type FetchSource } from "./fetch.ts";
+import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
+import { streamOf } from "./streams.ts";
+import { commitArchive, type CommitText } from "./upload.ts";
+
+const [SHORT_MS, LONG_MS] = [60_000, 10 * 60_000];
+const MAX_BRANCHES = 1_000;
+
+export interface RepositoryOptions {
+  git: GitProgram;
+  limits?: SourceLimits;
+}
+
+/** A commit, as people see it. */
+export interface CommitFacts {
+  hash: string;
+  message: string;
+  author: { name: string; email: string };
+  committedAt: Date;
+}
+
+export interface BranchTip {
+  name: string;
+  hash: string;
+}
+
+/** A bare repository in a folder of its own. */
+export class Repository {
+  readonly path: string;
+  readonly git: GitProgram;
+  readonly limits: SourceLimits;
+  /** Uploads and fetches remove what a failed one left, so only one of them runs at a time. */
+  readonly #writing = new Mutex();
+
+  private constructor(path: string, { git, limits = SOURCE_LIMITS }: RepositoryOptions) {
+    this.path = path;
+    this.git = git;
+    this.limits = limits;
+  }
+
+  /** Opens the repository, and makes it first where there is none yet; a kill leaves none that is half made. */
+  static async open(path: string, options: RepositoryOptions): Promise<Repository> {
+    const repository = new Repository(path, options);
+    if (!existsSync(path)) await repository.#create();
+    return repository;
+  }
+
+  async #create(): Promise<void> {
+    const beside = `${this.path}.new`;
+    await rm(beside, { recursive: true, force: true });
+    await mkdir(beside, { recursive: true, mode: 0o700 });
+    await gitOutput(this.git, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "."], {
+      ...this.#options(SHORT_MS),
+      repository: beside,
+      what: "The repository could not be made",
+    });
+    await mkdir(join(beside, "info"), { recursive: true });
+    // A release has all files of its commit, as they are, whatever attributes the commit itself has.
+    await writeFile(
+      join(beside, "info", "attributes"),
+      "* -export-ignore -export-subst -text -ident -filter\n",
+    );
+    await rename(beside, this.path);
+  }
+
+  #options(deadlineMs: number): GitOptions {
+    return { repository: this.path, deadlineMs };
+  }
+
+  /**
+   * Makes a commit of an archive (tar, plain or with gzip), whose files replace all files of the branch.
+   * @param ref the full name of the branch.
+   * @returns the hash of the commit.
+   * @throws SourceRefusal when the archive is refused; the branch is then as before.
+   */
+  commitUpload(
+    archive: ReadableStream<Uint8Array>,
+    ref: string,
+    text: CommitText,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    checkRef(ref);
+    return this.#writing.run(() =>
+      this.#cleanedUp(async () => {
+        const parent = await this.resolve(ref);
+        const upload = { archive, ref, parent, text, limits: this.limits };
+        const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
+        return await commitArchive(this.git, upload, options);
+      }),
+    );
+  }
+
+  /**
+   * Fetches a branch of another repository, whose newest commit becomes the tip of the branch of the same name.
+   * @returns the hash of that commit.
+   * @throws SourceRefusal with git's own reason.
+   */
+  fetch(source: FetchSource, signal?: AbortSignal): Promise<string> {
+    const ref = `refs/heads/${source.branch}`;
+    checkRef(ref);
+    return this.#writing.run(() =>
+      this.#cleanedUp(async () => {
+        const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
+        await fetchBranch(this.git, source, ref, this.limits, options);
+        const hash = await this.resolve(ref);
+        if (hash === null) throw new SourceRefusal(`The branch ${shown(source.branch)} has no commit.`);
+        return hash;
+      }),
+    );
+  }
+
+  /** The hash of a branch's tip or of a commit; null when there is none. */
+  async resolve(name: string): Promise<string | null> {
+    const run = new GitProcess(
+      this.git,
+      ["rev-parse", "--quiet", "--verify", "--end-of-options", `${name}^{commit}`],
+      this.#options(SHORT_MS),
+    );
+    const [output, code] = await Promise.all([run.child.stdout.text(), run.child.exited]);
+    return code === 0 ? output.trim() : null;
+  }
+
+  /** Whether a commit belongs to a branch. */
+  async contains(branch: string, hash: string): Promise<boolean> {
+    const [tip, commit] = [await this.resolve(`refs/heads/${branch}`), await this.resolve(checkedHash(hash))];
+    if (tip === null || commit === null) return false;
+    const run = new GitProcess(
+      this.git,
+      ["merge-base", "--is-ancestor", commit, tip],
+      this.#options(SHORT_MS),
+    );
+    return (await run.child.exited) === 0;
+  }
+
+  /** The branches by name, at most 1,000. */
+  async branches(): Promise<BranchTip[]> {
+    const format = "--format=%(refname:lstrip=2)%00%(objectname)";
+    const output = await this.#output(
+      ["for-each-ref", `--count=${MAX_BRANCHES}`, format, "refs/heads"],
+      "The branches could not be read",
+      4 << 20,
+    );
+    return output
+      .toString("utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => line.split("\0"))
+      .map(([name = "", hash = ""]) => ({ name, hash }));
+  }
+
+  /** @throws SourceRefusal when there is no such commit. */
+  async facts(hash: string): Promise<CommitFacts> {
+    const output = await this.#output(
+      [
+        "log",
+        "-1",
+        "--no-show-signature",
+        "--format=%H%x00%an%x00%ae%x00%ct%x00%B",
+        "--end-of-options",
+        checkedHash(hash),
+      ],
+      "The commit could not be read",
+      1 << 20,
+    );
+    const [found = "", name = "", email = "", seconds = "", ...message] = output.toString("utf8").split("\0");
+    return {
+      hash: found,
+      message: message.join("\0").trim().slice(0, 10_000),
+      author: { name: oneLine(name), email: oneLine(email) },
+      committedAt: new Date(Number(seconds) * 1_000),
+    };
+  }
+
+  /**
+   * The files of a commit, for its plan.
+   * @throws SourceRefusal when the commit is beyond the limits, or has a link that leads out of it.
+   */
+  files(hash: string): Promise<CommitFiles> {
+    return readCommitFiles(this.git, checkedHash(hash), this.limits, this.#options(SHORT_MS));
+  }
+
+  /** A tar of all files of a commit. Its reader gets an error when git fails or the tar is larger than allowed. */
+  archive(hash: string): ReadableStream<Uint8Array> {
+    const run = new GitProcess(
+      this.git,
+      ["archive", "--format=tar", checkedHash(hash)],
+      this.#options(LONG_MS),
+    );
+    void run.child.stdin.end();
+    return streamOf(archiveOf(run, 2 * this.limits.bytes));
+  }
+
+  /** Deletes what no branch leads to, and packs the rest. */
+  collectGarbage(): Promise<void> {
+    return this.#writing.run(async () => {
+      await this.#removeUnfinished();
+      await this.#output(
+        ["gc", "--quiet", "--prune=1.hour.ago"],
+        "The repository could not be packed",
+        1 << 20,
+      );
+    });
+  }
+
+  /** Deletes the repository with all that it holds. */
+  remove(): Promise<void> {
+    return this.#writing.run(() => rm(this.path, { recursive: true, force: true }));
+  }
+
+  #output(args: string[], what: string, maxBytes: number): Promise<Buffer> {
+    return gitOutput(this.git, args, { ...this.#options(SHORT_MS), what, maxBytes });
+  }
+
+  async #cleanedUp<T>(task: () => Promise<T>): Promise<T> {
+    try {
+      return await task();
+    } catch (error) {
+      await this.#removeUnfinished();
+      throw error;
+    }
+  }
+
+  /** A git that was killed leaves packs under names of its own, and a report. */
+  async #removeUnfinished(): Promise<void> {
+    const packs = join(this.path, "objects", "pack");
+    for (const [folder, pattern] of [
+      [packs, /^(?:tmp_|\.tmp-)/],
+      [this.path, /^(?:fast_import_crash_\d+|shallow\.lock)$/],
+    ] as const) {
+      const names = await readdir(folder).catch(() => []);
+      for (const name of names.filter((each) => pattern.test(each)))
+        await rm(join(folder, name), { force: true });
+    }
+  }
+}
+
+async function* archiveOf(run: GitProcess, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let [bytes, isWhole] = [0, false];
+  try {
+    for await (const part of run.child.stdout) {
+      bytes += part.length;
+      if (bytes > maxBytes) throw new SourceRefusal("The files of the commit are larger than Pilvi takes.");
+      yield part;
+    }
+    isWhole = true;
+    await run.succeeded("The files of the commit could not be read");
+  } finally {
+    if (!isWhole) run.kill();
+  }
+}
+
+/** @throws SourceRefusal when the text is no hash, which might else be an option or another name. */
+function checkedHash(hash: string): string {
+  if (/^[0-9a-f]{40}$/.test(hash)) return hash;
+  throw new SourceRefusal(`${shown(hash)} is no hash of a commit; it has 40 digits and letters from a to f.`);
+}
+
+/** The names that git itself allows, and only below two folders. */
+function checkRef(ref: string): void {
+  const [, name = ""] = /^refs\/(?:heads|pilvi)\/(.+)$/.exec(ref) ?? [];
+  const isFine =
+    /^[A-Za-z0-9_][\w.+@#/-]{0,199}$/.test(name) &&
+    !/\.\.|@\{|\/\/|\/\.|\.\/|\.lock(?:\/|$)|[./]$/.test(name);
+  if (!isFine) throw new SourceRefusal(`${shown(name || ref)} is no name of a branch that Pilvi takes.`);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, " ").slice(0, 200);
+}
