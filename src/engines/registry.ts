@@ -1,6 +1,7 @@
 // The engines that the host can run, a line each; the folder of an engine holds the facts about it.
 import type { EngineName, ForeignEngine } from "../contracts/engine-names.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
+import { application } from "./application/index.ts";
 import type { Engine } from "./engine.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
 import { mariadb } from "./mariadb/index.ts";
@@ -10,6 +11,7 @@ import { redis } from "./redis/index.ts";
 import { valkey } from "./valkey/index.ts";
 
 const engines: Record<ForeignEngine, { program: ForeignProgram }> & Record<EngineName, unknown> = {
+  application,
   mariadb,
   postgres,
   realtime,

@@ -1,27 +1,35 @@
 // All instances of this machine: takes them up at the start, makes, removes and watches them.
 import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
-import type { Figures, Offer, Series } from "../contracts/host-answers.ts";
+import type { Offer } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
-import type { MetricsQuery } from "../drivers/driver.ts";
 import { runnableEngines } from "../engines/index.ts";
+import { NO_SANDBOX } from "../engines/sandbox/sandbox.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { guardedInterval } from "../lib/guarded.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
-import { allotUid, canSwitchUsers } from "./os/accounts.ts";
 import { Addresses } from "./os/addresses.ts";
-import { newestOfEachMajor, offered, type HostSettings } from "./engine/context.ts";
+import { newestOfEachMajor, offered, runtimeSources, type HostSettings } from "./engine/context.ts";
 import { HostBackups } from "./backups/host-backups.ts";
 import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
+import { HostBuilds } from "./builds/host-builds.ts";
+import { Environments } from "./os/environments.ts";
 import { Inspector } from "./instance/inspector.ts";
 import { dismissClients } from "./instance/dismissal.ts";
 import { Instance } from "./instance/instance.ts";
+import { InstanceQuestions } from "./instance/questions.ts";
 import { RecentRemovals } from "./instance/recent-removals.ts";
-import { measuredInstances, presentIds, restlessIds, withEngine } from "./instance/selections.ts";
+import {
+  applicationWith,
+  measuredInstances,
+  presentIds,
+  restlessIds,
+  withEngine,
+} from "./instance/selections.ts";
 import { EngineLogs } from "./logs/engine-logs.ts";
 import { HostJournal } from "./journal/host-journal.ts";
 import { addressSocket, gatewaySocket, instanceIds, instancesDir } from "./os/layout.ts";
@@ -65,6 +73,9 @@ export class Host {
   readonly measurements: Measurements;
   readonly backups: HostBackups;
   readonly inspector = new Inspector(this.#instances, () => this.#gateway);
+  readonly questions = new InstanceQuestions(this.#instances);
+  readonly builds: HostBuilds;
+  readonly #environments: Environments;
   readonly #listeners = new Set<Listener>();
   readonly #removed = new RecentRemovals();
 
@@ -73,6 +84,7 @@ export class Host {
     this.#settings = settings;
     this.#log = log;
     this.journal = new HostJournal(settings.dataDir, keeper, log);
+    this.#environments = new Environments(settings.dataDir, (uid) => this.#isUidOfInstance(uid));
     this.#slots = new WarmPool(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
     this.#addresses = new Addresses(log, keeper);
@@ -89,12 +101,20 @@ export class Host {
       gateway: this.#gateway,
       addresses: this.#addresses,
       backups: this.backups,
-      allotUid: (spec) => (canSwitchUsers() ? allotUid(spec, { has: (uid) => this.#isUidTaken(uid) }) : null),
+      allotUid: (spec) => this.#environments.allotUidFor(spec),
       stop: async (id) => await this.#instances.get(id)?.close(),
       log,
       runner: (parts) => new Runner(parts, this.journal.of(parts.id)),
       onChange: (observation) => this.#changed(observation),
     };
+    this.builds = new HostBuilds({
+      ...settings,
+      log,
+      sources: () => runtimeSources(settings),
+      sandbox: async () => (await settings.sandbox?.ensured()) ?? NO_SANDBOX,
+      environments: this.#environments,
+      userOf: (wanted) => applicationWith(this.#instances.values(), wanted),
+    });
     this.logs = new EngineLogs(settings.dataDir, this.#instances);
     this.measurements = new Measurements(settings.dataDir, log, {
       stored: () => measuredInstances(this.#instances.values()),
@@ -124,6 +144,7 @@ export class Host {
     void Promise.all([adopted, started]).then(() => this.#warmUp());
     this.measurements.start();
     this.backups.start();
+    await this.builds.start();
     await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
   }
 
@@ -132,6 +153,7 @@ export class Host {
     return {
       engines: newestOfEachMajor(engines).map(offered),
       memoryBytes: totalmem(),
+      ...(this.#settings.sandbox && { isolation: this.#settings.sandbox.now.level }),
     };
   }
 
@@ -161,26 +183,6 @@ export class Host {
     );
   }
 
-  /** @throws PublicError when the instance does not run or does not answer. */
-  async metrics(id: string, query: MetricsQuery): Promise<Series> {
-    const { engine, context } = this.#running(id);
-    return (await engine.metrics?.(context, query)) ?? {};
-  }
-
-  /** @throws PublicError when the instance does not run or does not answer. */
-  async figures(id: string): Promise<Figures> {
-    const { engine, context } = this.#running(id);
-    return (await engine.figures?.(context)) ?? { whole: {}, parts: [] };
-  }
-
-  /** @throws PublicError when the instance does not run, does not answer, or reports nothing. */
-  async debug(id: string, part: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const { engine, context } = this.#running(id);
-    const reports = await engine.debug?.(context, part, signal);
-    if (reports === undefined) throw new PublicError(`The engine ${engine.name} reports nothing.`);
-    return reports;
-  }
-
   /** The ports that no program listens on, at any address of instances. */
   freePorts(ports: number[]): number[] {
     return freePorts(ports, this.#settings.bind);
@@ -205,7 +207,7 @@ export class Host {
   /** Stops all engines cleanly. */
   async close(): Promise<void> {
     this.#stopTimers();
-    await this.#slots.stop();
+    await Promise.all([this.#slots.stop(), this.builds.close()]);
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
     this.journal.close();
     this.#gateway.close();
@@ -218,14 +220,9 @@ export class Host {
     this.#gateway.close();
     this.#addresses.close();
     void this.#slots.stop();
+    void this.builds.close();
     for (const instance of this.#instances.values()) instance.release();
     this.journal.close();
-  }
-
-  #running(id: string): Instance["running"] {
-    const instance = this.#instances.get(id);
-    if (instance === undefined) throw new PublicError(`${id} does not run.`);
-    return instance.running;
   }
 
   #instance(id: string): Instance {
@@ -236,7 +233,7 @@ export class Host {
     return instance;
   }
 
-  #isUidTaken(wanted: number): boolean {
+  #isUidOfInstance(wanted: number): boolean {
     return this.#instances.values().some(({ uid }) => uid === wanted);
   }
 

@@ -10,7 +10,7 @@ import type { RealtimeSpec } from "../contracts/instance-spec.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import { createLog } from "../lib/log.ts";
 import { ensureProgram } from "../processes/program/program.ts";
-import { realtimeEngine } from "../processes/program/realtime-engine.ts";
+import { realtimeEngine } from "../processes/program/own-engines.ts";
 import { Host } from "./host.ts";
 import { instanceFolder } from "./os/layout.ts";
 import { readManifest } from "./manifest/manifest.ts";
@@ -161,13 +161,13 @@ test("a realtime server is taken up by a host of another build, and restarted by
 test("a realtime server has figures while it runs", async () => {
   const host = await startHost();
   await host.ensure(specOf({}, {}));
-  const figures = await host.figures(ID);
+  const figures = await host.questions.figures(ID);
   expect(figures.whole).toMatchObject({ connections: 0 });
   expect(figures.parts.map(({ id }) => id)).toEqual(["wsa-0", "wsa-1"]);
   expect(figures.parts[0]?.figures).toMatchObject({ connections: 0, messagesReceived: 0, messagesSent: 0 });
-  const series = await host.metrics(ID, { periodSeconds: 21_600 });
+  const series = await host.questions.metrics(ID, { periodSeconds: 21_600 });
   expect(Object.keys(series).sort()).toEqual(["connectionCount", "messageRate"]);
-  await expect(host.figures("ws-none")).rejects.toThrow("does not run");
+  await expect(host.questions.figures("ws-none")).rejects.toThrow("does not run");
 });
 
 test("a removed realtime server asks its clients not to reconnect", async () => {

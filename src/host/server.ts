@@ -14,6 +14,7 @@ import { PublicError, publicMessageOf } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
+import { buildRoutes } from "./builds/routes.ts";
 import type { Host } from "./host.ts";
 
 /**
@@ -31,6 +32,9 @@ const JOURNAL_WAIT_MS = 20_000;
 /** Engines take their time, and a watch has no end. Bun applies this to unix sockets, although its types omit it. */
 const NO_IDLE_TIMEOUT: object = { idleTimeout: 0 };
 
+/** The most bytes of a source; its spec bounds it further. */
+const MAX_SOURCE_BYTES = 16 * 1024 ** 3;
+
 type Stop = () => Promise<void>;
 
 /** Begins to serve; the returned function ends that. */
@@ -40,6 +44,7 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
   const server = Bun.serve({
     unix: socketAddress(socketPath),
     ...NO_IDLE_TIMEOUT,
+    maxRequestBodySize: MAX_SOURCE_BYTES,
     routes: {
       [hostPath("/offer")]: { GET: async () => Response.json(await host.offer()) },
       [hostPath("/storage")]: {
@@ -74,6 +79,7 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
       ...questionRoutes(host),
       ...inspectionRoutes(host),
       ...backupRoutes(host),
+      ...buildRoutes(host.builds),
     },
     fetch: refuseOtherVersions("The host", (message) => log.error({ message }, "an order was refused")),
     error: (error) => {
@@ -93,10 +99,11 @@ function questionRoutes(host: Host) {
   return {
     [hostPath("/instances/:id/metrics")]: {
       GET: async (request: Bun.BunRequest<"/:id">) =>
-        Response.json(await host.metrics(request.params.id, metricsQuery(queryOf(request)))),
+        Response.json(await host.questions.metrics(request.params.id, metricsQuery(queryOf(request)))),
     },
     [hostPath("/instances/:id/figures")]: {
-      GET: async (request: Bun.BunRequest<"/:id">) => Response.json(await host.figures(request.params.id)),
+      GET: async (request: Bun.BunRequest<"/:id">) =>
+        Response.json(await host.questions.figures(request.params.id)),
     },
     [hostPath("/instances/:id/logs")]: {
       POST: async (request: Bun.BunRequest<"/:id">) => {
@@ -107,7 +114,7 @@ function questionRoutes(host: Host) {
     [hostPath("/instances/:id/debug")]: {
       GET: async (request: Bun.BunRequest<"/:id">) => {
         const part = queryOf(request).get("part") ?? "";
-        return new Response(await host.debug(request.params.id, part, request.signal));
+        return new Response(await host.questions.debug(request.params.id, part, request.signal));
       },
     },
   };

@@ -63,6 +63,14 @@ function unserved(id: string, like: ServedHost): ServedHost {
     readings: refuse,
     freePorts: refuse,
     journal: refuse,
+    build: refuse,
+    observeBuild: refuse,
+    buildLog: refuse,
+    cancelBuild: refuse,
+    removeBuild: refuse,
+    release: refuse,
+    removeRelease: refuse,
+    removeEnvironment: refuse,
     watch: () => {},
   };
   return servedHost({ ...like, id, driver }, new WatchedStates());

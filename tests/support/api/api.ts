@@ -171,6 +171,14 @@ function offeringDriver(offer: Offer): Driver {
     readings: notUsed,
     freePorts: async (ports) => ports,
     journal: notUsed,
+    build: notUsed,
+    observeBuild: notUsed,
+    buildLog: notUsed,
+    cancelBuild: notUsed,
+    removeBuild: notUsed,
+    release: notUsed,
+    removeRelease: notUsed,
+    removeEnvironment: notUsed,
     watch: notUsed,
   };
 }
