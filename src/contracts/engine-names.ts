@@ -9,7 +9,7 @@ export const foreignEngineSchema = z.enum(foreignEngines);
 /** Engines that are programs of other projects, and have to be installed. */
 export type ForeignEngine = z.infer<typeof foreignEngineSchema>;
 
-export const engineNameSchema = z.enum([...foreignEngines, "realtime"]);
+export const engineNameSchema = z.enum([...foreignEngines, "realtime", "application"]);
 
-/** Engines that a driver may run an instance with; `realtime` is a part of Pilvi. */
+/** Engines that a driver may run an instance with; `realtime` and `application` are parts of Pilvi. */
 export type EngineName = z.infer<typeof engineNameSchema>;

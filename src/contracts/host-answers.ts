@@ -1,5 +1,6 @@
 // The host's answers to its driver beside observations: offers, readings, errors, and the lines of a watch.
 import * as z from "zod/mini";
+import { isolationSchema } from "./application.ts";
 import { engineNameSchema } from "./engine-names.ts";
 import { observationSchema } from "./observation.ts";
 
@@ -20,6 +21,8 @@ export const offerSchema = z.strictObject({
   engines: z.array(offeredEngineSchema),
   /** Memory of the machine, in bytes. */
   memoryBytes: z.number(),
+  /** What separates applications and builds from the machine; left out by a driver that runs none. */
+  isolation: z.exactOptional(isolationSchema),
 });
 
 /** The engines and the memory that a driver can offer. */

@@ -1,5 +1,6 @@
 // The instance spec: all that a driver needs to run one instance, as data that can be stored and compared.
 import * as z from "zod/mini";
+import { commandSchema, runtimeSchema, variablesSchema } from "./application.ts";
 import { engineNameSchema } from "./engine-names.ts";
 import { instanceUserSchema } from "./users.ts";
 import { webSocketApplicationSchema } from "./websocket-application.ts";
@@ -161,12 +162,43 @@ export const edgeSpecSchema = z.strictObject({
 /** The HTTP server in front of applications, which leads each request to the instance of its name. */
 export type EdgeSpec = z.infer<typeof edgeSpecSchema>;
 
+export const applicationSpecSchema = z.strictObject({
+  kind: z.literal("application"),
+  ...common,
+  engines: z.tuple([z.literal("application")]),
+  /** The edge alone speaks with an application, which has no users for Pilvi. */
+  users: z.tuple([]),
+  /** All instances and builds of an environment share a user of the machine. */
+  environment: safeIdSchema,
+  /** The release that it runs, which a build has made on this host. */
+  release: safeIdSchema,
+  runtime: runtimeSchema,
+  /** Null for a static site, which has a server of Pilvi's choice. */
+  command: z.nullable(commandSchema),
+  /** `PORT` is always the port of the exposure. */
+  variables: variablesSchema,
+  memoryBytes: positive,
+  /** May be a fraction; null is no limit. */
+  cpus: z.nullable(z.number().check(z.positive())),
+  maxProcesses: z.int().check(z.minimum(8), z.maximum(8_192)),
+  /** The path that has to answer below 500 before it counts as running; null asks only that the port accepts. */
+  healthPath: z.nullable(z.string().check(z.maxLength(1_024), z.regex(/^\/[\x21-\x7e]*$/))),
+  /** How long it may take until it is ready. */
+  startTimeoutSeconds: z.int().check(z.minimum(1), z.maximum(600)),
+  /** How long it may take to end after SIGTERM. */
+  shutdownTimeoutSeconds: z.int().check(z.minimum(0), z.maximum(600)),
+});
+
+/** A process of a customer's application. */
+export type ApplicationSpec = z.infer<typeof applicationSpecSchema>;
+
 export const instanceSpecSchema = z.discriminatedUnion("kind", [
   cacheSpecSchema,
   postgresSpecSchema,
   mysqlSpecSchema,
   realtimeSpecSchema,
   edgeSpecSchema,
+  applicationSpecSchema,
 ]);
 
 export type InstanceSpec = z.infer<typeof instanceSpecSchema>;

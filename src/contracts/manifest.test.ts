@@ -47,7 +47,7 @@ test("a manifest of a newer format is refused with a sentence that says what to 
   const newer = withMembers({ format: MANIFEST_FORMAT + 1, spec: { unknown: true } });
   expect(() => manifestFrom(newer)).toThrow(NewerManifest);
   expect(() => manifestFrom(newer)).toThrow(
-    "The manifest was written by a newer Pilvi (format 4; this one knows 3). " +
+    "The manifest was written by a newer Pilvi (format 5; this one knows 4). " +
       "Start that version or a later one; the data was left alone.",
   );
 });

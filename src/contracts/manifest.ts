@@ -6,8 +6,11 @@ import { fromFormat1 } from "./manifest-format-1.ts";
 import { ContractError, readAs, readJsonAs } from "./read.ts";
 import { sleepRecordSchema } from "./sleep.ts";
 
-/** The format that is written. Format 2 had neither origins nor logs in its specs, nor failed restores, so it is read as it is. */
-export const MANIFEST_FORMAT = 3;
+/**
+ * The format that is written. Format 2 had neither origins nor logs in its specs, nor failed restores, and format 3 no
+ * applications, so both are read as they are.
+ */
+export const MANIFEST_FORMAT = 4;
 
 const persistedStateSchema = z.enum(["awake", "changed", "asleep", "asleepApplied", "removing"]);
 

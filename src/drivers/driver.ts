@@ -1,5 +1,6 @@
 // The interface of a driver: instances as data, without a word on how they are run.
 import type { EdgeRoute } from "../contracts/edge-route.ts";
+import type { Build, BuildLogQuery, BuildLogSlice, BuildSpec, Release } from "../contracts/builds.ts";
 import type { Figures, Offer, StorageReading } from "../contracts/host-answers.ts";
 import type { JournalRecord } from "../contracts/journal.ts";
 import type { ArchiveState, BackupInfo, RestorePlan, RestoreTarget, Retention } from "../contracts/keeper.ts";
@@ -141,6 +142,30 @@ export interface Driver {
   removeRoute(id: string): Promise<void>;
   /** All routes at the edge, as they are kept. */
   routes(): Promise<EdgeRoute[]>;
+  /**
+   * Orders a build; resolves when its source was taken, with the build as it waits. A build that was ordered before goes
+   * on as it is, and its source is not read.
+   * @param source a tar of the files.
+   * @throws PublicError when the driver cannot be reached or refuses the spec.
+   */
+  build(spec: BuildSpec, source: ReadableStream<Uint8Array>, signal?: AbortSignal): Promise<Build>;
+  /**
+   * A build as it is now; null for an unknown id.
+   * @throws PublicError when the driver cannot be reached; so do the following.
+   */
+  observeBuild(id: string): Promise<Build | null>;
+  /** Lines of a build's log after a position, as soon as there are any or the build has ended. */
+  buildLog(id: string, query: BuildLogQuery, signal: AbortSignal): Promise<BuildLogSlice>;
+  /** Ends a build with all its processes; resolves when nothing of it runs, with the build as it ended. */
+  cancelBuild(id: string): Promise<Build>;
+  /** Deletes a build with its log; its release stays. It may be absent. */
+  removeBuild(id: string): Promise<void>;
+  /** A release; null when it is not there. */
+  release(id: string): Promise<Release | null>;
+  /** Deletes a release, which may be absent. @throws PublicError while an instance needs it. */
+  removeRelease(id: string): Promise<void>;
+  /** Deletes the cache and the user of an environment whose instances and builds are gone. It may be absent. */
+  removeEnvironment(id: string): Promise<void>;
   /**
    * Calls back with every instance's observation first, then with `synced`, then with every change as it happens. It may
    * repeat an observation. Reconnects by itself, and then begins anew, until the signal is aborted.

@@ -11,6 +11,8 @@ import type { EngineBackup } from "./backup.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
 import type { EngineInspection } from "./inspection.ts";
 import type { InstalledEngine } from "./installed-engine.ts";
+import type { ReadyRuntime } from "./runtimes/runtimes.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { ReadLine } from "./log-line.ts";
 import type { UserList } from "./users.ts";
 
@@ -40,6 +42,14 @@ export interface Certificate {
   key: string;
 }
 
+/** What a customer's application runs in and on. */
+export interface ApplicationPlace {
+  sandbox: Sandbox;
+  runtime: ReadyRuntime;
+  /** The folder of the release with the customer's files. */
+  app: string;
+}
+
 /** Everything an engine may look at when it makes its files and commands. */
 export interface EngineContext<S extends InstanceSpec> {
   /** The desired spec, but with the `exposure.through` in force, which changes at a start only. */
@@ -58,6 +68,8 @@ export interface EngineContext<S extends InstanceSpec> {
   allowPrivateWebhooks: boolean;
   /** The user that may read the log of an instance that keeps it; null where processes have no users of their own. */
   logReader: Account | null;
+  /** Left out unless the instance is a customer's application. */
+  application?: ApplicationPlace;
 }
 
 /** Runs the programs that build data, under a user that has a name. */
@@ -173,6 +185,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   beforeStart?(context: EngineContext<S>): void;
   /** The arguments after the program. Every user of the machine can read them, so they hold no secret. */
   args(context: EngineContext<S>): string[];
+  /**
+   * All words of the command, for an engine that starts in a sandbox; left out by an engine that is its program with
+   * `args`.
+   */
+  command?(context: EngineContext<S>): string[];
   /** The file name of the unix socket that the engine makes in its run folder. */
   socketName(spec: S): string;
   /**
@@ -186,8 +203,13 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    * port.
    */
   sharesPort?: boolean;
-  /** The log line with which the engine says that it takes connections. */
-  readyLine: RegExp;
+  /**
+   * The log line with which the engine says that it takes connections; null for an engine that is asked by `isReady`
+   * instead.
+   */
+  readyLine: RegExp | null;
+  /** How long a start may take; minutes when left out. */
+  startTimeoutMs?(spec: S): number;
   /** Reads a line of its log. */
   readLogLine: ReadLine;
   /** How to make the first data; left out by an engine that starts with an empty folder. */
@@ -269,8 +291,12 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   oomScore?(spec: S): number;
   /** Ends the engine cleanly, with all data kept. */
   stopSignal: "SIGTERM" | "SIGINT";
+  /** Whether the signal goes to all processes of the group; left out by an engine that ends its own children. */
+  stopsGroup?: boolean;
   /** How long a clean end may take before the engine is killed, in milliseconds. */
   stopTimeoutMs: number;
+  /** The same, for an engine of which the spec says it. */
+  stopTimeoutOf?(spec: S): number;
   /** Explains in a sentence why the engine ended, from the end of its log. */
   explain(logTail: string): string;
 }

@@ -1,6 +1,7 @@
 // The engines that the host can run, a line each; the folder of an engine holds the facts about it.
 import type { EngineName, ForeignEngine } from "../contracts/engine-names.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
+import { application } from "./application/index.ts";
 import type { Engine } from "./engine.ts";
 import type { ForeignProgram } from "./foreign-program.ts";
 import { haproxy } from "./haproxy/index.ts";
@@ -12,6 +13,7 @@ import { valkey } from "./valkey/index.ts";
 
 const engines: Record<ForeignEngine, { program: ForeignProgram }> & Record<EngineName, unknown> = {
   haproxy,
+  application,
   mariadb,
   postgres,
   realtime,

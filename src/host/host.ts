@@ -5,13 +5,13 @@ import type { Offer } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
 import { runnableEngines } from "../engines/index.ts";
+import { NO_SANDBOX } from "../engines/sandbox/sandbox.ts";
 import { messageOf, PublicError } from "../lib/errors.ts";
 import { guardedInterval } from "../lib/guarded.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
-import { allotUid, canSwitchUsers } from "./os/accounts.ts";
 import { Addresses } from "./os/addresses.ts";
-import { newestOfEachMajor, offered, type HostSettings } from "./engine/context.ts";
+import { newestOfEachMajor, offered, runtimeSources, type HostSettings } from "./engine/context.ts";
 import { Edge } from "./edge/edge.ts";
 import { HostBackups } from "./backups/host-backups.ts";
 import { freePorts } from "./os/free-ports.ts";
@@ -19,11 +19,19 @@ import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
 import { EngineReports } from "./instance/engine-reports.ts";
 import { edgeHostOf } from "./instance/edge-host.ts";
+import { HostBuilds } from "./builds/host-builds.ts";
+import { Environments } from "./os/environments.ts";
 import { Inspector } from "./instance/inspector.ts";
 import { dismissClients } from "./instance/dismissal.ts";
 import { Instance } from "./instance/instance.ts";
 import { RecentRemovals } from "./instance/recent-removals.ts";
-import { measuredInstances, presentIds, restlessIds, withEngine } from "./instance/selections.ts";
+import {
+  applicationWith,
+  measuredInstances,
+  presentIds,
+  restlessIds,
+  withEngine,
+} from "./instance/selections.ts";
 import { EngineLogs } from "./logs/engine-logs.ts";
 import { HostJournal } from "./journal/host-journal.ts";
 import { addressSocket, ensureInstancesDir, gatewaySocket, instanceIds } from "./os/layout.ts";
@@ -69,6 +77,8 @@ export class Host {
   readonly edge: Edge;
   readonly reports = new EngineReports(this.#instances);
   readonly inspector = new Inspector(this.#instances, () => this.#gateway);
+  readonly builds: HostBuilds;
+  readonly #environments: Environments;
   readonly #listeners = new Set<Listener>();
   readonly #removed = new RecentRemovals();
 
@@ -77,6 +87,7 @@ export class Host {
     this.#settings = settings;
     this.#log = log;
     this.journal = new HostJournal(settings.dataDir, keeper, log);
+    this.#environments = new Environments(settings.dataDir, (uid) => this.#isUidOfInstance(uid));
     this.#slots = new WarmPool(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
     this.#addresses = new Addresses(log, keeper);
@@ -93,7 +104,7 @@ export class Host {
       gateway: this.#gateway,
       addresses: this.#addresses,
       backups: this.backups,
-      allotUid: (spec) => (canSwitchUsers() ? allotUid(spec, { has: (uid) => this.#isUidTaken(uid) }) : null),
+      allotUid: (spec) => this.#environments.allotUidFor(spec),
       stop: async (id) => await this.#instances.get(id)?.close(),
       log,
       runner: (parts) => {
@@ -103,6 +114,14 @@ export class Host {
       onChange: (observation) => this.#changed(observation),
     };
     this.edge = new Edge(edgeHostOf(this.#instances, settings, log));
+    this.builds = new HostBuilds({
+      ...settings,
+      log,
+      sources: () => runtimeSources(settings),
+      sandbox: async () => (await settings.sandbox?.ensured()) ?? NO_SANDBOX,
+      environments: this.#environments,
+      userOf: (wanted) => applicationWith(this.#instances.values(), wanted),
+    });
     this.logs = new EngineLogs(settings.dataDir, this.#instances);
     this.measurements = new Measurements(settings.dataDir, log, {
       stored: () => measuredInstances(this.#instances.values()),
@@ -133,6 +152,7 @@ export class Host {
     void Promise.all([adopted, started]).then(() => this.#warmUp());
     this.measurements.start();
     this.backups.start();
+    await this.builds.start();
     await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
   }
 
@@ -141,6 +161,7 @@ export class Host {
     return {
       engines: newestOfEachMajor(engines).map(offered),
       memoryBytes: totalmem(),
+      ...(this.#settings.sandbox && { isolation: this.#settings.sandbox.now.level }),
     };
   }
 
@@ -196,7 +217,7 @@ export class Host {
   async close(): Promise<void> {
     this.#stopTimers();
     this.edge.stop();
-    await this.#slots.stop();
+    await Promise.all([this.#slots.stop(), this.builds.close()]);
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
     this.journal.close();
     this.#gateway.close();
@@ -210,6 +231,7 @@ export class Host {
     this.#gateway.close();
     this.#addresses.close();
     void this.#slots.stop();
+    void this.builds.close();
     for (const instance of this.#instances.values()) instance.release();
     this.journal.close();
   }
@@ -222,7 +244,7 @@ export class Host {
     return instance;
   }
 
-  #isUidTaken(wanted: number): boolean {
+  #isUidOfInstance(wanted: number): boolean {
     return this.#instances.values().some(({ uid }) => uid === wanted);
   }
 

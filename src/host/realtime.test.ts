@@ -10,7 +10,7 @@ import type { RealtimeSpec } from "../contracts/instance-spec.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import { createLog } from "../lib/log.ts";
 import { ensureProgram } from "../processes/program/program.ts";
-import { realtimeEngine } from "../processes/program/realtime-engine.ts";
+import { realtimeEngine } from "../processes/program/own-engines.ts";
 import { Host } from "./host.ts";
 import { instanceFolder } from "./os/layout.ts";
 import { readManifest } from "./manifest/manifest.ts";

@@ -8,7 +8,7 @@ import { loadConfig } from "../config.ts";
 import { manifestFrom, type Manifest } from "../contracts/manifest.ts";
 import { createLog } from "../lib/log.ts";
 import { ensureProgram } from "../processes/program/program.ts";
-import { realtimeEngine } from "../processes/program/realtime-engine.ts";
+import { realtimeEngine } from "../processes/program/own-engines.ts";
 import { Host } from "./host.ts";
 import { readManifest } from "./manifest/manifest.ts";
 import { instanceFolder } from "./os/layout.ts";

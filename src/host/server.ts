@@ -14,6 +14,7 @@ import { PublicError, publicMessageOf } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
+import { buildRoutes } from "./builds/routes.ts";
 import type { Host } from "./host.ts";
 
 /**
@@ -31,6 +32,9 @@ const JOURNAL_WAIT_MS = 20_000;
 /** Engines take their time, and a watch has no end. Bun applies this to unix sockets, although its types omit it. */
 const NO_IDLE_TIMEOUT: object = { idleTimeout: 0 };
 
+/** The most bytes of a source; its spec bounds it further. */
+const MAX_SOURCE_BYTES = 16 * 1024 ** 3;
+
 type Stop = () => Promise<void>;
 
 /** Begins to serve; the returned function ends that. */
@@ -40,6 +44,7 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
   const server = Bun.serve({
     unix: socketAddress(socketPath),
     ...NO_IDLE_TIMEOUT,
+    maxRequestBodySize: MAX_SOURCE_BYTES,
     routes: {
       [hostPath("/offer")]: { GET: async () => Response.json(await host.offer()) },
       [hostPath("/storage")]: {
@@ -75,6 +80,7 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
       ...inspectionRoutes(host),
       ...backupRoutes(host),
       ...edgeRoutes(host),
+      ...buildRoutes(host.builds),
     },
     fetch: refuseOtherVersions("The host", (message) => log.error({ message }, "an order was refused")),
     error: (error) => {

@@ -21,6 +21,7 @@ import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Driver, WatchEvents } from "../driver.ts";
 import { backups } from "./backups.ts";
 import { edgeRoutes } from "./edge.ts";
+import { builds } from "./builds.ts";
 import { inspections } from "./inspection.ts";
 import { readLines } from "../../contracts/lines.ts";
 
@@ -69,8 +70,7 @@ export function localDriver(
     path: string,
     init: RequestInit = {},
   ): Promise<T> => {
-    const response = await ask(method, path, init);
-    return readAs(schema, await response.json(), ANSWER);
+    return readAs(schema, await (await ask(method, path, init)).json(), ANSWER);
   };
   const timely = () => ({ signal: AbortSignal.timeout(metricsTimeoutMs) });
   /** Asks for what is new since an answer with this cursor. */
@@ -97,6 +97,7 @@ export function localDriver(
     ...inspections({ ask, askFor }),
     ...backups({ ask, askFor }),
     ...edgeRoutes({ ask, askFor }),
+    ...builds({ ask, askFor }),
     storage: (cursor) => askAfter(storageReadingSchema, "/storage", cursor),
     readings: (cursor) => askAfter(readingsAnswerSchema, "/readings", cursor),
     freePorts: (ports, signal) =>

@@ -12,7 +12,7 @@ import { serveHost } from "../../host/server.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { createLog } from "../../lib/log.ts";
 import { ensureProgram } from "../../processes/program/program.ts";
-import { realtimeEngine } from "../../processes/program/realtime-engine.ts";
+import { realtimeEngine } from "../../processes/program/own-engines.ts";
 import { VersionMismatch } from "../../contracts/versions.ts";
 import { testDriverContract } from "../contract.ts";
 import type { Observation } from "../../contracts/observation.ts";

@@ -46,7 +46,7 @@ export async function unpack(
 }
 
 /** The folders that a loader would search in the unpacked packages: those of this machine's triplet. */
-async function libraryDirs(folder: string): Promise<string[]> {
+export async function libraryDirs(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (const parent of ["usr/lib", "lib"]) {
     if (!existsSync(join(folder, parent))) continue;

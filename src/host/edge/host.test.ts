@@ -7,7 +7,7 @@ import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import { specsOf } from "../../drivers/test-support.ts";
 import { ensureProgram } from "../../processes/program/program.ts";
-import { realtimeEngine } from "../../processes/program/realtime-engine.ts";
+import { realtimeEngine } from "../../processes/program/own-engines.ts";
 import { canSwitchUsers } from "../os/accounts.ts";
 import { sleepySpec, TestHosts } from "../test-support.ts";
 import type { Host } from "../host.ts";

@@ -4,17 +4,20 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { EngineName } from "../../contracts/engine-names.ts";
 import type { OfferedEngine } from "../../contracts/host-answers.ts";
-import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { ApplicationSpec, InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
-import type { Certificate, Engine, EngineContext } from "../../engines/engine.ts";
+import type { ApplicationPlace, Certificate, Engine, EngineContext } from "../../engines/engine.ts";
 import { engineNamed, majorOf, runnableEngines, type EngineSources } from "../../engines/index.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
+import { readyRuntime, type RuntimeSources } from "../../engines/runtimes/runtimes.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
+import { NO_SANDBOX } from "../../engines/sandbox/sandbox.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { readIfPresent, replaceFile } from "../../lib/files.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { accountOf, canSwitchUsers, KEEPER_ACCOUNT } from "../os/accounts.ts";
-import { enginePaths, type InstanceFolder } from "../os/layout.ts";
+import type { HostSandbox } from "./host-sandbox.ts";
+import { enginePaths, releaseApp, type InstanceFolder } from "../os/layout.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { canLimitProcesses } from "../os/process-limit.ts";
 
@@ -33,6 +36,10 @@ export interface HostSettings extends EngineSources {
   cgroups: CgroupBackend | null;
   /** Whether webhooks may go to addresses that are not public. */
   allowPrivateWebhooks: boolean;
+  /** The sandbox of applications and builds; none where it is left out. */
+  sandbox?: Pick<HostSandbox, "now" | "ensured">;
+  /** How many builds run at once; a number for this machine when left out. */
+  buildsAtOnce?: number;
   /** How often engines delete the log that is in the archive; tests set another interval. */
   releaseIntervalMs?: number;
 }
@@ -109,6 +116,7 @@ export async function contextOf(
     adminPassword: manifest.adminPassword,
     allowPrivateWebhooks: settings.allowPrivateWebhooks,
     logReader: canSwitchUsers() ? KEEPER_ACCOUNT : null,
+    ...(spec.kind === "application" && { application: await applicationPlace(settings, spec) }),
   };
 }
 
@@ -116,6 +124,25 @@ function certificateOf(settings: HostSettings, spec: InstanceSpec): Certificate 
   if (spec.kind === "edge") return settings.edgeCertificate ?? null;
   const isShown = spec.exposure.scope === "public" && spec.exposure.through === "engine";
   return isShown ? settings.certificate : null;
+}
+
+/** @throws PublicError when the release is not on this host, or its runtime cannot be had. */
+async function applicationPlace(
+  settings: HostSettings,
+  { release, runtime }: ApplicationSpec,
+): Promise<ApplicationPlace> {
+  const { dataDir } = settings;
+  const sandbox = (await settings.sandbox?.ensured()) ?? NO_SANDBOX;
+  const app = releaseApp(dataDir, release);
+  if (!existsSync(app)) throw new PublicError(`The release ${release} is not on this host.`);
+  return { app, sandbox, runtime: await readyRuntime(runtime, "run", runtimeSources(settings), sandbox) };
+}
+
+/** Where the runtimes of applications and builds come from. @throws PublicError without Pilvi's own Bun. */
+export function runtimeSources({ enginesDir, ownEngines }: HostSettings): RuntimeSources {
+  const own = ownEngines.find(({ name }) => name === "application");
+  if (own === undefined) throw new PublicError("This host runs no applications.");
+  return { enginesDir, bun: own.program };
 }
 
 /** The address at which clients reach an instance. */

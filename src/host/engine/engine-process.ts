@@ -8,8 +8,17 @@ import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import { openLog } from "../os/engine-log.ts";
 import { exitOf } from "../os/exit-watch.ts";
 import type { InstanceFolder } from "../os/layout.ts";
-import { engineAmong, holdersOf, isLocked, killHolders, takeLock } from "../os/locks.ts";
+import {
+  engineAmong,
+  holdersOf,
+  holdsLock,
+  isLocked,
+  killHolders,
+  processGroupOf,
+  takeLock,
+} from "../os/locks.ts";
 import { lowPortPrefix } from "../os/low-port.ts";
+import { childrenOf } from "../os/proc-files.ts";
 import { processLimitPrefix } from "../os/process-limit.ts";
 import { freeSharedMemory } from "../os/shared-memory.ts";
 import { signalProcess } from "../os/signals.ts";
@@ -20,10 +29,34 @@ export interface EngineProcess {
   pid: number;
   /** Resolves when the process has ended. */
   exited: Promise<void>;
+  /** The process that started it in its sandbox, and ends with it; left out by an engine without a sandbox. */
+  launcher?: number;
   /** Whether an earlier host started it, and this host found it running. */
   wasFound: boolean;
   /** The offset in the log at which its output begins; for a process that was found, 0 when that lies far back. */
   logStartsAt: number;
+}
+
+/** How an engine is asked to end, and when it is killed. */
+export interface HowToStop {
+  signal: NodeJS.Signals;
+  timeoutMs: number;
+  /** Whether the signal goes to the whole group of the process. */
+  isGroup?: boolean;
+}
+
+/** How an engine is stopped; an engine that was not chosen yet may be any. @param signal in place of its own. */
+export function howToStop(
+  runnable: { engine: Engine; context: EngineContext<InstanceSpec> } | null,
+  signal?: NodeJS.Signals,
+): HowToStop {
+  if (runnable === null) return { signal: signal ?? "SIGTERM", timeoutMs: 20_000 };
+  const { engine, context } = runnable;
+  return {
+    signal: signal ?? engine.stopSignal,
+    timeoutMs: engine.stopTimeoutOf?.(context.spec) ?? engine.stopTimeoutMs,
+    isGroup: engine.stopsGroup === true,
+  };
 }
 
 /** Starts the engine. The engine survives the host, and the next host finds it by its lock. */
@@ -49,7 +82,9 @@ export async function startEngine(
     child.unref();
     setOomScore(child.pid, oomScoreOf(engine, context));
     const exited = child.exited.then(() => undefined);
-    return { pid: child.pid, exited, wasFound: false, logStartsAt: log.startsAt };
+    const started = { pid: child.pid, exited, wasFound: false, logStartsAt: log.startsAt };
+    if ((context.application?.sandbox.bubblewrap ?? null) === null) return started;
+    return { ...started, pid: await sandboxedPid(child, folder), launcher: child.pid };
   } catch (error) {
     if (codeOf(error) === "ENOENT") {
       throw new PublicError(`${context.installed.program} is missing. Run: pilvi engines install`, error);
@@ -65,10 +100,22 @@ export async function startEngine(
 /** The command of the engine, its environment and its user. */
 function launchOf(engine: Engine, context: EngineContext<InstanceSpec>) {
   const { account, installed, spec } = context;
-  const command = [...commandOf(installed), ...engine.args(context)];
+  const command = engine.command?.(context) ?? [...commandOf(installed), ...engine.args(context)];
   const env = { ...installed.env, ...engine.env?.(context), TZ: "UTC" };
   if (account === null || engine.needsLowPort?.(spec) !== true) return { command, env, ...ownUser(account) };
   return { command: [...lowPortPrefix(account, env), ...command], env: {} };
+}
+
+/** The application itself: the child of the sandbox's first process, and the first to hold the lock there. */
+async function sandboxedPid(launcher: Bun.Subprocess, { lock }: InstanceFolder): Promise<number> {
+  while (launcher.exitCode === null && launcher.signalCode === null) {
+    const pid = childrenOf(launcher.pid)
+      .flatMap(childrenOf)
+      .find((each) => holdsLock(each, lock));
+    if (pid !== undefined) return pid;
+    await Bun.sleep(1);
+  }
+  return launcher.pid;
 }
 
 /** The score that the kernel adds to the size of the engine's first process. */
@@ -93,11 +140,12 @@ export function killEngine({ pid }: EngineProcess): void {
 /** Stops the engine cleanly, or by force after the timeout, and then removes all that it left behind. */
 export async function stopEngine(
   process: EngineProcess | null,
-  how: { signal: NodeJS.Signals; timeoutMs: number },
+  how: HowToStop,
   folder: InstanceFolder,
 ): Promise<void> {
   if (process !== null) {
-    signalProcess(process.pid, how.signal);
+    const group = how.isGroup === true ? processGroupOf(process.pid) : 0;
+    signalProcess(group === 0 ? process.pid : -group, how.signal);
     const timer = setTimeout(() => signalProcess(process.pid, "SIGKILL"), how.timeoutMs);
     await process.exited;
     clearTimeout(timer);

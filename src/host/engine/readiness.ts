@@ -8,6 +8,9 @@ import { lineAppears } from "./log-follower.ts";
 /** How often an engine that an earlier host started is asked whether it is ready. */
 const ASK_INTERVAL_MS = 100;
 
+/** The first pause between two questions to an engine without a ready line; later pauses grow. */
+const FIRST_PAUSE_MS = 4;
+
 /** Loading a large cache or recovering a database takes minutes; an engine that hangs must still be noticed. */
 const START_TIMEOUT_MS = 10 * 60_000;
 
@@ -31,12 +34,14 @@ export async function untilReady(
   void exited.then(() => (hasEnded = true)).then(end);
   // Engines wake again and again. A wait must leave no listener or timer behind on objects that live as long as the
   // host.
-  const timer = setTimeout(end, START_TIMEOUT_MS);
+  const timer = setTimeout(end, engine.startTimeoutMs?.(context.spec) ?? START_TIMEOUT_MS);
   giveUp.addEventListener("abort", end);
   if (giveUp.aborted) end();
-  const line = lineAppears(folder.log, engine.readyLine, over.signal, logStartsAt);
+  const { readyLine } = engine;
+  const line = readyLine === null ? [] : [lineAppears(folder.log, readyLine, over.signal, logStartsAt)];
   // In the log of an engine that has run for a while, the ready line may lie too far back.
-  const isReady = await (wasFound ? Promise.race([line, answers(engine, context, over.signal)]) : line);
+  const isAsked = wasFound || readyLine === null;
+  const isReady = await Promise.race(isAsked ? [...line, answers(engine, context, over.signal)] : line);
   over.abort();
   clearTimeout(timer);
   giveUp.removeEventListener("abort", end);
@@ -51,9 +56,11 @@ async function answers(
   context: EngineContext<InstanceSpec>,
   signal: AbortSignal,
 ): Promise<boolean> {
+  let pauseMs = engine.readyLine === null ? FIRST_PAUSE_MS : ASK_INTERVAL_MS;
   while (!signal.aborted) {
     if (await engine.isReady(context)) return true;
-    await Bun.sleep(ASK_INTERVAL_MS);
+    await Bun.sleep(pauseMs);
+    pauseMs = Math.min(pauseMs * 1.1, ASK_INTERVAL_MS);
   }
   return false;
 }

@@ -17,6 +17,7 @@ import { contextOf, engineOfProcess, isConfigWritten, writeConfig } from "./cont
 import {
   endEngine,
   findEngine,
+  howToStop,
   killEngine,
   oomScoreOf,
   startEngine,
@@ -117,7 +118,7 @@ export class Runner {
     this.#prepared = context;
     this.#journal.started(started);
     this.#process = this.#watch(started);
-    confine(settings.cgroups, id, [started.pid], context.limits);
+    confine(settings.cgroups, id, [started.launcher ?? started.pid], context.limits);
     await failpoint("host.start.spawned");
     return started;
   }
@@ -200,8 +201,7 @@ export class Runner {
     const { id, settings, folder } = this.#parts;
     const running = this.#process ?? findEngine(folder);
     this.#process = null;
-    const { stopSignal = "SIGTERM", stopTimeoutMs: timeoutMs = 20_000 } = this.#runnable?.engine ?? {};
-    await stopEngine(running, { signal: signal ?? stopSignal, timeoutMs }, folder);
+    await stopEngine(running, howToStop(this.#runnable, signal), folder);
     if (running !== null) this.#journal.ended("stopped");
     await dissolve(settings.cgroups, id);
     return running !== null;

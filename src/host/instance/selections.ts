@@ -31,3 +31,16 @@ export function measuredInstances(instances: Iterable<Instance>): MeasuredInstan
 function isPresent({ lifecycle: { state } }: Instance): boolean {
   return observedState(state) !== "absent";
 }
+
+/** The id of an application with this release, or of this environment; undefined without any. */
+export function applicationWith(
+  instances: IteratorObject<Instance>,
+  wanted: { release: string } | { environment: string },
+): string | undefined {
+  const isWanted = ({ source }: Instance): boolean => {
+    const spec = source.manifest?.spec;
+    if (spec?.kind !== "application") return false;
+    return "release" in wanted ? spec.release === wanted.release : spec.environment === wanted.environment;
+  };
+  return instances.find(isWanted)?.id;
+}

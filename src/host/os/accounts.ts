@@ -64,7 +64,19 @@ export function allotUid(
 ): number {
   const isFree = (uid: number) => !taken.has(uid) && !ofSystem.has(uid);
   const preferred = uidOf({ spec, uid: null });
-  if (isFree(preferred)) return preferred;
+  return isFree(preferred) ? preferred : lastFreeUid(isFree);
+}
+
+/**
+ * Chooses the uid of a new environment, which all its instances and builds share.
+ * @param taken the uids of all instances and other environments of this host.
+ * @throws PublicError when all are taken.
+ */
+export function allotEnvironmentUid(taken: Pick<ReadonlySet<number>, "has">, ofSystem = systemIds()): number {
+  return lastFreeUid((uid) => !taken.has(uid) && !ofSystem.has(uid));
+}
+
+function lastFreeUid(isFree: (uid: number) => boolean): number {
   for (let uid = LAST_UID; isInstanceUid(uid) || isForeign(uid); uid -= 1) {
     if (!isForeign(uid) && isFree(uid)) return uid;
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Limits } from "../../contracts/observation.ts";
 import { codeOf } from "../../lib/errors.ts";
 import type { CgroupBackend, GroupLimits, MemoryFiles } from "./cgroup-backends.ts";
-import { childrenOf } from "./proc-files.ts";
+import { childrenOf, textOf } from "./proc-files.ts";
 
 /** The parent of all groups, so that an operator finds them. */
 const PARENT = "pilvi";
@@ -19,6 +19,7 @@ const WEIGHT_PER_CPU = 1;
 /** The weight of a group that is to take the processor only when nobody else does. */
 const YIELDING_WEIGHT = 0.02;
 
+const KILL_TIMEOUT_MS = 10_000;
 const DISSOLVE_TIMEOUT_MS = 1_000;
 const DISSOLVE_RETRY_MS = 5;
 
@@ -51,6 +52,35 @@ export function limit(backend: CgroupBackend | null, id: string, limits: Limits)
 export function yieldProcessor(backend: CgroupBackend | null, id: string, limits: Limits): void {
   if (backend === null || !isGrouped(limits)) return;
   writeFileSync(...backend.weight(nameOf(id), YIELDING_WEIGHT));
+}
+
+/** Sets how a group shares the processor with the others, as a multiple of the kernel's default. */
+export function weigh(backend: CgroupBackend, id: string, times: number): void {
+  writeFileSync(...backend.weight(nameOf(id), times));
+}
+
+/** Kills all processes of a group, also those that begin meanwhile, and resolves when none is left or after a while. */
+export async function killGroup(backend: CgroupBackend | null, id: string): Promise<void> {
+  if (backend === null) return;
+  const giveUpAt = performance.now() + KILL_TIMEOUT_MS;
+  for (;;) {
+    const pids = backend.folders(nameOf(id)).flatMap((folder) => processesOf(folder));
+    if (pids.length === 0 || performance.now() > giveUpAt) return;
+    for (const pid of pids) killIfThere(pid);
+    await Bun.sleep(DISSOLVE_RETRY_MS);
+  }
+}
+
+function processesOf(folder: string): number[] {
+  return textOf(join(folder, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
 }
 
 /** The number of processes of the instance that the kernel has killed for lack of memory since its group was made. */

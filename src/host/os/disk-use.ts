@@ -13,6 +13,14 @@ const AT_ONCE = 32;
  * @param maxEntries the most files and folders to count, so that one engine does not hold up the others.
  */
 export async function diskUseOf(folder: string, maxEntries: number): Promise<number> {
+  return (await treeSizeOf(folder, maxEntries)).bytes;
+}
+
+/** As `diskUseOf`, with the number of files and folders that were counted. */
+export async function treeSizeOf(
+  folder: string,
+  maxEntries: number,
+): Promise<{ bytes: number; entries: number }> {
   let bytes = 0;
   let left = maxEntries;
   const folders = [folder];
@@ -28,7 +36,7 @@ export async function diskUseOf(folder: string, maxEntries: number): Promise<num
       if (left <= 0) break;
     }
   }
-  return bytes;
+  return { bytes, entries: maxEntries - left };
 }
 
 /** The paths of a folder's entries, in batches; empty when the folder is gone. */

@@ -39,6 +39,27 @@ export function ensureInstancesDir(dataDir: string): void {
   spreadFolders(folder);
 }
 
+/** The folder that holds one folder for each release. */
+export function releasesDir(dataDir: string): string {
+  return join(dataDir, "releases");
+}
+
+/** The folder that holds one folder for each build. */
+export function buildsDir(dataDir: string): string {
+  return join(dataDir, "builds");
+}
+
+/** The folder that holds one folder for each environment, with its user and its cache. */
+export function environmentsDir(dataDir: string): string {
+  return join(dataDir, "environments");
+}
+
+/** The customer's files of a release. @throws when the id could lead out of the folder. */
+export function releaseApp(dataDir: string, id: string): string {
+  if (!isInstanceId(id)) throw new Error(`not a release id: ${id}`);
+  return join(releasesDir(dataDir), id, "app");
+}
+
 /** The socket on which the host takes requests of the control plane. */
 export function hostSocket(dataDir: string): string {
   return join(dataDir, "run", "host.sock");

@@ -78,20 +78,31 @@ function resolved(path: string): string | null {
 export function engineAmong(pids: number[]): number | null {
   const isEngine = (pid: number) => {
     const { parent, session } = relationsOf(pid);
-    return session === pid && !pids.includes(parent);
+    // The first process of a sandbox leads the session of the application, its child.
+    return (session === pid || session === parent) && !pids.includes(parent);
   };
   return pids.find(isEngine) ?? null;
 }
 
-function relationsOf(pid: number): { parent: number; session: number } {
+/** Whether a process holds this lock. */
+export function holdsLock(pid: number, lockPath: string): boolean {
+  return readLink(`/proc/${pid}/fd/${LOCK_FD}`) === resolved(lockPath);
+}
+
+/** The process group of a process; 0 when it has ended. */
+export function processGroupOf(pid: number): number {
+  return relationsOf(pid).group;
+}
+
+function relationsOf(pid: number): { parent: number; group: number; session: number } {
   try {
     // The name in parentheses may hold anything, so the fields are counted from its end.
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const [, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { parent: Number(parent), session: Number(session) };
+    const [, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { parent: Number(parent), group: Number(group), session: Number(session) };
   } catch {
     // The process has ended meanwhile.
-    return { parent: 0, session: 0 };
+    return { parent: 0, group: 0, session: 0 };
   }
 }
 

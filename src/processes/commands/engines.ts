@@ -1,5 +1,6 @@
 // The commands about the machine and the programs that Pilvi runs on: `pilvi engines install` and `pilvi doctor`.
 import type { Config } from "../../config.ts";
+import { installTools } from "../../engines/tools/install.ts";
 import { installEngines } from "../../engines/install/index.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
 import { checkBackups } from "../doctor/backups.ts";
@@ -34,6 +35,8 @@ async function install({ enginesDir }: Config): Promise<number> {
   };
   const report = await installEngines({ enginesDir, checkoutDir: CHECKOUT_DIR, progress });
   const failures = report.filter(({ state }) => state === "failed");
+  const lacking = await installTools(["bubblewrap", "nginx"], enginesDir, progress);
+  for (const { name, reason } of lacking) progress(`${name} could not be installed: ${reason}`);
   for (const { name, reason, hint } of failures) {
     progress(`${name} could not be installed: ${reason}${hint === undefined ? "" : ` Try: ${hint}`}`);
   }

@@ -1,5 +1,6 @@
 // `pilvi host`: runs the engines of this machine for the control plane, which asks for them over a unix socket.
 import type { Config } from "../../config.ts";
+import { HostSandbox } from "../../host/engine/host-sandbox.ts";
 import { findCgroups } from "../../host/os/cgroup-backends.ts";
 import { Host } from "../../host/host.ts";
 import { KeeperLink } from "../../host/os/keeper-link.ts";
@@ -15,7 +16,7 @@ import { readCertificate } from "../tls/certificate.ts";
 import { CertificateWatch } from "../tls/certificate-watch.ts";
 import { ensureDataDir, takeDataDirLock } from "../bootstrap/data-dir.ts";
 import { ensureProgram } from "../program/program.ts";
-import { realtimeEngine } from "../program/realtime-engine.ts";
+import { applicationEngine, realtimeEngine } from "../program/own-engines.ts";
 import { KEEPER_VARIABLE, reportKept, reportReady, reportRefusal, stopRequested } from "../program/parent.ts";
 
 /**
@@ -31,10 +32,11 @@ export async function hostCommand(config: Config): Promise<number> {
     raiseOpenFileLimit(OPEN_FILES);
     readCertificate(config);
     const certificates = watchCertificates(config, log);
+    const program = await ensureProgram(config.dataDir);
     const settings = {
       dataDir: config.dataDir,
       enginesDir: config.enginesDir,
-      ownEngines: [realtimeEngine(await ensureProgram(config.dataDir))],
+      ownEngines: [realtimeEngine(program), applicationEngine(program)],
       bind: config.bind,
       get certificate() {
         return certificates.configured;
@@ -44,6 +46,7 @@ export async function hostCommand(config: Config): Promise<number> {
       },
       warmSlots: config.warmSlots,
       cgroups: findCgroups(),
+      sandbox: new HostSandbox(config.enginesDir),
       allowPrivateWebhooks: config.allowPrivateWebhooks,
     };
     const stopping = stopRequested();

@@ -6,7 +6,9 @@ import { DEBIAN_RECIPES } from "../../engines/install/recipes.ts";
 import { postgresPackages } from "../../engines/install/postgres.ts";
 import { findEngines, isGoodEnough, type FoundEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/versions.ts";
+import { isolationSentence } from "../../engines/sandbox/probe.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
+import { HostSandbox } from "../../host/engine/host-sandbox.ts";
 import { majorOf, STORE_ENGINE } from "../../engines/registry.ts";
 import { closedToEngines } from "../bootstrap/closed-folder.ts";
 import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
@@ -22,7 +24,16 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
     ...storeFindings(config, engines),
     ...missingFindings(engines),
     ...placeFindings(config),
+    sandboxFinding(config),
   ];
+}
+
+/** Whether applications and builds are kept apart from the machine, found out by trying. */
+function sandboxFinding({ enginesDir }: Config): Finding {
+  const { level } = new HostSandbox(enginesDir).now;
+  const text = isolationSentence(level, enginesDir);
+  if (level === "bubblewrap") return ok(text);
+  return warn(text, `Install bubblewrap with ${INSTALL}, and allow user namespaces for ordinary users.`);
 }
 
 /** Engines run under users of their own, who must be able to reach the programs. */

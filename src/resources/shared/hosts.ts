@@ -65,6 +65,14 @@ function unserved(id: string, like: ServedHost): ServedHost {
     ensureRoute: refuse,
     removeRoute: refuse,
     routes: refuse,
+    build: refuse,
+    observeBuild: refuse,
+    buildLog: refuse,
+    cancelBuild: refuse,
+    removeBuild: refuse,
+    release: refuse,
+    removeRelease: refuse,
+    removeEnvironment: refuse,
     watch: () => {},
   };
   return servedHost({ ...like, id, driver }, new WatchedStates());

@@ -175,6 +175,14 @@ function offeringDriver(offer: Offer): Driver {
     ensureRoute: notUsed,
     removeRoute: notUsed,
     routes: notUsed,
+    build: notUsed,
+    observeBuild: notUsed,
+    buildLog: notUsed,
+    cancelBuild: notUsed,
+    removeBuild: notUsed,
+    release: notUsed,
+    removeRelease: notUsed,
+    removeEnvironment: notUsed,
     watch: notUsed,
   };
 }

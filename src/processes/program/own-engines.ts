@@ -1,4 +1,4 @@
-// The engine that is a part of Pilvi, described to the host like installed engines.
+// The engines that are a part of Pilvi, described to the host like installed engines.
 import { dirname } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { InstalledEngine } from "../../engines/installed.ts";
@@ -14,5 +14,17 @@ export function realtimeEngine({ bun, realtime }: Program): InstalledEngine {
     home: dirname(realtime),
     env: {},
     script: realtime,
+  };
+}
+
+/** What runs applications: their own programs, or the Bun of this Pilvi. */
+export function applicationEngine({ bun }: Pick<Program, "bun">): InstalledEngine {
+  return {
+    name: "application",
+    version: packageJson.version,
+    origin: "pilvi",
+    program: bun,
+    home: dirname(bun),
+    env: {},
   };
 }

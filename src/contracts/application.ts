@@ -1,0 +1,51 @@
+// What applications run on and with: runtimes, variables and levels of isolation, in specs of instances and of builds.
+import * as z from "zod/mini";
+
+/** The most characters of a command, and of all names and values of the variables together. */
+const [MAX_COMMAND, MAX_VARIABLES_TEXT] = [8_192, 256 * 1024];
+const MAX_VARIABLES = 512;
+
+/** A path inside a release, without a step out of it. */
+const innerPath = z
+  .string()
+  .check(z.maxLength(255), z.regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9._@+-][A-Za-z0-9._@+/ -]*$/));
+
+export const runtimeSchema = z.discriminatedUnion("name", [
+  /** The version is the major one, such as `22`. */
+  z.strictObject({ name: z.literal("node"), version: z.string().check(z.regex(/^\d{1,3}$/)) }),
+  z.strictObject({ name: z.literal("bun") }),
+  z.strictObject({
+    name: z.literal("static"),
+    /** The folder of the release that is served; `.` is all of it. */
+    folder: innerPath,
+    /** The file of that folder that answers for paths without a file; null answers 404. */
+    fallback: z.nullable(innerPath),
+  }),
+  /** The programs of the machine alone. */
+  z.strictObject({ name: z.literal("system") }),
+]);
+
+/** What the commands of an application or a build run on. */
+export type Runtime = z.infer<typeof runtimeSchema>;
+
+/** A command of the customer's for `/bin/sh`, which runs inside the sandbox. */
+export const commandSchema = z.string().check(z.minLength(1), z.maxLength(MAX_COMMAND), z.regex(/^[^\0]+$/));
+
+/** Variables by name, in clear. */
+export const variablesSchema = z
+  .record(
+    z.string().check(z.maxLength(255), z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)),
+    z.string().check(z.regex(/^[^\0]*$/)),
+  )
+  .check(
+    z.refine((variables) => Object.keys(variables).length <= MAX_VARIABLES),
+    z.refine((variables) => Object.entries(variables).flat().join("").length <= MAX_VARIABLES_TEXT),
+  );
+
+export const isolationSchema = z.enum(["bubblewrap", "landlock", "none"]);
+
+/**
+ * What separates a customer's processes from the machine, beside users and cgroups: namespaces with a view of their own
+ * of the file system, rules of the kernel for paths, or nothing.
+ */
+export type Isolation = z.infer<typeof isolationSchema>;

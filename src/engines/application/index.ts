@@ -1,0 +1,138 @@
+// How the host runs a process of a customer's application: a command of the customer's in a sandbox, on a release.
+import { join } from "node:path";
+import type { ApplicationSpec } from "../../contracts/instance-spec.ts";
+import type { Limits } from "../../contracts/observation.ts";
+import { PublicError } from "../../lib/errors.ts";
+import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
+import { grantedMemory } from "../memory.ts";
+import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
+import { passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
+import { answersAt } from "./health.ts";
+import { readLogLine } from "./log-line.ts";
+import { commandFile } from "./command-file.ts";
+import { siteConfig, TYPES, TYPES_FILE } from "./site.ts";
+
+const [COMMAND_FILE, SITE_FILE, PASSWD_FILE] = ["start", "nginx.conf", "passwd"];
+
+/** The last lines of output that the reason of a failure has, and the most characters of them. */
+const [SHOWN_LINES, SHOWN_CHARACTERS] = [10, 1_000];
+
+export const application: Engine<ApplicationSpec> = {
+  name: "application",
+  kind: "application",
+  protocol: null,
+  majorOf: () => "any",
+  limits,
+  files,
+  args: () => [],
+  command,
+  socketName: () => "application.sock",
+  readyLine: null,
+  readLogLine,
+  isReady: ({ spec: { exposure, healthPath }, address }) => answersAt(address, portOf(exposure), healthPath),
+  env,
+  fitsProcessLimit: false,
+  startTimeoutMs: ({ startTimeoutSeconds }) => startTimeoutSeconds * 1_000,
+  stopsGroup: true,
+  stopSignal: "SIGTERM",
+  stopTimeoutMs: 10_000,
+  stopTimeoutOf: ({ shutdownTimeoutSeconds }) => shutdownTimeoutSeconds * 1_000,
+  explain,
+};
+
+function limits({ memoryBytes, cpus, maxProcesses }: ApplicationSpec, machineBytes: number): Limits {
+  return {
+    memoryBytes: grantedMemory(memoryBytes, machineBytes),
+    maxProcesses,
+    ...(cpus !== null && { cpus }),
+    enforcedBy: "engine",
+  };
+}
+
+function files(context: EngineContext<ApplicationSpec>): Record<string, string> {
+  const { spec, account } = context;
+  const passwd = passwdFile(account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+  // A new release, other variables or another command are another file, so that they restart the process.
+  const settings = JSON.stringify([spec.release, spec.runtime, spec.variables, spec.command]);
+  const digest = new Bun.CryptoHasher("sha256").update(settings).digest("hex");
+  const common = { [PASSWD_FILE]: passwd, settings: `${digest}\n` };
+  if (spec.runtime.name !== "static")
+    return { ...common, [COMMAND_FILE]: commandFile(spec.command ?? missingCommand()) };
+  return { ...common, [SITE_FILE]: siteOf(context), [TYPES_FILE]: TYPES };
+}
+
+function siteOf({ spec, paths, address, ...context }: EngineContext<ApplicationSpec>): string {
+  if (spec.runtime.name !== "static") throw new PublicError("The application is no static site.");
+  const { sandbox, app } = placeOf(context);
+  return siteConfig({
+    runtime: spec.runtime,
+    root: below(appPlace(app, sandbox), spec.runtime.folder),
+    address,
+    port: portOf(spec.exposure),
+    tmp: sandbox.level === "bubblewrap" ? "/tmp" : paths.tmpDir,
+    types: join(confPlace(paths.confDir, sandbox), TYPES_FILE),
+  });
+}
+
+/** The words that start the process; its variables are in its environment. */
+function command(context: EngineContext<ApplicationSpec>): string[] {
+  const { spec, paths } = context;
+  const { sandbox, runtime, app } = placeOf(context);
+  const conf = confPlace(paths.confDir, sandbox);
+  const words =
+    runtime.server === null
+      ? ["/bin/sh", join(conf, COMMAND_FILE)]
+      : [runtime.server.program, "-e", "stderr", "-p", "/", "-c", join(conf, SITE_FILE)];
+  const mounts: Mount[] = [
+    { from: app, to: "/app", isWritable: false },
+    { from: paths.confDir, to: "/run/pilvi", isWritable: false },
+    { from: join(paths.confDir, PASSWD_FILE), to: "/etc/passwd", isWritable: false },
+    ...runtime.mounts,
+  ];
+  const directory = appPlace(app, sandbox);
+  const view = { mounts, links: runtime.links, directory, endsWithParent: false };
+  return spec.runtime.name === "static" || sandbox.level === "bubblewrap"
+    ? sandboxed(sandbox, view, words)
+    : ["/usr/bin/env", `--chdir=${directory}`, ...words];
+}
+
+function env(context: EngineContext<ApplicationSpec>): Record<string, string> {
+  const { spec, address, paths } = context;
+  const { sandbox, runtime } = placeOf(context);
+  const home = sandbox.level === "bubblewrap" ? "/home/app" : paths.tmpDir;
+  return {
+    PATH: runtime.path,
+    HOME: home,
+    TMPDIR: sandbox.level === "bubblewrap" ? "/tmp" : paths.tmpDir,
+    LANG: "C.UTF-8",
+    NODE_ENV: "production",
+    HOST: address,
+    ...spec.variables,
+    ...runtime.server?.env,
+    ...sandbox.bubblewrap?.env,
+    PORT: String(portOf(spec.exposure)),
+  };
+}
+
+function placeOf({
+  application: place,
+}: Pick<EngineContext<ApplicationSpec>, "application">): ApplicationPlace {
+  if (place === undefined) throw new PublicError("This host runs no applications.");
+  return place;
+}
+
+function portOf({ port }: ApplicationSpec["exposure"]): number {
+  if (port === null) throw new PublicError("The application has no port to listen at.");
+  return port;
+}
+
+function missingCommand(): never {
+  throw new PublicError("The application has no command to start it.");
+}
+
+function explain(logTail: string): string {
+  const lines = logTail.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("# pilvi "));
+  if (lines.length === 0) return "The application ended before it was ready, without a word.";
+  const end = lines.slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARACTERS);
+  return `The application ended before it was ready. Its last lines:\n${end}`;
+}

@@ -1,0 +1,50 @@
+// Lines of an application's log: JSON objects of the loggers that applications use, or plain text.
+import type { LogLevel } from "../../contracts/logs.ts";
+import { plainLine, type ParsedLine } from "../log-line.ts";
+
+const LEVELS: Record<string, LogLevel> = {
+  trace: "debug",
+  debug: "debug",
+  info: "info",
+  notice: "info",
+  warn: "warning",
+  warning: "warning",
+  error: "error",
+  fatal: "error",
+  critical: "error",
+  alert: "error",
+  emergency: "error",
+};
+
+/** The levels of pino and bunyan are numbers from 10 to 60. */
+const NUMBERED: LogLevel[] = ["debug", "debug", "info", "warning", "error", "error"];
+
+/** Reads a line of anything that a customer's program writes. */
+export function readLogLine(text: string): ParsedLine {
+  const line = objectIn(text);
+  if (line === null) return plainLine(text);
+  const { level, time, timestamp, msg, message } = line;
+  const said = [msg, message].find((each) => typeof each === "string");
+  if (typeof said !== "string") return plainLine(text);
+  return { atMs: timeOf(time ?? timestamp), level: levelOf(level), message: text };
+}
+
+function levelOf(level: unknown): LogLevel {
+  if (typeof level === "number") return NUMBERED[Math.floor(level / 10) - 1] ?? "info";
+  return typeof level === "string" ? (LEVELS[level.toLowerCase()] ?? "info") : "info";
+}
+
+function timeOf(time: unknown): number | null {
+  const atMs = typeof time === "number" ? time : typeof time === "string" ? Date.parse(time) : Number.NaN;
+  return Number.isFinite(atMs) && atMs > 0 ? Math.floor(atMs) : null;
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  if (!text.startsWith("{")) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A line that was cut, or no JSON.
+    return null;
+  }
+}

@@ -1,0 +1,101 @@
+// Node.js for applications, from the packages of npm that carry its programs, each major version when it is first needed.
+import { existsSync, readdirSync } from "node:fs";
+import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf, PublicError } from "../../lib/errors.ts";
+import { withFolderLocked } from "../install/lock.ts";
+import { compareVersions } from "../versions.ts";
+
+/** Supported major versions of Node.js, and the major version of npm that comes with each. */
+const NPM_OF: Record<string, string> = { "20": "10", "22": "10", "24": "11" };
+
+/** A registry that hangs must not hold up a build for ever. */
+const FETCH_TIMEOUT_MS = 5 * 60_000;
+
+/** The versions of Node.js that can be asked for. */
+export const NODE_VERSIONS = Object.keys(NPM_OF);
+
+const PACKAGE = `node-linux-${process.arch}`;
+
+/** The folder of the runtimes that Pilvi has fetched. */
+export function runtimesDir(enginesDir: string): string {
+  return join(enginesDir, "runtimes");
+}
+
+/** The newest fetched Node.js of a major version; null without any. */
+export function findNode(major: string, enginesDir: string): string | null {
+  const folder = runtimesDir(enginesDir);
+  if (!existsSync(folder)) return null;
+  const versions = readdirSync(folder)
+    .filter((name) => name.startsWith(`node-${major}.`) && !name.endsWith(".tmp"))
+    .map((name) => name.slice("node-".length))
+    .sort((a, b) => compareVersions(b, a));
+  return versions[0] === undefined ? null : join(folder, `node-${versions[0]}`);
+}
+
+/**
+ * The Node.js of a major version, fetched with the given Bun where it is missing.
+ * @throws PublicError when it cannot be had, with the versions that can.
+ */
+export async function ensureNode(major: string, enginesDir: string, bun: string): Promise<string> {
+  if (NPM_OF[major] === undefined)
+    throw new PublicError(`Node.js ${major} cannot be had here; ${NODE_VERSIONS.join(", ")} can.`);
+  const found = findNode(major, enginesDir);
+  if (found !== null) return found;
+  const folder = runtimesDir(enginesDir);
+  await mkdir(folder, { recursive: true, mode: 0o755 });
+  return await withFolderLocked(
+    folder,
+    () => undefined,
+    async () => findNode(major, enginesDir) ?? (await fetchNode(major, folder, bun)),
+  );
+}
+
+async function fetchNode(major: string, folder: string, bun: string): Promise<string> {
+  const project = join(folder, `.node-${major}.tmp`);
+  await rm(project, { recursive: true, force: true });
+  await mkdir(project);
+  try {
+    const dependencies = { [PACKAGE]: major, npm: NPM_OF[major] };
+    await writeFile(join(project, "package.json"), JSON.stringify({ private: true, dependencies }));
+    await install(project, bun);
+    const home = await arranged(project);
+    const { version } = JSON.parse(await readFile(join(home, "package.json"), "utf8"));
+    const place = join(folder, `node-${version}`);
+    await rename(home, place);
+    return place;
+  } catch (error) {
+    throw new PublicError(`Node.js ${major} cannot be fetched now: ${messageOf(error)}`, error);
+  } finally {
+    await rm(project, { recursive: true, force: true });
+  }
+}
+
+async function install(project: string, bun: string): Promise<void> {
+  const child = Bun.spawn([bun, "install", "--ignore-scripts", "--no-save", "--backend=copyfile"], {
+    cwd: project,
+    env: { ...process.env, BUN_INSTALL_CACHE_DIR: join(project, "cache"), BUN_BE_BUN: "1" },
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: FETCH_TIMEOUT_MS,
+    killSignal: "SIGKILL",
+  });
+  const [said, code] = await Promise.all([child.stderr.text(), child.exited]);
+  if (code !== 0) throw new Error(said.trim().split("\n").at(-1) ?? `the fetch ended with ${code}`);
+}
+
+/** Puts npm into the folder of Node.js, as its own distribution has it. */
+async function arranged(project: string): Promise<string> {
+  const home = join(project, "node_modules", PACKAGE);
+  const modules = join(home, "lib", "node_modules");
+  await mkdir(modules, { recursive: true });
+  await rename(join(project, "node_modules", "npm"), join(modules, "npm"));
+  for (const name of ["npm", "npx"]) {
+    await rm(join(home, "bin", name), { force: true });
+    await symlink(`../lib/node_modules/npm/bin/${name}-cli.js`, join(home, "bin", name));
+  }
+  const chmod = Bun.spawnSync(["chmod", "-R", "u+rwX,go+rX,go-w,a-s", home]);
+  if (!chmod.success) throw new Error("its files cannot be opened to other users");
+  const { stdout, success } = Bun.spawnSync([join(home, "bin", "node"), "--version"], { env: {} });
+  if (!success || !stdout.toString().startsWith("v")) throw new Error("it does not run on this system");
+  return home;
+}

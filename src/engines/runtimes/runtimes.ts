@@ -1,0 +1,125 @@
+// The runtimes of applications and builds: what of the machine they need to see, and where their programs are.
+import { mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { Runtime } from "../../contracts/application.ts";
+import { messageOf, PublicError } from "../../lib/errors.ts";
+import type { Mount, Sandbox } from "../sandbox/sandbox.ts";
+import { installTools } from "../tools/install.ts";
+import { findTool, type Tool } from "../tools/tools.ts";
+import { ensureNode, runtimesDir } from "./node.ts";
+
+/** Where runtimes are seen inside a sandbox. */
+const PLACE = "/opt/runtime";
+
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** A runtime that is on this machine. */
+export interface ReadyRuntime {
+  mounts: Mount[];
+  /** Links inside the sandbox: target and place. */
+  links: [target: string, place: string][];
+  /** The search path for programs. */
+  path: string;
+  /** The web server, for a static site that is served. */
+  server: Tool | null;
+}
+
+/** Where runtimes come from. */
+export interface RuntimeSources {
+  enginesDir: string;
+  /** Pilvi's own pinned Bun. */
+  bun: string;
+}
+
+/**
+ * Brings a runtime onto this machine where it is missing.
+ * @param use a build of a static site runs on Bun and needs no web server.
+ * @throws PublicError when it cannot be had, with a sentence that says what can.
+ */
+export async function readyRuntime(
+  runtime: Runtime,
+  use: "build" | "run",
+  sources: RuntimeSources,
+  sandbox: Sandbox,
+): Promise<ReadyRuntime> {
+  switch (runtime.name) {
+    case "node":
+      return nodeRuntime(await ensureNode(runtime.version, sources.enginesDir, sources.bun), sandbox);
+    case "bun":
+      return bunRuntime(sources, sandbox);
+    case "static":
+      if (use === "build") return bunRuntime(sources, sandbox);
+      return serverRuntime(await ensureServer(sources.enginesDir));
+    case "system":
+      return { mounts: [], links: [], path: SYSTEM_PATH, server: null };
+  }
+}
+
+function nodeRuntime(home: string, { level }: Sandbox): ReadyRuntime {
+  const place = level === "bubblewrap" ? PLACE : home;
+  return {
+    mounts: [{ from: home, to: PLACE, isWritable: false }],
+    links: [],
+    path: `/app/node_modules/.bin:${place}/bin:${SYSTEM_PATH}`,
+    server: null,
+  };
+}
+
+/** Bun answers for `node` too, as programs that begin with `#!/usr/bin/env node` need it. */
+function bunRuntime({ bun, enginesDir }: RuntimeSources, { level }: Sandbox): ReadyRuntime {
+  const place = level === "bubblewrap" ? `${PLACE}/bin` : linkedBun(bun, enginesDir);
+  return {
+    mounts: [{ from: bun, to: `${PLACE}/bin/bun`, isWritable: false }],
+    links: [
+      ["bun", `${PLACE}/bin/bunx`],
+      ["bun", `${PLACE}/bin/node`],
+    ],
+    path: `/app/node_modules/.bin:${place}:${SYSTEM_PATH}`,
+    server: null,
+  };
+}
+
+/** Without a sandbox, a folder of the machine has the names. */
+function linkedBun(bun: string, enginesDir: string): string {
+  const folder = join(runtimesDir(enginesDir), "bun");
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  for (const name of ["bun", "bunx", "node"]) {
+    const temporary = join(folder, `.${name}.${process.pid}.tmp`);
+    symlinkSync(bun, temporary);
+    renameSync(temporary, join(folder, name));
+  }
+  return folder;
+}
+
+function serverRuntime(server: Tool): ReadyRuntime {
+  const mounts = server.home === null ? [] : [{ from: server.home, to: server.home, isWritable: false }];
+  return { mounts, links: [], path: SYSTEM_PATH, server };
+}
+
+async function ensureServer(enginesDir: string): Promise<Tool> {
+  const found = findTool("nginx", enginesDir);
+  if (found !== null) return found;
+  const [failure] = await installTools(["nginx"], enginesDir, () => undefined).catch((error: unknown) => [
+    { name: "nginx", reason: messageOf(error) },
+  ]);
+  const installed = findTool("nginx", enginesDir);
+  if (installed !== null) return installed;
+  throw new PublicError(
+    `The web server for static sites cannot be installed on this host: ${failure?.reason ?? "it is not there."}`,
+  );
+}
+
+/** The place of a file of the configuration folder inside a sandbox. */
+export function confPlace(confDir: string, { level }: Sandbox): string {
+  return level === "bubblewrap" ? "/run/pilvi" : confDir;
+}
+
+/** The place of a release, or of the source of a build, inside a sandbox. */
+export function appPlace(app: string, { level }: Sandbox): string {
+  return level === "bubblewrap" ? "/app" : app;
+}
+
+/** A path below a place. */
+export function below(place: string, folder: string): string {
+  return folder === "." ? place : join(place, folder);
+}

@@ -1,0 +1,94 @@
+// Installs tools from the distribution's signed packages, into the folder of engines instead of the system.
+import { existsSync } from "node:fs";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../../lib/errors.ts";
+import { Apt } from "../install/apt.ts";
+import { distributionSources, readSystemSources } from "../install/apt-sources.ts";
+import { readOsRelease } from "../install/hints.ts";
+import { withFolderLocked } from "../install/lock.ts";
+import { mustRun } from "../install/run.ts";
+import { libraryDirs } from "../install/unpack.ts";
+import { findTool, TOOL_NOTE, TOOLS, toolsDir, type ToolName } from "./tools.ts";
+
+/** A tool that could not be installed, and why, as a sentence. */
+export interface ToolFailure {
+  name: ToolName;
+  reason: string;
+}
+
+/** Installs the tools that the machine lacks. @returns those that could not be installed. */
+export async function installTools(
+  names: readonly ToolName[],
+  enginesDir: string,
+  progress: (line: string) => void,
+): Promise<ToolFailure[]> {
+  const isMissing = (name: ToolName) => findTool(name, enginesDir) === null;
+  if (!names.some(isMissing)) return [];
+  const folder = toolsDir(enginesDir);
+  await mkdir(folder, { recursive: true });
+  // Tools run under other users, which must get in whatever the umask of this process is.
+  for (const path of [enginesDir, folder]) await chmod(path, 0o755);
+  return await withFolderLocked(folder, progress, async () => {
+    const missing = names.filter(isMissing);
+    return missing.length === 0 ? [] : await installFromApt(missing, folder, progress);
+  });
+}
+
+async function installFromApt(
+  names: ToolName[],
+  folder: string,
+  progress: (line: string) => void,
+): Promise<ToolFailure[]> {
+  const os = readOsRelease();
+  const release = os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "";
+  const sources = distributionSources(await readSystemSources(), release);
+  const all = (reason: string) => names.map((name) => ({ name, reason }));
+  if (Bun.which("apt-get") === null || Bun.which("dpkg-deb") === null || sources.length === 0)
+    return all("This system does not install its programs with apt.");
+  const workDir = join(folder, ".apt.tmp");
+  await rm(workDir, { recursive: true, force: true });
+  try {
+    const apt = await Apt.create(workDir, sources);
+    await apt.update();
+    const failures: ToolFailure[] = [];
+    for (const name of names) {
+      try {
+        await installTool(name, apt, folder);
+        progress(`${name} installed`);
+      } catch (error) {
+        failures.push({ name, reason: `${messageOf(error).replace(/\.$/, "")}.` });
+      }
+    }
+    return failures;
+  } catch (error) {
+    return all(`${messageOf(error).replace(/\.$/, "")}.`);
+  } finally {
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+async function installTool(name: ToolName, apt: Apt, folder: string): Promise<void> {
+  const tool = TOOLS[name];
+  const resolved = await apt.resolve([tool.package]);
+  const packages = resolved.filter((each) => each.name === tool.package || /^(lib|zlib1g$)/.test(each.name));
+  const main = packages.find((each) => each.name === tool.package);
+  if (main === undefined) throw new Error(`apt has no package ${tool.package}`);
+  await apt.download(packages);
+  const unfinished = join(folder, `${name}.tmp`);
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished);
+  for (const each of packages)
+    await mustRun(["dpkg-deb", "--extract", apt.archiveOf(each), unfinished], folder);
+  await mustRun(["chmod", "-R", "u+rwX,go+rX,go-w,a-s", unfinished], folder);
+  const note = {
+    version: 1,
+    name,
+    package: main.version,
+    libraryDirs: await libraryDirs(unfinished),
+  };
+  await writeFile(join(unfinished, TOOL_NOTE), `${JSON.stringify(note)}\n`, { mode: 0o644 });
+  const home = join(folder, `${name}-${main.version.replace(/^\d+:/, "")}`);
+  if (existsSync(home)) await rm(home, { recursive: true });
+  await rename(unfinished, home);
+}

@@ -1,0 +1,136 @@
+// The host with real applications: Node.js, Bun and a static site, from a build to an answer, a change and a removal.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ApplicationHost, applicationSpec } from "../../tests/support/applications/host.ts";
+import { until } from "../../tests/support/pilvi/pilvi.ts";
+import { isAlive } from "../../tests/support/pilvi/processes.ts";
+import type { ApplicationSpec } from "../contracts/instance-spec.ts";
+import { instanceFolder } from "./os/layout.ts";
+import { holdersOf } from "./os/locks.ts";
+
+let host: ApplicationHost;
+
+beforeAll(async () => {
+  host = new ApplicationHost();
+  await host.start();
+});
+
+afterAll(() => host.close());
+
+const SERVER = `
+const { createServer } = require("node:http");
+const { writeFileSync } = require("node:fs");
+process.on("SIGTERM", () => { console.log("ending well"); process.exit(0); });
+createServer((request, response) => {
+  if (request.url === "/crash") process.exit(7);
+  if (request.url === "/fail") response.statusCode = 500;
+  const tried = (() => { try { writeFileSync("/app/x", "x"); return "written"; } catch (error) { return error.code; } })();
+  response.end(JSON.stringify({ uid: process.getuid(), secret: process.env.SECRET, tried, runs: process.versions.bun ? "bun" : "node" }));
+}).listen(process.env.PORT, process.env.HOST);
+console.log("listening");
+`;
+
+async function released(files: Record<string, string>): Promise<string> {
+  const build = await host.build({}, files);
+  expect(build.failure).toBeNull();
+  return build.id;
+}
+
+async function answerOf({ exposure }: ApplicationSpec, path = "/"): Promise<Response> {
+  return await fetch(`http://127.0.0.1:${exposure.port}${path}`);
+}
+
+test.each(["node", "bun"] as const)(
+  "an application on %s runs, is changed, restarted and removed",
+  async (name) => {
+    const release = await released({ "server.js": SERVER });
+    const runtime = name === "node" ? ({ name, version: "22" } as const) : ({ name } as const);
+    const command = `${name} server.js`;
+    const spec = applicationSpec({ release, runtime, command, variables: { SECRET: "first" } });
+    expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+    const answer = JSON.parse(await (await answerOf(spec)).text());
+    expect(answer).toMatchObject({ secret: "first", tried: "EROFS", runs: name });
+    expect(answer.uid).toBeGreaterThan(0);
+
+    const changed = { ...spec, variables: { SECRET: "second" } };
+    expect(await host.host.ensure(changed)).toMatchObject({ state: "running", lastError: null });
+    expect(await (await answerOf(spec)).json()).toMatchObject({ secret: "second", uid: answer.uid });
+    const log = await Bun.file(instanceFolder(host.dataDir, spec.id).log).text();
+    expect(log).toContain("ending well");
+    expect(log).not.toContain("second");
+
+    await answerOf(spec, "/crash").catch(() => undefined);
+    await until("it runs again", () => {
+      const { crashes, state } = host.host.observe(spec.id);
+      return crashes === 1 && state === "running";
+    });
+    expect((await answerOf(spec)).status).toBe(200);
+
+    const pids = holdersOf(instanceFolder(host.dataDir, spec.id).lock);
+    expect(pids).not.toEqual([]);
+    expect(() => host.host.builds.removeRelease(release)).toThrow("in use");
+    await host.host.remove(spec.id);
+    expect(pids.filter(isAlive)).toEqual([]);
+    host.host.builds.removeRelease(release);
+  },
+);
+
+test("the next host finds a running application, and stops it cleanly", async () => {
+  const release = await released({ "server.js": SERVER });
+  const spec = applicationSpec({ release });
+  await host.host.ensure(spec);
+  const { lock, log } = instanceFolder(host.dataDir, spec.id);
+  const pids = holdersOf(lock);
+  await host.restart();
+  expect(host.host.observe(spec.id)).toMatchObject({ state: "running", crashes: 0 });
+  expect(holdersOf(lock)).toEqual(pids);
+  expect((await answerOf(spec)).status).toBe(200);
+  await host.host.ensure({ ...spec, variables: { A: "a" } });
+  expect(await Bun.file(log).text()).toContain("ending well");
+  await host.host.remove(spec.id);
+});
+
+test("a shell command gets its signal, and what it leaves running ends with it", async () => {
+  const release = await released({ "server.js": SERVER });
+  const spec = applicationSpec({ release, command: "setsid sleep 997 & MODE=a bun server.js && true" });
+  expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+  const { lock, log } = instanceFolder(host.dataDir, spec.id);
+  const pids = holdersOf(lock);
+  await host.host.ensure({ ...spec, command: "bun server.js" });
+  expect(await Bun.file(log).text()).toContain("ending well");
+  expect(pids.filter(isAlive)).toEqual([]);
+  await host.host.remove(spec.id);
+});
+
+test("an application that ends, hangs or answers with errors has failed, with its last lines", async () => {
+  const release = await released({ "server.js": SERVER });
+  const ends = applicationSpec({ release, command: "echo no database here; exit 3" });
+  expect(await host.host.ensure(ends)).toMatchObject({
+    state: "failed",
+    lastError: expect.stringContaining("no database here"),
+  });
+  const fails = applicationSpec({ release, healthPath: "/fail", startTimeoutSeconds: 1 });
+  expect(await host.host.ensure(fails)).toMatchObject({ state: "failed" });
+  await Promise.all([host.host.remove(ends.id), host.host.remove(fails.id)]);
+});
+
+test("a static site has its files, its fallback, and nothing else", async () => {
+  const release = await released({
+    "dist/index.html": "<h1>home</h1>",
+    "dist/about.html": "about",
+    "dist/.env": "SECRET=1",
+    "private.txt": "private",
+  });
+  const runtime = { name: "static", folder: "dist", fallback: null } as const;
+  const spec = applicationSpec({ release, runtime, command: null });
+  expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+  const home = await answerOf(spec);
+  expect([await home.text(), home.headers.get("content-type")]).toEqual(["<h1>home</h1>", "text/html"]);
+  expect(await (await answerOf(spec, "/about")).text()).toBe("about");
+  expect((await answerOf(spec, "/.env")).status).toBe(404);
+  expect((await answerOf(spec, "/..%2fprivate.txt")).status).toBeGreaterThanOrEqual(400);
+  expect((await answerOf(spec, "/missing")).status).toBe(404);
+  const single = { ...spec, runtime: { ...runtime, fallback: "index.html" } };
+  await host.host.ensure(single);
+  expect(await (await answerOf(spec, "/missing")).text()).toBe("<h1>home</h1>");
+  await host.host.remove(spec.id);
+});

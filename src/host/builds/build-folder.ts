@@ -1,0 +1,149 @@
+// The folder of a build: its state, its source, its log and the tree in which it works; and the release that it becomes.
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  BUILD_VERSION,
+  buildFileSchema,
+  releaseSchema,
+  type BuildFile,
+  type BuildSpec,
+  type Release,
+} from "../../contracts/builds.ts";
+import { readJsonAs } from "../../contracts/read.ts";
+import type { Account } from "../../engines/engine.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { keepFile, keptPath, readIfPresent, replaceFile } from "../../lib/files.ts";
+import { buildsDir, releasesDir } from "../os/layout.ts";
+
+const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** The paths of one build. */
+export interface BuildFolder {
+  path: string;
+  /** The spec and the state, which only the host can read. */
+  file: string;
+  /** The source as it came, a tar that only the sandbox unpacks. */
+  source: string;
+  log: string;
+  /** A process of the build holds this lock. */
+  lock: string;
+  /** What the steps need to read: the command of each. */
+  conf: string;
+  /** Belongs to the environment's user. */
+  work: string;
+  /** The tree, which becomes the release. */
+  app: string;
+}
+
+/** @throws PublicError when the id could lead out of the folder. */
+export function buildFolder(dataDir: string, id: string): BuildFolder {
+  if (!ID.test(id)) throw new PublicError("The id of the build is malformed.");
+  const path = join(buildsDir(dataDir), id);
+  return {
+    path,
+    file: join(path, "build.json"),
+    source: join(path, "source.tar"),
+    log: join(path, "log.jsonl"),
+    lock: join(path, "lock"),
+    conf: join(path, "conf"),
+    work: join(path, "work"),
+    app: join(path, "work", "app"),
+  };
+}
+
+/** The ids of all builds on the disk. */
+export function buildIds(dataDir: string): string[] {
+  const folder = buildsDir(dataDir);
+  return existsSync(folder) ? readdirSync(folder).filter((name) => ID.test(name)) : [];
+}
+
+/** What is kept of a build; null for a folder whose order never came to its end. */
+export function readBuild(folder: BuildFolder): BuildFile | null {
+  const text = readIfPresent(folder.file) || readIfPresent(keptPath(folder.file));
+  return text === null || text === "" ? null : readJsonAs(buildFileSchema, text, "The file of the build");
+}
+
+/** Notes the state of a build; a power cut may undo it, after which the build counts as interrupted all the same. */
+export function noteBuild(folder: BuildFolder, content: BuildFile): void {
+  replaceFile(folder.file, JSON.stringify(content), 0o600);
+}
+
+/** Writes the state of a build; the promise is fulfilled when a power cut can no longer undo it. */
+export function writeBuild(folder: BuildFolder, content: BuildFile): Promise<void> {
+  noteBuild(folder, content);
+  return keepFile(folder.file);
+}
+
+/** Makes the empty tree for a build anew. */
+export function prepareTree(folder: BuildFolder, account: Account | null): void {
+  discardTree(folder);
+  mkdirSync(folder.conf, { mode: 0o750 });
+  mkdirSync(folder.work, { mode: 0o700 });
+  mkdirSync(folder.app, { mode: 0o755 });
+  if (account === null) return;
+  chownSync(folder.conf, 0, account.gid);
+  for (const path of [folder.work, folder.app]) chownSync(path, account.uid, account.gid);
+}
+
+/** Deletes the tree and the source of a build; state and log stay. */
+export function discardTree({ work, conf }: BuildFolder): void {
+  for (const path of [work, conf]) rmSync(path, { recursive: true, force: true });
+}
+
+/** Makes the release of a finished tree, in one step. A release that is there already stays. */
+export async function publishRelease(
+  dataDir: string,
+  folder: BuildFolder,
+  { id, environment, runtime }: BuildSpec,
+  { account, bytes }: { account: Account | null; bytes: number },
+): Promise<void> {
+  const releases = releasesDir(dataDir);
+  const place = join(releases, id);
+  if (existsSync(place)) return;
+  mkdirSync(releases, { recursive: true, mode: 0o711 });
+  const unfinished = join(releases, `.${id}.tmp`);
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: 0o750 });
+  const release: Release = {
+    version: BUILD_VERSION,
+    id,
+    environment,
+    runtime,
+    builtAt: new Date().toISOString(),
+    bytes,
+  };
+  replaceFile(join(unfinished, "release.json"), JSON.stringify(release), 0o600);
+  renameSync(folder.app, join(unfinished, "app"));
+  if (account !== null) chownSync(unfinished, 0, account.gid);
+  chmodSync(unfinished, 0o750);
+  await failpoint("host.build.moved");
+  renameSync(unfinished, place);
+}
+
+/** The release of this id; null when it is not on this host. */
+export function readRelease(dataDir: string, id: string): Release | null {
+  if (!ID.test(id)) throw new PublicError("The id of the release is malformed.");
+  const text = readIfPresent(join(releasesDir(dataDir), id, "release.json"));
+  return text === null ? null : readJsonAs(releaseSchema, text, "The file of the release");
+}
+
+/** Deletes a release; it has no name any more before any of its files goes. */
+export function deleteRelease(dataDir: string, id: string): void {
+  if (!ID.test(id)) throw new PublicError("The id of the release is malformed.");
+  const place = join(releasesDir(dataDir), id);
+  const going = join(releasesDir(dataDir), `.${id}.tmp`);
+  if (existsSync(place)) {
+    rmSync(going, { recursive: true, force: true });
+    renameSync(place, going);
+  }
+  rmSync(going, { recursive: true, force: true });
+}
+
+/** Deletes what killed hosts left of releases in the middle of their making or removal. */
+export function deleteUnfinishedReleases(dataDir: string): void {
+  const folder = releasesDir(dataDir);
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder).filter((each) => each.startsWith(".") && each.endsWith(".tmp")))
+    rmSync(join(folder, name), { recursive: true, force: true });
+}

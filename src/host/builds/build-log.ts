@@ -1,0 +1,137 @@
+// The log of a build: lines of its steps, without the values of secrets, bounded for each step.
+import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  buildLogLineSchema,
+  MAX_BUILD_LOG_LINES,
+  MAX_LINE_CHARACTERS,
+  MAX_STEP_OUTPUT,
+  type BuildLogLine,
+  type BuildLogSlice,
+} from "../../contracts/builds.ts";
+import { readJsonAs } from "../../contracts/read.ts";
+
+/** What stands in the place of a secret. */
+const REDACTED = "[secret]";
+
+/** A shorter value is too common in other words to be cut out. */
+const MIN_SECRET_LENGTH = 4;
+
+/** What a line takes in the file beside its text, so that short lines count as well. */
+const LINE_BYTES = 64;
+
+const CUT = "This step wrote more than 1 MB; the rest of its output is not kept.";
+
+/** How much of the file is read for a slice. */
+const SLICE_BYTES = 1024 ** 2;
+
+/** Writes the log of one build. */
+export class BuildLogWriter {
+  readonly #fd: number;
+  readonly #secrets: string[];
+
+  /** @param secrets values that never appear; the lines of a value are secret by themselves. */
+  constructor(path: string, secrets: readonly string[]) {
+    this.#fd = openSync(path, "a", 0o600);
+    const lines = secrets.flatMap((value) => [value, ...value.split("\n")]).map((value) => value.trim());
+    const values = new Set(lines.filter((value) => value.length >= MIN_SECRET_LENGTH));
+    // A value that contains another comes first.
+    this.#secrets = [...values].sort((a, b) => b.length - a.length);
+  }
+
+  /** The text without secrets. */
+  redacted(text: string): string {
+    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
+  }
+
+  /** Writes lines of a step, in one go. */
+  write(step: string, ...texts: string[]): void {
+    const at = new Date().toISOString();
+    const lines = texts.map((text): BuildLogLine => ({ at, step, text: this.redacted(text) }));
+    if (lines.length > 0) writeSync(this.#fd, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+/** Cuts the output of a step into lines, up to its bound. */
+export class StepOutput {
+  readonly #write: (texts: string[]) => void;
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+  #kept = 0;
+  #received = 0;
+
+  constructor(log: Pick<BuildLogWriter, "write">, step: string) {
+    this.#write = (texts) => log.write(step, ...texts);
+  }
+
+  /** All bytes so far, kept or not. */
+  get received(): number {
+    return this.#received;
+  }
+
+  take(bytes: Uint8Array): void {
+    this.#received += bytes.length;
+    if (this.#kept > MAX_STEP_OUTPUT) return;
+    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n");
+    this.#rest = lines.pop() ?? "";
+    while (this.#rest.length > MAX_LINE_CHARACTERS) {
+      lines.push(this.#rest.slice(0, MAX_LINE_CHARACTERS));
+      this.#rest = this.#rest.slice(MAX_LINE_CHARACTERS);
+    }
+    this.#write(lines.flatMap((line) => this.#bounded(line)));
+  }
+
+  end(): void {
+    if (this.#rest !== "") this.#write(this.#bounded(this.#rest));
+    this.#rest = "";
+  }
+
+  /** The line as the log has it; none beyond the bound. */
+  #bounded(text: string): string[] {
+    if (this.#kept > MAX_STEP_OUTPUT) return [];
+    // A program that shows progress writes a line again and again.
+    const shown = text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
+    this.#kept += text.length + LINE_BYTES;
+    const line = shown.slice(0, MAX_LINE_CHARACTERS);
+    return this.#kept > MAX_STEP_OUTPUT ? [line, CUT] : [line];
+  }
+}
+
+/** Reads lines after a position; empty when there are none yet. */
+export function readBuildLog(path: string, after: number): Omit<BuildLogSlice, "isEnd"> {
+  if (!existsSync(path)) return { lines: [], next: 0 };
+  const fd = openSync(path, "r");
+  try {
+    const start = Math.min(after, fstatSync(fd).size);
+    const bytes = Buffer.alloc(SLICE_BYTES);
+    const length = readSync(fd, bytes, 0, SLICE_BYTES, start);
+    return linesIn(bytes.subarray(0, length), start);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function linesIn(bytes: Buffer, start: number): Omit<BuildLogSlice, "isEnd"> {
+  const lines: BuildLogLine[] = [];
+  let at = 0;
+  while (lines.length < MAX_BUILD_LOG_LINES) {
+    const end = bytes.indexOf(10, at);
+    if (end < 0) break;
+    const line = lineIn(bytes.toString("utf8", at, end));
+    if (line !== null) lines.push(line);
+    at = end + 1;
+  }
+  return { lines, next: start + at };
+}
+
+/** A position in the middle of a line, or a line that a full disk has cut, gives none. */
+function lineIn(text: string): BuildLogLine | null {
+  try {
+    return readJsonAs(buildLogLineSchema, text, "A line of the log");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,247 @@
+// Runs one build: brings the runtime, unpacks the source, runs the commands of the plan, and makes the release.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Build, BuildFile, BuildSpec } from "../../contracts/builds.ts";
+import type { Account } from "../../engines/engine.ts";
+import {
+  appPlace,
+  confPlace,
+  readyRuntime,
+  type ReadyRuntime,
+  type RuntimeSources,
+} from "../../engines/runtimes/runtimes.ts";
+import type { Sandbox } from "../../engines/sandbox/sandbox.ts";
+import { PublicError, publicMessageOf } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import type { Log } from "../../lib/log.ts";
+import type { CgroupBackend } from "../os/cgroup-backends.ts";
+import { dissolve, oomKills } from "../os/cgroup.ts";
+import { treeSizeOf } from "../os/disk-use.ts";
+import type { Environments } from "../os/environments.ts";
+import {
+  discardTree,
+  noteBuild,
+  prepareTree,
+  publishRelease,
+  writeBuild,
+  type BuildFolder,
+} from "./build-folder.ts";
+import { BuildLogWriter, StepOutput } from "./build-log.ts";
+import { groupOf, stepOptions, unpackWords, writeStepFiles } from "./step-options.ts";
+import { runStep } from "./step-process.ts";
+
+/** How often the disk that a build takes is measured. */
+const DISK_CHECK_MS = 500;
+
+/** The most files and folders of a build; a file takes room even when it is empty. */
+const MAX_ENTRIES = 1_000_000;
+
+/** A step that writes more than this keeps the host busy with nothing. */
+const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
+
+/** What all builds of a host share. */
+export interface BuildDeps {
+  dataDir: string;
+  sources: () => RuntimeSources;
+  sandbox: () => Promise<Sandbox>;
+  cgroups: CgroupBackend | null;
+  environments: Environments;
+  log: Log;
+}
+
+type Failure = NonNullable<Build["failure"]>;
+
+/** A build comes to its end without a release. */
+class BuildFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(code: Failure["code"], message: string) {
+    super(message);
+    this.failure = { code, message };
+  }
+}
+
+export class BuildRun {
+  readonly #deps: BuildDeps;
+  readonly #folder: BuildFolder;
+  readonly #spec: BuildSpec;
+  #build: Build;
+  readonly #log: BuildLogWriter;
+  readonly #stop = new AbortController();
+  /** Why it was stopped; null for a cancel. */
+  #stopped: Failure | null = null;
+  #account: Account | null = null;
+
+  constructor(deps: BuildDeps, folder: BuildFolder, { build, spec }: BuildFile) {
+    this.#deps = deps;
+    this.#folder = folder;
+    this.#spec = spec;
+    this.#build = build;
+    const secrets = spec.secrets.flatMap((name) => spec.variables[name] ?? []);
+    this.#log = new BuildLogWriter(folder.log, secrets);
+  }
+
+  get build(): Build {
+    return this.#build;
+  }
+
+  /** Kills all processes of the build at once; `run` then resolves. @param failure left out for a cancel. */
+  stop(failure: Failure | null = null): void {
+    if (this.#stop.signal.aborted) return;
+    this.#stopped = failure;
+    this.#stop.abort();
+  }
+
+  /** Runs the build to its end. Never throws: its state has the reason of a failure. */
+  async run(): Promise<void> {
+    const deadline = setTimeout(
+      () => this.stop(deadlineFailure(this.#spec)),
+      this.#spec.deadlineSeconds * 1_000,
+    );
+    const disk = setInterval(() => void this.#checkDisk(), DISK_CHECK_MS);
+    try {
+      this.#change({ state: "running", startedAt: new Date().toISOString() });
+      await failpoint("host.build.begun");
+      await this.#make();
+      await this.#end({ state: "succeeded" });
+    } catch (error) {
+      await this.#end(this.#outcomeOf(error));
+    } finally {
+      clearTimeout(deadline);
+      clearInterval(disk);
+      this.#log.close();
+    }
+  }
+
+  async #make(): Promise<void> {
+    const { environments, dataDir, cgroups } = this.#deps;
+    const sandbox = await this.#deps.sandbox();
+    this.#change({ isolation: sandbox.level });
+    const runtime = await this.#runtime(sandbox);
+    this.#account = environments.accountOf(this.#spec.environment);
+    prepareTree(this.#folder, this.#account);
+    writeStepFiles(this.#folder, this.#spec, this.#account);
+    await failpoint("host.build.prepared");
+    await this.#step("source", unpackWords(sandbox, this.#folder), { sandbox, runtime });
+    rmSync(this.#folder.source, { force: true });
+    await failpoint("host.build.unpacked");
+    for (const [index, { name }] of this.#spec.steps.entries()) {
+      const script = join(confPlace(this.#folder.conf, sandbox), String(index));
+      await this.#step(name, ["/bin/sh", "-e", script], { sandbox, runtime });
+      await failpoint("host.build.stepped");
+    }
+    const app = appPlace(this.#folder.app, sandbox);
+    await this.#step("release", ["find", app, "-perm", "/6000", "-exec", "chmod", "a-s", "{}", "+"], {
+      sandbox,
+      runtime,
+    });
+    await this.#checkDisk();
+    this.#throwIfStopped();
+    const { bytes } = await treeSizeOf(this.#folder.app, MAX_ENTRIES);
+    await dissolve(cgroups, groupOf(this.#spec.id));
+    await publishRelease(dataDir, this.#folder, this.#spec, { account: this.#account, bytes });
+    await failpoint("host.build.published");
+  }
+
+  async #runtime(sandbox: Sandbox): Promise<ReadyRuntime> {
+    try {
+      return await readyRuntime(this.#spec.runtime, "build", this.#deps.sources(), sandbox);
+    } catch (error) {
+      if (error instanceof PublicError) throw new BuildFailure("runtime", error.message);
+      throw error;
+    }
+  }
+
+  async #step(
+    name: string,
+    words: string[],
+    { sandbox, runtime }: { sandbox: Sandbox; runtime: ReadyRuntime },
+  ): Promise<void> {
+    this.#throwIfStopped();
+    const step = { name, startedAt: new Date().toISOString(), endedAt: null, exitCode: null };
+    this.#change({ steps: [...this.#build.steps, step] });
+    const output = new StepOutput(this.#log, name);
+    const { environments, cgroups } = this.#deps;
+    const cache = environments.cacheOf(this.#spec.environment);
+    const [folder, spec, account] = [this.#folder, this.#spec, this.#account];
+    const parts = { folder, spec, account, cache, cgroups, sandbox, runtime };
+    const check = setInterval(() => this.#checkOutput(name, output), DISK_CHECK_MS);
+    try {
+      const exitCode = await runStep(stepOptions(parts, name, words, output), this.#stop.signal);
+      const ended = { ...step, endedAt: new Date().toISOString(), exitCode };
+      this.#change({ steps: [...this.#build.steps.slice(0, -1), ended] });
+      this.#throwIfStopped();
+      if (exitCode !== 0) throw this.#stepFailure(name, exitCode);
+    } finally {
+      clearInterval(check);
+    }
+  }
+
+  async #checkDisk(): Promise<void> {
+    const { environment, diskBytes } = this.#spec;
+    const cache = this.#deps.environments.cacheOf(environment);
+    const sizes = await Promise.all([this.#folder.work, cache].map((path) => treeSizeOf(path, MAX_ENTRIES)));
+    const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
+    const isFull = bytes > diskBytes || sizes.some(({ entries }) => entries >= MAX_ENTRIES);
+    if (isFull) this.stop(diskFailure(diskBytes));
+  }
+
+  #checkOutput(name: string, output: StepOutput): void {
+    if (output.received <= MAX_OUTPUT_BYTES) return;
+    const message = `The step ${name} wrote more than ${MAX_OUTPUT_BYTES / 1024 ** 2} MiB of output.`;
+    this.stop({ code: "output", message });
+  }
+
+  #throwIfStopped(): void {
+    if (this.#stop.signal.aborted) throw new Error("the build was stopped");
+  }
+
+  #stepFailure(name: string, exitCode: number | null): BuildFailure {
+    const { id, memoryBytes } = this.#spec;
+    if (oomKills(this.#deps.cgroups, groupOf(id)) > 0) {
+      const mib = Math.floor(memoryBytes / 1024 ** 2);
+      return new BuildFailure("memory", `The step ${name} needs more memory than the ${mib} MiB of a build.`);
+    }
+    const how = exitCode === null ? "was killed" : `ended with the exit code ${exitCode}`;
+    return new BuildFailure("step", `The step ${name} ${how}; its output says why.`);
+  }
+
+  #outcomeOf(error: unknown): Pick<Build, "state" | "failure"> {
+    if (this.#stop.signal.aborted) {
+      return { state: this.#stopped === null ? "cancelled" : "failed", failure: this.#stopped };
+    }
+    if (error instanceof BuildFailure) return { state: "failed", failure: error.failure };
+    this.#deps.log.error({ error, build: this.#spec.id }, "a build could not be run");
+    const message = publicMessageOf(error, "The host of this build failed; its log says why.");
+    return { state: "failed", failure: { code: "internal", message } };
+  }
+
+  async #end(outcome: Partial<Build>): Promise<void> {
+    const { failure } = outcome;
+    // The cache has no use when it alone exceeds the disk of every further build.
+    if (failure?.code === "disk") this.#deps.environments.clearCache(this.#spec.environment);
+    if (failure !== null && failure !== undefined) this.#log.write("release", failure.message);
+    discardTree(this.#folder);
+    rmSync(this.#folder.source, { force: true });
+    await dissolve(this.#deps.cgroups, groupOf(this.#spec.id));
+    this.#build = { ...this.#build, ...outcome, endedAt: new Date().toISOString() };
+    await writeBuild(this.#folder, { build: this.#build, spec: this.#spec });
+  }
+
+  #change(change: Partial<Build>): void {
+    this.#build = { ...this.#build, ...change };
+    noteBuild(this.#folder, { build: this.#build, spec: this.#spec });
+  }
+}
+
+function deadlineFailure({ deadlineSeconds }: BuildSpec): Failure {
+  return { code: "deadline", message: `The build took longer than its ${deadlineSeconds} seconds.` };
+}
+
+function diskFailure(diskBytes: number): Failure {
+  const mib = Math.floor(diskBytes / 1024 ** 2);
+  return {
+    code: "disk",
+    message: `The build and its cache took more than the ${mib} MiB of disk that it may take.`,
+  };
+}

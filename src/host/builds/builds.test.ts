@@ -1,0 +1,189 @@
+// Builds with real programs: sources unpacked, packages installed, releases made, and builds ended in every way.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ApplicationHost, buildSpec, tarOf, testId } from "../../../tests/support/applications/host.ts";
+import { startRegistry, type TestRegistry } from "../../../tests/support/applications/registry.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { localDriver } from "../../drivers/local/index.ts";
+import { createLog } from "../../lib/log.ts";
+import { serveHost } from "../server.ts";
+import { releaseApp } from "../os/layout.ts";
+
+const MIB = 1024 ** 2;
+
+let host: ApplicationHost;
+let registry: TestRegistry;
+
+beforeAll(async () => {
+  host = new ApplicationHost();
+  await host.start();
+  registry = startRegistry(["ms"]);
+});
+
+afterAll(async () => {
+  await host.close();
+  await registry.close();
+});
+
+function installed(runtime: "node" | "bun") {
+  const install = runtime === "node" ? "npm install" : "bun install";
+  return {
+    runtime: runtime === "node" ? ({ name: "node", version: "22" } as const) : ({ name: "bun" } as const),
+    steps: [
+      { name: "install", command: install },
+      {
+        name: "build",
+        command: `${runtime} -e 'console.log("in days: " + require("ms")(172800000))' > out.txt`,
+      },
+    ],
+    variables: { npm_config_registry: registry.url, BUN_CONFIG_REGISTRY: registry.url },
+  };
+}
+
+test.each(["node", "bun"] as const)("a build on %s installs a package and uses it", async (runtime) => {
+  const build = await host.build(installed(runtime), {
+    "package.json": JSON.stringify({ private: true, dependencies: { ms: "*" } }),
+  });
+  expect([build.failure, await host.texts(build.id)]).toEqual([null, expect.anything()]);
+  expect(build).toMatchObject({ state: "succeeded", isolation: "bubblewrap" });
+  expect(build.steps.map(({ name, exitCode }) => [name, exitCode])).toEqual([
+    ["source", 0],
+    ["install", 0],
+    ["build", 0],
+    ["release", 0],
+  ]);
+  const app = releaseApp(host.dataDir, build.id);
+  expect(readFileSync(join(app, "out.txt"), "utf8")).toBe("in days: 2d\n");
+  expect(host.host.builds.release(build.id)).toMatchObject({ id: build.id, environment: "env-test" });
+  expect(statSync(join(app, "..")).mode & 0o777).toBe(0o750);
+});
+
+test("a step that fails ends the build with its name, and leaves no release", async () => {
+  const steps = [
+    { name: "build", command: "echo before\nfalse\necho after" },
+    { name: "later", command: "true" },
+  ];
+  const build = await host.build({ steps }, { "a.txt": "a" });
+  expect(build.state).toBe("failed");
+  expect(build.failure).toMatchObject({ code: "step", message: expect.stringContaining("build") });
+  expect(await host.texts(build.id)).toContain("before");
+  expect(await host.texts(build.id)).not.toContain("after");
+  expect(host.host.builds.release(build.id)).toBeNull();
+});
+
+test("the values of secrets do not appear in the log", async () => {
+  const build = await host.build(
+    {
+      steps: [{ name: "build", command: 'echo "key is $KEY and $OPEN"' }],
+      variables: { KEY: "s3cr3t-value", OPEN: "plain-value" },
+      secrets: ["KEY"],
+    },
+    {},
+  );
+  expect(await host.texts(build.id)).toContain("key is [secret] and plain-value");
+  const file = readFileSync(join(host.dataDir, "builds", build.id, "log.jsonl"), "utf8");
+  expect(file).not.toContain("s3cr3t-value");
+});
+
+test("output beyond a megabyte is not kept, and a flood of it ends the build", async () => {
+  const long = await host.build(
+    { steps: [{ name: "build", command: "head -c 3000000 /dev/zero | tr '\\0' 'x' | fold -w 99" }] },
+    {},
+  );
+  expect(long.state).toBe("succeeded");
+  expect((await host.texts(long.id)).at(-1)).toContain("is not kept");
+  expect(statSync(join(host.dataDir, "builds", long.id, "log.jsonl")).size).toBeLessThan(3 * MIB);
+  const flood = await host.build({ steps: [{ name: "build", command: "yes" }] }, {});
+  expect(flood.failure?.code).toBe("output");
+});
+
+test("a build ends at its deadline, with everything that it began", async () => {
+  const mark = testId("sleeper");
+  const build = await host.build(
+    {
+      deadlineSeconds: 2,
+      steps: [{ name: "build", command: `setsid sh -c 'sleep 991 # ${mark}' & sleep 992` }],
+    },
+    {},
+  );
+  expect(build).toMatchObject({ state: "failed", failure: { code: "deadline" } });
+  expect(processesWith(mark)).toEqual([]);
+});
+
+test("a cancel ends a running build at once, and a waiting one before it begins", async () => {
+  const mark = testId("sleeper");
+  const steps = [{ name: "build", command: `echo begun; sleep 993 # ${mark}\ntrue` }];
+  const running = await host.order({ steps }, {});
+  const waiting = await host.order({ steps }, {});
+  await until("the step begins", async () => (await host.texts(running.id)).includes("begun"));
+  expect((await host.host.builds.cancel(waiting.id)).state).toBe("cancelled");
+  const begunAt = performance.now();
+  expect(await host.host.builds.cancel(running.id)).toMatchObject({ state: "cancelled", failure: null });
+  expect(performance.now() - begunAt).toBeLessThan(5_000);
+  expect(host.host.builds.observe(waiting.id)?.steps).toEqual([]);
+  expect((await host.build({}, {})).state).toBe("succeeded");
+});
+
+test("builds run in the order of their coming, and the same order is taken once", async () => {
+  const first = await host.order({ steps: [{ name: "build", command: "sleep 0.3" }] }, {});
+  const second = await host.order({}, {});
+  const again = await host.order({ id: first.id }, {});
+  expect(again.id).toBe(first.id);
+  const ends = [await host.ended(first.id), await host.ended(second.id)].map(({ endedAt }) => endedAt ?? "");
+  expect(ends).toEqual(ends.toSorted());
+});
+
+test("a version of Node.js that cannot be had is refused with those that can", async () => {
+  const build = await host.build({ runtime: { name: "node", version: "12" } }, {});
+  expect(build.failure).toEqual({
+    code: "runtime",
+    message: "Node.js 12 cannot be had here; 20, 22, 24 can.",
+  });
+});
+
+test("a removed build and a removed release leave nothing", async () => {
+  const { id } = await host.build({}, { "a.txt": "a" });
+  await host.host.builds.remove(id);
+  expect(existsSync(join(host.dataDir, "builds", id))).toBe(false);
+  expect(existsSync(releaseApp(host.dataDir, id))).toBe(true);
+  host.host.builds.removeRelease(id);
+  expect(existsSync(join(host.dataDir, "releases", id))).toBe(false);
+});
+
+test("the driver orders, follows, cancels and removes builds over the host's socket", async () => {
+  const socket = join(host.dataDir, "run", "host.sock");
+  const stop = serveHost(host.host, socket, createLog("host", "silent"));
+  try {
+    const driver = localDriver(socket);
+    const steps = [{ name: "build", command: "wc -c < large.txt" }];
+    const spec = buildSpec({ steps });
+    const tar = tarOf({ "large.txt": "x".repeat(4 * MIB) });
+    expect((await driver.build(spec, new Blob([tar]).stream())).state).toMatch(/queued|running/);
+    const { signal } = new AbortController();
+    const texts: string[] = [];
+    for (let after = 0, isEnd = false; !isEnd;) {
+      const slice = await driver.buildLog(spec.id, { after, waitMs: 10_000 }, signal);
+      texts.push(...slice.lines.map(({ text }) => text));
+      ({ next: after, isEnd } = slice);
+    }
+    expect(texts).toEqual([String(4 * MIB)]);
+    expect(await driver.observeBuild(spec.id)).toMatchObject({ state: "succeeded" });
+    expect(await driver.release(spec.id)).toMatchObject({ environment: spec.environment });
+    expect(await driver.cancelBuild(spec.id)).toMatchObject({ state: "succeeded" });
+    await driver.removeBuild(spec.id);
+    await driver.removeRelease(spec.id);
+    expect([await driver.observeBuild(spec.id), await driver.release(spec.id)]).toEqual([null, null]);
+    await driver.removeEnvironment(spec.environment);
+    expect((await driver.offer()).isolation).toBe("bubblewrap");
+    await expect(driver.build({ ...spec, id: "UPPER" }, new Blob([tar]).stream())).rejects.toThrow("id");
+  } finally {
+    await stop();
+  }
+});
+
+/** The processes of the machine with a text in their command line. */
+function processesWith(text: string): string[] {
+  const { stdout } = Bun.spawnSync(["pgrep", "-f", text]);
+  return stdout.toString().split("\n").filter(Boolean);
+}

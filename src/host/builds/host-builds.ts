@@ -1,0 +1,252 @@
+// All builds and releases of this host: takes orders, runs some at a time, and goes on after a host was killed.
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import {
+  BUILD_VERSION,
+  type Build,
+  type BuildFile,
+  type BuildLogQuery,
+  type BuildLogSlice,
+  type Release,
+} from "../../contracts/builds.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { buildsDir } from "../os/layout.ts";
+import {
+  buildFolder,
+  buildIds,
+  deleteRelease,
+  deleteUnfinishedReleases,
+  discardTree,
+  readBuild,
+  readRelease,
+  writeBuild,
+} from "./build-folder.ts";
+import { readBuildLog } from "./build-log.ts";
+import { keepSource, readOrder } from "./build-order.ts";
+import { BuildRun, type BuildDeps } from "./build-run.ts";
+import { groupOf } from "./step-options.ts";
+import { killRest } from "./step-process.ts";
+
+/** The most builds that wait; a host that is so far behind takes no more. */
+const MAX_QUEUED = 200;
+
+const LOG_CHECK_MS = 50;
+
+const INTERRUPTED = {
+  code: "interrupted" as const,
+  message: "The host ended while the build ran, so the build was ended too. Deploy again.",
+};
+
+/** What this part asks of the host. */
+export interface HostBuildsDeps extends BuildDeps {
+  /** How many builds run at once; one for two processors when left out. */
+  buildsAtOnce?: number;
+  /** Names an instance that runs a release, or belongs to an environment; undefined when none does. */
+  userOf(wanted: { release: string } | { environment: string }): string | undefined;
+}
+
+export class HostBuilds {
+  readonly #deps: HostBuildsDeps;
+  readonly #atOnce: number;
+  readonly #builds = new Map<string, Build>();
+  readonly #queue: string[] = [];
+  readonly #running = new Map<string, { run: BuildRun; ended: Promise<void> }>();
+  #isLeaving = false;
+
+  constructor(deps: HostBuildsDeps) {
+    this.#deps = deps;
+    this.#atOnce = deps.buildsAtOnce ?? Math.max(1, Math.floor(availableParallelism() / 2));
+  }
+
+  /** Takes up the builds of an earlier host: what waited goes on, and what ran has failed. */
+  async start(): Promise<void> {
+    deleteUnfinishedReleases(this.#deps.dataDir);
+    const kept = buildIds(this.#deps.dataDir).flatMap((id) => this.#load(id) ?? []);
+    for (const { build, spec } of kept) {
+      this.#builds.set(build.id, build);
+      if (build.state === "running") await this.#interrupted({ build, spec });
+    }
+    const waiting = kept.filter(({ build }) => build.state === "queued").map(({ build }) => build);
+    this.#queue.push(...waiting.sort((a, b) => a.queuedAt.localeCompare(b.queuedAt)).map(({ id }) => id));
+    this.#next();
+  }
+
+  /**
+   * Takes an order; resolves when its source is kept, with the build as it waits. An order that was taken before is not
+   * taken again.
+   */
+  async order(body: ReadableStream<Uint8Array> | null): Promise<Build> {
+    const order = await readOrder(body);
+    const { id, environment } = order.spec;
+    const known = this.#builds.get(id);
+    if (known !== undefined) return known;
+    if (this.#queue.length >= MAX_QUEUED) throw new PublicError("Too many builds wait on this host.");
+    const folder = buildFolder(this.#deps.dataDir, id);
+    mkdirSync(buildsDir(this.#deps.dataDir), { recursive: true, mode: 0o711 });
+    mkdirSync(folder.path, { recursive: true, mode: 0o711 });
+    try {
+      await keepSource(order, folder.source);
+    } catch (error) {
+      if (!this.#builds.has(id)) rmSync(folder.path, { recursive: true, force: true });
+      throw error;
+    }
+    await failpoint("host.build.received");
+    const build: Build = {
+      version: BUILD_VERSION,
+      id,
+      environment,
+      state: "queued",
+      queuedAt: new Date().toISOString(),
+      startedAt: null,
+      endedAt: null,
+      steps: [],
+      failure: null,
+      isolation: null,
+    };
+    const already = this.#builds.get(id);
+    if (already !== undefined) return already;
+    this.#builds.set(id, build);
+    await writeBuild(folder, { build, spec: order.spec });
+    await failpoint("host.build.queued");
+    this.#queue.push(id);
+    this.#next();
+    return build;
+  }
+
+  /** A build as it is now; null for an unknown id. */
+  observe(id: string): Build | null {
+    return this.#running.get(id)?.run.build ?? this.#builds.get(id) ?? null;
+  }
+
+  /** Lines of a build's log. @throws PublicError for an unknown build. */
+  async log(id: string, { after, waitMs = 0 }: BuildLogQuery, signal: AbortSignal): Promise<BuildLogSlice> {
+    const { log } = buildFolder(this.#deps.dataDir, id);
+    const giveUpAt = performance.now() + waitMs;
+    for (;;) {
+      const build = this.observe(id);
+      if (build === null) throw new PublicError(`The build ${id} is not on this host.`);
+      const slice = readBuildLog(log, after);
+      const isEnd = build.endedAt !== null && slice.lines.length === 0;
+      if (slice.lines.length > 0 || isEnd || signal.aborted || performance.now() >= giveUpAt)
+        return { ...slice, isEnd };
+      await Bun.sleep(LOG_CHECK_MS);
+    }
+  }
+
+  /** Ends a build with all its processes; resolves when nothing of it runs. A build that has ended stays as it is. */
+  async cancel(id: string): Promise<Build> {
+    const running = this.#running.get(id);
+    running?.run.stop();
+    await running?.ended;
+    const build = this.observe(id);
+    if (build === null) throw new PublicError(`The build ${id} is not on this host.`);
+    return build.state === "queued" ? await this.#cancelQueued(build) : build;
+  }
+
+  /** Deletes a build with its log, and ends it before; its release stays. It may be absent. */
+  async remove(id: string): Promise<void> {
+    const folder = buildFolder(this.#deps.dataDir, id);
+    if (this.observe(id) !== null) await this.cancel(id);
+    this.#builds.delete(id);
+    rmSync(folder.path, { recursive: true, force: true });
+  }
+
+  /** Forgets an environment with its cache and its user. @throws PublicError while an instance or a build needs it. */
+  removeEnvironment(id: string): void {
+    const isOf = (build: Build | null) => build?.environment === id && build.endedAt === null;
+    const build = this.#builds.keys().find((each) => isOf(this.observe(each)));
+    const user = this.#deps.userOf({ environment: id }) ?? build;
+    if (user !== undefined) throw new PublicError(`The environment ${id} is in use by ${user}.`);
+    this.#deps.environments.remove(id);
+  }
+
+  /** A release; null when it is not on this host. */
+  release(id: string): Release | null {
+    return readRelease(this.#deps.dataDir, id);
+  }
+
+  /** Deletes a release, which may be absent. @throws PublicError while an instance needs it. */
+  removeRelease(id: string): void {
+    const user = this.#deps.userOf({ release: id });
+    if (user !== undefined) throw new PublicError(`The release ${id} is in use by ${user}.`);
+    deleteRelease(this.#deps.dataDir, id);
+  }
+
+  /** Ends all running builds, as interrupted. */
+  async close(): Promise<void> {
+    this.#isLeaving = true;
+    const running = [...this.#running.values()];
+    for (const { run } of running) run.stop(INTERRUPTED);
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+
+  #load(id: string): BuildFile | null {
+    const folder = buildFolder(this.#deps.dataDir, id);
+    try {
+      const file = readBuild(folder);
+      // Its order was never answered, so the control plane orders it again.
+      if (file === null) rmSync(folder.path, { recursive: true, force: true });
+      return file;
+    } catch (error) {
+      this.#deps.log.error({ error, build: id }, "a build cannot be understood, and is left alone");
+      return null;
+    }
+  }
+
+  /** A build whose release is there had come to its end but for its state. */
+  async #interrupted({ build, spec }: BuildFile): Promise<void> {
+    const { cgroups, dataDir } = this.#deps;
+    const folder = buildFolder(dataDir, build.id);
+    await killRest({ cgroups, group: groupOf(build.id), lock: folder.lock });
+    discardTree(folder);
+    rmSync(folder.source, { force: true });
+    const isMade = readRelease(dataDir, build.id) !== null;
+    const ended: Build = {
+      ...build,
+      state: isMade ? "succeeded" : "failed",
+      endedAt: new Date().toISOString(),
+      failure: isMade ? null : INTERRUPTED,
+    };
+    this.#builds.set(build.id, ended);
+    await writeBuild(folder, { build: ended, spec });
+  }
+
+  async #cancelQueued(build: Build): Promise<Build> {
+    const folder = buildFolder(this.#deps.dataDir, build.id);
+    const file = readBuild(folder);
+    this.#queue.splice(0, this.#queue.length, ...this.#queue.filter((id) => id !== build.id));
+    const cancelled: Build = { ...build, state: "cancelled", endedAt: new Date().toISOString() };
+    this.#builds.set(build.id, cancelled);
+    rmSync(folder.source, { force: true });
+    if (file !== null) await writeBuild(folder, { build: cancelled, spec: file.spec });
+    return cancelled;
+  }
+
+  #next(): void {
+    while (!this.#isLeaving && this.#running.size < this.#atOnce) {
+      const id = this.#queue.shift();
+      if (id === undefined) return;
+      this.#begin(id);
+    }
+  }
+
+  #begin(id: string): void {
+    const folder = buildFolder(this.#deps.dataDir, id);
+    const file = existsSync(folder.file) ? readBuild(folder) : null;
+    if (file === null) return;
+    const run = new BuildRun(this.#deps, folder, file);
+    const ended = run.run().catch((error: unknown) => {
+      this.#deps.log.error({ error, build: id }, "the state of a build could not be kept");
+    });
+    const over = this.#whenEnded(id, run, ended);
+    this.#running.set(id, { run, ended: over });
+  }
+
+  async #whenEnded(id: string, run: BuildRun, ended: Promise<void>): Promise<void> {
+    await ended;
+    this.#builds.set(id, run.build);
+    this.#running.delete(id);
+    this.#next();
+  }
+}

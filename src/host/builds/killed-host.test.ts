@@ -1,0 +1,77 @@
+// A host that is killed at each step of a build: the next host says truthfully what became of it, and goes on.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { ApplicationHost, testId } from "../../../tests/support/applications/host.ts";
+import { Failpoints, until } from "../../../tests/support/pilvi/pilvi.ts";
+import { readBuildLog } from "./build-log.ts";
+
+const SCRIPT = join(import.meta.dir, "../../../tests/support/applications/host-process.ts");
+
+let failpoints: Failpoints;
+let next: ApplicationHost;
+
+beforeEach(() => {
+  failpoints = new Failpoints();
+  next = new ApplicationHost();
+});
+
+afterEach(async () => {
+  await next.close();
+  failpoints.close();
+});
+
+/** A host of its own process in the data directory of the next, which orders one build. */
+function startDoomed(id: string, command: string): Bun.Subprocess {
+  const words = [process.execPath, "--define=PILVI_FAILPOINTS:true", SCRIPT, next.dataDir, id, command];
+  return Bun.spawn(words, {
+    env: { ...process.env, ...failpoints.env },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+}
+
+test.each([
+  ["host.build.received", null],
+  ["host.build.queued", "succeeded"],
+  ["host.build.begun", "failed"],
+  ["host.build.prepared", "failed"],
+  ["host.build.unpacked", "failed"],
+  ["host.build.stepped", "failed"],
+  ["host.build.moved", "failed"],
+  ["host.build.published", "succeeded"],
+] as const)("a host that is killed at %s leaves a build that is %p", async (name, state) => {
+  const id = testId("killed");
+  failpoints.arm(name);
+  const doomed = startDoomed(id, "cp a.txt b.txt");
+  const pid = await failpoints.reached();
+  process.kill(pid, "SIGKILL");
+  await doomed.exited;
+  await next.start();
+  if (state === null) {
+    expect(next.host.builds.observe(id)).toBeNull();
+  } else {
+    const build = await next.ended(id);
+    expect(build.state).toBe(state);
+    expect(build.failure?.code).toBe(state === "failed" ? "interrupted" : undefined);
+    expect(next.host.builds.release(id) !== null).toBe(state === "succeeded");
+    expect(existsSync(join(next.dataDir, "builds", id, "work"))).toBe(false);
+  }
+  const releases = join(next.dataDir, "releases");
+  expect(existsSync(releases) ? readdirSync(releases).filter((each) => each.startsWith(".")) : []).toEqual(
+    [],
+  );
+  expect((await next.build({}, { "a.txt": "a" })).state).toBe("succeeded");
+});
+
+test("a host that is killed in the middle of a step leaves no process of it", async () => {
+  const id = testId("killed");
+  const doomed = startDoomed(id, "echo begun; setsid sleep 998 & sleep 999");
+  const log = join(next.dataDir, "builds", id, "log.jsonl");
+  await until("the step begins", () => readBuildLog(log, 0).lines.some(({ text }) => text === "begun"));
+  doomed.kill("SIGKILL");
+  await doomed.exited;
+  await next.start();
+  expect(next.host.builds.observe(id)).toMatchObject({ state: "failed", failure: { code: "interrupted" } });
+  const { stdout } = Bun.spawnSync(["pgrep", "-f", "sleep 99[89]"]);
+  expect(stdout.toString()).toBe("");
+});

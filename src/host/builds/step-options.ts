@@ -1,0 +1,93 @@
+// How the steps of a build run: the files they read, the view of the machine that they have, their variables and limits.
+import { chmodSync, chownSync, writeFileSync } from "node:fs";
+import { totalmem } from "node:os";
+import { join } from "node:path";
+import type { BuildSpec } from "../../contracts/builds.ts";
+import type { Account } from "../../engines/engine.ts";
+import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
+import { passwdFile, sandboxed, type Mount, type Sandbox } from "../../engines/sandbox/sandbox.ts";
+import type { CgroupBackend } from "../os/cgroup-backends.ts";
+import type { BuildFolder } from "./build-folder.ts";
+import type { StepOutput } from "./build-log.ts";
+import { buildVariables } from "./build-variables.ts";
+import type { StepOptions } from "./step-process.ts";
+
+/** What all steps of a build have in common. */
+export interface StepParts {
+  folder: BuildFolder;
+  spec: BuildSpec;
+  account: Account | null;
+  /** The folder that the builds of the environment share. */
+  cache: string;
+  cgroups: CgroupBackend | null;
+  sandbox: Sandbox;
+  runtime: ReadyRuntime;
+}
+
+/** The name of the group of a build's processes. */
+export function groupOf(id: string): string {
+  return `build-${id}`;
+}
+
+/** Writes the commands as files, so that no argument list of the machine shows them. */
+export function writeStepFiles(
+  { conf, source }: BuildFolder,
+  { steps }: BuildSpec,
+  account: Account | null,
+): void {
+  const user = account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const commands = steps.map(({ command }, index): [string, string] => [String(index), `${command}\n`]);
+  for (const [name, content] of [["passwd", passwdFile(user)] as [string, string], ...commands]) {
+    writeFileSync(join(conf, name), content, { mode: 0o640 });
+    if (account !== null) chownSync(join(conf, name), 0, account.gid);
+  }
+  chmodSync(source, 0o640);
+  if (account !== null) chownSync(source, 0, account.gid);
+}
+
+export function stepOptions(
+  { folder, spec, account, cache, cgroups, sandbox, runtime }: StepParts,
+  name: string,
+  words: string[],
+  output: StepOutput,
+): StepOptions {
+  const { id, memoryBytes, maxProcesses, cpus, diskBytes, variables } = spec;
+  const mounts: Mount[] = [
+    { from: folder.app, to: "/app", isWritable: true },
+    { from: cache, to: "/cache", isWritable: true },
+    { from: folder.conf, to: "/run/pilvi", isWritable: false },
+    { from: join(folder.conf, "passwd"), to: "/etc/passwd", isWritable: false },
+    ...(name === "source" ? [{ from: folder.source, to: "/run/source.tar", isWritable: false }] : []),
+    ...runtime.mounts,
+  ];
+  const directory = appPlace(folder.app, sandbox);
+  const view = { mounts, links: runtime.links, directory, endsWithParent: true };
+  const isBoxed = sandbox.bubblewrap !== null;
+  return {
+    command: isBoxed ? sandboxed(sandbox, view, words) : ["/usr/bin/env", `--chdir=${directory}`, ...words],
+    env: {
+      ...buildVariables(runtime, isBoxed ? "/cache" : cache, isBoxed ? "/home/app" : cache),
+      ...variables,
+      ...sandbox.bubblewrap?.env,
+    },
+    account,
+    cgroups,
+    group: groupOf(id),
+    limits: { memoryBytes: Math.min(memoryBytes, totalmem()), maxProcesses, cpus },
+    maxFileBytes: diskBytes,
+    lock: folder.lock,
+    output,
+  };
+}
+
+/** Tar refuses names that lead out of the folder, and restores neither owners nor special modes. */
+export function unpackWords(sandbox: Sandbox, { source, app }: BuildFolder): string[] {
+  const place = sandbox.bubblewrap === null ? source : "/run/source.tar";
+  const options = [
+    "--no-same-owner",
+    "--no-same-permissions",
+    "--no-overwrite-dir",
+    "--warning=no-timestamp",
+  ];
+  return ["tar", "--extract", `--file=${place}`, `--directory=${appPlace(app, sandbox)}`, ...options];
+}

@@ -1,0 +1,110 @@
+// One command of a build: started in the sandbox only after its group has its limits, and killed with all that it began.
+import { closeSync } from "node:fs";
+import type { Account } from "../../engines/engine.ts";
+import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
+import type { CgroupBackend, GroupLimits } from "../os/cgroup-backends.ts";
+import { confineTo, killGroup, weigh } from "../os/cgroup.ts";
+import { exitOf } from "../os/exit-watch.ts";
+import { holdersOf, takeLock } from "../os/locks.ts";
+import { canLimitProcesses } from "../os/process-limit.ts";
+import type { StepOutput } from "./build-log.ts";
+
+/** Builds take the processor when engines and applications leave it. */
+const BUILD_WEIGHT = 0.2;
+
+/** Waits for a line before it becomes the command, so that nothing of a customer runs without limits. */
+const GATE = ["/bin/sh", "-c", 'read -r go; umask 022; exec "$@" </dev/null', "sh"];
+
+/** The kernel's limits of one process, where groups have none. */
+const PRLIMIT = "/usr/bin/prlimit";
+
+/** How a step runs. */
+export interface StepOptions {
+  command: string[];
+  env: Record<string, string>;
+  account: Account | null;
+  cgroups: CgroupBackend | null;
+  /** The name of the group of the build. */
+  group: string;
+  limits: GroupLimits;
+  /** The size that no file of it may exceed. */
+  maxFileBytes: number;
+  lock: string;
+  output: StepOutput;
+}
+
+/** Runs a step to its end or until the signal. @returns the exit code; null when it was killed. */
+export async function runStep(options: StepOptions, signal: AbortSignal): Promise<number | null> {
+  const { command, env, account, cgroups, group, limits, output } = options;
+  const lockFd = takeLock(options.lock);
+  if (lockFd === null) throw new Error(`a process still holds ${options.lock}`);
+  const child = Bun.spawn([...limitPrefix(options), ...GATE, ...command], {
+    cwd: "/",
+    env,
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe", lockFd],
+    ...account,
+  });
+  closeSync(lockFd);
+  const kill = () => child.kill("SIGKILL");
+  signal.addEventListener("abort", kill);
+  try {
+    if (cgroups !== null) {
+      confineTo(cgroups, group, [child.pid], limits);
+      weigh(cgroups, group, BUILD_WEIGHT);
+    }
+    setOomScore(child.pid, CUSTOMER_OOM_SCORE);
+    if (signal.aborted) kill();
+    else await child.stdin.write("go\n");
+    await child.stdin.end();
+    const outputs = [child.stdout, child.stderr].map((stream) => drain(stream, output));
+    const code = await child.exited;
+    // What a step leaves running, and what would keep its output open, ends with the step.
+    await killRest(options);
+    await Promise.all(outputs);
+    output.end();
+    return signal.aborted || child.signalCode !== null ? null : code;
+  } finally {
+    signal.removeEventListener("abort", kill);
+    await killRest(options);
+  }
+}
+
+/** Kills what is left of a build, also of a build of an earlier host. */
+export async function killRest({
+  cgroups,
+  group,
+  lock,
+}: Pick<StepOptions, "cgroups" | "group" | "lock">): Promise<void> {
+  await killGroup(cgroups, group);
+  const holders = holdersOf(lock);
+  const exits = holders.map((pid) => exitOf(pid));
+  for (const pid of holders) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  await Promise.all(exits);
+}
+
+function limitPrefix({ maxFileBytes, cgroups, account, limits }: StepOptions): string[] {
+  if (!canLimitProcesses()) return [];
+  const ofGroup =
+    cgroups !== null
+      ? []
+      : [
+          `--data=${limits.memoryBytes}`,
+          ...(account === null || limits.maxProcesses === null ? [] : [`--nproc=${limits.maxProcesses}`]),
+        ];
+  return [PRLIMIT, `--fsize=${maxFileBytes}`, "--core=0", ...ofGroup];
+}
+
+async function drain(stream: ReadableStream<Uint8Array>, output: StepOutput): Promise<void> {
+  try {
+    for await (const bytes of stream) output.take(bytes);
+  } catch {
+    // A killed process takes its pipe along.
+  }
+}

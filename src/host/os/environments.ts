@@ -1,0 +1,92 @@
+// The environments of applications on this machine: the user that all instances and builds of one share, and the cache
+// of its builds.
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import { readJsonAs } from "../../contracts/read.ts";
+import type { Account } from "../../engines/engine.ts";
+import { PublicError } from "../../lib/errors.ts";
+import { readIfPresent, replaceFile } from "../../lib/files.ts";
+import { allotEnvironmentUid, allotUid, canSwitchUsers } from "./accounts.ts";
+import { environmentsDir } from "./layout.ts";
+
+const FILE = "environment.json";
+
+const fileSchema = z.strictObject({
+  version: z.literal(1),
+  /** Null where processes cannot have users of their own. */
+  uid: z.nullable(z.int()),
+});
+
+const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+export class Environments {
+  readonly #folder: string;
+  readonly #isUidOfInstance: (uid: number) => boolean;
+  readonly #uids = new Map<string, number | null>();
+
+  /** @param isUidOfInstance whether an instance of this host has the uid. */
+  constructor(dataDir: string, isUidOfInstance: (uid: number) => boolean) {
+    this.#folder = environmentsDir(dataDir);
+    this.#isUidOfInstance = isUidOfInstance;
+    if (!existsSync(this.#folder)) return;
+    for (const id of readdirSync(this.#folder).filter((name) => ID.test(name))) {
+      const text = readIfPresent(join(this.#folder, id, FILE));
+      if (text !== null && text !== "")
+        this.#uids.set(id, readJsonAs(fileSchema, text, `The file of ${id}`).uid);
+    }
+  }
+
+  /** Whether an environment has this uid. */
+  hasUid(uid: number): boolean {
+    return this.#uids.values().some((each) => each === uid);
+  }
+
+  /** The user of an environment, chosen when it is first asked for; null where all processes share the host's. */
+  accountOf(id: string): Account | null {
+    const uid = this.#uids.get(id) ?? this.#allot(id);
+    return uid === null ? null : { uid, gid: uid };
+  }
+
+  /** Chooses the uid of a new instance: an application's is that of its environment, any other has its own. */
+  allotUidFor(spec: InstanceSpec): number | null {
+    if (spec.kind === "application") return this.accountOf(spec.environment)?.uid ?? null;
+    const isTaken = (uid: number) => this.hasUid(uid) || this.#isUidOfInstance(uid);
+    return canSwitchUsers() ? allotUid(spec, { has: isTaken }) : null;
+  }
+
+  /** The folder for the cache of an environment's builds, which belongs to its user. */
+  cacheOf(id: string): string {
+    const account = this.accountOf(id);
+    const cache = join(this.#folder, id, "cache");
+    mkdirSync(cache, { recursive: true, mode: 0o700 });
+    if (account !== null) chownSync(cache, account.uid, account.gid);
+    return cache;
+  }
+
+  /** Deletes what builds have kept. */
+  clearCache(id: string): void {
+    if (ID.test(id)) rmSync(join(this.#folder, id, "cache"), { recursive: true, force: true });
+  }
+
+  /** Forgets an environment, whose instances and builds are gone. */
+  remove(id: string): void {
+    if (!ID.test(id)) throw new PublicError("The id of the environment is malformed.");
+    // The user is given up last, so that no other environment gets files of this one.
+    rmSync(join(this.#folder, id), { recursive: true, force: true });
+    this.#uids.delete(id);
+  }
+
+  #allot(id: string): number | null {
+    if (!ID.test(id)) throw new PublicError("The id of the environment is malformed.");
+    const taken = { has: (uid: number) => this.hasUid(uid) || this.#isUidOfInstance(uid) };
+    const uid = canSwitchUsers() ? allotEnvironmentUid(taken) : null;
+    const folder = join(this.#folder, id);
+    mkdirSync(this.#folder, { recursive: true, mode: 0o711 });
+    mkdirSync(folder, { recursive: true, mode: 0o711 });
+    replaceFile(join(folder, FILE), JSON.stringify({ version: 1, uid }), 0o600);
+    this.#uids.set(id, uid);
+    return uid;
+  }
+}

@@ -1,0 +1,190 @@
+// A host that builds and runs applications for a test, with sources made of a few files.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { loadConfig } from "../../../src/config.ts";
+import type { Build, BuildLogLine, BuildSpec } from "../../../src/contracts/builds.ts";
+import type { ApplicationSpec } from "../../../src/contracts/instance-spec.ts";
+import { findTool } from "../../../src/engines/tools/tools.ts";
+import { HostSandbox } from "../../../src/host/engine/host-sandbox.ts";
+import type { HostSettings } from "../../../src/host/engine/context.ts";
+import { Host } from "../../../src/host/host.ts";
+import { findCgroups } from "../../../src/host/os/cgroup-backends.ts";
+import { createLog } from "../../../src/lib/log.ts";
+import { freshDataDir, until } from "../pilvi/pilvi.ts";
+import { freePort } from "../pilvi/ports.ts";
+
+const MIB = 1024 ** 2;
+
+/** A host in a data directory of its own, which later hosts can take up. */
+export class ApplicationHost {
+  readonly dataDir: string;
+  readonly #settings: HostSettings;
+  host: Host;
+
+  constructor(settings: Partial<HostSettings> = {}, dataDir = freshDataDir()) {
+    this.dataDir = dataDir;
+    const { enginesDir } = loadConfig(process.env);
+    if (findTool("bubblewrap", enginesDir) === null || findTool("nginx", enginesDir) === null)
+      throw new Error("these tests need bubblewrap and nginx; run: pilvi engines install");
+    this.#settings = {
+      dataDir: this.dataDir,
+      enginesDir,
+      ownEngines: [ownEngine()],
+      bind: "127.0.0.1",
+      certificate: null,
+      warmSlots: 0,
+      cgroups: findCgroups(),
+      sandbox: new HostSandbox(enginesDir),
+      allowPrivateWebhooks: false,
+      ...settings,
+    };
+    this.host = new Host(this.#settings, createLog("host", "silent"));
+  }
+
+  async start(): Promise<void> {
+    await this.host.start();
+  }
+
+  /** Lets everything go as a host that is upgraded, and starts the next. */
+  async restart(): Promise<void> {
+    this.host.release();
+    this.host = new Host(this.#settings, createLog("host", "silent"));
+    await this.host.start();
+  }
+
+  async close(): Promise<void> {
+    for (const id of this.host.ids()) await this.host.remove(id);
+    await this.host.close();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** Orders a build of these files. */
+  async order(spec: Partial<BuildSpec>, files: Record<string, string>): Promise<Build> {
+    return await this.orderTar(spec, tarOf(files));
+  }
+
+  /** Orders a build of a tar. */
+  async orderTar(spec: Partial<BuildSpec>, tar: Uint8Array): Promise<Build> {
+    const line = `${JSON.stringify(buildSpec(spec))}\n`;
+    return await this.host.builds.order(new Blob([line, tar]).stream());
+  }
+
+  /** Orders a build and waits for its end. */
+  async build(spec: Partial<BuildSpec>, files: Record<string, string>): Promise<Build> {
+    const { id } = await this.order(spec, files);
+    return await this.ended(id);
+  }
+
+  async ended(id: string): Promise<Build> {
+    await until("the build ends", () => this.host.builds.observe(id)?.endedAt !== null);
+    const build = this.host.builds.observe(id);
+    if (build === null) throw new Error(`there is no build ${id}`);
+    return build;
+  }
+
+  /** All lines of a build's log. */
+  async log(id: string): Promise<BuildLogLine[]> {
+    const lines: BuildLogLine[] = [];
+    for (let after = 0; ;) {
+      const slice = await this.host.builds.log(id, { after }, new AbortController().signal);
+      if (slice.lines.length === 0) return lines;
+      lines.push(...slice.lines);
+      after = slice.next;
+    }
+  }
+
+  /** The texts of a build's log. */
+  async texts(id: string): Promise<string[]> {
+    return (await this.log(id)).map(({ text }) => text);
+  }
+}
+
+/** The Bun that runs the tests, which other users can read. */
+function ownEngine() {
+  const program = process.execPath;
+  return {
+    name: "application" as const,
+    version: "test",
+    origin: "pilvi" as const,
+    program,
+    home: dirname(program),
+    env: {},
+  };
+}
+
+let made = 0;
+
+/** An id that no other test has. */
+export function testId(what: string): string {
+  made += 1;
+  return `${what}-${process.pid}-${made}-${Date.now().toString(36)}`;
+}
+
+/** A spec of a build with nothing to do. */
+export function buildSpec(changes: Partial<BuildSpec>): BuildSpec {
+  return {
+    id: testId("depl"),
+    environment: "env-test",
+    runtime: { name: "bun" },
+    steps: [],
+    variables: {},
+    secrets: [],
+    memoryBytes: 512 * MIB,
+    cpus: null,
+    maxProcesses: 128,
+    diskBytes: 256 * MIB,
+    deadlineSeconds: 60,
+    ...changes,
+  };
+}
+
+/** A spec of a server on Bun. */
+export function applicationSpec(changes: Partial<ApplicationSpec>): ApplicationSpec {
+  return {
+    kind: "application",
+    id: testId("app"),
+    engines: ["application"],
+    users: [],
+    exposure: { port: freePort(), scope: "loopback", through: "engine" },
+    environment: "env-test",
+    release: "none",
+    runtime: { name: "bun" },
+    command: "bun server.js",
+    variables: {},
+    memoryBytes: 256 * MIB,
+    cpus: null,
+    maxProcesses: 64,
+    healthPath: "/",
+    startTimeoutSeconds: 20,
+    shutdownTimeoutSeconds: 5,
+    ...changes,
+  };
+}
+
+/** A tar of files by name. */
+export function tarOf(files: Record<string, string>): Uint8Array {
+  const folder = mkdtempSync(join(tmpdir(), "pilvi-source-"));
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), content);
+    }
+    return tarOfFolder(folder, ["."]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A tar of members of a folder. */
+export function tarOfFolder(folder: string, members: string[], options: string[] = []): Uint8Array {
+  const { stdout, success, stderr } = Bun.spawnSync([
+    "tar",
+    "--create",
+    `--directory=${folder}`,
+    ...options,
+    ...members,
+  ]);
+  if (!success) throw new Error(stderr.toString());
+  return stdout;
+}
