@@ -62,3 +62,31 @@ create table process_groups (
   created_at timestamptz not null default now(),
   unique (environment_id, name)
 );
+
+create table deployments (
+  id text primary key,
+  environment_id text not null references environments (id),
+  status text not null,
+  branch text not null,
+  commit_hash text,
+  commit_message text,
+  commit_author text,
+  -- The user that began it; null for a token, a push or a hook.
+  initiator_id text references users (id) on delete set null,
+  -- The settings of the environment at its beginning, and the plan that was made of them and of the source.
+  settings jsonb not null,
+  plan jsonb,
+  -- The deployment whose release it starts again; null for a deployment that builds.
+  release_of text references deployments (id),
+  -- The steps of its log: {step, phase, status, description, startedAt, durationMs}. The host keeps their output.
+  steps jsonb not null default '[]',
+  failure_reason text,
+  created_at timestamptz not null default now(),
+  started_at timestamptz,
+  finished_at timestamptz
+);
+
+create index deployments_environment on deployments (environment_id, id);
+
+-- One deployment of an environment at a time is under way; those that came after wait in their order.
+create index deployments_open on deployments (environment_id, id) where finished_at is null;

@@ -77,15 +77,10 @@ export const environmentSettings = z.object({
     .min(1)
     .max(60)
     .meta({ description: "Minutes without a request after which it sleeps.", example: 5 }),
-  hibernation_wake_up_interval: z
-    .int()
-    .min(1)
-    .max(10_080)
-    .nullable()
-    .meta({
-      description: "Minutes after which a sleeping environment is woken; null is never.",
-      example: null,
-    }),
+  hibernation_wake_up_interval: z.int().min(1).max(10_080).nullable().meta({
+    description: "Minutes after which a sleeping environment is woken; null is never.",
+    example: null,
+  }),
   timeout: z.int().min(5).max(60).meta({ description: "Seconds a request may take.", example: 30 }),
   shutdown_timeout: z
     .int()
