@@ -1,7 +1,6 @@
 // Lists of an organization's resources: pages and totals cost the same, however many resources exist.
 import type { Page } from "../../api/jsonapi/pagination.ts";
 import type { Database } from "../../store/database.ts";
-import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 
 /** The filter of a list. An empty or absent list of values lets all rows through. */
 export interface ListFilter {
@@ -33,20 +32,21 @@ interface PlacedRow {
 
 /**
  * A page of the organization's rows, the oldest first, and the number of rows on all pages.
+ * @param table a constant, whose lists are counted (`keep_counts`).
  * @param select the beginning of a statement that reads whole rows, of which `r` is the kind's table.
  */
 export async function listRows<Row>(
   db: Database,
-  kind: InstanceKind,
+  table: string,
   select: string,
   request: ListRequest,
 ): Promise<RowPage<Row>> {
   const { organizationId, filter, page } = request;
   const { names, types, regions, statuses } = filter;
-  if (names !== undefined && names.length > 0) return await listNamed(db, kind, select, request, names);
+  if (names !== undefined && names.length > 0) return await listNamed(db, table, select, request, names);
   const found = await db<(Row & PlacedRow)[]>`
     select page.total, page.place, found.*
-    from ${db.unsafe(`page_of_${INSTANCE_KINDS[kind].table}`)}(
+    from ${db.unsafe(`page_of_${table}`)}(
       ${organizationId}, ${valuesOf(db, types)}::text[], ${valuesOf(db, regions)}::text[],
       ${valuesOf(db, statuses)}::text[], ${firstOf(page)}::bigint, ${page.size}::integer) page
     left join lateral (${db.unsafe(select)} where r.id = page.resource_id) found on true
@@ -72,13 +72,13 @@ function valuesOf(db: Database, values: readonly string[] | undefined) {
  */
 async function listNamed<Row>(
   db: Database,
-  kind: InstanceKind,
+  table: string,
   select: string,
   { organizationId, filter, page }: ListRequest,
   names: readonly string[],
 ): Promise<RowPage<Row>> {
   const among = db`
-    from ${db.unsafe(INSTANCE_KINDS[kind].table)} where organization_id = ${organizationId}
+    from ${db.unsafe(table)} where organization_id = ${organizationId}
       and name = any(${db.array([...names], "text")}) ${matching(db, filter)}`;
   const [rows, counted] = await Promise.all([
     db<Row[]>`

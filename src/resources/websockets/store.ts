@@ -73,7 +73,7 @@ export async function listWebSocketClusters(
   db: Database,
   search: ListRequest,
 ): Promise<RowPage<WebSocketClusterRow>> {
-  return await listRows(db, "websockets", SELECT, search);
+  return await listRows(db, "websocket_servers", SELECT, search);
 }
 
 /** Any organization's cluster, for the reconciler. */

@@ -1,0 +1,61 @@
+// Changes an application: one transaction with the row, the audit and the event.
+import { ApiError, invalid, notFound } from "../../api/jsonapi/errors.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
+import type { Transaction } from "../../store/database.ts";
+import type { KindContext } from "../kind.ts";
+import { changed, recordRequest } from "../shared/events/record.ts";
+import { KIND, repositoryAt, resourceOf } from "./create.ts";
+import type { ApplicationChange } from "./schema.ts";
+import {
+  findApplication,
+  lockApplication,
+  slugsLike,
+  updateApplication,
+  type ApplicationRow,
+  type ApplicationSettings,
+} from "./store.ts";
+
+/**
+ * Writes the change.
+ * @throws ApiError 404, 409 when the application is being deleted, or 422.
+ */
+export async function changeApplication(
+  { db }: KindContext,
+  { principal, requestId, body, params }: OperationRequest<ApplicationChange, unknown, { id: string }>,
+): Promise<ApplicationRow> {
+  const { organizationId } = principal;
+  return await db.begin(async (tx) => {
+    const application = await lockApplication(tx, organizationId, params.id);
+    if (application === undefined) throw notFound("application");
+    if (application.status === "deleting") throw new ApiError(409, "The application is being deleted.");
+    const settings = settingsOf(body, application);
+    await check(tx, application, settings);
+    await updateApplication(tx, application.id, settings);
+    const event = changed(resourceOf({ ...application, ...settings }), body);
+    await recordRequest(tx, { principal, requestId, action: "update", kind: KIND, details: body, event });
+    return (await findApplication(tx, organizationId, application.id)) ?? application;
+  });
+}
+
+async function check(tx: Transaction, former: ApplicationRow, settings: ApplicationSettings): Promise<void> {
+  const { slug, defaultEnvironmentId } = settings;
+  if (slug !== former.slug && (await slugsLike(tx, former.organizationId, slug)).includes(slug)) {
+    throw invalid({ slug: [`The organization has an application with the slug ${slug}.`] });
+  }
+  const isOwn = defaultEnvironmentId === null || former.environmentIds.includes(defaultEnvironmentId);
+  if (!isOwn) throw invalid({ default_environment_id: ["The application has no environment with this id."] });
+}
+
+/** A member that is left out stays; null takes the value away. */
+function settingsOf(change: ApplicationChange, former: ApplicationRow): ApplicationSettings {
+  const { repository, root_directory: rootDirectory, slack_channel: slackChannel } = change;
+  const isSameRepository = repository === undefined || repository === former.repository?.url;
+  return {
+    name: change.name ?? former.name,
+    slug: change.slug ?? former.slug,
+    repository: isSameRepository ? former.repository : repository === null ? null : repositoryAt(repository),
+    rootDirectory: rootDirectory === undefined ? former.rootDirectory : rootDirectory,
+    slackChannel: slackChannel === undefined ? former.slackChannel : slackChannel,
+    defaultEnvironmentId: change.default_environment_id ?? former.defaultEnvironmentId,
+  };
+}

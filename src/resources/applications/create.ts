@@ -1,0 +1,72 @@
+// Creates an application with its first environment: one transaction with all rows, the audit and the events.
+import { createOnce } from "../../api/operation/idempotency.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
+import { newId } from "../../lib/ids.ts";
+import type { KindContext } from "../kind.ts";
+import { recordRequest, type NewEvent } from "../shared/events/record.ts";
+import { insertNewEnvironment } from "./environments/create.ts";
+import type { NewApplication } from "./schema.ts";
+import { freeSlug, slugOf } from "./slug.ts";
+import {
+  findApplication,
+  insertApplication,
+  slugsLike,
+  type ApplicationRow,
+  type Repository,
+} from "./store.ts";
+
+export const KIND = "applications";
+
+/** The branch of an application that has none to name, and of its first environment. */
+const DEFAULT_BRANCH = "main";
+const FIRST_ENVIRONMENT = "production";
+
+/** Creates the requested application, or finds the application that the same Idempotency-Key created before. */
+export async function createApplication(
+  context: KindContext,
+  { principal, requestId, body, idempotency }: OperationRequest<NewApplication>,
+): Promise<{ row: ApplicationRow; isReplayed: boolean }> {
+  const { organizationId } = principal;
+  const id = newId("app");
+  return await createOnce(context.db, {
+    organizationId,
+    kind: KIND,
+    id,
+    request: idempotency,
+    async create(tx) {
+      const slug = slugOf(body.name, "application");
+      const environmentId = newId("env");
+      const application = {
+        id,
+        organizationId,
+        hostId: context.hosts.forNew().id,
+        name: body.name,
+        slug: freeSlug(slug, await slugsLike(tx, organizationId, slug)),
+        region: body.region,
+        repository: body.repository === undefined ? null : repositoryAt(body.repository),
+        rootDirectory: body.root_directory ?? null,
+        slackChannel: null,
+        defaultEnvironmentId: environmentId,
+      };
+      await insertApplication(tx, application);
+      const environment = { name: FIRST_ENVIRONMENT, branch: DEFAULT_BRANCH };
+      await insertNewEnvironment(tx, context, { id: environmentId, application, ...environment });
+      const event = { type: "created" as const, resource: resourceOf(application) };
+      await recordRequest(tx, { principal, requestId, action: "create", kind: KIND, details: body, event });
+      const row = await findApplication(tx, organizationId, id);
+      if (row === undefined) throw new Error("an insert gave no row");
+      return row;
+    },
+    find: (tx, madeId) => findApplication(tx, organizationId, madeId),
+  });
+}
+
+/** The application of an event. */
+export function resourceOf({ id, name }: { id: string; name: string }): NewEvent["resource"] {
+  return { type: "applications", id, name };
+}
+
+/** The repository at an address. Its default branch is known once its commits were fetched. */
+export function repositoryAt(url: string): Repository {
+  return { url, defaultBranch: DEFAULT_BRANCH };
+}

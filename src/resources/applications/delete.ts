@@ -1,0 +1,71 @@
+// Marks applications and environments for deletion; their reconcilers remove what runs, and then the rows.
+import { invalid, notFound } from "../../api/jsonapi/errors.ts";
+import type { OperationRequest } from "../../api/operation/operation.ts";
+import { enqueue } from "../../reconciler/queue.ts";
+import type { Transaction } from "../../store/database.ts";
+import type { KindContext } from "../kind.ts";
+import { DEADLINE_SECONDS } from "../shared/create.ts";
+import { recordRequest } from "../shared/events/record.ts";
+import { KIND, resourceOf } from "./create.ts";
+import { environmentResourceOf } from "./environments/create.ts";
+import { findEnvironment, lockEnvironment, markEnvironmentsDeleting } from "./environments/store.ts";
+import { lockApplication, markApplicationDeleting } from "./store.ts";
+
+type Request = OperationRequest<unknown, unknown, { id: string }>;
+
+/** The kind of environments in the work queue. */
+export const ENVIRONMENTS = "environments";
+
+/** Marks the application with its environments; a repeated call changes nothing. @throws ApiError 404 */
+export async function deleteApplication(
+  { db }: KindContext,
+  { principal, requestId, params: { id } }: Request,
+): Promise<void> {
+  await db.begin(async (tx) => {
+    const application = await lockApplication(tx, principal.organizationId, id);
+    if (application === undefined) throw notFound("application");
+    if (application.status === "deleting") return;
+    await markApplicationDeleting(tx, id);
+    await markAndEnqueue(tx, application.environmentIds, application.hostId);
+    const event = { type: "deleting" as const, resource: resourceOf(application) };
+    await recordRequest(tx, { principal, requestId, action: "delete", kind: KIND, details: {}, event });
+  });
+}
+
+/**
+ * Marks the environment; a repeated call changes nothing.
+ * @throws ApiError 404, or 422 for the default environment of its application.
+ */
+export async function deleteEnvironment(
+  { db }: KindContext,
+  { principal, requestId, params: { id } }: Request,
+): Promise<void> {
+  const { organizationId } = principal;
+  await db.begin(async (tx) => {
+    const found = await findEnvironment(tx, organizationId, id);
+    if (found === undefined) throw notFound("environment");
+    // The application is locked first, as by the deletion of the application.
+    const application = await lockApplication(tx, organizationId, found.applicationId);
+    const environment = await lockEnvironment(tx, organizationId, id);
+    if (application === undefined || environment === undefined) throw notFound("environment");
+    if (environment.status === "deleting") return;
+    if (application.defaultEnvironmentId === id) {
+      throw invalid({
+        environment: [
+          "The default environment cannot be deleted: make another the default, or delete the application.",
+        ],
+      });
+    }
+    await markAndEnqueue(tx, [id], application.hostId);
+    const event = { type: "deleting" as const, resource: environmentResourceOf(environment) };
+    const details = { name: environment.name, application: application.id };
+    await recordRequest(tx, { principal, requestId, action: "delete", kind: ENVIRONMENTS, details, event });
+  });
+}
+
+async function markAndEnqueue(tx: Transaction, ids: readonly string[], hostId: string): Promise<void> {
+  await markEnvironmentsDeleting(tx, ids);
+  for (const id of ids) {
+    await enqueue(tx, { kind: ENVIRONMENTS, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
+  }
+}

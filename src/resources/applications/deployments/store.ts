@@ -1,0 +1,132 @@
+// The rows of deployments: every SQL statement about them.
+import type { Page } from "../../../api/jsonapi/pagination.ts";
+import type { Database, Queryable, Transaction } from "../../../store/database.ts";
+import { notify } from "../../../store/notifications.ts";
+import { momentSql } from "../../shared/moments.ts";
+import type { EnvironmentSettings } from "../environments/settings.ts";
+import { isEnd, type DeploymentStatus } from "./schema.ts";
+
+/** The commit whose source is deployed. */
+export interface Commit {
+  hash: string;
+  message: string;
+  author: string | null;
+}
+
+/** The properties that a deployment gets at its creation. */
+export interface DeploymentValues {
+  id: string;
+  environmentId: string;
+  branch: string;
+  /** Null while the newest commit of the branch is not known yet. */
+  commit: Commit | null;
+  initiatorId: string | null;
+  settings: EnvironmentSettings;
+  /** The deployment whose release is started again; null for a deployment that builds. */
+  releaseOf: string | null;
+}
+
+export interface DeploymentRow extends DeploymentValues {
+  status: DeploymentStatus;
+  failureReason: string | null;
+  /** UTC with microseconds, ISO 8601; so are the following. */
+  createdAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+
+/** A constant, safe to insert into a statement. */
+const SELECT = `
+  select d.id, d.environment_id as "environmentId", d.status, d.branch, d.initiator_id as "initiatorId", d.settings,
+         d.release_of as "releaseOf", d.failure_reason as "failureReason",
+         case when d.commit_hash is not null then
+           jsonb_build_object('hash', d.commit_hash, 'message', d.commit_message, 'author', d.commit_author)
+         end as commit,
+         ${momentSql("d.created_at")} as "createdAt", ${momentSql("d.started_at")} as "startedAt",
+         ${momentSql("d.finished_at")} as "finishedAt"
+  from deployments d join environments e on e.id = d.environment_id join applications a on a.id = e.application_id`;
+
+/** Adds a deployment in the status `pending`. */
+export async function insertDeployment(tx: Transaction, values: DeploymentValues): Promise<void> {
+  const { commit } = values;
+  await tx`
+    insert into deployments (
+      id, environment_id, status, branch, commit_hash, commit_message, commit_author, initiator_id, settings,
+      release_of)
+    values (
+      ${values.id}, ${values.environmentId}, 'pending', ${values.branch}, ${commit?.hash ?? null},
+      ${commit?.message ?? null}, ${commit?.author ?? null}, ${values.initiatorId}, ${values.settings}::jsonb,
+      ${values.releaseOf})`;
+}
+
+/** The organization's deployment with this id. */
+export async function findDeployment(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+): Promise<DeploymentRow | undefined> {
+  const [row] = await db<DeploymentRow[]>`
+    ${db.unsafe(SELECT)} where d.id = ${id} and a.organization_id = ${organizationId}`;
+  return row;
+}
+
+/** Any organization's deployment, for the reconciler. */
+export async function loadDeployment(db: Queryable, id: string): Promise<DeploymentRow | undefined> {
+  const [row] = await db<DeploymentRow[]>`${db.unsafe(SELECT)} where d.id = ${id}`;
+  return row;
+}
+
+/** The filter and the page of a list. */
+export interface DeploymentSearch {
+  environmentId: string;
+  statuses: readonly string[];
+  branches: readonly string[];
+  commits: readonly string[];
+  page: Page;
+}
+
+/** A page of an environment's deployments, the newest first, and the number of deployments on all pages. */
+export async function listDeployments(
+  db: Database,
+  { environmentId, statuses, branches, commits, page }: DeploymentSearch,
+): Promise<{ rows: DeploymentRow[]; total: number }> {
+  const among = (column: string, values: readonly string[]) =>
+    values.length === 0 ? db`` : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
+  const matching = db`
+    where d.environment_id = ${environmentId} ${among("d.status", statuses)} ${among("d.branch", branches)}
+      ${among("d.commit_hash", commits)}`;
+  const [rows, counted] = await Promise.all([
+    db<DeploymentRow[]>`
+      ${db.unsafe(SELECT)} ${matching}
+      order by d.id desc limit ${page.size} offset ${(page.number - 1) * page.size}`,
+    db<{ total: number }[]>`select count(*)::int as total from deployments d ${matching}`,
+  ]);
+  return { rows, total: counted[0]?.total ?? 0 };
+}
+
+/** The deployment of an environment that is under way, or waits first. */
+export async function openDeployment(
+  db: Queryable,
+  environmentId: string,
+): Promise<DeploymentRow | undefined> {
+  const [row] = await db<DeploymentRow[]>`
+    ${db.unsafe(SELECT)} where d.environment_id = ${environmentId} and d.finished_at is null order by d.id limit 1`;
+  return row;
+}
+
+/** Moves a deployment that has not ended on. @returns false when it has ended meanwhile, such as by a cancel. */
+export async function writeDeploymentStatus(
+  tx: Queryable,
+  id: string,
+  status: DeploymentStatus,
+  failureReason: string | null = null,
+): Promise<boolean> {
+  const hasEnded = isEnd(status);
+  const rows = await tx`
+    update deployments
+    set status = ${status}, failure_reason = ${failureReason}, started_at = coalesce(started_at, now()),
+        finished_at = case when ${hasEnded} then now() end
+    where id = ${id} and finished_at is null returning id`;
+  await notify(tx, "status", id);
+  return rows.length > 0;
+}

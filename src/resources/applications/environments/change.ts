@@ -1,0 +1,131 @@
+// Changes an environment and its variables: one transaction with the row, the audit and the event.
+import { isDeepStrictEqual } from "node:util";
+import { ApiError, invalid, notFound, type FieldErrors } from "../../../api/jsonapi/errors.ts";
+import type { OperationRequest } from "../../../api/operation/operation.ts";
+import type { Transaction } from "../../../store/database.ts";
+import type { KindContext } from "../../kind.ts";
+import { changed, recordRequest } from "../../shared/events/record.ts";
+import { environmentResourceOf, nameIsTaken } from "./create.ts";
+import { attachmentFaults } from "./attachments.ts";
+import type { EnvironmentChange } from "./schema.ts";
+import {
+  environmentsOf,
+  findEnvironment,
+  lockEnvironment,
+  updateEnvironment,
+  type EnvironmentOrder,
+  type EnvironmentRow,
+} from "./store.ts";
+import type { VariablesDeletion, VariablesInsert } from "./variable-schema.ts";
+import { inserted, openVariables, sealVariables, withoutKeys } from "./variables.ts";
+
+type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
+
+/** A change of an environment, and what the audit says of it: never a value of a variable. */
+interface Change {
+  order: EnvironmentOrder;
+  fields: string[];
+  details: Record<string, unknown>;
+}
+
+/**
+ * Writes a change of settings and attachments.
+ * @throws ApiError 404, 409 when the environment is being deleted, or 422.
+ */
+export async function changeEnvironment(
+  context: KindContext,
+  request: Request<EnvironmentChange>,
+): Promise<EnvironmentRow> {
+  return await change(context, request, async (tx, environment) => {
+    const order = orderOf(request.body, environment);
+    await check(tx, request.principal.organizationId, environment, order);
+    return { order, fields: Object.keys(request.body), details: request.body };
+  });
+}
+
+/** Adds and changes variables. @throws ApiError as `changeEnvironment`. */
+export async function insertVariables(
+  context: KindContext,
+  request: Request<VariablesInsert>,
+): Promise<EnvironmentRow> {
+  const keys = request.body.variables.map(({ key }) => key);
+  return await changeVariables(context, request, keys, (present) => inserted(present, request.body));
+}
+
+/** Deletes variables, all or none. @throws ApiError as `changeEnvironment`. */
+export async function deleteVariables(
+  context: KindContext,
+  request: Request<VariablesDeletion>,
+): Promise<EnvironmentRow> {
+  const { keys } = request.body;
+  return await changeVariables(context, request, keys, (present) => withoutKeys(present, keys));
+}
+
+async function changeVariables(
+  context: KindContext,
+  request: Request<unknown>,
+  keys: string[],
+  changeOf: (present: ReturnType<typeof openVariables>) => ReturnType<typeof openVariables>,
+): Promise<EnvironmentRow> {
+  const { vault } = context;
+  return await change(context, request, async (_tx, environment) => {
+    const { id } = environment;
+    const variables = changeOf(openVariables(vault, id, environment.sealedVariables));
+    const order = { ...environment, sealedVariables: sealVariables(vault, id, variables) };
+    return { order, fields: ["environment_variables"], details: { keys } };
+  });
+}
+
+async function change(
+  { db }: KindContext,
+  { principal, requestId, params: { id } }: Request<unknown>,
+  changeOf: (tx: Transaction, environment: EnvironmentRow) => Promise<Change>,
+): Promise<EnvironmentRow> {
+  const { organizationId } = principal;
+  return await db.begin(async (tx) => {
+    const environment = await lockEnvironment(tx, organizationId, id);
+    if (environment === undefined) throw notFound("environment");
+    if (environment.status === "deleting") throw new ApiError(409, "The environment is being deleted.");
+    const { order, fields, details } = await changeOf(tx, environment);
+    await updateEnvironment(tx, id, order);
+    const event = changed(environmentResourceOf({ id, name: order.name }), fields);
+    const record = { principal, requestId, action: "update", kind: "environments", details, event };
+    await recordRequest(tx, record);
+    return (await findEnvironment(tx, organizationId, id)) ?? environment;
+  });
+}
+
+async function check(
+  tx: Transaction,
+  organizationId: string,
+  former: EnvironmentRow,
+  order: EnvironmentOrder,
+): Promise<void> {
+  const others = (await environmentsOf(tx, [former.applicationId])).filter(({ id }) => id !== former.id);
+  if (others.some(({ name }) => name === order.name)) throw nameIsTaken(order.name);
+  const errors: FieldErrors = await attachmentFaults(tx, organizationId, order);
+  if (others.some(({ slug }) => slug === order.slug)) {
+    errors.slug = [`The application has an environment with the slug ${order.slug}.`];
+  }
+  if (order.settings.hibernation_wake_up_interval !== null && !order.settings.uses_hibernation) {
+    errors.hibernation_wake_up_interval = ["An environment that does not hibernate is not woken."];
+  }
+  if (!isDeepStrictEqual(errors, {})) throw invalid(errors);
+}
+
+/** A member that is left out stays; null or an empty text detaches a resource. */
+function orderOf(body: EnvironmentChange, former: EnvironmentRow): EnvironmentOrder {
+  const { name, slug, branch, database_schema_id, cache_id, websocket_application_id, ...settings } = body;
+  const attached = (wanted: string | null | undefined, present: string | null) =>
+    wanted === undefined ? present : wanted === "" ? null : wanted;
+  return {
+    name: name ?? former.name,
+    slug: slug ?? former.slug,
+    branch: branch ?? former.branch,
+    settings: Object.assign({}, former.settings, settings),
+    sealedVariables: former.sealedVariables,
+    databaseSchemaId: attached(database_schema_id, former.databaseSchemaId),
+    cacheId: attached(cache_id, former.cacheId),
+    websocketApplicationId: attached(websocket_application_id, former.websocketApplicationId),
+  };
+}

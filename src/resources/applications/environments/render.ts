@@ -1,0 +1,114 @@
+// Renders an environment for the token of the request.
+import { API_ROOT } from "../../../api/operation/address.ts";
+import { can, type Principal } from "../../../api/auth/auth.ts";
+import type { KindContext } from "../../kind.ts";
+import type { EnvironmentResource } from "./schema.ts";
+import type { EnvironmentSettings } from "./settings.ts";
+import type { EnvironmentRow } from "./store.ts";
+import { openVariables } from "./variables.ts";
+
+/** The domain of applications on a machine without a domain of its own; browsers lead it to the machine itself. */
+const LOCAL_DOMAIN = "localhost";
+
+/** The resource object; it has environment variables only for a token that may see them. */
+export function renderEnvironment(
+  environment: EnvironmentRow,
+  context: KindContext,
+  principal: Principal,
+): EnvironmentResource {
+  const { id, settings } = environment;
+  return {
+    id,
+    type: "environments",
+    links: { self: { href: `${API_ROOT}/environments/${id}` } },
+    attributes: {
+      name: environment.name,
+      slug: environment.slug,
+      status: environment.status,
+      color: settings.color,
+      created_from_automation: false,
+      vanity_domain: `${environment.vanityName}.${LOCAL_DOMAIN}`,
+      framework: null,
+      language: null,
+      serving: null,
+      php_major_version: settings.php_version,
+      ...plainSettings(settings),
+      mailer: null,
+      network_settings: networkSettings(settings),
+      created_at: environment.createdAt,
+      ...variablesOf(environment, context, principal),
+    },
+    relationships: relationshipsOf(environment),
+  };
+}
+
+function plainSettings(settings: EnvironmentSettings) {
+  const { build_command, deploy_command, start_command, node_version, uses_server_accelerator } = settings;
+  const { uses_hibernation, hibernation_wake_up_interval, timeout, shutdown_timeout } = settings;
+  const { uses_push_to_deploy, uses_deploy_hook } = settings;
+  return {
+    build_command,
+    deploy_command,
+    start_command,
+    node_version,
+    uses_server_accelerator,
+    uses_hibernation,
+    hibernation_wake_up_interval,
+    timeout,
+    shutdown_timeout,
+    uses_push_to_deploy,
+    uses_deploy_hook,
+  };
+}
+
+function networkSettings(
+  settings: EnvironmentSettings,
+): EnvironmentResource["attributes"]["network_settings"] {
+  return {
+    cache: { strategy: settings.cache_strategy },
+    response_headers: {
+      frame: settings.response_headers_frame,
+      content_type: settings.response_headers_content_type,
+      robots_tag: settings.response_headers_robots_tag,
+      hsts: settings.response_headers_hsts,
+    },
+    firewall: {
+      bot_categories: settings.firewall_bot_categories,
+      rate_limit: {
+        level: settings.firewall_rate_limit_level,
+        per_minute: settings.firewall_rate_limit_per_minute,
+        "4xx": false,
+        "429": false,
+      },
+      under_attack_mode_started_at: null,
+      block_path: settings.firewall_block_path,
+    },
+    content_converter: false,
+  };
+}
+
+function variablesOf({ id, sealedVariables }: EnvironmentRow, { vault }: KindContext, principal: Principal) {
+  if (!can(principal, "applications:credentials")) return { "": [] };
+  const variables = { environment_variables: openVariables(vault, id, sealedVariables) };
+  return { "": variables, ...variables };
+}
+
+function relationshipsOf(environment: EnvironmentRow): EnvironmentResource["relationships"] {
+  const one = <Type extends string>(type: Type, id: string | null) => ({
+    data: id === null ? null : { id, type },
+  });
+  return {
+    application: { data: { id: environment.applicationId, type: "applications" } },
+    branch: one("branches", environment.branch),
+    deployments: { data: [] },
+    currentDeployment: one("deployments", environment.currentDeploymentId),
+    domains: { data: [] },
+    primaryDomain: { data: null },
+    instances: { data: environment.processGroupIds.map((id) => ({ id, type: "instances" })) },
+    database: one("databaseSchemas", environment.databaseSchemaId),
+    cache: one("caches", environment.cacheId),
+    buckets: { data: [] },
+    websocketApplication: one("websocketApplications", environment.websocketApplicationId),
+    secrets: { data: [] },
+  };
+}

@@ -1,0 +1,167 @@
+// The shapes of requests for an environment, and of an environment in an answer.
+import { z } from "zod";
+import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
+import { createdAt } from "../../shared/fields.ts";
+import { botCategories, colors, environmentSettings, phpVersions } from "./settings.ts";
+import { environmentVariable } from "./variable-schema.ts";
+
+export const environmentStatuses = ["deploying", "running", "hibernating", "stopped", "deleting"] as const;
+
+export type EnvironmentStatus = (typeof environmentStatuses)[number];
+
+const name = z
+  .string()
+  .min(1)
+  .max(40)
+  .regex(/^[A-Za-z0-9 _-]+$/, "may have letters, digits, spaces, underscores and hyphens only")
+  .meta({ description: "Unique in the application.", example: "production" });
+
+const slug = z
+  .string()
+  .min(1)
+  .max(40)
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, "may have lowercase letters, digits and single hyphens only")
+  .meta({ description: "A name for addresses, unique in the application.", example: "production" });
+
+/** Names that Git allows for a branch, without those that begin with a hyphen, which programs take for options. */
+const branch = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(
+    /^(?![-/.])(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.))[^\s~^:?*[\\\x00-\x20\x7f]+(?<![/.])$/,
+    "is not the name of a branch",
+  )
+  .meta({ description: "The branch whose commits are deployed.", example: "main" });
+
+const attached = (what: string, example: string) =>
+  z
+    .union([z.string().max(64), z.null()])
+    .optional()
+    .meta({
+      description: `The ${what} that the environment uses; null or an empty text detaches it, and a member that is left out changes nothing.`,
+      example,
+    });
+
+/** The body of `POST /applications/:id/environments`. */
+export const newEnvironment = z.object({ name, branch }).meta({ id: "NewEnvironment" });
+
+export type NewEnvironment = z.output<typeof newEnvironment>;
+
+/** The body of `PATCH /environments/:id`. */
+export const environmentChange = environmentSettings
+  .partial()
+  .extend({
+    name: name.optional(),
+    slug: slug.optional(),
+    branch: branch.optional(),
+    database_schema_id: attached("database", "schema-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f"),
+    cache_id: attached("cache", "cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f"),
+    websocket_application_id: attached("WebSocket application", "wsa-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f"),
+  })
+  .meta({ id: "EnvironmentChange" });
+
+/** The members of an environment to change; the rest stays as it is. */
+export type EnvironmentChange = z.output<typeof environmentChange>;
+
+const networkSettings = z
+  .object({
+    cache: z.object({ strategy: z.string() }),
+    response_headers: z.object({
+      frame: z.string(),
+      content_type: z.string(),
+      robots_tag: z.string(),
+      hsts: z.object({
+        max_age: z.int().nullable(),
+        include_subdomains: z.boolean(),
+        preload: z.boolean(),
+      }),
+    }),
+    firewall: z.object({
+      bot_categories: z.array(z.enum(botCategories)),
+      rate_limit: z.object({
+        level: z.string().nullable(),
+        per_minute: z.int().nullable(),
+        "4xx": z.boolean(),
+        "429": z.boolean(),
+      }),
+      under_attack_mode_started_at: z.string().nullable(),
+      block_path: z.boolean(),
+    }),
+    content_converter: z.boolean(),
+  })
+  .meta({ id: "NetworkSettings", description: "How the edge treats requests and answers." });
+
+const variables = z.object({ environment_variables: z.array(environmentVariable) });
+
+const attributes = z
+  .object({
+    name: z.string().meta({ example: "production" }),
+    slug: z.string().meta({ example: "production" }),
+    status: z.enum(environmentStatuses).meta({
+      id: "EnvironmentStatus",
+      description: "`running` means that a request through the edge was answered by the current release.",
+      example: "running",
+    }),
+    color: z.enum(colors),
+    created_from_automation: z.boolean().meta({ example: false }),
+    vanity_domain: z.string().meta({ example: "web-shop-production-8k2fqz.localhost" }),
+    framework: z.string().nullable().meta({ example: "express" }),
+    language: z.string().nullable().meta({ example: "javascript" }),
+    php_major_version: z.enum(phpVersions).nullable().meta({ example: null }),
+    serving: z
+      .object({ mode: z.string(), root: z.string().nullable() })
+      .nullable()
+      .meta({ description: "Null before the first deployment.", example: { mode: "process", root: null } }),
+    build_command: z.string().nullable(),
+    deploy_command: z.string().nullable(),
+    start_command: z.string().nullable(),
+    node_version: z.string().nullable().meta({ example: "24" }),
+    uses_server_accelerator: z.boolean(),
+    uses_hibernation: z.boolean(),
+    hibernation_wake_up_interval: z.int().nullable(),
+    timeout: z.int(),
+    shutdown_timeout: z.int(),
+    uses_push_to_deploy: z.boolean(),
+    uses_deploy_hook: z.boolean(),
+    mailer: z.object({ from_address: z.string(), from_name: z.string(), key_name: z.string() }).nullable(),
+    network_settings: networkSettings,
+    created_at: createdAt,
+    "": z.union([variables, z.array(z.unknown()).max(0)]).meta({
+      description:
+        "The environment variables, or an empty array for a token without the ability `applications:credentials`. The member's name is empty.",
+    }),
+    environment_variables: z.array(environmentVariable).optional().meta({
+      description: "The same as in the member with the empty name.",
+    }),
+  })
+  .meta({ id: "EnvironmentAttributes" });
+
+const one = (type: string) => z.object({ data: resourceIdentifier(type).nullable() });
+const many = (type: string) => z.object({ data: z.array(resourceIdentifier(type)) });
+
+/** An environment as answers show it. */
+export const environmentResource = z
+  .object({
+    id: z.string().meta({ example: "env-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
+    type: z.literal("environments"),
+    links: z.object({ self: z.object({ href: z.string() }) }),
+    attributes,
+    relationships: z.object({
+      application: z.object({ data: resourceIdentifier("applications") }),
+      branch: one("branches"),
+      deployments: many("deployments"),
+      currentDeployment: one("deployments"),
+      domains: many("domains"),
+      primaryDomain: one("domains"),
+      instances: many("instances"),
+      database: one("databaseSchemas"),
+      cache: one("caches"),
+      buckets: many("filesystems"),
+      websocketApplication: one("websocketApplications"),
+      secrets: many("secrets"),
+    }),
+  })
+  .meta({ id: "Environment" });
+
+export type EnvironmentResource = z.output<typeof environmentResource>;

@@ -1,0 +1,137 @@
+// The settings of an environment: their rules, and their values in a new environment.
+import { z } from "zod";
+import { longEnumerations } from "../../../api/operation/validation.ts";
+
+export const colors = ["blue", "green", "orange", "purple", "red", "yellow", "cyan", "gray"] as const;
+export const nodeVersions = ["20", "22", "24"] as const;
+export const phpVersions = ["8.2", "8.3", "8.4", "8.5"] as const;
+export const botCategories = [
+  "academic_research",
+  "accessibility",
+  "advertising_and_marketing",
+  "aggregator",
+  "ai_assistant",
+  "ai_crawler",
+  "ai_search",
+  "feed_fetcher",
+  "monitoring_and_analytics",
+  "page_preview",
+  "search_engine_crawler",
+  "search_engine_optimization",
+  "security",
+  "social_media_marketing",
+  "webhooks",
+  "other",
+] as const;
+
+const MAX_COMMAND = 2_000;
+
+function command(description: string, example: string) {
+  return z
+    .string()
+    .max(MAX_COMMAND)
+    .nullable()
+    .meta({
+      description: `${description} Each line is a command; null leaves it to the plan.`,
+      example,
+    });
+}
+
+function flag(description: string, example = false) {
+  return z.boolean().meta({ description, example });
+}
+
+const color = z.enum(colors).meta({ id: "EnvironmentColor", description: "Of its mark in the console." });
+const botCategory = z.enum(botCategories).meta({ id: "BotControlCategory", example: "ai_crawler" });
+longEnumerations.add(botCategory, { command: "pilvi environments update --help" });
+
+const hsts = z.object({
+  max_age: z
+    .int()
+    .min(0)
+    .max(63_072_000)
+    .nullable()
+    .meta({ description: "Seconds; null sends no header.", example: null }),
+  include_subdomains: flag("Whether it holds for subdomains as well."),
+  preload: flag("Whether browsers may list it."),
+});
+
+/** The settings that a customer changes with `PATCH`, flat as requests have them. */
+export const environmentSettings = z.object({
+  color,
+  build_command: command("Makes the release, once for each deployment.", "npm run build"),
+  deploy_command: command("Runs in the new release before it gets requests.", "npm run migrate"),
+  start_command: command("Starts the application.", "node server.js"),
+  node_version: z
+    .enum(nodeVersions)
+    .nullable()
+    .meta({ description: "Null leaves it to the plan.", example: "24" }),
+  php_version: z
+    .enum(phpVersions)
+    .nullable()
+    .meta({ description: "Null leaves it to the plan.", example: "8.2" }),
+  uses_server_accelerator: flag("Whether one PHP process answers many requests."),
+  uses_hibernation: flag("Whether the environment sleeps when nobody uses it."),
+  sleep_timeout: z
+    .int()
+    .min(1)
+    .max(60)
+    .meta({ description: "Minutes without a request after which it sleeps.", example: 5 }),
+  hibernation_wake_up_interval: z.int().min(1).max(10_080).nullable().meta({
+    description: "Minutes after which a sleeping environment is woken; null is never.",
+    example: null,
+  }),
+  timeout: z.int().min(5).max(60).meta({ description: "Seconds a request may take.", example: 30 }),
+  shutdown_timeout: z
+    .int()
+    .min(1)
+    .max(600)
+    .meta({ description: "Seconds that the former release has for its open requests.", example: 10 }),
+  uses_push_to_deploy: flag("Whether a push to its branch begins a deployment.", true),
+  uses_deploy_hook: flag("Whether an address without credentials begins a deployment."),
+  uses_vanity_domain: flag("Whether it has an address below the domain of applications.", true),
+  cache_strategy: z.enum(["default", "bypass"]).meta({ example: "default" }),
+  response_headers_frame: z.enum(["deny", "sameorigin", "all"]).meta({ example: "deny" }),
+  response_headers_content_type: z.enum(["nosniff", "none"]).meta({ example: "nosniff" }),
+  response_headers_robots_tag: z
+    .enum(["index, follow", "noindex, nofollow"])
+    .meta({ example: "index, follow" }),
+  response_headers_hsts: hsts,
+  firewall_bot_categories: z.array(botCategory).max(botCategories.length).meta({ example: [] }),
+  firewall_rate_limit_level: z.enum(["challenge", "throttle", "ban"]).nullable().meta({ example: null }),
+  firewall_rate_limit_per_minute: z
+    .union([z.literal(100), z.literal(300), z.literal(500), z.literal(750), z.literal(1000)])
+    .nullable()
+    .meta({ example: null }),
+  firewall_block_path: flag("Whether the paths of common scanners are refused.", true),
+});
+
+export type EnvironmentSettings = z.output<typeof environmentSettings>;
+
+/** The settings of a new environment. */
+export const DEFAULT_SETTINGS: EnvironmentSettings = {
+  color: "blue",
+  build_command: null,
+  deploy_command: null,
+  start_command: null,
+  node_version: null,
+  php_version: null,
+  uses_server_accelerator: false,
+  uses_hibernation: true,
+  sleep_timeout: 5,
+  hibernation_wake_up_interval: null,
+  timeout: 30,
+  shutdown_timeout: 10,
+  uses_push_to_deploy: true,
+  uses_deploy_hook: false,
+  uses_vanity_domain: true,
+  cache_strategy: "default",
+  response_headers_frame: "deny",
+  response_headers_content_type: "nosniff",
+  response_headers_robots_tag: "index, follow",
+  response_headers_hsts: { max_age: null, include_subdomains: false, preload: false },
+  firewall_bot_categories: [],
+  firewall_rate_limit_level: null,
+  firewall_rate_limit_per_minute: null,
+  firewall_block_path: true,
+};

@@ -1,0 +1,140 @@
+// The rows of environments: every SQL statement about them.
+import { forgetResource } from "../../../api/operation/idempotency.ts";
+import type { Page } from "../../../api/jsonapi/pagination.ts";
+import type { Database, Queryable, Transaction } from "../../../store/database.ts";
+import { notify } from "../../../store/notifications.ts";
+import { momentSql } from "../../shared/moments.ts";
+import type { EnvironmentStatus } from "./schema.ts";
+import type { EnvironmentSettings } from "./settings.ts";
+
+/** The resources that an environment uses, by their ids. */
+export interface Attachments {
+  databaseSchemaId: string | null;
+  cacheId: string | null;
+  websocketApplicationId: string | null;
+}
+
+/** The members that a customer may change later. */
+export interface EnvironmentOrder extends Attachments {
+  name: string;
+  slug: string;
+  branch: string;
+  settings: EnvironmentSettings;
+  sealedVariables: string;
+}
+
+/** The properties that an environment gets at its creation. */
+export interface EnvironmentValues extends EnvironmentOrder {
+  id: string;
+  applicationId: string;
+  /** The first label of its address below the domain of applications. */
+  vanityName: string;
+}
+
+export interface EnvironmentRow extends EnvironmentValues {
+  hostId: string;
+  status: EnvironmentStatus;
+  currentDeploymentId: string | null;
+  processGroupIds: string[];
+  /** UTC with microseconds, ISO 8601. */
+  createdAt: string;
+}
+
+/** A constant, safe to insert into a statement. */
+const SELECT = `
+  select e.id, e.application_id as "applicationId", a.host_id as "hostId", e.name, e.slug, e.branch, e.status,
+         e.vanity_name as "vanityName", e.settings, e.sealed_variables as "sealedVariables",
+         e.database_schema_id as "databaseSchemaId", e.cache_id as "cacheId",
+         e.websocket_application_id as "websocketApplicationId",
+         e.current_deployment_id as "currentDeploymentId", ${momentSql("e.created_at")} as "createdAt",
+         array(select id from process_groups where environment_id = e.id order by id) as "processGroupIds"
+  from environments e join applications a on a.id = e.application_id`;
+
+/** Adds an environment that was never deployed. */
+export async function insertEnvironment(tx: Transaction, values: EnvironmentValues): Promise<void> {
+  await tx`
+    insert into environments (
+      id, application_id, name, slug, branch, status, vanity_name, settings, sealed_variables)
+    values (
+      ${values.id}, ${values.applicationId}, ${values.name}, ${values.slug}, ${values.branch}, 'running',
+      ${values.vanityName}, ${values.settings}::jsonb, ${values.sealedVariables})`;
+}
+
+/** The organization's environment with this id. */
+export async function findEnvironment(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+): Promise<EnvironmentRow | undefined> {
+  const [row] = await db<EnvironmentRow[]>`
+    ${db.unsafe(SELECT)} where e.id = ${id} and a.organization_id = ${organizationId}`;
+  return row;
+}
+
+/** The organization's environment, locked until the transaction ends. */
+export async function lockEnvironment(
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+): Promise<EnvironmentRow | undefined> {
+  await tx`
+    select from environments e join applications a on a.id = e.application_id
+    where e.id = ${id} and a.organization_id = ${organizationId} for update of e`;
+  return await findEnvironment(tx, organizationId, id);
+}
+
+/** The filter and the page of a list. */
+export interface EnvironmentSearch {
+  applicationId: string;
+  names: readonly string[];
+  statuses: readonly string[];
+  page: Page;
+}
+
+/** A page of an application's environments, the oldest first, and the number of environments on all pages. */
+export async function listEnvironments(
+  db: Database,
+  { applicationId, names, statuses, page }: EnvironmentSearch,
+): Promise<{ rows: EnvironmentRow[]; total: number }> {
+  const matching = db`
+    where e.application_id = ${applicationId}
+      and (${names.length === 0} or e.name = any(${db.array([...names], "text")}))
+      and (${statuses.length === 0} or e.status = any(${db.array([...statuses], "text")}))`;
+  const [rows, counted] = await Promise.all([
+    db<EnvironmentRow[]>`
+      ${db.unsafe(SELECT)} ${matching}
+      order by e.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
+    db<{ total: number }[]>`select count(*)::int as total from environments e ${matching}`,
+  ]);
+  return { rows, total: counted[0]?.total ?? 0 };
+}
+
+/** All environments of these applications. */
+export async function environmentsOf(db: Queryable, applicationIds: string[]): Promise<EnvironmentRow[]> {
+  return await db<EnvironmentRow[]>`
+    ${db.unsafe(SELECT)} where e.application_id = any(${db.array(applicationIds, "text")}) order by e.id`;
+}
+
+/** Replaces the order of an environment. */
+export async function updateEnvironment(tx: Transaction, id: string, order: EnvironmentOrder): Promise<void> {
+  await tx`
+    update environments
+    set name = ${order.name}, slug = ${order.slug}, branch = ${order.branch}, settings = ${order.settings}::jsonb,
+        sealed_variables = ${order.sealedVariables}, database_schema_id = ${order.databaseSchemaId},
+        cache_id = ${order.cacheId}, websocket_application_id = ${order.websocketApplicationId}
+    where id = ${id}`;
+}
+
+/** Marks environments for deletion. */
+export async function markEnvironmentsDeleting(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx`update environments set status = 'deleting' where id = any(${tx.array([...ids], "text")})`;
+  for (const id of ids) await notify(tx, "status", id);
+}
+
+/** Removes all rows of an environment; only its audit and its events stay. */
+export async function eraseEnvironment(tx: Transaction, id: string): Promise<void> {
+  await tx`delete from process_groups where environment_id = ${id}`;
+  await tx`delete from environments where id = ${id}`;
+  await forgetResource(tx, id);
+  await notify(tx, "status", id);
+}

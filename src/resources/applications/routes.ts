@@ -1,0 +1,73 @@
+// The operations of applications.
+import type { Operation } from "../../api/operation/operation.ts";
+import type { KindContext } from "../kind.ts";
+import { regions } from "../shared/regions.ts";
+import { Routes } from "../shared/routes.ts";
+import { changeApplication } from "./change.ts";
+import { createApplication, KIND } from "./create.ts";
+import { deleteApplication } from "./delete.ts";
+import { renderEnvironment } from "./environments/render.ts";
+import { environmentResource } from "./environments/schema.ts";
+import { environmentsOf } from "./environments/store.ts";
+import { applicationParams } from "./params.ts";
+import { renderApplication } from "./render.ts";
+import { applicationChange, applicationResource, applicationStatuses, newApplication } from "./schema.ts";
+import { findApplication, listApplications, type ApplicationRow } from "./store.ts";
+
+/** All operations of applications. */
+export function applicationOperations(context: KindContext): Operation[] {
+  const { db } = context;
+  const routes = new Routes<ApplicationRow, never, typeof applicationParams>({
+    tag: "Applications",
+    kind: KIND,
+    idNoun: "Application",
+    noun: "application",
+    shortNoun: "application",
+    phrases: { one: "an application", many: "applications" },
+    collection: { path: "/applications" },
+    item: { path: "/applications/:id", params: applicationParams, idOf: ({ id }) => id },
+    schema: applicationResource,
+    relatedSchema: environmentResource,
+    includes: ["environments", "defaultEnvironment"],
+    find: (organizationId, { id }) => findApplication(db, organizationId, id),
+    render: renderApplication,
+    async related(wanted, rows, { principal }) {
+      const environments = await environmentsOf(
+        db,
+        rows.map(({ id }) => id),
+      );
+      const defaults = new Set(rows.map(({ defaultEnvironmentId }) => defaultEnvironmentId));
+      return environments
+        .filter(({ id }) => wanted.includes("environments") || defaults.has(id))
+        .map((environment) => renderEnvironment(environment, context, principal));
+    },
+  });
+  return [
+    routes.create({
+      description:
+        "Makes the application with an environment `production`, which waits for its first deployment. A repository is fetched at each deployment; without it, commits are pushed or uploaded.",
+      successText: "The application.",
+      body: newApplication,
+      isIncluding: true,
+      create: (request) => createApplication(context, request),
+    }),
+    routes.list({
+      description: "The organization's applications in pages, the oldest first.",
+      filters: { type: ["application"], region: regions, status: applicationStatuses },
+      isFilteredByName: true,
+      list: (search) => listApplications(db, search),
+    }),
+    routes.show({ description: "One application." }),
+    routes.change({
+      description:
+        "Members that are left out stay as they are. The region cannot be changed. Another repository is fetched at the next deployment.",
+      body: applicationChange,
+      change: (request) => changeApplication(context, request),
+    }),
+    routes.delete({
+      description:
+        "Answers at once, and deletes all its environments. The application is gone when nothing of them is left.",
+      delete: (request) => deleteApplication(context, request),
+    }),
+  ];
+}

@@ -1,0 +1,123 @@
+// The rows of applications: every SQL statement about them.
+import { forgetResource } from "../../api/operation/idempotency.ts";
+import type { Database, Queryable, Transaction } from "../../store/database.ts";
+import { notify } from "../../store/notifications.ts";
+import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
+import type { CloudRegion } from "../shared/regions.ts";
+import { CREATED_AT } from "../shared/rows.ts";
+import type { ApplicationStatus } from "./schema.ts";
+
+/** The repository that commits are fetched from. */
+export interface Repository {
+  url: string;
+  defaultBranch: string;
+}
+
+/** The members that a customer may change later. */
+export interface ApplicationSettings {
+  name: string;
+  slug: string;
+  repository: Repository | null;
+  rootDirectory: string | null;
+  slackChannel: string | null;
+  defaultEnvironmentId: string | null;
+}
+
+/** The properties that an application gets at its creation. */
+export interface ApplicationValues extends ApplicationSettings {
+  id: string;
+  organizationId: string;
+  hostId: string;
+  region: CloudRegion;
+}
+
+export interface ApplicationRow extends ApplicationValues {
+  status: ApplicationStatus;
+  /** The ids of its environments, the oldest first. */
+  environmentIds: string[];
+  /** UTC with microseconds, ISO 8601. */
+  createdAt: string;
+}
+
+/** A constant, safe to insert into a statement. */
+const SELECT = `
+  select r.id, r.organization_id as "organizationId", r.host_id as "hostId", r.name, r.slug, r.region, r.repository,
+         r.root_directory as "rootDirectory", r.slack_channel as "slackChannel",
+         r.default_environment_id as "defaultEnvironmentId", r.status, ${CREATED_AT} as "createdAt",
+         array(select id from environments where application_id = r.id order by id) as "environmentIds"
+  from applications r`;
+
+/** Adds an application. */
+export async function insertApplication(tx: Transaction, values: ApplicationValues): Promise<void> {
+  await tx`
+    insert into applications (
+      id, organization_id, host_id, name, slug, region, repository, root_directory, slack_channel,
+      default_environment_id)
+    values (
+      ${values.id}, ${values.organizationId}, ${values.hostId}, ${values.name}, ${values.slug}, ${values.region},
+      ${values.repository}::jsonb, ${values.rootDirectory}, ${values.slackChannel}, ${values.defaultEnvironmentId})`;
+}
+
+/** The organization's application with this id. */
+export async function findApplication(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+): Promise<ApplicationRow | undefined> {
+  const [row] = await db<ApplicationRow[]>`
+    ${db.unsafe(SELECT)} where r.id = ${id} and r.organization_id = ${organizationId}`;
+  return row;
+}
+
+/**
+ * The organization's application, locked until the transaction ends, so that no environment is made or deleted
+ * meanwhile.
+ */
+export async function lockApplication(
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+): Promise<ApplicationRow | undefined> {
+  await tx`select from applications where id = ${id} and organization_id = ${organizationId} for update`;
+  return await findApplication(tx, organizationId, id);
+}
+
+/** A page of the organization's applications, the oldest first, and the number of applications on all pages. */
+export async function listApplications(db: Database, search: ListRequest): Promise<RowPage<ApplicationRow>> {
+  return await listRows(db, "applications", SELECT, search);
+}
+
+/** The slugs of the organization that begin with a text. */
+export async function slugsLike(tx: Transaction, organizationId: string, slug: string): Promise<string[]> {
+  // A slug has no character that has a meaning in a pattern.
+  const rows = await tx<{ slug: string }[]>`
+    select slug from applications where organization_id = ${organizationId} and slug like ${`${slug}%`}`;
+  return rows.map((row) => row.slug);
+}
+
+/** Replaces the settings of an application. */
+export async function updateApplication(
+  tx: Transaction,
+  id: string,
+  settings: ApplicationSettings,
+): Promise<void> {
+  await tx`
+    update applications
+    set name = ${settings.name}, slug = ${settings.slug}, repository = ${settings.repository}::jsonb,
+        root_directory = ${settings.rootDirectory}, slack_channel = ${settings.slackChannel},
+        default_environment_id = ${settings.defaultEnvironmentId}
+    where id = ${id}`;
+}
+
+/** Marks an application for deletion. */
+export async function markApplicationDeleting(tx: Transaction, id: string): Promise<void> {
+  await tx`update applications set status = 'deleting' where id = ${id}`;
+  await notify(tx, "status", id);
+}
+
+/** Removes an application without environments; only its audit and its events stay. */
+export async function eraseApplication(tx: Transaction, id: string): Promise<void> {
+  await tx`delete from applications where id = ${id}`;
+  await forgetResource(tx, id);
+  await notify(tx, "status", id);
+}
