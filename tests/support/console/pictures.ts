@@ -36,6 +36,8 @@ export async function keepPicture(page: Page, name: string, { theme, width }: Pa
   }
   if (!ARE_DOCUMENTED || width !== "wide" || !documented.has(name)) return;
   mkdirSync(DOCS, { recursive: true });
+  // What stays in sight while a page is scrolled would be in the middle of its picture.
+  await page.evaluate("scrollTo(0, 0)");
   // Left open: with its end, the page would lose an authenticator that a test has given it.
   const devtools = await page.context().newCDPSession(page);
   const { data } = await devtools.send("Page.captureScreenshot", {
