@@ -54,6 +54,14 @@ export interface Config {
   logLevel: string;
   /** How many data directories of each database engine are kept ready for new clusters; 0 turns that off. */
   warmSlots: number;
+  /** How applications are reached through the edge. */
+  edge: {
+    /** Names of environments are below this domain. */
+    domain: string;
+    httpPort: number;
+    /** Null without HTTPS. */
+    httpsPort: number | null;
+  };
   /** Whether webhooks may go to addresses that are not public, such as those of this machine. */
   allowPrivateWebhooks: boolean;
   /** The most that an organization may have; 0 means no limit. */
@@ -115,6 +123,9 @@ const environment = z.object({
     .regex(/^\d{1,3}$/, "must be a whole number below 1000, 0 for none")
     .default("2")
     .transform(Number),
+  PILVI_APPS_DOMAIN: hostName.default("localhost"),
+  PILVI_EDGE_HTTP: port.optional(),
+  PILVI_EDGE_HTTPS: port.optional(),
   PILVI_TLS_CERT: z.string().optional(),
   PILVI_TLS_KEY: z.string().optional(),
   PILVI_TLS_DIR: z.string().optional(),
@@ -259,6 +270,12 @@ function configOf(env: Environment): Config {
     auditDays: env.PILVI_AUDIT_DAYS,
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
+    edge: {
+      domain: env.PILVI_APPS_DOMAIN.toLowerCase(),
+      httpPort: env.PILVI_EDGE_HTTP ?? (process.getuid?.() === 0 ? 80 : 8_080),
+      httpsPort:
+        env.PILVI_EDGE_HTTPS ?? (certFile === undefined ? null : process.getuid?.() === 0 ? 443 : 8_443),
+    },
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,
     quotas: {
       resources: env.PILVI_QUOTA_RESOURCES,

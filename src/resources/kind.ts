@@ -10,6 +10,7 @@ import type { VerifiedRestore } from "../contracts/verification.ts";
 import type { Log } from "../lib/log.ts";
 import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
+import type { Repositories } from "../sources/repositories.ts";
 import type { Database, Queryable } from "../store/database.ts";
 
 /**
@@ -101,12 +102,24 @@ export interface Allocation {
   connections: number;
 }
 
+/** The front of applications, as this Pilvi is set up. */
+export interface EdgeSettings {
+  /** Names of environments are below this domain. */
+  domain: string;
+  httpPort: number;
+  /** Null without HTTPS. */
+  httpsPort: number | null;
+}
+
 /** The context in which a kind's routes and reconciler work. */
 export interface KindContext {
   db: Database;
   vault: Vault;
   hosts: HostDirectory;
   quotas: Quotas;
+  edge: EdgeSettings;
+  /** The sources of applications. */
+  repositories: Repositories;
   /** For failures that no request waits for. */
   log: Log;
 }

@@ -38,11 +38,13 @@ import { WatchedStates } from "../../resources/shared/observed-states.ts";
 import { sleepGauges } from "../../resources/shared/sleep-gauges.ts";
 import { followStorage } from "../../resources/shared/storage.ts";
 import { keepUsage } from "../../resources/shared/usage/keep.ts";
+import { Repositories } from "../../sources/repositories.ts";
 import { openDatabase, type Database } from "../../store/database.ts";
 import { migrate } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
 import { ApiServer, prepareApiServer } from "../bootstrap/api-server.ts";
 import { ensureDataDir } from "../bootstrap/data-dir.ts";
+import { ensureRepositoriesDir, repositoriesDir } from "../bootstrap/repositories-dir.ts";
 import { consoleFolder, publishConsole } from "../console/publish.ts";
 import { readCertificate, readOthers } from "../tls/certificate.ts";
 import { firstToken, hostId, openVault } from "../bootstrap/identity.ts";
@@ -94,6 +96,7 @@ export async function controlCommand(config: Config): Promise<number> {
       hostId: hostId(config),
       files: readMachineFiles(config.dataDir),
     };
+    ensureRepositoriesDir(config.dataDir);
     const publication = publishConsole(config.dataDir, (reason) =>
       log.error({ reason }, "there is no console"),
     );
@@ -152,7 +155,16 @@ async function startControl(
     new WatchedStates(),
   );
   const hosts = hostDirectory([host]);
-  const context: KindContext = { db, vault, hosts, quotas: config.quotas, log };
+  const repositories = new Repositories(repositoriesDir(config.dataDir));
+  const context: KindContext = {
+    db,
+    vault,
+    hosts,
+    quotas: config.quotas,
+    edge: config.edge,
+    repositories,
+    log,
+  };
   const app = await createControlApp(config, context, log);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const loop = await startLoop(config, context, openSession, log);

@@ -16,6 +16,8 @@ export const eventTypes = [
   "backup.verified",
   "backup.verification_failed",
   "backup.lagging",
+  "deployed",
+  "deployment_failed",
   "deleting",
   "deleted",
   ...hostEventTypes,
@@ -32,6 +34,9 @@ export const eventAbilities = {
   cache_snapshots: "caches:read",
   websocketServers: "websockets:read",
   websocketApplications: "websockets:read",
+  applications: "applications:read",
+  environments: "applications:read",
+  deployments: "applications:read",
 } as const;
 
 export type EventResourceType = keyof typeof eventAbilities;

@@ -1,5 +1,8 @@
 // A whole API for tests: a real store, a real server on a free port, and a client with a token.
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createApp, type App, type AppOptions } from "../../../src/api/app.ts";
 import { createToken, type TokenLimits } from "../../../src/api/auth/tokens.ts";
 import type { Offer } from "../../../src/contracts/host-answers.ts";
@@ -11,6 +14,7 @@ import { createLog } from "../../../src/lib/log.ts";
 import { Vault } from "../../../src/lib/secrets.ts";
 import { allOperations, kinds } from "../../../src/resources/index.ts";
 import type { KindContext, Quotas, ServedHost } from "../../../src/resources/kind.ts";
+import { Repositories } from "../../../src/sources/repositories.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { freshDatabase } from "../engines/postgres.ts";
 
@@ -78,11 +82,14 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     new WatchedStates(),
   );
   const log = createLog("test", "silent");
+  const sources = mkdtempSync(join(tmpdir(), "pilvi-sources-"));
   const context: KindContext = {
     db,
     vault: new Vault(key),
     hosts: hostDirectory([host]),
     quotas: { ...NO_QUOTAS, ...options.quotas },
+    edge: { domain: "localhost", httpPort: 8_080, httpsPort: null },
+    repositories: new Repositories(sources),
     log,
   };
   const app = await createApp({
@@ -128,6 +135,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
       await server.stop(true);
       await app.close();
       await db.close();
+      rmSync(sources, { recursive: true, force: true });
     },
   };
 }

@@ -284,6 +284,7 @@ export function pilviEnv(dataDir: string, port: number): Record<string, string> 
     PILVI_ENGINES_DIR: loadConfig(process.env).enginesDir,
     PILVI_PORT: String(port),
     PILVI_PORT_RANGE: instancePorts(),
+    PILVI_EDGE_HTTP: String(freePort()),
     PILVI_BOOTSTRAP_TOKEN: TOKEN,
     PILVI_RATE_LIMIT: "0",
     // Only tests of databases need them, and building them takes the processor from all other tests.

@@ -10,6 +10,9 @@ const NOUNS: Record<EventResourceType, string> = {
   cache_snapshots: "snapshot",
   websocketServers: "WebSocket cluster",
   websocketApplications: "WebSocket application",
+  applications: "application",
+  environments: "environment",
+  deployments: "deployment",
 };
 
 /** The resource object of an event. */
@@ -55,6 +58,10 @@ function predicateOf(row: EventRow): string {
       return `has a backup with a fault. ${textsIn([details.reason]).join()}`;
     case "backup.lagging":
       return "has changes that are not backed up yet for more than a minute.";
+    case "deployed":
+      return "serves a new release.";
+    case "deployment_failed":
+      return `could not be deployed. ${textsIn([details.reason]).join()}`;
     case "deleting":
       return "is being deleted.";
     case "deleted":
