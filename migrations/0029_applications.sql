@@ -29,7 +29,8 @@ create table environments (
   name text not null,
   slug text not null,
   branch text not null,
-  status text not null check (status in ('deploying', 'running', 'hibernating', 'stopped', 'deleting')),
+  -- The order of its customer; a deployment under way and sleep are seen elsewhere.
+  status text not null check (status in ('running', 'stopped', 'deleting')),
   -- The first label of its address below the domain of applications. No two environments ever have the same.
   vanity_name text not null unique,
   -- Whatever a customer can set, as `EnvironmentSettings` in the code.
@@ -41,6 +42,9 @@ create table environments (
   websocket_application_id text references websocket_applications (id) on delete set null,
   -- The deployment whose release serves; null before the first.
   current_deployment_id text,
+  -- The digest of the processes that could not be started after a change, and why; both null while all is well.
+  refused_digest text,
+  last_error text,
   created_at timestamptz not null default now(),
   unique (application_id, name),
   unique (application_id, slug)
@@ -90,3 +94,19 @@ create index deployments_environment on deployments (environment_id, id);
 
 -- One deployment of an environment at a time is under way; those that came after wait in their order.
 create index deployments_open on deployments (environment_id, id) where finished_at is null;
+
+-- The processes that serve an environment: each has one release and the variables of its start for its life. Two of them
+-- run during a swap. Its address is in `instances`.
+create table application_processes (
+  id text primary key references instances (id) on delete cascade,
+  environment_id text not null references environments (id),
+  deployment_id text not null references deployments (id),
+  -- The spec without its address, sealed since it has variables, and the digest of all that it follows from.
+  sealed_spec text not null,
+  digest text not null,
+  state text not null check (state in ('starting', 'serving', 'retiring')),
+  -- When a retiring process is ended.
+  retires_at timestamptz
+);
+
+create index application_processes_environment on application_processes (environment_id);

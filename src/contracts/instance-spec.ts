@@ -165,6 +165,7 @@ export type EdgeSpec = z.infer<typeof edgeSpecSchema>;
 export const applicationSpecSchema = z.strictObject({
   kind: z.literal("application"),
   ...common,
+  ...sleepy,
   engines: z.tuple([z.literal("application")]),
   /** The edge alone speaks with an application, which has no users for Pilvi. */
   users: z.tuple([]),

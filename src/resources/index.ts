@@ -4,6 +4,7 @@ import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database } from "../store/database.ts";
 import { accountOperations, SignIn } from "./accounts/index.ts";
 import { activityOperation } from "./activity/index.ts";
+import { applications } from "./applications/index.ts";
 import { caches } from "./caches/index.ts";
 import { databases } from "./databases/index.ts";
 import type { BackupPolicy, KindContext, ResourceKind } from "./kind.ts";
@@ -24,7 +25,7 @@ import type { ComputeUnits } from "./shared/usage/render.ts";
 import { usageOperation } from "./shared/usage/routes.ts";
 import { websockets } from "./websockets/index.ts";
 
-export const kinds: ResourceKind[] = [caches, databases, websockets];
+export const kinds: ResourceKind[] = [caches, databases, websockets, applications];
 
 const computeUnits = Object.assign({}, ...kinds.map((kind) => kind.computeUnits)) as ComputeUnits;
 

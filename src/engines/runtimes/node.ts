@@ -6,8 +6,11 @@ import { messageOf, PublicError } from "../../lib/errors.ts";
 import { withFolderLocked } from "../install/lock.ts";
 import { compareVersions } from "../versions.ts";
 
-/** Supported major versions of Node.js, and the major version of npm that comes with each. */
-const NPM_OF: Record<string, string> = { "20": "10", "22": "10", "24": "11" };
+/**
+ * Supported major versions of Node.js, and the version of npm that comes with each. It is exact: what the newest npm
+ * bundles may not be published by itself yet, and then it cannot be resolved.
+ */
+const NPM_OF: Record<string, string> = { "20": "10.9.4", "22": "10.9.4", "24": "11.21.0" };
 
 /** A registry that hangs must not hold up a build for ever. */
 const FETCH_TIMEOUT_MS = 5 * 60_000;

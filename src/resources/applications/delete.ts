@@ -9,12 +9,10 @@ import { recordRequest } from "../shared/events/record.ts";
 import { KIND, resourceOf } from "./create.ts";
 import { environmentResourceOf } from "./environments/create.ts";
 import { findEnvironment, lockEnvironment, markEnvironmentsDeleting } from "./environments/store.ts";
+import { ENVIRONMENTS } from "./work.ts";
 import { lockApplication, markApplicationDeleting } from "./store.ts";
 
 type Request = OperationRequest<unknown, unknown, { id: string }>;
-
-/** The kind of environments in the work queue. */
-export const ENVIRONMENTS = "environments";
 
 /** Marks the application with its environments; a repeated call changes nothing. @throws ApiError 404 */
 export async function deleteApplication(
@@ -27,6 +25,7 @@ export async function deleteApplication(
     if (application.status === "deleting") return;
     await markApplicationDeleting(tx, id);
     await markAndEnqueue(tx, application.environmentIds, application.hostId);
+    await enqueue(tx, { kind: KIND, id, hostId: application.hostId, deadlineSeconds: DEADLINE_SECONDS });
     const event = { type: "deleting" as const, resource: resourceOf(application) };
     await recordRequest(tx, { principal, requestId, action: "delete", kind: KIND, details: {}, event });
   });

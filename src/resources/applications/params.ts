@@ -15,4 +15,5 @@ function idParams(prefix: string, noun: string) {
 
 export const applicationParams = idParams("app", "application");
 export const environmentParams = idParams("env", "environment");
+export const deploymentParams = idParams("depl", "deployment");
 export const processGroupParams = idParams("inst", "instance");

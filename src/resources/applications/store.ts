@@ -2,6 +2,7 @@
 import { forgetResource } from "../../api/operation/idempotency.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
+import { recordEvent } from "../shared/events/record.ts";
 import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
 import type { CloudRegion } from "../shared/regions.ts";
 import { CREATED_AT } from "../shared/rows.ts";
@@ -115,9 +116,19 @@ export async function markApplicationDeleting(tx: Transaction, id: string): Prom
   await notify(tx, "status", id);
 }
 
+/** Any organization's application, for the reconciler. */
+export async function loadApplication(db: Queryable, id: string): Promise<ApplicationRow | undefined> {
+  const [row] = await db<ApplicationRow[]>`${db.unsafe(SELECT)} where r.id = ${id}`;
+  return row;
+}
+
 /** Removes an application without environments; only its audit and its events stay. */
-export async function eraseApplication(tx: Transaction, id: string): Promise<void> {
+export async function eraseApplication(
+  tx: Transaction,
+  { id, name, organizationId }: ApplicationRow,
+): Promise<void> {
   await tx`delete from applications where id = ${id}`;
   await forgetResource(tx, id);
   await notify(tx, "status", id);
+  await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "applications", id, name } });
 }

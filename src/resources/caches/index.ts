@@ -6,6 +6,8 @@ import { reconcileCache } from "./reconciler.ts";
 import { cacheOperations } from "./routes.ts";
 import { loadCache } from "./store.ts";
 
+export { cacheVariables } from "./variables.ts";
+
 export const caches: ResourceKind = {
   name: "caches",
   operations: (context) => [...cacheOperations(context), ...cacheBackupOperations(context)],

@@ -16,6 +16,8 @@ import { REPLICAS } from "./replicas/store.ts";
 import { databaseOperations } from "./schemas/routes.ts";
 import { loadDatabaseCluster } from "./store.ts";
 
+export { databaseVariables } from "./variables.ts";
+
 export const databases: ResourceKind = {
   name: "databases",
   operations: (context) => [

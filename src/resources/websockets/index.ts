@@ -9,6 +9,8 @@ import { reconcileWebSocketCluster } from "./reconciler.ts";
 import { webSocketClusterOperations } from "./routes.ts";
 import { loadWebSocketCluster } from "./store.ts";
 
+export { webSocketVariables } from "./variables.ts";
+
 export const websockets: ResourceKind = {
   name: "websockets",
   operations: (context) => [

@@ -145,6 +145,7 @@ export function applicationSpec(changes: Partial<ApplicationSpec>): ApplicationS
     kind: "application",
     id: testId("app"),
     engines: ["application"],
+    sleepAfterSeconds: null,
     users: [],
     exposure: { port: freePort(), scope: "loopback", through: "engine" },
     environment: "env-test",

@@ -1,6 +1,8 @@
 // The shapes of requests for a deployment, and of a deployment and its log in an answer.
 import { z } from "zod";
+import { filterQuery } from "../../../api/jsonapi/filters.ts";
 import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
+import { createdAt } from "../../shared/fields.ts";
 
 /** In the order of a deployment's life; the last five are ends. */
 export const deploymentStatuses = [
@@ -36,9 +38,37 @@ export function isEnd(status: DeploymentStatus): boolean {
   return ENDS.has(status);
 }
 
+/** The bounds of the texts of filters. */
+const MAX_FILTER_LENGTH = 2_000;
+
+const textFilter = (what: string, example: string) =>
+  z
+    .string()
+    .max(MAX_FILTER_LENGTH)
+    .transform((text) => text.split(",").filter((part) => part !== ""))
+    .optional()
+    .meta({
+      description: `Only deployments with one of these ${what}.`,
+      example: [example],
+      param: { style: "form", explode: false },
+      override: { type: "array", items: { type: "string" } },
+    });
+
+/** The filters of a list of deployments. */
+export const deploymentFilter = {
+  ...filterQuery({ status: deploymentStatuses }),
+  "filter[branch_name]": textFilter("branches", "main"),
+  "filter[commit_hash]": textFilter("commits", "4f0c9a1"),
+};
+
 /** The body of `POST /environments/:id/deployments`. */
 export const newDeployment = z
   .object({
+    release_of: z.string().max(64).optional().meta({
+      description:
+        "An earlier deployment of the environment whose release is started again, without a build; `commit_hash` is then of no account.",
+      example: "depl-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f",
+    }),
     commit_hash: z
       .string()
       .regex(/^[0-9a-f]{7,64}$/, "is not the hash of a commit")
@@ -96,6 +126,11 @@ export const deploymentResource = z
         release_of: z.string().nullable().meta({
           description: "The deployment whose release is started again, for a rollback; null for a build.",
         }),
+        plan: z.record(z.string(), z.unknown()).nullable().meta({
+          description:
+            "The commands, the runtime and the way of serving, each with its origin; null before the source was read.",
+        }),
+        created_at: createdAt,
       })
       .meta({ id: "DeploymentMeta" }),
   })

@@ -1,4 +1,5 @@
 // The rows of deployments: every SQL statement about them.
+import type { Plan } from "../../../contracts/plan.ts";
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
@@ -26,8 +27,22 @@ export interface DeploymentValues {
   releaseOf: string | null;
 }
 
+/** A step of a rollout, for the log of its deployment. */
+export interface RolloutStep {
+  step: string;
+  status: "running" | "finished" | "failed" | "skipped";
+  description: string;
+  /** ISO 8601. */
+  startedAt: string;
+  durationMs?: number;
+  output?: string;
+}
+
 export interface DeploymentRow extends DeploymentValues {
   status: DeploymentStatus;
+  /** Null before the source was read. */
+  plan: Plan | null;
+  steps: RolloutStep[];
   failureReason: string | null;
   /** UTC with microseconds, ISO 8601; so are the following. */
   createdAt: string;
@@ -38,7 +53,7 @@ export interface DeploymentRow extends DeploymentValues {
 /** A constant, safe to insert into a statement. */
 const SELECT = `
   select d.id, d.environment_id as "environmentId", d.status, d.branch, d.initiator_id as "initiatorId", d.settings,
-         d.release_of as "releaseOf", d.failure_reason as "failureReason",
+         d.release_of as "releaseOf", d.plan, d.steps, d.failure_reason as "failureReason",
          case when d.commit_hash is not null then
            jsonb_build_object('hash', d.commit_hash, 'message', d.commit_message, 'author', d.commit_author)
          end as commit,
@@ -129,4 +144,46 @@ export async function writeDeploymentStatus(
     where id = ${id} and finished_at is null returning id`;
   await notify(tx, "status", id);
   return rows.length > 0;
+}
+
+/** Notes the commit of a deployment that was asked for without one. */
+export async function writeCommit(db: Queryable, id: string, commit: Commit): Promise<void> {
+  await db`
+    update deployments
+    set commit_hash = ${commit.hash}, commit_message = ${commit.message}, commit_author = ${commit.author}
+    where id = ${id}`;
+  await notify(db, "status", id);
+}
+
+/** Notes the plan of a deployment. */
+export async function writePlan(db: Queryable, id: string, plan: Plan): Promise<void> {
+  await db`update deployments set plan = ${plan}::jsonb where id = ${id}`;
+}
+
+/** Replaces the steps of a rollout. */
+export async function writeSteps(db: Queryable, id: string, steps: RolloutStep[]): Promise<void> {
+  await db`update deployments set steps = ${steps}::jsonb where id = ${id}`;
+  await notify(db, "status", id);
+}
+
+/** The deployments of an environment that have not ended, the oldest first. */
+export async function openDeployments(db: Queryable, environmentId: string): Promise<DeploymentRow[]> {
+  return await db<DeploymentRow[]>`
+    ${db.unsafe(SELECT)} where d.environment_id = ${environmentId} and d.finished_at is null order by d.id`;
+}
+
+/** The ids of all deployments of an environment that have ended. */
+export async function endedDeploymentIds(db: Queryable, environmentId: string): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from deployments where environment_id = ${environmentId} and finished_at is not null order by id`;
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of the deployments that made the releases which served last, the latest first, each once. */
+export async function servedReleases(db: Queryable, environmentId: string): Promise<string[]> {
+  const rows = await db<{ release: string }[]>`
+    select coalesce(release_of, id) as release from deployments
+    where environment_id = ${environmentId} and status = 'deployment.succeeded'
+    group by 1 order by max(id) desc`;
+  return rows.map(({ release }) => release);
 }

@@ -17,6 +17,7 @@ import {
   type EnvironmentRow,
 } from "./store.ts";
 import type { VariablesDeletion, VariablesInsert } from "./variable-schema.ts";
+import { enqueueEnvironment } from "../work.ts";
 import { inserted, openVariables, sealVariables, withoutKeys } from "./variables.ts";
 
 type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
@@ -88,6 +89,7 @@ async function change(
     if (environment.status === "deleting") throw new ApiError(409, "The environment is being deleted.");
     const { order, fields, details } = await changeOf(tx, environment);
     await updateEnvironment(tx, id, order);
+    await enqueueEnvironment(tx, environment);
     const event = changed(environmentResourceOf({ id, name: order.name }), fields);
     const record = { principal, requestId, action: "update", kind: "environments", details, event };
     await recordRequest(tx, record);

@@ -2,13 +2,11 @@
 import { API_ROOT } from "../../../api/operation/address.ts";
 import { can, type Principal } from "../../../api/auth/auth.ts";
 import type { KindContext } from "../../kind.ts";
+import { domainOf, urlOf } from "./address.ts";
 import type { EnvironmentResource } from "./schema.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 import type { EnvironmentRow } from "./store.ts";
 import { openVariables } from "./variables.ts";
-
-/** The domain of applications on a machine without a domain of its own; browsers lead it to the machine itself. */
-const LOCAL_DOMAIN = "localhost";
 
 /** The resource object; it has environment variables only for a token that may see them. */
 export function renderEnvironment(
@@ -16,7 +14,7 @@ export function renderEnvironment(
   context: KindContext,
   principal: Principal,
 ): EnvironmentResource {
-  const { id, settings } = environment;
+  const { id, settings, plan } = environment;
   return {
     id,
     type: "environments",
@@ -24,13 +22,13 @@ export function renderEnvironment(
     attributes: {
       name: environment.name,
       slug: environment.slug,
-      status: environment.status,
+      status: statusOf(environment, context),
       color: settings.color,
       created_from_automation: false,
-      vanity_domain: `${environment.vanityName}.${LOCAL_DOMAIN}`,
-      framework: null,
-      language: null,
-      serving: null,
+      vanity_domain: domainOf(environment, context.edge),
+      framework: plan?.framework ?? null,
+      language: plan?.language ?? null,
+      serving: plan === null ? null : { mode: plan.serving.mode, root: plan.serving.root },
       php_major_version: settings.php_version,
       ...plainSettings(settings),
       mailer: null,
@@ -39,6 +37,31 @@ export function renderEnvironment(
       ...variablesOf(environment, context, principal),
     },
     relationships: relationshipsOf(environment),
+    meta: metaOf(environment, context),
+  };
+}
+
+/** An environment whose process sleeps hibernates; all else is known from its row. */
+function statusOf(
+  { status, hostId, servingId }: EnvironmentRow,
+  { hosts }: KindContext,
+): EnvironmentResource["attributes"]["status"] {
+  if (status !== "running" || servingId === null) return status;
+  return hosts.of(hostId).observedStates.of(servingId)?.state === "asleep" ? "hibernating" : "running";
+}
+
+function metaOf(environment: EnvironmentRow, context: KindContext): EnvironmentResource["meta"] {
+  const { hostId, servingId, lastError } = environment;
+  const seen = servingId === null ? undefined : context.hosts.of(hostId).observedStates.of(servingId);
+  const limits = seen?.limits ?? null;
+  return {
+    url: urlOf(environment, context.edge),
+    last_error: lastError ?? seen?.lastError ?? null,
+    limits: limits && {
+      memory_bytes: limits.memoryBytes,
+      max_processes: limits.maxProcesses ?? null,
+      enforced_by: limits.enforcedBy,
+    },
   };
 }
 

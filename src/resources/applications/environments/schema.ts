@@ -64,6 +64,18 @@ export const environmentChange = environmentSettings
 /** The members of an environment to change; the rest stays as it is. */
 export type EnvironmentChange = z.output<typeof environmentChange>;
 
+/** The body of `POST /environments/:id/start`. */
+export const environmentStart = z
+  .object({
+    redeploy: z.boolean().nullable().optional().meta({
+      description: "Deploys what the latest deployment had instead of the newest commit.",
+      example: true,
+    }),
+  })
+  .meta({ id: "EnvironmentStart" });
+
+export type EnvironmentStart = z.output<typeof environmentStart>;
+
 const networkSettings = z
   .object({
     cache: z.object({ strategy: z.string() }),
@@ -91,6 +103,12 @@ const networkSettings = z
     content_converter: z.boolean(),
   })
   .meta({ id: "NetworkSettings", description: "How the edge treats requests and answers." });
+
+const limits = z.object({
+  memory_bytes: z.int(),
+  max_processes: z.int().nullable(),
+  enforced_by: z.string().meta({ example: "cgroup-v1" }),
+});
 
 const variables = z.object({ environment_variables: z.array(environmentVariable) });
 
@@ -161,6 +179,19 @@ export const environmentResource = z
       websocketApplication: one("websocketApplications"),
       secrets: many("secrets"),
     }),
+    meta: z
+      .object({
+        url: z.string().meta({
+          description: "The address at which the edge answers for it.",
+          example: "http://web-shop-production-8k2fqz.localhost:8080",
+        }),
+        last_error: z.string().nullable().meta({
+          description: "Why the latest change is not in force; null when all is well.",
+          example: null,
+        }),
+        limits: limits.nullable().meta({ description: "What is in force; null while nothing runs." }),
+      })
+      .meta({ id: "EnvironmentMeta", description: "Facts beyond the attributes." }),
   })
   .meta({ id: "Environment" });
 

@@ -3,6 +3,8 @@ import { forgetResource } from "../../../api/operation/idempotency.ts";
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import { recordEvent } from "../../shared/events/record.ts";
 import { momentSql } from "../../shared/moments.ts";
 import type { EnvironmentStatus } from "./schema.ts";
 import type { EnvironmentSettings } from "./settings.ts";
@@ -32,9 +34,16 @@ export interface EnvironmentValues extends EnvironmentOrder {
 }
 
 export interface EnvironmentRow extends EnvironmentValues {
+  organizationId: string;
   hostId: string;
-  status: EnvironmentStatus;
+  status: Exclude<EnvironmentStatus, "hibernating">;
   currentDeploymentId: string | null;
+  /** The plan of the current deployment. */
+  plan: Plan | null;
+  /** The id of the process that serves; null while none does. */
+  servingId: string | null;
+  refusedDigest: string | null;
+  lastError: string | null;
   processGroupIds: string[];
   /** UTC with microseconds, ISO 8601. */
   createdAt: string;
@@ -42,7 +51,14 @@ export interface EnvironmentRow extends EnvironmentValues {
 
 /** A constant, safe to insert into a statement. */
 const SELECT = `
-  select e.id, e.application_id as "applicationId", a.host_id as "hostId", e.name, e.slug, e.branch, e.status,
+  select e.id, e.application_id as "applicationId", a.organization_id as "organizationId", a.host_id as "hostId",
+         e.name, e.slug, e.branch,
+         case when e.status = 'running' and exists (
+           select from deployments where environment_id = e.id and finished_at is null) then 'deploying'
+         else e.status end as status,
+         (select plan from deployments where id = e.current_deployment_id) as plan,
+         (select id from application_processes where environment_id = e.id and state = 'serving') as "servingId",
+         e.refused_digest as "refusedDigest", e.last_error as "lastError",
          e.vanity_name as "vanityName", e.settings, e.sealed_variables as "sealedVariables",
          e.database_schema_id as "databaseSchemaId", e.cache_id as "cacheId",
          e.websocket_application_id as "websocketApplicationId",
@@ -68,6 +84,12 @@ export async function findEnvironment(
 ): Promise<EnvironmentRow | undefined> {
   const [row] = await db<EnvironmentRow[]>`
     ${db.unsafe(SELECT)} where e.id = ${id} and a.organization_id = ${organizationId}`;
+  return row;
+}
+
+/** Any organization's environment, for the reconciler. */
+export async function loadEnvironment(db: Queryable, id: string): Promise<EnvironmentRow | undefined> {
+  const [row] = await db<EnvironmentRow[]>`${db.unsafe(SELECT)} where e.id = ${id}`;
   return row;
 }
 
@@ -131,10 +153,48 @@ export async function markEnvironmentsDeleting(tx: Transaction, ids: readonly st
   for (const id of ids) await notify(tx, "status", id);
 }
 
+/** Orders that an environment runs, or that nothing of it runs. One that is being deleted stays so. */
+export async function writeEnvironmentOrder(
+  tx: Transaction,
+  id: string,
+  status: "running" | "stopped",
+): Promise<void> {
+  await tx`update environments set status = ${status} where id = ${id} and status <> 'deleting'`;
+  await notify(tx, "status", id);
+}
+
+/** Notes that the present order could not be brought into force, and why; null that it was. */
+export async function writeRefusal(
+  tx: Queryable,
+  id: string,
+  refusal: { digest: string; reason: string } | null,
+): Promise<void> {
+  await tx`
+    update environments set refused_digest = ${refusal?.digest ?? null}, last_error = ${refusal?.reason ?? null}
+    where id = ${id}`;
+  await notify(tx, "status", id);
+}
+
+/** Makes a deployment the one whose release serves. */
+export async function writeCurrentDeployment(
+  tx: Transaction,
+  id: string,
+  deploymentId: string,
+): Promise<void> {
+  await tx`update environments set current_deployment_id = ${deploymentId} where id = ${id}`;
+}
+
 /** Removes all rows of an environment; only its audit and its events stay. */
-export async function eraseEnvironment(tx: Transaction, id: string): Promise<void> {
+export async function eraseEnvironment(
+  tx: Transaction,
+  { id, name, organizationId }: EnvironmentRow,
+): Promise<void> {
+  await tx`delete from instances where kind = 'environments' and resource_id = ${id}`;
+  await tx`delete from work where kind = 'deployments' and id in (select id from deployments where environment_id = ${id})`;
+  await tx`delete from deployments where environment_id = ${id}`;
   await tx`delete from process_groups where environment_id = ${id}`;
   await tx`delete from environments where id = ${id}`;
   await forgetResource(tx, id);
   await notify(tx, "status", id);
+  await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "environments", id, name } });
 }

@@ -18,7 +18,7 @@ import { logQueryOf, readLogs } from "./read.ts";
 
 /** What differs between the kinds. */
 interface LogsRoute {
-  kind: "caches" | "databases" | "websockets";
+  kind: "caches" | "databases" | "websockets" | "applications";
   path: string;
   operationId: string;
   tag: string;

@@ -1,0 +1,95 @@
+// Has a host build a release, and waits for its end.
+import type { Build, BuildSpec } from "../../../contracts/builds.ts";
+import type { Plan, PlannedCommands } from "../../../contracts/plan.ts";
+import { failpoint } from "../../../lib/failpoint.ts";
+import type { KindContext } from "../../kind.ts";
+import { buildVariables } from "../environments/all-variables.ts";
+import { buildRuntime, commandPrefix } from "../environments/spec.ts";
+import type { DeploymentParts } from "./reconciler.ts";
+import { isEnd } from "./schema.ts";
+import { loadDeployment, writeDeploymentStatus, type Commit } from "./store.ts";
+
+/** The bounds of every build. */
+const LIMITS = {
+  memoryBytes: 2 * 1024 ** 3,
+  cpus: null,
+  maxProcesses: 1_024,
+  diskBytes: 4 * 1024 ** 3,
+  deadlineSeconds: 15 * 60,
+} as const;
+
+/** How long the host holds a question about new output; a cancel is noticed as soon. */
+const WAIT_MS = 1_000;
+
+/** How many of the last lines the reason of a failure has. */
+const SHOWN_LINES = 10;
+
+/** A deployment with its source. */
+export interface BuildParts extends DeploymentParts {
+  commit: Commit;
+  plan: Plan;
+}
+
+/** Orders the build where the host does not have it yet, and follows it. */
+export async function ensureBuilt(
+  context: KindContext,
+  parts: BuildParts,
+  signal: AbortSignal,
+): Promise<"succeeded" | "cancelled" | { reason: string }> {
+  const { deployment, host, application, commit } = parts;
+  const { id } = deployment;
+  if ((await host.driver.observeBuild(id)) === null) {
+    const repository = await context.repositories.of(application.id);
+    await host.driver.build(specOf(context, parts), repository.archive(commit.hash), signal);
+    await failpoint("deployment.ordered");
+  }
+  await writeDeploymentStatus(context.db, id, "build.queued");
+  const { build, lastLines } = await follow(context, parts, signal);
+  if (build.state === "cancelled") return "cancelled";
+  if (build.state === "succeeded") return "succeeded";
+  return { reason: [build.failure?.message ?? "The build failed.", ...lastLines].join("\n") };
+}
+
+function specOf(context: KindContext, { environment, deployment, plan }: BuildParts): BuildSpec {
+  const steps = [
+    { name: "install", ...plan.install },
+    { name: "build", ...plan.build },
+  ].filter(({ commands }) => commands.length > 0);
+  return {
+    id: deployment.id,
+    environment: environment.id,
+    runtime: buildRuntime(plan),
+    steps: steps.map(({ name, ...step }) => ({ name, command: commandOf(step, plan) })),
+    variables: buildVariables(context, environment),
+    secrets: [],
+    ...LIMITS,
+  };
+}
+
+/** The lines of a step as one command of a shell, which ends at the first failure. */
+export function commandOf({ commands, directory }: Omit<PlannedCommands, "origin">, { paths }: Plan): string {
+  return [...commandPrefix(paths, directory), ...commands].join("\n");
+}
+
+/** Reads the output until the build has ended. A cancel of the deployment cancels the build. */
+async function follow(
+  { db }: KindContext,
+  { deployment: { id }, host: { driver } }: BuildParts,
+  signal: AbortSignal,
+): Promise<{ build: Build; lastLines: string[] }> {
+  let [after, lastLines] = [0, [] as string[]];
+  for (;;) {
+    signal.throwIfAborted();
+    const slice = await driver.buildLog(id, { after, waitMs: WAIT_MS }, signal);
+    after = slice.next;
+    lastLines = [...lastLines, ...slice.lines.map(({ text }) => text)].slice(-SHOWN_LINES);
+    const build = await driver.observeBuild(id);
+    if (build === null) return { build: await driver.cancelBuild(id), lastLines };
+    if (slice.isEnd) return { build, lastLines };
+    const deployment = await loadDeployment(db, id);
+    if (deployment === undefined || isEnd(deployment.status))
+      return { build: await driver.cancelBuild(id), lastLines };
+    if (build.state === "running" && deployment.status !== "build.running")
+      await writeDeploymentStatus(db, id, "build.running");
+  }
+}

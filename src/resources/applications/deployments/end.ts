@@ -1,0 +1,42 @@
+// Ends a deployment, and lets the next deployment of its environment begin.
+import type { Transaction } from "../../../store/database.ts";
+import { recordEvent } from "../../shared/events/record.ts";
+import { loadEnvironment } from "../environments/store.ts";
+import { enqueueDeployment, enqueueEnvironment } from "../work.ts";
+import type { DeploymentStatus } from "./schema.ts";
+import { openDeployment, writeDeploymentStatus, type DeploymentRow } from "./store.ts";
+
+/** An end, with a sentence for the customer where something went wrong. */
+export interface DeploymentEnd {
+  status: Extract<
+    DeploymentStatus,
+    "deployment.succeeded" | "deployment.failed" | "build.failed" | "failed" | "cancelled"
+  >;
+  reason?: string;
+}
+
+/** The longest reason; a build's last lines are a part of it. */
+const MAX_REASON_CHARACTERS = 4_000;
+
+/** Ends a deployment, unless it has ended meanwhile. @returns whether this call ended it. */
+export async function endDeployment(
+  tx: Transaction,
+  { id, environmentId, commit }: Pick<DeploymentRow, "id" | "environmentId" | "commit">,
+  { status, reason }: DeploymentEnd,
+): Promise<boolean> {
+  const text = reason?.slice(0, MAX_REASON_CHARACTERS) ?? null;
+  if (!(await writeDeploymentStatus(tx, id, status, text))) return false;
+  const environment = await loadEnvironment(tx, environmentId);
+  if (environment === undefined) return true;
+  const next = await openDeployment(tx, environmentId);
+  if (next !== undefined) await enqueueDeployment(tx, next.id, environment.hostId);
+  await enqueueEnvironment(tx, environment);
+  if (status === "cancelled") return true;
+  await recordEvent(tx, {
+    organizationId: environment.organizationId,
+    type: status === "deployment.succeeded" ? "deployed" : "deployment_failed",
+    resource: { type: "environments", id: environmentId, name: environment.name },
+    details: { deployment: id, commit: commit?.hash ?? null, ...(text !== null && { reason: text }) },
+  });
+  return true;
+}

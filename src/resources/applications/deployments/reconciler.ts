@@ -1,0 +1,125 @@
+// Makes the release of a deployment: its commit, its plan, its build. The reconciler of environments then rolls it out.
+import { PublicError } from "../../../lib/errors.ts";
+import { failpoint } from "../../../lib/failpoint.ts";
+import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
+import { loadEnvironment, type EnvironmentRow } from "../environments/store.ts";
+import { loadApplication, type ApplicationRow } from "../store.ts";
+import { commitOf } from "../sources/commit.ts";
+import { planOfCommit } from "../sources/plan.ts";
+import { enqueueEnvironment } from "../work.ts";
+import { ensureBuilt } from "./build.ts";
+import { endDeployment } from "./end.ts";
+import { isEnd } from "./schema.ts";
+import {
+  loadDeployment,
+  openDeployment,
+  writeCommit,
+  writeDeploymentStatus,
+  writePlan,
+  type Commit,
+  type DeploymentRow,
+} from "./store.ts";
+
+/** A deployment, and what it belongs to. */
+export interface DeploymentParts {
+  application: ApplicationRow;
+  environment: EnvironmentRow;
+  deployment: DeploymentRow;
+  host: ServedHost;
+}
+
+/** The reconciler of deployments. */
+export function reconcileDeployment(context: KindContext): Reconcile {
+  const { db, hosts } = context;
+  return async (id, signal) => {
+    const deployment = await loadDeployment(db, id);
+    const environment = deployment && (await loadEnvironment(db, deployment.environmentId));
+    const application = environment && (await loadApplication(db, environment.applicationId));
+    if (deployment === undefined || environment === undefined || application === undefined)
+      return { result: "gone" };
+    const parts = { application, environment, deployment, host: hosts.of(environment.hostId) };
+    if (isEnd(deployment.status)) return await endBuild(parts);
+    if (deployment.status.startsWith("deployment.")) return { result: "gone" };
+    // The end of the deployment before has this one looked at again.
+    if ((await openDeployment(db, environment.id))?.id !== id) return { result: { settled: true } };
+    try {
+      return await makeRelease(context, parts, signal);
+    } catch (error) {
+      if (!(error instanceof PublicError) || signal.aborted) throw error;
+      return failed(deployment, error.message);
+    }
+  };
+}
+
+async function makeRelease(
+  context: KindContext,
+  parts: DeploymentParts,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { db } = context;
+  const { deployment, host } = parts;
+  const { id, releaseOf } = deployment;
+  await writeDeploymentStatus(db, id, "build.pending");
+  if (releaseOf !== null) {
+    await ensureReleaseIsThere(context, parts, releaseOf);
+    return rolledOut(parts);
+  }
+  const commit = deployment.commit ?? (await noteCommit(context, parts));
+  const plan =
+    deployment.plan ?? (await planOfCommit(context, parts.environment, parts.application, commit.hash));
+  if (deployment.plan === null) await writePlan(db, id, plan);
+  await failpoint("deployment.planned");
+  const build = await ensureBuilt(context, { ...parts, commit, plan }, signal);
+  await failpoint("deployment.built");
+  if (build === "cancelled") return await endBuild(parts);
+  if (build !== "succeeded") return failed(deployment, build.reason, "build.failed");
+  if ((await host.driver.release(id)) === null) throw new Error("a build that succeeded has left no release");
+  return rolledOut(parts);
+}
+
+async function noteCommit(context: KindContext, parts: DeploymentParts): Promise<Commit> {
+  const commit = await commitOf(context, parts.application, parts.environment.branch);
+  await writeCommit(context.db, parts.deployment.id, commit);
+  return commit;
+}
+
+async function ensureReleaseIsThere(
+  { db }: KindContext,
+  { deployment, host }: DeploymentParts,
+  releaseOf: string,
+): Promise<void> {
+  const former = await loadDeployment(db, releaseOf);
+  if (former?.plan == null || (await host.driver.release(releaseOf)) === null)
+    throw new PublicError("The release is no longer kept. Deploy its commit again.");
+  if (deployment.plan === null) await writePlan(db, deployment.id, former.plan);
+}
+
+/** The release is there: the environment rolls it out. */
+function rolledOut({ deployment, environment }: DeploymentParts): Outcome {
+  return {
+    result: "gone",
+    write: async (tx) => {
+      const isGoingOn = await writeDeploymentStatus(tx, deployment.id, "deployment.pending");
+      if (isGoingOn) await enqueueEnvironment(tx, environment);
+    },
+  };
+}
+
+function failed(
+  deployment: DeploymentRow,
+  reason: string,
+  status: "build.failed" | "failed" = "failed",
+): Outcome {
+  return {
+    result: "gone",
+    write: async (tx) => void (await endDeployment(tx, deployment, { status, reason })),
+  };
+}
+
+/** Nothing of a deployment that was cancelled goes on building. */
+async function endBuild({ deployment, host }: DeploymentParts): Promise<Outcome> {
+  const build = await host.driver.observeBuild(deployment.id);
+  if (build !== null && build.endedAt === null) await host.driver.cancelBuild(deployment.id);
+  return { result: "gone" };
+}

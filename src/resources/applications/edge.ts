@@ -1,0 +1,74 @@
+// The edge of a host: runs as soon as an environment needs it, and is asked as a browser would ask it.
+import { EDGE_ID } from "../../contracts/edge-id.ts";
+import type { EdgeSpec } from "../../contracts/instance-spec.ts";
+import { messageOf, PublicError } from "../../lib/errors.ts";
+import type { EdgeSettings, ServedHost } from "../kind.ts";
+import { isServed } from "../shared/status.ts";
+import { domainOf } from "./environments/address.ts";
+import type { EnvironmentRow } from "./environments/store.ts";
+
+/** The connections of all clients, and of one address. */
+const [MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS] = [20_000, 2_000];
+
+/** How long the first answer through the edge may take; the process has answered already. */
+const ANSWER_TIMEOUT_MS = 15_000;
+
+/** The answers that the edge gives itself where no application answers. */
+const EDGE_FAILURES = new Set([502, 503, 504]);
+
+function edgeSpec({ httpPort, httpsPort }: EdgeSettings): EdgeSpec {
+  return {
+    kind: "edge",
+    id: EDGE_ID,
+    engines: ["haproxy"],
+    users: [],
+    exposure: { port: httpPort, scope: "public", through: "engine" },
+    httpsPort,
+    maxConnections: MAX_CONNECTIONS,
+    maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+  };
+}
+
+/** Has the edge run. @throws PublicError with its reason when it cannot. */
+export async function ensureEdge(
+  { driver }: ServedHost,
+  settings: EdgeSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const seen = await driver.ensure(edgeSpec(settings), signal);
+  if (isServed(seen)) return;
+  const reason = seen.lastError ?? "its host gives no reason.";
+  throw new PublicError(`The edge cannot run at port ${settings.httpPort}: ${reason}`);
+}
+
+/** Leads the name of an environment to an instance; null answers that nothing runs there. */
+export async function ensureRoute(
+  { driver }: ServedHost,
+  edge: EdgeSettings,
+  environment: EnvironmentRow,
+  instance: string | null,
+): Promise<void> {
+  const { id, settings } = environment;
+  const names = settings.uses_vanity_domain ? [domainOf(environment, edge)] : [];
+  await driver.ensureRoute({ id, names, instance, settings: { timeoutSeconds: settings.timeout } });
+}
+
+/** Asks the environment's address for a path. @throws PublicError when no application answers. */
+export async function ensureAnswered(
+  { hostnames }: ServedHost,
+  edge: EdgeSettings,
+  environment: EnvironmentRow,
+  path: string,
+): Promise<void> {
+  if (!environment.settings.uses_vanity_domain) return;
+  const host = hostnames.public.includes(":") ? `[${hostnames.public}]` : hostnames.public;
+  const url = `http://${host}:${edge.httpPort}${path}`;
+  const headers = { host: domainOf(environment, edge), "user-agent": "pilvi-health" };
+  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const response = await fetch(url, { headers, signal, redirect: "manual" }).catch((error: unknown) => {
+    throw new PublicError(`The edge does not answer at ${url}: ${messageOf(error)}`, error);
+  });
+  await response.body?.cancel();
+  if (EDGE_FAILURES.has(response.status))
+    throw new PublicError(`The new release did not answer through the edge: ${response.status}.`);
+}

@@ -1,0 +1,49 @@
+// The variables that the processes of an environment get: those of what is attached, and those of its customer.
+import type { KindContext } from "../../kind.ts";
+import { cacheVariables } from "../../caches/index.ts";
+import { databaseVariables } from "../../databases/index.ts";
+import { webSocketVariables } from "../../websockets/index.ts";
+import { urlOf } from "./address.ts";
+import type { EnvironmentRow } from "./store.ts";
+import { openVariables } from "./variables.ts";
+
+/** Beginnings of names whose values frameworks put into what browsers get, so that a build needs them. */
+const PUBLIC_PREFIXES = [
+  "VITE_",
+  "NEXT_PUBLIC_",
+  "NUXT_PUBLIC_",
+  "PUBLIC_",
+  "REACT_APP_",
+  "GATSBY_",
+  "EXPO_PUBLIC_",
+];
+
+/** All variables of a process by name; a customer's own value goes before that of an attached resource. */
+export async function runVariables(
+  context: KindContext,
+  environment: EnvironmentRow,
+): Promise<Record<string, string>> {
+  const { databaseSchemaId, cacheId, websocketApplicationId } = environment;
+  const attached = await Promise.all([
+    databaseSchemaId === null ? {} : databaseVariables(context, databaseSchemaId),
+    cacheId === null ? {} : cacheVariables(context, cacheId),
+    websocketApplicationId === null ? {} : webSocketVariables(context, websocketApplicationId),
+  ]);
+  const address = { APP_URL: urlOf(environment, context.edge), PILVI_ENVIRONMENT: environment.slug };
+  return Object.assign(address, ...attached, ownVariables(context, environment));
+}
+
+/** The variables of a build: public values alone, so that no release has a secret in it. */
+export function buildVariables(context: KindContext, environment: EnvironmentRow): Record<string, string> {
+  const own = Object.entries(ownVariables(context, environment));
+  return Object.fromEntries(
+    own.filter(([name]) => PUBLIC_PREFIXES.some((prefix) => name.startsWith(prefix))),
+  );
+}
+
+function ownVariables(
+  { vault }: KindContext,
+  { id, sealedVariables }: EnvironmentRow,
+): Record<string, string> {
+  return Object.fromEntries(openVariables(vault, id, sealedVariables).map(({ key, value }) => [key, value]));
+}

@@ -1,0 +1,83 @@
+// The rows of the processes that serve environments: every SQL statement about them.
+import type { Queryable, Transaction } from "../../../store/database.ts";
+import { takePort } from "../../shared/ports.ts";
+import { ENVIRONMENTS } from "../work.ts";
+
+/** A process with one release and the variables of its start. */
+export interface ApplicationProcess {
+  /** Also the id of its instance. */
+  id: string;
+  deploymentId: string;
+  port: number;
+  sealedSpec: string;
+  /** Of all that the process follows from: another digest needs another process. */
+  digest: string;
+  /**
+   * - `starting`: no request reaches it yet.
+   * - `serving`: the edge leads requests to it.
+   * - `retiring`: another process serves; requests that it has may end.
+   */
+  state: "starting" | "serving" | "retiring";
+  retiresAt: Date | null;
+}
+
+/** The processes of an environment, the oldest first. */
+export async function processesOf(db: Queryable, environmentId: string): Promise<ApplicationProcess[]> {
+  return await db<ApplicationProcess[]>`
+    select p.id, p.deployment_id as "deploymentId", i.port, p.sealed_spec as "sealedSpec", p.digest, p.state,
+           p.retires_at as "retiresAt"
+    from application_processes p join instances i on i.id = p.id
+    where p.environment_id = ${environmentId} order by p.id`;
+}
+
+/** The properties of a new process; it gets its port for life. */
+export type NewProcess = Pick<ApplicationProcess, "id" | "deploymentId" | "sealedSpec" | "digest">;
+
+/** Adds a process that starts. @throws PortsTaken, ApiError as `takePort` does. */
+export async function insertProcess(
+  tx: Transaction,
+  environment: { id: string; hostId: string },
+  process: NewProcess,
+  ports: readonly number[],
+): Promise<number> {
+  const place = { kind: ENVIRONMENTS, resourceId: environment.id, hostId: environment.hostId };
+  const port = await takePort(tx, { id: process.id, ...place }, ports);
+  await tx`
+    insert into application_processes (id, environment_id, deployment_id, sealed_spec, digest, state)
+    values (${process.id}, ${environment.id}, ${process.deploymentId}, ${process.sealedSpec}, ${process.digest},
+            'starting')`;
+  return port;
+}
+
+/** Has a process serve; the process that served retires after the given time. */
+export async function promoteProcess(
+  tx: Transaction,
+  environmentId: string,
+  id: string,
+  retirementSeconds: number,
+): Promise<void> {
+  await tx`
+    update application_processes
+    set state = 'retiring', retires_at = now() + make_interval(secs => ${retirementSeconds})
+    where environment_id = ${environmentId} and state = 'serving' and id <> ${id}`;
+  await tx`update application_processes set state = 'serving' where id = ${id}`;
+}
+
+/** Removes the row of a process of which nothing is left, and frees its port. */
+export async function eraseProcess(db: Queryable, id: string): Promise<void> {
+  await db`delete from instances where id = ${id}`;
+}
+
+/** The process that serves an organization's environment, or a process of its own id while that serves. */
+export async function findProcessOf(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+): Promise<{ id: string; hostId: string } | undefined> {
+  const [row] = await db<{ id: string; hostId: string }[]>`
+    select p.id, a.host_id as "hostId"
+    from application_processes p join environments e on e.id = p.environment_id
+    join applications a on a.id = e.application_id
+    where a.organization_id = ${organizationId} and p.state = 'serving' and ${id} in (e.id, p.id)`;
+  return row;
+}

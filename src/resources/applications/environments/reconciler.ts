@@ -1,0 +1,206 @@
+// Brings an environment to its order: a process of the current release behind its address, or nothing of it.
+import type { Observation } from "../../../contracts/observation.ts";
+import { messageOf, PublicError } from "../../../lib/errors.ts";
+import { failpoint } from "../../../lib/failpoint.ts";
+import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
+import { watchDeletion } from "../../shared/deletion-watch.ts";
+import { isServed } from "../../shared/status.ts";
+import { ensureAnswered, ensureEdge, ensureRoute } from "../edge.ts";
+import { endDeployment } from "../deployments/end.ts";
+import { ensureDeployed } from "../deployments/rollout.ts";
+import {
+  loadDeployment,
+  openDeployment,
+  writeDeploymentStatus,
+  type DeploymentRow,
+} from "../deployments/store.ts";
+import { runVariables } from "./all-variables.ts";
+import { ensurePlaced, endRetired, removeProcesses, specOfProcess } from "./place.ts";
+import { promoteProcess, processesOf, type ApplicationProcess } from "./processes.ts";
+import { removeEnvironment } from "./remove.ts";
+import { pruneReleases } from "./releases.ts";
+import { digestOf, processSpecOf, type UnplacedSpec } from "./spec.ts";
+import { loadEnvironment, writeCurrentDeployment, writeRefusal, type EnvironmentRow } from "./store.ts";
+
+/** The pause before an environment is looked at again whose process is still starting. */
+const STARTING_MS = 200;
+
+/** The pause before a release that did not start is tried again, where nothing else serves. */
+const RETRY_MS = 5_000;
+
+/** What a run works with. */
+interface Run {
+  context: KindContext;
+  host: ServedHost;
+  environment: EnvironmentRow;
+  processes: ApplicationProcess[];
+  signal: AbortSignal;
+}
+
+/** What has to serve: a deployment, and the spec and the digest of its process. */
+interface Order {
+  deployment: DeploymentRow;
+  /** Whether it is being rolled out now. */
+  isRollout: boolean;
+  spec: UnplacedSpec;
+  digest: string;
+}
+
+/** The reconciler of environments. */
+export function reconcileEnvironment(context: KindContext): Reconcile {
+  const { db, hosts } = context;
+  return async (id, signal) => {
+    const environment = await loadEnvironment(db, id);
+    if (environment === undefined) return { result: "gone" };
+    const host = hosts.of(environment.hostId);
+    if (environment.status === "deleting") return await removeEnvironment(context, host, environment);
+    // An order to stop or to delete ends the waiting for a process.
+    const watch = watchDeletion(async () => hasEnded(await loadEnvironment(db, id), environment), signal);
+    try {
+      const ends = AbortSignal.any([signal, watch.deleted]);
+      const processes = await endRetired(context, host, environment);
+      return await reconcile({ context, host, environment, processes, signal: ends });
+    } catch (error) {
+      if (watch.deleted.aborted) return again(0, null);
+      throw error;
+    } finally {
+      watch.end();
+    }
+  };
+}
+
+function hasEnded(now: EnvironmentRow | undefined, { status }: EnvironmentRow): boolean {
+  return now === undefined || now.status === "deleting" || (now.status === "stopped" && status !== "stopped");
+}
+
+async function reconcile(run: Run): Promise<Outcome> {
+  const { context, host, environment, processes } = run;
+  if (environment.status === "stopped") {
+    await ensureRoute(host, context.edge, environment, null);
+    await removeProcesses(context, host, processes);
+    return settled([]);
+  }
+  const found = await orderOf(run);
+  if (found === null) return settled(processes);
+  if (found instanceof PublicError) return settled(processes);
+  const serving = processes.find(({ state }) => state === "serving");
+  if (!found.isRollout && serving?.digest === found.digest) return await keepServing(run, serving);
+  const isRefused = !found.isRollout && environment.refusedDigest === found.digest;
+  if (isRefused && serving !== undefined) return await keepServing(run, serving);
+  return await swap(run, found, serving);
+}
+
+/** The deployment that is being rolled out, or else the current deployment; null before the first. */
+async function orderOf(run: Run): Promise<Order | null | PublicError> {
+  const { context, environment } = run;
+  const { db } = context;
+  const open = await openDeployment(db, environment.id);
+  const isRollout = open !== undefined && open.status.startsWith("deployment.");
+  const { currentDeploymentId } = environment;
+  const current = currentDeploymentId === null ? undefined : await loadDeployment(db, currentDeploymentId);
+  const deployment = isRollout ? open : current;
+  if (deployment === undefined) return null;
+  const variables = await runVariables(context, environment);
+  try {
+    const spec = processSpecOf(environment, deployment, variables);
+    return { deployment, isRollout, spec, digest: digestOf(deployment, spec) };
+  } catch (error) {
+    if (!(error instanceof PublicError)) throw error;
+    await refuse(run, { deployment, isRollout, digest: "" }, error.message);
+    return error;
+  }
+}
+
+/** The process serves what it should: it runs, and its address leads to it. */
+async function keepServing(run: Run, serving: ApplicationProcess): Promise<Outcome> {
+  const { context, host, environment, processes, signal } = run;
+  await ensureEdge(host, context.edge, signal);
+  await ensureRoute(host, context.edge, environment, serving.id);
+  const starting = processes.filter(({ state }) => state === "starting");
+  await removeProcesses(context, host, starting);
+  const seen = await host.driver.ensure(specOfProcess(context, serving), signal);
+  const rest = processes.filter(({ state }) => state !== "starting");
+  return isServed(seen) ? settled(rest) : again(STARTING_MS * 10, seen.lastError);
+}
+
+/** Starts the process of an order beside the present one, and leads the address to it once it answers. */
+async function swap(run: Run, order: Order, serving: ApplicationProcess | undefined): Promise<Outcome> {
+  const { context, host, environment, signal } = run;
+  const { db, edge } = context;
+  const { deployment } = order;
+  try {
+    await ensureEdge(host, edge, signal);
+    if (order.isRollout) {
+      await writeDeploymentStatus(db, deployment.id, "deployment.running");
+      await ensureDeployed(context, host, { environment, deployment, spec: order.spec }, signal);
+    }
+    const next = await ensurePlaced(context, host, { environment, processes: run.processes, ...order });
+    await failpoint("environment.placed");
+    const seen = await host.driver.ensure(specOfProcess(context, next), signal);
+    await failpoint("environment.started");
+    if (isStarting(seen)) return again(STARTING_MS, seen.lastError);
+    if (!isServed(seen)) throw new PublicError(seen.lastError ?? "The application did not start.");
+    await ensureRoute(host, edge, environment, next.id);
+    await failpoint("environment.routed");
+    await ensureAnswered(host, edge, environment, order.spec.healthPath ?? "/");
+    await failpoint("environment.answered");
+    await promote(run, order, next);
+  } catch (error) {
+    if (!(error instanceof PublicError) || signal.aborted) throw error;
+    if (serving !== undefined) await ensureRoute(host, edge, environment, serving.id);
+    await refuse(run, order, messageOf(error));
+    // Without a process that serves, the present release is tried again and again.
+    const isLast = serving === undefined && !order.isRollout;
+    return again(isLast ? RETRY_MS : 0, messageOf(error));
+  }
+  await pruneReleases(context, host, environment);
+  return again(0, null);
+}
+
+function isStarting({ state }: Observation): boolean {
+  return state === "starting";
+}
+
+/** One transaction: the process serves, the former retires, and the deployment has succeeded. */
+async function promote(run: Run, order: Order, next: ApplicationProcess): Promise<void> {
+  const { context, environment } = run;
+  const { deployment, isRollout } = order;
+  await context.db.begin(async (tx) => {
+    await promoteProcess(tx, environment.id, next.id, environment.settings.shutdown_timeout);
+    await writeCurrentDeployment(tx, environment.id, deployment.id);
+    await writeRefusal(tx, environment.id, null);
+    if (isRollout) await endDeployment(tx, deployment, { status: "deployment.succeeded" });
+  });
+  await failpoint("environment.promoted");
+}
+
+/** The former process goes on; the deployment has failed, or the change is not in force. */
+async function refuse(
+  { context, host, environment, processes }: Run,
+  { deployment, isRollout, digest }: Pick<Order, "deployment" | "isRollout" | "digest">,
+  reason: string,
+): Promise<void> {
+  const { db } = context;
+  await db.begin(async (tx) => {
+    if (isRollout) await endDeployment(tx, deployment, { status: "deployment.failed", reason });
+    else await writeRefusal(tx, environment.id, { digest, reason });
+  });
+  const placed = await processesOf(db, environment.id);
+  const known = new Set(processes.filter(({ state }) => state !== "starting").map(({ id }) => id));
+  await removeProcesses(
+    context,
+    host,
+    placed.filter(({ id }) => !known.has(id)),
+  );
+}
+
+/** The next run is due when the first retiring process may be ended. */
+function settled(processes: readonly ApplicationProcess[]): Outcome {
+  const times = processes.flatMap(({ retiresAt }) => (retiresAt === null ? [] : [retiresAt.getTime()]));
+  return { result: { settled: true, ...(times.length > 0 && { againAt: new Date(Math.min(...times)) }) } };
+}
+
+function again(retryMs: number, lastError: string | null): Outcome {
+  return { result: { settled: false, retryMs, lastError } };
+}

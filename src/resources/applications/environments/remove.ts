@@ -1,0 +1,40 @@
+// Removes an environment: its address, its processes, its builds and releases, its user, and then its rows.
+import { failpoint } from "../../../lib/failpoint.ts";
+import type { Outcome } from "../../../reconciler/loop.ts";
+import { enqueue } from "../../../reconciler/queue.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
+import { DEADLINE_SECONDS } from "../../shared/create.ts";
+import { KIND } from "../create.ts";
+import { endDeployment } from "../deployments/end.ts";
+import { endedDeploymentIds, openDeployments } from "../deployments/store.ts";
+import { removeProcesses } from "./place.ts";
+import { processesOf } from "./processes.ts";
+import { eraseEnvironment, type EnvironmentRow } from "./store.ts";
+
+/** Leaves nothing of an environment; each step can be run again. */
+export async function removeEnvironment(
+  context: KindContext,
+  host: ServedHost,
+  environment: EnvironmentRow,
+): Promise<Outcome> {
+  const { db } = context;
+  const { id, applicationId, hostId } = environment;
+  const { driver } = host;
+  await driver.removeRoute(id);
+  for (const deployment of await openDeployments(db, id))
+    await db.begin((tx) => endDeployment(tx, deployment, { status: "cancelled" }));
+  await removeProcesses(context, host, await processesOf(db, id));
+  for (const deployment of await endedDeploymentIds(db, id)) {
+    await driver.removeBuild(deployment);
+    await driver.removeRelease(deployment);
+  }
+  await driver.removeEnvironment(id);
+  await failpoint("environment.removed");
+  return {
+    result: "gone",
+    write: async (tx) => {
+      await enqueue(tx, { kind: KIND, id: applicationId, hostId, deadlineSeconds: DEADLINE_SECONDS });
+      await eraseEnvironment(tx, environment);
+    },
+  };
+}

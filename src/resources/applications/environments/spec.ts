@@ -1,0 +1,121 @@
+// The spec of an environment's processes, from the plan of a deployment and from the environment's settings.
+import type { Runtime } from "../../../contracts/application.ts";
+import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
+import type { Plan, PlannedRuntime } from "../../../contracts/plan.ts";
+import { PublicError } from "../../../lib/errors.ts";
+import { sha256Hex } from "../../../lib/secrets.ts";
+import type { DeploymentRow } from "../deployments/store.ts";
+import type { EnvironmentRow } from "./store.ts";
+
+/** The size of every process, as that of the smallest general size. */
+const [MEMORY_BYTES, MAX_PROCESSES] = [512 * 1024 ** 2, 256];
+
+const START_TIMEOUT_SECONDS = 60;
+const SECONDS_PER_MINUTE = 60;
+
+/** A spec before its process has an id and an address. */
+export type UnplacedSpec = Omit<ApplicationSpec, "id" | "exposure">;
+
+/**
+ * The spec of a process that serves a deployment.
+ * @throws PublicError when this Pilvi cannot run the plan.
+ */
+export function processSpecOf(
+  environment: EnvironmentRow,
+  deployment: DeploymentRow,
+  variables: Record<string, string>,
+): UnplacedSpec {
+  const { plan, settings } = runnable(environment, deployment);
+  return {
+    kind: "application",
+    engines: ["application"],
+    users: [],
+    environment: environment.id,
+    release: releaseOf(deployment),
+    runtime: servingRuntime(plan),
+    command: plan.serving.mode === "static" ? null : startCommand(plan),
+    variables,
+    memoryBytes: MEMORY_BYTES,
+    cpus: null,
+    maxProcesses: MAX_PROCESSES,
+    healthPath: plan.healthPath.value,
+    startTimeoutSeconds: START_TIMEOUT_SECONDS,
+    shutdownTimeoutSeconds: settings.shutdown_timeout,
+    sleepAfterSeconds: settings.uses_hibernation ? settings.sleep_timeout * SECONDS_PER_MINUTE : null,
+  };
+}
+
+/** Another digest needs another process. The deployment is a part of it, so that each deployment gets a new process. */
+export function digestOf(deployment: Pick<DeploymentRow, "id">, spec: UnplacedSpec): string {
+  return sha256Hex(JSON.stringify([deployment.id, spec]));
+}
+
+/** The id of the release that a deployment serves. */
+export function releaseOf({ id, releaseOf: former }: Pick<DeploymentRow, "id" | "releaseOf">): string {
+  return former ?? id;
+}
+
+/** The runtime of a build. @throws PublicError when this Pilvi cannot have it. */
+export function buildRuntime({ runtime, tools }: Plan): Runtime {
+  const node = tools.find(({ name }) => name === "node");
+  return runtimeOf(runtime.name === "static" && node !== undefined ? node : runtime);
+}
+
+function runnable({ settings }: EnvironmentRow, { plan }: DeploymentRow) {
+  if (plan === null) throw new PublicError("The deployment has no plan.");
+  if (plan.port.value !== null) {
+    throw new PublicError(
+      `The application listens at the fixed port ${plan.port.value} (${plan.port.origin}). It has to listen at the port in the variable PORT, so that two releases can run side by side.`,
+    );
+  }
+  return { plan, settings };
+}
+
+function servingRuntime(plan: Plan): Runtime {
+  if (plan.serving.mode !== "static") return runtimeOf(plan.runtime);
+  const folder = [plan.rootDirectory, plan.serving.root ?? ""].filter((part) => part !== "").join("/");
+  return {
+    name: "static",
+    folder: folder === "" ? "." : folder,
+    fallback: plan.serving.fallback ? "index.html" : null,
+  };
+}
+
+function runtimeOf({ name, version }: PlannedRuntime): Runtime {
+  switch (name) {
+    case "node":
+      return { name, version: majorOf(version ?? "24") };
+    case "bun":
+      return { name };
+    case "static":
+      return { name, folder: ".", fallback: null };
+    case "command":
+      return { name: "system" };
+    default:
+      throw new PublicError(`This Pilvi cannot run ${name} yet.`);
+  }
+}
+
+function majorOf(version: string): string {
+  return version.split(".")[0] ?? version;
+}
+
+/** The command runs in the root directory of its application, with the plan's folders before all others. */
+function startCommand({ start, rootDirectory, paths }: Plan): string {
+  if (start === null) throw new PublicError("The plan has no command that starts the application.");
+  return [...commandPrefix(paths, rootDirectory), start.command].join("\n");
+}
+
+/** The lines before a command of a plan, which runs at the top of the source. */
+export function commandPrefix(paths: readonly string[], directory: string): string[] {
+  const folders = paths.map((path) => (path === "" ? '"$PWD"' : `"$PWD"/${quoted(path)}`));
+  return [
+    ...(folders.length === 0 ? [] : [`export PATH=${folders.join(":")}:"$PATH"`]),
+    ...(directory === "" ? [] : [`cd ${quoted(directory)}`]),
+  ];
+}
+
+/** A word for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,63 @@
+// Starts and stops environments.
+import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
+import type { OperationRequest } from "../../../api/operation/operation.ts";
+import type { KindContext } from "../../kind.ts";
+import { changed, recordRequest } from "../../shared/events/record.ts";
+import type { Made } from "../../shared/routed-resource.ts";
+import { deploy } from "../deployments/create.ts";
+import { endDeployment } from "../deployments/end.ts";
+import { loadDeployment, openDeployments, type DeploymentRow } from "../deployments/store.ts";
+import { enqueueDeployment, enqueueEnvironment, ENVIRONMENTS } from "../work.ts";
+import { environmentResourceOf } from "./create.ts";
+import type { EnvironmentStart } from "./schema.ts";
+import { releaseOf } from "./spec.ts";
+import { findEnvironment, lockEnvironment, writeEnvironmentOrder, type EnvironmentRow } from "./store.ts";
+
+type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
+
+/**
+ * Deploys the newest commit or, with `redeploy`, what the latest deployment had: its release where that is still kept.
+ * @throws ApiError 404 or 409
+ */
+export async function startEnvironment(
+  context: KindContext,
+  request: Request<EnvironmentStart>,
+): Promise<Made<DeploymentRow>> {
+  const { principal, params, body } = request;
+  const environment = await findEnvironment(context.db, principal.organizationId, params.id);
+  if (environment === undefined) throw notFound("environment");
+  const { currentDeploymentId } = environment;
+  const latest =
+    body.redeploy === true && currentDeploymentId !== null
+      ? await loadDeployment(context.db, currentDeploymentId)
+      : undefined;
+  if (latest === undefined) return await deploy(context, request, { commit: null, releaseOf: null });
+  const release = releaseOf(latest);
+  const isKept = (await context.hosts.of(environment.hostId).driver.release(release)) !== null;
+  return await deploy(context, request, { commit: latest.commit, releaseOf: isKept ? release : null });
+}
+
+/**
+ * Stops an environment, and cancels its deployments; a repeated call changes nothing.
+ * @throws ApiError 404, or 409 when it is being deleted.
+ */
+export async function stopEnvironment(
+  { db }: KindContext,
+  { principal, requestId, params: { id } }: Request<unknown>,
+): Promise<EnvironmentRow> {
+  const { organizationId } = principal;
+  return await db.begin(async (tx) => {
+    const environment = await lockEnvironment(tx, organizationId, id);
+    if (environment === undefined) throw notFound("environment");
+    if (environment.status === "deleting") throw new ApiError(409, "The environment is being deleted.");
+    await writeEnvironmentOrder(tx, id, "stopped");
+    for (const deployment of await openDeployments(tx, id)) {
+      await endDeployment(tx, deployment, { status: "cancelled" });
+      await enqueueDeployment(tx, deployment.id, environment.hostId);
+    }
+    await enqueueEnvironment(tx, environment);
+    const event = changed(environmentResourceOf(environment), ["status"]);
+    await recordRequest(tx, { principal, requestId, action: "stop", kind: ENVIRONMENTS, details: {}, event });
+    return (await findEnvironment(tx, organizationId, id)) ?? environment;
+  });
+}

@@ -1,0 +1,20 @@
+// The kind `applications`: applications, their environments, and the deployments of those.
+import type { ResourceKind } from "../kind.ts";
+import { deploymentOperations } from "./deployments/routes.ts";
+import { reconcileDeployment } from "./deployments/reconciler.ts";
+import { environmentOperations } from "./environments/routes.ts";
+import { reconcileEnvironment } from "./environments/reconciler.ts";
+import { reconcileApplication } from "./reconciler.ts";
+import { applicationOperations } from "./routes.ts";
+import { DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
+
+export const applications: ResourceKind = {
+  name: "applications",
+  operations: (context) => [
+    ...applicationOperations(context),
+    ...environmentOperations(context),
+    ...deploymentOperations(context),
+  ],
+  reconcile: reconcileApplication,
+  slowWork: { [ENVIRONMENTS]: reconcileEnvironment, [DEPLOYMENTS]: reconcileDeployment },
+};
