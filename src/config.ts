@@ -2,20 +2,24 @@
 import { homedir, hostname } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { isClientUrl, isLoopback, isLoopbackName, isWildcard, urlOf } from "./lib/api-address.ts";
+import { isLoopback, isLoopbackName, isWildcard, urlOf } from "./lib/api-address.ts";
 import type { BackupTarget, S3Access } from "./lib/backup-targets.ts";
+import { edgeSettings, type EdgeSettings } from "./lib/edge-settings.ts";
 import { Refusal } from "./lib/errors.ts";
 import {
   address,
   backupTargets,
   bearerToken,
   byteSize,
+  clientUrl,
   databaseUrl,
+  days,
   flag,
   hostName,
   httpUrl,
   port,
   portRange,
+  smallNumber,
   wholeNumber,
 } from "./lib/setting-fields.ts";
 
@@ -55,13 +59,7 @@ export interface Config {
   /** How many data directories of each database engine are kept ready for new clusters; 0 turns that off. */
   warmSlots: number;
   /** How applications are reached through the edge. */
-  edge: {
-    /** Names of environments are below this domain. */
-    domain: string;
-    httpPort: number;
-    /** Null without HTTPS. */
-    httpsPort: number | null;
-  };
+  edge: EdgeSettings;
   /** Whether webhooks may go to addresses that are not public, such as those of this machine. */
   allowPrivateWebhooks: boolean;
   /** The most that an organization may have; 0 means no limit. */
@@ -99,13 +97,6 @@ export interface ClientConfig {
   isLocal: boolean;
 }
 
-const clientUrl = z
-  .string()
-  .refine(isClientUrl, "must be a URL such as https://pilvi.example.com, with nothing after the path")
-  .transform((text) => text.replace(/\/+$/, "").replace(/\/api$/, ""));
-
-const days = wholeNumber.refine((value) => value >= 1 && value <= 3_650, "must be from 1 to 3650");
-
 const environment = z.object({
   PILVI_HOST: address.default("127.0.0.1"),
   PILVI_PORT: port.default(7458),
@@ -118,11 +109,7 @@ const environment = z.object({
   PILVI_PUBLIC_HOST: hostName.optional(),
   PILVI_RATE_LIMIT: wholeNumber.default(600),
   PILVI_PORT_RANGE: portRange.default({ first: 20_000, last: 29_999 }),
-  PILVI_WARM_SLOTS: z
-    .string()
-    .regex(/^\d{1,3}$/, "must be a whole number below 1000, 0 for none")
-    .default("2")
-    .transform(Number),
+  PILVI_WARM_SLOTS: smallNumber.default(2),
   PILVI_APPS_DOMAIN: hostName.default("localhost"),
   PILVI_EDGE_HTTP: port.optional(),
   PILVI_EDGE_HTTPS: port.optional(),
@@ -270,12 +257,12 @@ function configOf(env: Environment): Config {
     auditDays: env.PILVI_AUDIT_DAYS,
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
-    edge: {
-      domain: env.PILVI_APPS_DOMAIN.toLowerCase(),
-      httpPort: env.PILVI_EDGE_HTTP ?? (process.getuid?.() === 0 ? 80 : 8_080),
-      httpsPort:
-        env.PILVI_EDGE_HTTPS ?? (certFile === undefined ? null : process.getuid?.() === 0 ? 443 : 8_443),
-    },
+    edge: edgeSettings({
+      domain: env.PILVI_APPS_DOMAIN,
+      httpPort: env.PILVI_EDGE_HTTP,
+      httpsPort: env.PILVI_EDGE_HTTPS,
+      hasCertificate: certFile !== undefined,
+    }),
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,
     quotas: {
       resources: env.PILVI_QUOTA_RESOURCES,

@@ -1,6 +1,7 @@
 // The types of settings in the environment, each with a sentence for a value that does not fit.
 import { isIP } from "node:net";
 import { z } from "zod";
+import { isClientUrl } from "./api-address.ts";
 import { parseBackupTargets } from "./backup-targets.ts";
 import { parseByteSize } from "./byte-size.ts";
 
@@ -68,3 +69,18 @@ export const httpUrl = z
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
     "must be a URL that begins with http:// or https://",
   );
+
+/** A number of at most three digits. */
+export const smallNumber = z
+  .string()
+  .regex(/^\d{1,3}$/, "must be a whole number below 1000, 0 for none")
+  .transform(Number);
+
+/** How long something is kept. */
+export const days = wholeNumber.refine((value) => value >= 1 && value <= 3_650, "must be from 1 to 3650");
+
+/** The URL of a Pilvi, without `/api` and without a slash at the end. */
+export const clientUrl = z
+  .string()
+  .refine(isClientUrl, "must be a URL such as https://pilvi.example.com, with nothing after the path")
+  .transform((text) => text.replace(/\/+$/, "").replace(/\/api$/, ""));

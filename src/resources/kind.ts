@@ -7,6 +7,7 @@ import type { ArchiveState } from "../contracts/keeper.ts";
 import type { Observation } from "../contracts/observation.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { VerifiedRestore } from "../contracts/verification.ts";
+import type { EdgeSettings } from "../lib/edge-settings.ts";
 import type { Log } from "../lib/log.ts";
 import type { Vault } from "../lib/secrets.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
@@ -100,15 +101,6 @@ export interface Quotas {
 export interface Allocation {
   memoryBytes: number;
   connections: number;
-}
-
-/** The front of applications, as this Pilvi is set up. */
-export interface EdgeSettings {
-  /** Names of environments are below this domain. */
-  domain: string;
-  httpPort: number;
-  /** Null without HTTPS. */
-  httpsPort: number | null;
 }
 
 /** The context in which a kind's routes and reconciler work. */

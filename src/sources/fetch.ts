@@ -65,7 +65,7 @@ export async function fetchBranch(
       },
     );
     void run.child.stdin.end();
-    await Promise.all([run.child.stdout.text(), run.succeeded(WHAT)]);
+    await Promise.all([new Response(run.child.stdout).text(), run.succeeded(WHAT)]);
   } finally {
     await rm(keys, { recursive: true, force: true });
   }

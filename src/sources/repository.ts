@@ -124,7 +124,7 @@ export class Repository {
       ["rev-parse", "--quiet", "--verify", "--end-of-options", `${name}^{commit}`],
       this.#options(SHORT_MS),
     );
-    const [output, code] = await Promise.all([run.child.stdout.text(), run.child.exited]);
+    const [output, code] = await Promise.all([new Response(run.child.stdout).text(), run.child.exited]);
     return code === 0 ? output.trim() : null;
   }
 

@@ -38,7 +38,7 @@ export async function commitArchive(git: GitProgram, upload: Upload, options: Gi
     ...options,
     maxFileBytes: limits.bytes,
   });
-  const answer = run.child.stdout.text();
+  const answer = new Response(run.child.stdout).text();
   const most = limits.bytes + limits.files * HEADER_BYTES + (1 << 20);
   const source = archive.getReader();
   const reader = new ByteReader(unzipped(source, limits.transferBytes), most);

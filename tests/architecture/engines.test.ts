@@ -29,6 +29,9 @@ const MAY_NAME = new Map([
   ["src/resources/databases/login.ts", "adapters of protocols, and databases that every engine has"],
   ["src/resources/databases/schema.ts", "schemes of URLs, and an example"],
   ["src/resources/databases/schemas/schema.ts", "databases that every engine has"],
+  ["src/resources/applications/edge.ts", "the engine of the edge"],
+  ["src/resources/caches/variables.ts", "a variable of frameworks"],
+  ["src/resources/databases/variables.ts", "schemes of URLs, and adapters of frameworks"],
   ["src/store/database.ts", "the adapter of the store"],
 ]);
 

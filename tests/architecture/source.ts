@@ -41,7 +41,7 @@ export function sourceFiles(folder: string): SourceFile[] {
 const CLAUSE = String.raw`(?:import|export)\s+(?<type>type\s+)?(?<names>[\w$\s{},*]+?)\s*from\s*"(?<from>[^"]+)"`;
 const SIDE_EFFECT = String.raw`import\s*"(?<effect>[^"]+)"`;
 const DYNAMIC = String.raw`import\(\s*"(?<dynamic>[^"]+)"`;
-const IMPORT = new RegExp(String.raw`(?<![\w.$])(?:${CLAUSE}|${SIDE_EFFECT}|${DYNAMIC})`, "g");
+const IMPORT = new RegExp(String.raw`(?<![\w.$-])(?:${CLAUSE}|${SIDE_EFFECT}|${DYNAMIC})`, "g");
 
 /** Every import of a TypeScript text, types and dynamic ones too. */
 export function importsOf(path: string, text: string): Import[] {

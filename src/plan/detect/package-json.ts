@@ -1,4 +1,4 @@
-// package.json, as far as a plan reads it.
+// The file package.json, as far as a plan reads it.
 import * as z from "zod/mini";
 import type { Folder } from "../folder.ts";
 import { readJson } from "../json.ts";

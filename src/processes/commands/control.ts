@@ -155,16 +155,7 @@ async function startControl(
     new WatchedStates(),
   );
   const hosts = hostDirectory([host]);
-  const repositories = new Repositories(repositoriesDir(config.dataDir));
-  const context: KindContext = {
-    db,
-    vault,
-    hosts,
-    quotas: config.quotas,
-    edge: config.edge,
-    repositories,
-    log,
-  };
+  const context = contextOf(config, { db, vault, hosts, log });
   const app = await createControlApp(config, context, log);
   const openSession = (onClose: () => void) => openDatabase(address, { maxConnections: 1, onClose });
   const loop = await startLoop(config, context, openSession, log);
@@ -188,6 +179,13 @@ async function startControl(
     await loop.stop();
     await db.close();
   };
+}
+
+function contextOf(
+  { dataDir, quotas, edge }: Config,
+  parts: Pick<KindContext, "db" | "vault" | "hosts" | "log">,
+): KindContext {
+  return { ...parts, quotas, edge, repositories: new Repositories(repositoriesDir(dataDir)) };
 }
 
 async function startLoop(

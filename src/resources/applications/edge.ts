@@ -2,7 +2,8 @@
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
-import type { EdgeSettings, ServedHost } from "../kind.ts";
+import type { EdgeSettings } from "../../lib/edge-settings.ts";
+import type { ServedHost } from "../kind.ts";
 import { isServed } from "../shared/status.ts";
 import { domainOf } from "./environments/address.ts";
 import type { EnvironmentRow } from "./environments/store.ts";

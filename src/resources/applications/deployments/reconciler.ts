@@ -90,9 +90,10 @@ async function ensureReleaseIsThere(
   releaseOf: string,
 ): Promise<void> {
   const former = await loadDeployment(db, releaseOf);
-  if (former?.plan == null || (await host.driver.release(releaseOf)) === null)
+  const plan = former?.plan ?? null;
+  if (plan === null || (await host.driver.release(releaseOf)) === null)
     throw new PublicError("The release is no longer kept. Deploy its commit again.");
-  if (deployment.plan === null) await writePlan(db, deployment.id, former.plan);
+  if (deployment.plan === null) await writePlan(db, deployment.id, plan);
 }
 
 /** The release is there: the environment rolls it out. */

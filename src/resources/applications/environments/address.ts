@@ -1,5 +1,5 @@
 // The name of an environment at the edge, and its URL.
-import type { EdgeSettings } from "../../kind.ts";
+import type { EdgeSettings } from "../../../lib/edge-settings.ts";
 import type { EnvironmentRow } from "./store.ts";
 
 type Named = Pick<EnvironmentRow, "vanityName">;

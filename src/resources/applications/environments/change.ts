@@ -118,8 +118,6 @@ async function check(
 /** A member that is left out stays; null or an empty text detaches a resource. */
 function orderOf(body: EnvironmentChange, former: EnvironmentRow): EnvironmentOrder {
   const { name, slug, branch, database_schema_id, cache_id, websocket_application_id, ...settings } = body;
-  const attached = (wanted: string | null | undefined, present: string | null) =>
-    wanted === undefined ? present : wanted === "" ? null : wanted;
   return {
     name: name ?? former.name,
     slug: slug ?? former.slug,
@@ -130,4 +128,9 @@ function orderOf(body: EnvironmentChange, former: EnvironmentRow): EnvironmentOr
     cacheId: attached(cache_id, former.cacheId),
     websocketApplicationId: attached(websocket_application_id, former.websocketApplicationId),
   };
+}
+
+function attached(wanted: string | null | undefined, present: string | null): string | null {
+  if (wanted === undefined) return present;
+  return wanted === "" ? null : wanted;
 }

@@ -84,8 +84,10 @@ export async function endRetired(
   { id }: EnvironmentRow,
 ): Promise<ApplicationProcess[]> {
   const processes = await processesOf(context.db, id);
-  const isOver = ({ retiresAt }: ApplicationProcess) =>
-    retiresAt !== null && retiresAt.getTime() <= Date.now();
   await removeProcesses(context, host, processes.filter(isOver));
   return processes.filter((process) => !isOver(process));
+}
+
+function isOver({ retiresAt }: ApplicationProcess): boolean {
+  return retiresAt !== null && retiresAt.getTime() <= Date.now();
 }

@@ -117,9 +117,6 @@ function variablesOf({ id, sealedVariables }: EnvironmentRow, { vault }: KindCon
 }
 
 function relationshipsOf(environment: EnvironmentRow): EnvironmentResource["relationships"] {
-  const one = <Type extends string>(type: Type, id: string | null) => ({
-    data: id === null ? null : { id, type },
-  });
   return {
     application: { data: { id: environment.applicationId, type: "applications" } },
     branch: one("branches", environment.branch),
@@ -134,4 +131,11 @@ function relationshipsOf(environment: EnvironmentRow): EnvironmentResource["rela
     websocketApplication: one("websocketApplications", environment.websocketApplicationId),
     secrets: { data: [] },
   };
+}
+
+function one<Type extends string>(
+  type: Type,
+  id: string | null,
+): { data: { id: string; type: Type } | null } {
+  return { data: id === null ? null : { id, type } };
 }

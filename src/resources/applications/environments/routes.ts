@@ -1,34 +1,21 @@
 // The operations of environments.
 import { notFound } from "../../../api/jsonapi/errors.ts";
-import { JSON_API, singleDocument } from "../../../api/jsonapi/jsonapi.ts";
-import { operation, type Operation } from "../../../api/operation/operation.ts";
+import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
-import { logsOperation } from "../../shared/logs/operation.ts";
 import { Routes } from "../../shared/routes.ts";
 import { KIND } from "../create.ts";
 import { deleteEnvironment } from "../delete.ts";
-import { renderDeployment } from "../deployments/render.ts";
-import { deploymentResource } from "../deployments/schema.ts";
 import { applicationParams, environmentParams } from "../params.ts";
 import { renderApplication } from "../render.ts";
 import { applicationResource } from "../schema.ts";
 import { findApplication } from "../store.ts";
 import { changeEnvironment, deleteVariables, insertVariables } from "./change.ts";
 import { createEnvironment } from "./create.ts";
+import { lifeOperations, type EnvironmentRoutes } from "./life-routes.ts";
 import { renderEnvironment } from "./render.ts";
-import { findProcessOf } from "./processes.ts";
-import {
-  environmentChange,
-  environmentResource,
-  environmentStart,
-  environmentStatuses,
-  newEnvironment,
-} from "./schema.ts";
-import { startEnvironment, stopEnvironment } from "./start-stop.ts";
-import { findEnvironment, listEnvironments, type EnvironmentRow } from "./store.ts";
+import { environmentChange, environmentResource, environmentStatuses, newEnvironment } from "./schema.ts";
+import { findEnvironment, listEnvironments } from "./store.ts";
 import { variablesDeletion, variablesInsert } from "./variable-schema.ts";
-
-type EnvironmentRoutes = Routes<EnvironmentRow, typeof applicationParams, typeof environmentParams>;
 
 /** All operations of environments. */
 export function environmentOperations(context: KindContext): Operation[] {
@@ -77,24 +64,7 @@ export function environmentOperations(context: KindContext): Operation[] {
       body: environmentChange,
       change: (request) => changeEnvironment(context, request),
     }),
-    startOperation(context),
-    routes.action({
-      verb: "stop",
-      summary: "Stop an environment",
-      description: "Ends its processes, and cancels its deployments. Its data and its releases stay.",
-      successText: "The environment, which is `stopped`.",
-      canConflict: true,
-      act: async (request) => ({ row: await stopEnvironment(context, request), isReplayed: false }),
-    }),
-    logsOperation(context, {
-      kind: "applications",
-      path: "/environments/:id/logs",
-      operationId: "readEnvironmentLogs",
-      tag: "Environments",
-      noun: "environment",
-      params: environmentParams,
-      find: (organizationId, id) => findProcessOf(db, organizationId, id),
-    }),
+    ...lifeOperations(context, routes),
     insertOperation(routes, context),
     deleteOperation(routes, context),
     routes.delete({
@@ -103,34 +73,6 @@ export function environmentOperations(context: KindContext): Operation[] {
       delete: (request) => deleteEnvironment(context, request),
     }),
   ];
-}
-
-function startOperation(context: KindContext): Operation {
-  return operation({
-    method: "POST",
-    path: "/environments/:id/start",
-    operationId: "startEnvironment",
-    tag: "Environments",
-    summary: "Start an environment",
-    description:
-      "Deploys the newest commit of its branch or, with `redeploy`, what the latest deployment had. A release that is still kept is not built again.",
-    ability: `${KIND}:write`,
-    params: environmentParams,
-    body: environmentStart,
-    isIdempotent: true,
-    canConflict: true,
-    success: {
-      status: 201,
-      description: "The deployment that starts it.",
-      schema: singleDocument(deploymentResource),
-      contentType: JSON_API,
-    },
-    async handle(request) {
-      const { row, isReplayed } = await startEnvironment(context, request);
-      const headers: Record<string, string> = isReplayed ? { "Idempotent-Replayed": "true" } : {};
-      return { document: { data: renderDeployment(row) }, headers };
-    },
-  });
 }
 
 function insertOperation(routes: EnvironmentRoutes, context: KindContext): Operation {

@@ -29,7 +29,7 @@ const branch = z
   .min(1)
   .max(200)
   .regex(
-    /^(?![-/.])(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.))[^\s~^:?*[\\\x00-\x20\x7f]+(?<![/.])$/,
+    /^(?![-/.])(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.))[^\s~^:?*[\\\p{Cc}]+(?<![/.])$/u,
     "is not the name of a branch",
   )
   .meta({ description: "The branch whose commits are deployed.", example: "main" });

@@ -153,7 +153,7 @@ export async function markEnvironmentsDeleting(tx: Transaction, ids: readonly st
   for (const id of ids) await notify(tx, "status", id);
 }
 
-/** Orders that an environment runs, or that nothing of it runs. One that is being deleted stays so. */
+/** Orders that an environment runs, or that nothing of it runs. An environment that is being deleted stays so. */
 export async function writeEnvironmentOrder(
   tx: Transaction,
   id: string,
