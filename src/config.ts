@@ -258,9 +258,8 @@ function configOf(env: Environment): Config {
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
     edge: edgeSettings({
+      ports: [env.PILVI_EDGE_HTTP, env.PILVI_EDGE_HTTPS],
       domain: env.PILVI_APPS_DOMAIN,
-      httpPort: env.PILVI_EDGE_HTTP,
-      httpsPort: env.PILVI_EDGE_HTTPS,
       hasCertificate: certFile !== undefined,
     }),
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,

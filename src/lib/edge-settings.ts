@@ -11,8 +11,7 @@ export interface EdgeSettings {
 /** What the environment says of it; undefined is left to the defaults. */
 interface GivenSettings {
   domain: string;
-  httpPort: number | undefined;
-  httpsPort: number | undefined;
+  ports: [http: number | undefined, https: number | undefined];
   hasCertificate: boolean;
 }
 
@@ -20,7 +19,11 @@ interface GivenSettings {
 const PORTS = process.getuid?.() === 0 ? { http: 80, https: 443 } : { http: 8_080, https: 8_443 };
 
 /** The settings with their defaults. */
-export function edgeSettings({ domain, httpPort, httpsPort, hasCertificate }: GivenSettings): EdgeSettings {
+export function edgeSettings({
+  domain,
+  ports: [httpPort, httpsPort],
+  hasCertificate,
+}: GivenSettings): EdgeSettings {
   return {
     domain: domain.toLowerCase(),
     httpPort: httpPort ?? PORTS.http,
