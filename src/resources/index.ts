@@ -72,6 +72,16 @@ export function allReconcilers(context: KindContext): ReadonlyMap<string, Reconc
   ]);
 }
 
+/** The context of all kinds, each of which can ask for the variables of the others. */
+export function kindContext(parts: Omit<KindContext, "connectionVariables">): KindContext {
+  const context: KindContext = {
+    ...parts,
+    connectionVariables: async (name, id) =>
+      (await kinds.find((kind) => kind.name === name)?.connectionVariables?.(context, id)) ?? {},
+  };
+  return context;
+}
+
 function backupPolicyOf(name: BackedUpKind, source: ArchiveSource): BackupPolicy | null {
   return kinds.find((kind) => kind.name === name)?.backupPolicyOf?.(source) ?? null;
 }

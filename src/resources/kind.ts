@@ -112,6 +112,8 @@ export interface KindContext {
   edge: EdgeSettings;
   /** The sources of applications. */
   repositories: Repositories;
+  /** The variables by which an application finds a resource of a kind; empty for a resource that is gone. */
+  connectionVariables(kind: string, id: string): Promise<Record<string, string>>;
   /** For failures that no request waits for. */
   log: Log;
 }
@@ -145,6 +147,11 @@ export interface ResourceKind {
    * takes no part of the quotas.
    */
   allocationOf?(db: Queryable, id: string): Promise<Allocation | null>;
+  /**
+   * The variables by which an application finds a resource of the kind; empty for a resource that is gone. Absent for a
+   * kind that no application can be attached to.
+   */
+  connectionVariables?(context: KindContext, id: string): Promise<Record<string, string>>;
   /** The schedule of an instance's backups by its order, as the archive keeps it; absent for a kind without schedules. */
   backupPolicyOf?(source: object): BackupPolicy | null;
   /** The memory of a compute unit in bytes, for each type that is ordered in compute units. */

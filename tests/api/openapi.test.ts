@@ -88,7 +88,7 @@ describe("the OpenAPI document", () => {
       expect(operation.description).toMatch(
         isForAll
           ? /Every valid token may\.$/
-          : /`(caches|databases|websockets|members|tokens|usage|activity):(read|write|credentials)`|Only a signed-in user may\.$|Needs no authentication\.$/,
+          : /`(caches|databases|websockets|applications|members|tokens|usage|activity):(read|write|credentials)`|Only a signed-in user may\.$|Needs no authentication\.$/,
       );
       for (const parameter of operation.parameters ?? []) expect(parameter.description).not.toBeEmpty();
       const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");

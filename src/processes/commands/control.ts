@@ -19,6 +19,7 @@ import { Loop } from "../../reconciler/loop.ts";
 import {
   allOperations,
   allReconcilers,
+  kindContext,
   kinds,
   recordUnknownAllocations,
   slowKinds,
@@ -185,7 +186,7 @@ function contextOf(
   { dataDir, quotas, edge }: Config,
   parts: Pick<KindContext, "db" | "vault" | "hosts" | "log">,
 ): KindContext {
-  return { ...parts, quotas, edge, repositories: new Repositories(repositoriesDir(dataDir)) };
+  return kindContext({ ...parts, quotas, edge, repositories: new Repositories(repositoriesDir(dataDir)) });
 }
 
 async function startLoop(

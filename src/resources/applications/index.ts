@@ -8,6 +8,8 @@ import { reconcileApplication } from "./reconciler.ts";
 import { applicationOperations } from "./routes.ts";
 import { DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
 
+export { attachedEnvironments } from "./environments/attached.ts";
+
 export const applications: ResourceKind = {
   name: "applications",
   operations: (context) => [

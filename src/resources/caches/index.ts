@@ -5,11 +5,11 @@ import { cacheBackupOperations } from "./backups/routes.ts";
 import { reconcileCache } from "./reconciler.ts";
 import { cacheOperations } from "./routes.ts";
 import { loadCache } from "./store.ts";
-
-export { cacheVariables } from "./variables.ts";
+import { cacheVariables } from "./variables.ts";
 
 export const caches: ResourceKind = {
   name: "caches",
+  connectionVariables: cacheVariables,
   operations: (context) => [...cacheOperations(context), ...cacheBackupOperations(context)],
   reconcile: reconcileCache,
   async allocationOf(db, id) {

@@ -37,7 +37,9 @@ export function renderCache(cache: CacheRow, context: KindContext, principal: Pr
         ...credentialsOf(cache, context, principal, "caches:credentials"),
       },
     },
-    relationships: { environments: { data: [] } },
+    relationships: {
+      environments: { data: cache.environmentIds.map((id) => ({ id, type: "environments" })) },
+    },
     meta: {
       engine: seen?.engine ?? cache.engine,
       limits: cache.limits && { memory_bytes: cache.limits.memoryBytes, ...renderWhole(cache.limits) },

@@ -1,6 +1,7 @@
 // The operations of caches.
 import type { z } from "zod";
 import { operation, type Operation } from "../../api/operation/operation.ts";
+import { attachedEnvironments } from "../applications/index.ts";
 import type { KindContext } from "../kind.ts";
 import { deletionQuery } from "../shared/delete-query.ts";
 import { deleteInstance } from "../shared/delete.ts";
@@ -50,8 +51,7 @@ export function cacheOperations(context: KindContext): Operation[] {
     statuses: cacheStatuses,
     find: (organizationId, { id }) => findCache(db, organizationId, id),
     render: (row, principal) => renderCache(row, context, principal),
-    // No environment uses a cache yet.
-    related: () => [],
+    related: (_wanted, rows, { principal }) => attachedEnvironments(context, principal, rows),
   });
   return [
     create(routes, context),

@@ -39,13 +39,18 @@ export interface CacheValues extends InstanceValues, InstanceLogin, CacheSetting
 }
 
 /** A cache, and how far its desired state is in force. */
-export type CacheRow = CacheValues & InstanceProgress<CacheStatus, Limits>;
+export type CacheRow = CacheValues &
+  InstanceProgress<CacheStatus, Limits> & {
+    /** The environments that use it. */
+    environmentIds: string[];
+  };
 
 const SELECT = selectOf(
   "caches",
   `${LOGIN_COLUMNS}, r.type, r.size, r.auto_upgrade_enabled as "autoUpgradeEnabled", r.is_public as "isPublic",
    r.eviction_policy as "evictionPolicy", r.uses_hibernation as "usesHibernation",
-   r.hibernation_timeout as "hibernationTimeout", r.origin`,
+   r.hibernation_timeout as "hibernationTimeout", r.origin,
+   array(select id from environments where cache_id = r.id order by id) as "environmentIds"`,
 );
 
 /** Adds a cache in the status `creating`, or `restoring` when it has an origin. */
@@ -61,7 +66,7 @@ export async function insertCache(tx: Transaction, values: CacheValues): Promise
       ${values.port}, ${values.username}, ${values.sealedPassword}, ${firstStatusOf(values.origin)})
     returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
-  return { ...values, ...row, ...NO_PROGRESS };
+  return { ...values, ...row, ...NO_PROGRESS, environmentIds: [] };
 }
 
 /** The organization's cache with this id. */

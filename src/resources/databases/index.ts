@@ -15,11 +15,11 @@ import { reconcileReplicas } from "./replicas/reconciler.ts";
 import { REPLICAS } from "./replicas/store.ts";
 import { databaseOperations } from "./schemas/routes.ts";
 import { loadDatabaseCluster } from "./store.ts";
-
-export { databaseVariables } from "./variables.ts";
+import { databaseVariables } from "./variables.ts";
 
 export const databases: ResourceKind = {
   name: "databases",
+  connectionVariables: databaseVariables,
   operations: (context) => [
     ...databaseClusterOperations(context),
     ...databaseOperations(context),

@@ -8,11 +8,11 @@ import { metricsOperations } from "./metrics/routes.ts";
 import { reconcileWebSocketCluster } from "./reconciler.ts";
 import { webSocketClusterOperations } from "./routes.ts";
 import { loadWebSocketCluster } from "./store.ts";
-
-export { webSocketVariables } from "./variables.ts";
+import { webSocketVariables } from "./variables.ts";
 
 export const websockets: ResourceKind = {
   name: "websockets",
+  connectionVariables: webSocketVariables,
   operations: (context) => [
     ...webSocketClusterOperations(context),
     ...applicationOperations(context),

@@ -12,7 +12,7 @@ import { hostDirectory, servedHost } from "../../../src/resources/shared/hosts.t
 import { WatchedStates } from "../../../src/resources/shared/observed-states.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { Vault } from "../../../src/lib/secrets.ts";
-import { allOperations, kinds } from "../../../src/resources/index.ts";
+import { allOperations, kindContext, kinds } from "../../../src/resources/index.ts";
 import type { KindContext, Quotas, ServedHost } from "../../../src/resources/kind.ts";
 import { Repositories } from "../../../src/sources/repositories.ts";
 import type { Database } from "../../../src/store/database.ts";
@@ -83,7 +83,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   );
   const log = createLog("test", "silent");
   const sources = mkdtempSync(join(tmpdir(), "pilvi-sources-"));
-  const context: KindContext = {
+  const context = kindContext({
     db,
     vault: new Vault(key),
     hosts: hostDirectory([host]),
@@ -91,7 +91,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     edge: { domain: "localhost", httpPort: 8_080, httpsPort: null },
     repositories: new Repositories(sources),
     log,
-  };
+  });
   const app = await createApp({
     db,
     log,

@@ -1,8 +1,5 @@
 // The variables that the processes of an environment get: those of what is attached, and those of its customer.
 import type { KindContext } from "../../kind.ts";
-import { cacheVariables } from "../../caches/index.ts";
-import { databaseVariables } from "../../databases/index.ts";
-import { webSocketVariables } from "../../websockets/index.ts";
 import { urlOf } from "./address.ts";
 import type { EnvironmentRow } from "./store.ts";
 import { openVariables } from "./variables.ts";
@@ -25,9 +22,9 @@ export async function runVariables(
 ): Promise<Record<string, string>> {
   const { databaseSchemaId, cacheId, websocketApplicationId } = environment;
   const attached = await Promise.all([
-    databaseSchemaId === null ? {} : databaseVariables(context, databaseSchemaId),
-    cacheId === null ? {} : cacheVariables(context, cacheId),
-    websocketApplicationId === null ? {} : webSocketVariables(context, websocketApplicationId),
+    databaseSchemaId === null ? {} : context.connectionVariables("databases", databaseSchemaId),
+    cacheId === null ? {} : context.connectionVariables("caches", cacheId),
+    websocketApplicationId === null ? {} : context.connectionVariables("websockets", websocketApplicationId),
   ]);
   const address = { APP_URL: urlOf(environment, context.edge), PILVI_ENVIRONMENT: environment.slug };
   return Object.assign(address, ...attached, ownVariables(context, environment));

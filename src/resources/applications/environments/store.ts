@@ -137,6 +137,17 @@ export async function environmentsOf(db: Queryable, applicationIds: string[]): P
     ${db.unsafe(SELECT)} where e.application_id = any(${db.array(applicationIds, "text")}) order by e.id`;
 }
 
+/** The organization's environments among these. */
+export async function environmentsWithIds(
+  db: Queryable,
+  organizationId: string,
+  ids: string[],
+): Promise<EnvironmentRow[]> {
+  return await db<EnvironmentRow[]>`
+    ${db.unsafe(SELECT)} where e.id = any(${db.array(ids, "text")}) and a.organization_id = ${organizationId}
+    order by e.id`;
+}
+
 /** Replaces the order of an environment. */
 export async function updateEnvironment(tx: Transaction, id: string, order: EnvironmentOrder): Promise<void> {
   await tx`

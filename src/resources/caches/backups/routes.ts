@@ -1,6 +1,7 @@
 // The operations of backups of caches: snapshots, restores, clones.
 import type { z } from "zod";
 import type { Operation } from "../../../api/operation/operation.ts";
+import { attachedEnvironments } from "../../applications/index.ts";
 import type { KindContext } from "../../kind.ts";
 import { backupsOperations } from "../../shared/backups/backups-routes.ts";
 import { snapshotOperations } from "../../shared/backups/snapshot-routes.ts";
@@ -98,6 +99,6 @@ function copies(
     statuses: cacheStatuses,
     find: (organizationId: string, { id }: { id: string }) => findCache(context.db, organizationId, id),
     render: (row, principal) => renderCache(row, context, principal),
-    related: () => [],
+    related: (_wanted, rows, { principal }) => attachedEnvironments(context, principal, rows),
   });
 }

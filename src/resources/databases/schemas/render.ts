@@ -10,7 +10,7 @@ export function renderDatabase(schema: DatabaseRow): DatabaseResource {
     attributes: { name: schema.name, status: schema.status, created_at: schema.createdAt },
     relationships: {
       database: { data: { id: schema.databaseId, type: "databases" } },
-      environments: { data: [] },
+      environments: { data: schema.environmentIds.map((id) => ({ id, type: "environments" })) },
     },
   };
 }

@@ -1,6 +1,7 @@
 // The operations of databases in a cluster.
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import type { Operation } from "../../../api/operation/operation.ts";
+import { attachedEnvironments } from "../../applications/index.ts";
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
 import { clusterParams, schemaParams } from "../params.ts";
@@ -32,11 +33,15 @@ export function databaseOperations(context: KindContext): Operation[] {
     statuses: databaseStatuses,
     find: (organizationId, { id, schema }) => findDatabase(db, organizationId, id, schema),
     render: renderDatabase,
-    // No environment uses a database yet.
-    async related(wanted, _rows, { principal, params: { id } }) {
-      if (!wanted.includes("database")) return [];
-      const cluster = await findDatabaseCluster(db, principal.organizationId, String(id));
-      return cluster === undefined ? [] : [renderDatabaseCluster(cluster, context, principal)];
+    async related(wanted, rows, { principal, params: { id } }) {
+      const cluster = wanted.includes("database")
+        ? await findDatabaseCluster(db, principal.organizationId, String(id))
+        : undefined;
+      const environments = wanted.includes("environments")
+        ? await attachedEnvironments(context, principal, rows)
+        : [];
+      const clusters = cluster === undefined ? [] : [renderDatabaseCluster(cluster, context, principal)];
+      return [...clusters, ...environments];
     },
   });
   return [

@@ -15,6 +15,8 @@ export interface DatabaseValues {
 
 export interface DatabaseRow extends DatabaseValues {
   status: DatabaseStatus;
+  /** The environments that use it. */
+  environmentIds: string[];
   /** UTC with microseconds, ISO 8601. */
   createdAt: string;
 }
@@ -23,7 +25,8 @@ const CREATED_AT = `to_char(s.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:
 
 /** A constant, safe to insert into a statement. */
 const SELECT = `
-  select s.id, s.database_id as "databaseId", s.name, s.status, ${CREATED_AT} as "createdAt"
+  select s.id, s.database_id as "databaseId", s.name, s.status, ${CREATED_AT} as "createdAt",
+         array(select id from environments where database_schema_id = s.id order by id) as "environmentIds"
   from database_schemas s`;
 
 /** The databases of the cluster `r` of an outer statement, as JSON: each like a `DatabaseClusterRow`, the oldest first. */
@@ -40,7 +43,7 @@ export async function insertDatabase(
     values (${values.id}, ${values.databaseId}, ${values.name}, 'creating')
     on conflict (database_id, name) do nothing
     returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
-  return row && { ...values, ...row };
+  return row && { ...values, ...row, environmentIds: [] };
 }
 
 /** The database with this id in the organization's cluster. */
