@@ -30,7 +30,10 @@ export interface BuildParts extends DeploymentParts {
   plan: Plan;
 }
 
-/** Orders the build where the host does not have it yet, and follows it. */
+/**
+ * Orders the build where the host does not have it yet, and follows it.
+ * @throws Error when its host has ended meanwhile; the next run then orders it again.
+ */
 export async function ensureBuilt(
   context: KindContext,
   parts: BuildParts,
@@ -38,13 +41,17 @@ export async function ensureBuilt(
 ): Promise<"succeeded" | "cancelled" | { reason: string }> {
   const { deployment, host, application, commit } = parts;
   const { id } = deployment;
-  if ((await host.driver.observeBuild(id)) === null) {
+  const known = await host.driver.observeBuild(id);
+  // The end of its host is no fault of the build.
+  if (known?.failure?.code === "interrupted") await host.driver.removeBuild(id);
+  if (known === null || known.failure?.code === "interrupted") {
     const repository = await context.repositories.of(application.id);
     await host.driver.build(specOf(context, parts), repository.archive(commit.hash), signal);
     await failpoint("deployment.ordered");
   }
   await writeDeploymentStatus(context.db, id, "build.queued");
   const { build, lastLines } = await follow(context, parts, signal);
+  if (build.failure?.code === "interrupted") throw new Error("the host ended while it built");
   if (build.state === "cancelled") return "cancelled";
   if (build.state === "succeeded") return "succeeded";
   return { reason: [build.failure?.message ?? "The build failed.", ...lastLines].join("\n") };

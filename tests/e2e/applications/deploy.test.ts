@@ -1,0 +1,141 @@
+// Deployments through the API and the edge: a first release, the next, one that does not come up, and a rollback.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { DeploymentLog } from "../../../src/resources/applications/deployments/schema.ts";
+import { bunServer, TestApplication } from "../../support/pilvi/applications.ts";
+import { startPilvi, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
+
+let pilvi: TestPilvi;
+let application: TestApplication;
+let first: string;
+
+beforeAll(async () => {
+  pilvi = await startPilvi();
+  application = await TestApplication.create(pilvi);
+}, 60_000);
+
+afterAll(async () => {
+  await pilvi.close();
+});
+
+/** The steps of a deployment's log by name, with their status. */
+async function stepsOf(id: string): Promise<Record<string, string>> {
+  const { body } = await pilvi.api<DeploymentLog>("GET", `/deployments/${id}/logs`);
+  const steps = [...body.data.build.steps, ...body.data.deploy.steps];
+  return Object.fromEntries(steps.map(({ step, status }) => [step, status]));
+}
+
+describe("a deployment", () => {
+  test("of a first commit ends behind the address of its environment", async () => {
+    const { id, attributes } = await application.deploy(bunServer("one"));
+    first = id;
+    expect(attributes).toMatchObject({ status: "deployment.succeeded", failure_reason: null });
+    expect(attributes.commit_hash).toMatch(/^[0-9a-f]{40}$/);
+    expect(await application.text()).toBe("one");
+    const environment = await application.environment();
+    expect(environment.attributes).toMatchObject({ status: "running", serving: { mode: "process" } });
+    expect(environment.relationships.currentDeployment.data?.id).toBe(id);
+    expect(await stepsOf(id)).toMatchObject({ source: "finished", install: "finished" });
+  });
+
+  test("of another commit takes its place", async () => {
+    const { attributes } = await application.deploy(bunServer("two"));
+    expect(attributes.status).toBe("deployment.succeeded");
+    expect(await application.text()).toBe("two");
+  });
+
+  test("whose application ends at once leaves the former release, and says its last lines", async () => {
+    const files = bunServer("three");
+    files["server.ts"] = `console.error("no database here"); process.exit(3);`;
+    const { attributes } = await application.deploy(files);
+    expect(attributes.status).toBe("deployment.failed");
+    expect(attributes.failure_reason).toContain("no database here");
+    expect(await application.text()).toBe("two");
+    expect((await application.environment()).attributes.status).toBe("running");
+  });
+
+  test("whose build fails starts nothing, and says its last lines", async () => {
+    const files = bunServer("four");
+    files["package.json"] = JSON.stringify({
+      name: "shop",
+      scripts: { start: "bun server.ts", build: "echo cannot be built; exit 4" },
+    });
+    const { id, attributes } = await application.deploy(files);
+    expect(attributes.status).toBe("build.failed");
+    expect(attributes.failure_reason).toContain("cannot be built");
+    expect(await stepsOf(id)).toMatchObject({ build: "failed" });
+    expect(await application.text()).toBe("two");
+  });
+
+  test("of an earlier release builds nothing", async () => {
+    const { id, attributes, meta } = await application.rollBack(first);
+    expect(attributes.status).toBe("deployment.succeeded");
+    expect(meta.release_of).toBe(first);
+    expect(Object.keys(await stepsOf(id))).not.toContain("build");
+    expect(await application.text()).toBe("one");
+  });
+
+  test("with nothing to build from is refused with a sentence", async () => {
+    const { attributes } = await application.deploy({ "README.md": "Nothing here." });
+    expect(attributes.status).toBe("failed");
+    expect(attributes.failure_reason).toMatch(/\w+ .*\.$/s);
+    expect(await application.text()).toBe("one");
+  });
+});
+
+describe("an environment", () => {
+  test("gets a changed variable by a restart of the same release", async () => {
+    const path = `/environments/${application.environmentId}/variables`;
+    const variables = [{ key: "GREETING", value: "good morning" }];
+    expect((await pilvi.api("POST", path, { method: "set", variables })).status).toBe(200);
+    await until("the application has the variable", async () => {
+      return (await application.text("/?variable=GREETING")) === "good morning";
+    });
+    expect(await application.text()).toBe("one");
+  });
+
+  test("gets the address and the credentials of a cache that is attached", async () => {
+    const cache = await pilvi.createCache({ name: "shop" });
+    const path = `/environments/${application.environmentId}`;
+    expect((await pilvi.api("PATCH", path, { cache_id: cache.id })).status).toBe(200);
+    await until("the application has the address", async () => {
+      return (await application.text("/?variable=REDIS_URL")).startsWith("redis://");
+    });
+    const client = new Bun.RedisClient(await application.text("/?variable=REDIS_URL"));
+    expect(await client.ping()).toBe("PONG");
+    client.close();
+    const { body } = await pilvi.api<{ included: { id: string }[] }>(
+      "GET",
+      `/caches/${cache.id}?include=environments`,
+    );
+    expect(body.included.map(({ id }) => id)).toEqual([application.environmentId]);
+  });
+
+  test("that is stopped answers nothing, and starts with its release", async () => {
+    const path = `/environments/${application.environmentId}`;
+    const stopped = await pilvi.api<{ data: { attributes: { status: string } } }>("POST", `${path}/stop`);
+    expect(stopped.body.data.attributes.status).toBe("stopped");
+    await until("the edge has noticed", async () => (await application.fetch()).status === 503);
+    const started = await pilvi.api<{ data: { id: string } }>("POST", `${path}/start`, { redeploy: true });
+    expect(started.status).toBe(201);
+    expect((await application.ended(started.body.data.id)).attributes.status).toBe("deployment.succeeded");
+    expect(await application.text()).toBe("one");
+  });
+
+  test("shows what its process has written", async () => {
+    const { body } = await pilvi.api<{ data: { message: string }[] }>(
+      "GET",
+      `/environments/${application.environmentId}/logs`,
+    );
+    expect(body.data.map(({ message }) => message).join("\n")).toContain("one listens at");
+  });
+});
+
+test("nothing is left of a deleted application", async () => {
+  await application.delete();
+  const { body } = await pilvi.api<{ data: unknown[] }>("GET", "/applications");
+  expect(body.data).toEqual([]);
+  for (const folder of ["releases", "builds", "repositories", "routes"])
+    expect([...new Bun.Glob("*").scanSync({ cwd: `${pilvi.dataDir}/${folder}`, onlyFiles: false })]).toEqual(
+      [],
+    );
+});
