@@ -1,24 +1,29 @@
-// The questions of the edge to the host about instances that do not run: a line each, `VERSION ROUTE`. The answer is a
-// line as well: the port once the instance runs, or a word that says why there is none.
+// The questions of the edge to the host about instances that do not run: a line each, `VERSION ROUTE CLIENT`. The answer
+// is a line as well: the port once the instance runs, or a word that says why there is none.
 
 /** The edge that runs may have been started by a host of another version. */
 export const EDGE_WAKE_VERSION = 1;
 
-/** The longest question: the version, a blank and an id. */
-export const MAX_WAKE_QUESTION = 80;
+/** The longest question: the version, an id, and the address and port of a client. */
+export const MAX_WAKE_QUESTION = 140;
+
+const CLIENT = /^[0-9a-f.:[\]]+$/i;
 
 /** Why a request cannot be passed on: too many wait, the instance cannot run, it takes too long, or it is unknown. */
 export const WAKE_REFUSALS = ["busy", "failed", "late", "unknown"] as const;
 
 export type WakeRefusal = (typeof WAKE_REFUSALS)[number];
 
-/** The question about a route. */
-export function wakeQuestion(route: string): string {
-  return `${EDGE_WAKE_VERSION} ${route}`;
+/** A question of the edge. */
+export interface WakeQuestion {
+  route: string;
+  /** Address and port of the client that asks; empty when the edge does not say. */
+  client: string;
 }
 
-/** The route that a question is about; null for a line of another version, or no question. */
-export function routeInQuestion(line: string): string | null {
-  const [version, route, ...rest] = line.split(" ");
-  return version === String(EDGE_WAKE_VERSION) && route !== undefined && rest.length === 0 ? route : null;
+/** Reads a question; null for a line of another version, or no question. */
+export function readWakeQuestion(line: string): WakeQuestion | null {
+  const [version, route, client = "", ...rest] = line.split(" ");
+  if (version !== String(EDGE_WAKE_VERSION) || route === undefined || rest.length > 0) return null;
+  return client === "" || CLIENT.test(client) ? { route, client } : null;
 }

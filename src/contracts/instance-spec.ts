@@ -68,7 +68,10 @@ const keepsData = {
 };
 
 const sleepy = {
-  /** Idle seconds after which the instance is to sleep; null is never. It takes effect behind the gateway only. */
+  /**
+   * Idle seconds after which the instance is to sleep; null is never. It takes effect behind the gateway, and for an
+   * application while a route of the edge leads to it.
+   */
   sleepAfterSeconds: z.nullable(positive),
 };
 

@@ -21,6 +21,17 @@ export function emptyTable(): EdgeTable {
   return { names: new Map(), targets: new Map() };
 }
 
+/** How long the edge remembers a route after its latest request. */
+export const USE_MEMORY_MS = 20_000;
+
+/** How a route was used lately. */
+export interface RouteUse {
+  /** Requests under way, from a request that is held to a WebSocket that is open. */
+  openRequests: number;
+  /** The time since the latest request began or ended. */
+  idleMs: number;
+}
+
 /** How the host changes what a running edge does. */
 export interface EngineEdge<S extends InstanceSpec = InstanceSpec> {
   /** The files of the configuration folder that an edge begins with this table from. */
@@ -29,6 +40,8 @@ export interface EngineEdge<S extends InstanceSpec = InstanceSpec> {
   read(context: EngineContext<S>): Promise<EdgeTable>;
   /** Brings a running edge from one table to another, without a connection noticing. @throws when it refuses. */
   change(context: EngineContext<S>, from: EdgeTable, to: EdgeTable): Promise<void>;
+  /** The use of each route that had a request within `USE_MEMORY_MS`. @throws when it does not answer. */
+  usage(context: EngineContext<S>): Promise<Map<string, RouteUse>>;
   /** Shows new clients another certificate. @throws when it refuses. */
   show(context: EngineContext<S>, certificate: Certificate): Promise<void>;
 }

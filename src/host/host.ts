@@ -97,11 +97,13 @@ export class Host {
       find: (id) => this.#instances.get(id)?.source,
       sources: () => [...this.#instances.values()].map(({ source }) => source),
     });
+    this.edge = new Edge(edgeHostOf(this.#instances, settings, log));
     this.#deps = {
       settings,
       slots: this.#slots,
       starts: new StartLimiter(),
       gateway: this.#gateway,
+      edge: this.edge,
       addresses: this.#addresses,
       backups: this.backups,
       allotUid: (spec) => this.#environments.allotUidFor(spec),
@@ -113,7 +115,6 @@ export class Host {
       },
       onChange: (observation) => this.#changed(observation),
     };
-    this.edge = new Edge(edgeHostOf(this.#instances, settings, log));
     this.builds = new HostBuilds({
       ...settings,
       log,
@@ -279,6 +280,7 @@ export class Host {
   }
 
   #checkUse(): void {
+    void this.edge.measureUse();
     for (const instance of withEngine(this.#instances.values())) void instance.sleep.checkUse();
   }
 

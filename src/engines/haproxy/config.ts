@@ -3,6 +3,7 @@ import { isIPv6 } from "node:net";
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { Certificate, EngineContext } from "../engine.ts";
+import { USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { FAILURE_STATUSES, pageFile, pageFiles } from "./pages.ts";
 
@@ -22,6 +23,9 @@ export function confPath(name: string): string {
 
 /** The map from names to routes, and the map from routes to where they lead: `PORT:TIMEOUT in milliseconds`. */
 export const MAPS = { names: "names.map", targets: "targets.map" } as const;
+
+/** The table of the routes that were used lately, and of their open requests. */
+export const ROUTE_TABLE = "routes";
 
 /** Headers with which applications judge who asks, and which clients must not set. */
 const REPLACED_HEADERS = ["forwarded", "proxy", "x-rewrite-url"];
@@ -125,9 +129,10 @@ function frontend({ spec, address }: EngineContext<EdgeSpec>): string[] {
     // A name may come with a port, and with the dot of a whole name.
     "http-request set-var(txn.host) req.hdr(host),field(1,:),lower,rtrim(.)",
     `http-request set-var(txn.route) var(txn.host),map_str(${confPath(MAPS.names)})`,
+    // A request counts before it is known where it goes, so that none is missed by who changes that and counts then.
+    `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
     `http-request set-var(txn.target) var(txn.route),map_str(${confPath(MAPS.targets)})`,
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
-    "http-request track-sc1 var(txn.route) table routes",
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
     ...forwardedHeaders(),
     "http-request set-var(txn.port) var(txn.target),field(1,:)",
@@ -197,6 +202,9 @@ function backends(): string[][] {
       "server application 127.0.0.1",
     ],
     ["backend addresses", "stick-table type ipv6 size 200k expire 1m store conn_cur"],
-    ["backend routes", "stick-table type string len 64 size 100k expire 1m store conn_cur"],
+    [
+      `backend ${ROUTE_TABLE}`,
+      `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store conn_cur`,
+    ],
   ];
 }

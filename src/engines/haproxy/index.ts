@@ -12,7 +12,7 @@ import { grantedMemory } from "../memory.ts";
 import { CERTIFICATE_FILE, CONFIG_FILE, configFiles, MAPS, SOCKET_NAME } from "./config.ts";
 import { program } from "./program.ts";
 import { READY_LINE } from "./ready-line.ts";
-import { changeTable, isReady, mapFile, readTable, showCertificate, textsOf } from "./runtime.ts";
+import { changeTable, isReady, mapFile, readTable, readUsage, showCertificate, textsOf } from "./runtime.ts";
 
 /** HAProxy with its maps, and the tables that it counts clients and routes in. */
 const OWN_MEMORY_BYTES = 256 * 1024 ** 2;
@@ -48,6 +48,7 @@ export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
     files: (table) => ({ [MAPS.names]: mapFile(table.names), [MAPS.targets]: mapFile(textsOf(table)) }),
     read: readTable,
     change: changeTable,
+    usage: readUsage,
     show: showCertificate,
   },
   needsLowPort: ({ exposure, httpsPort }) =>

@@ -19,12 +19,12 @@ export function luaScript(socket: string): string {
   io.stdout:flush()
 end)
 
-local function ask(route)
+local function ask(question)
   local host = core.tcp()
   host:settimeout(${WAKE_SECONDS})
   local line = nil
   if host:connect("unix@${socket}") then
-    if host:send("${EDGE_WAKE_VERSION} " .. route .. "\\n") then
+    if host:send(question .. "\\n") then
       line = host:receive("*l")
     end
   end
@@ -33,10 +33,14 @@ local function ask(route)
 end
 
 core.register_action("wake", { "http-req" }, function(txn)
-  local route = txn:get_var("txn.route")
+  local client = txn.sf:src()
+  if client:find(":") ~= nil then
+    client = "[" .. client .. "]"
+  end
+  local question = "${EDGE_WAKE_VERSION} " .. txn:get_var("txn.route") .. " " .. client .. ":" .. txn.sf:src_port()
   local give_up_at = core.now().sec + ${WAKE_SECONDS}
   while core.now().sec < give_up_at do
-    local line = ask(route)
+    local line = ask(question)
     if line ~= nil and line ~= "" then
       local port = tonumber(line)
       if port ~= nil and port > 0 then

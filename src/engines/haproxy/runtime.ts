@@ -2,8 +2,8 @@
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import type { Certificate, EngineContext } from "../engine.ts";
-import type { EdgeTable, EdgeTarget } from "../edge.ts";
-import { CERTIFICATE_FILE, confPath, MAPS, pemOf } from "./config.ts";
+import { USE_MEMORY_MS, type EdgeTable, type EdgeTarget, type RouteUse } from "../edge.ts";
+import { CERTIFICATE_FILE, confPath, MAPS, pemOf, ROUTE_TABLE } from "./config.ts";
 
 type Context = EngineContext<EdgeSpec>;
 
@@ -49,6 +49,21 @@ export async function changeTable(context: Context, from: EdgeTable, to: EdgeTab
     const answer = (await ask(context, line)).trim();
     if (answer !== "") throw new Error(`HAProxy refused a change of its maps: ${answer.slice(0, 200)}`);
   }
+}
+
+/** An entry of the table of routes: its key, the time until it is forgotten, and its open requests. */
+const USE = / key=(\S+) .*\bexp=(\d+) .*\bconn_cur=(\d+)$/;
+
+/** The routes that were used lately. */
+export async function readUsage(context: Context): Promise<Map<string, RouteUse>> {
+  const usage = new Map<string, RouteUse>();
+  for (const line of (await ask(context, `show table ${ROUTE_TABLE}`)).split("\n")) {
+    const [, route, leftMs, open] = USE.exec(line.trimEnd()) ?? [];
+    if (route === undefined) continue;
+    const idleMs = Math.max(0, USE_MEMORY_MS - Number(leftMs));
+    usage.set(route, { openRequests: Number(open), idleMs });
+  }
+  return usage;
 }
 
 /** Shows new clients this certificate. */

@@ -13,6 +13,7 @@ import { writeFile } from "../engine/context.ts";
 import type { Runnable } from "../engine/runner.ts";
 import { edgeSocket } from "../os/layout.ts";
 import { RouteFiles } from "./route-files.ts";
+import { InstanceUse } from "./instance-use.ts";
 import { MAX_ROUTES, Routes } from "./routes.ts";
 import { WakeQueue, type EdgeInstance } from "./wake-queue.ts";
 import { WakeSocket } from "./wake-socket.ts";
@@ -21,6 +22,12 @@ import { WakeSocket } from "./wake-socket.ts";
 const RETRY_MS = 200;
 /** How often a renewed certificate is looked for. */
 const CERTIFICATE_INTERVAL_MS = 1_000;
+
+/** How often it is looked whether the requests of an instance have ended. */
+const DRAIN_CHECK_MS = 20;
+
+/** The edge as its instances use it. */
+export type InstanceEdge = Pick<Edge, "idleSeconds" | "drain" | "detach">;
 
 /** The rest of the host, as the edge needs it. */
 export interface EdgeHost {
@@ -42,6 +49,7 @@ export class Edge {
   readonly #routes = new Routes();
   readonly #queue: WakeQueue;
   readonly #wakes: WakeSocket;
+  readonly #use = new InstanceUse();
   /** What the running edge has; null while that is not known. */
   #known: EdgeTable | null = null;
   /** The certificate that the running edge shows; null while that is not known. */
@@ -120,6 +128,7 @@ export class Edge {
     const { edge } = engineNamed(context.installed.name);
     if (edge === undefined) return;
     this.#forget();
+    this.#use.reset();
     for (const [name, content] of Object.entries(edge.files(this.#table())))
       writeFile(context, name, content);
     if (context.account !== null) this.#wakes.admit(context.account.uid);
@@ -128,13 +137,65 @@ export class Edge {
   /** An instance has changed: the edge itself, or an instance that routes lead to. */
   changed({ id, state }: Pick<Observation, "id" | "state">): void {
     if (id === EDGE_ID) {
-      if (state !== "running") return this.#forget();
-      return this.#begin();
+      if (state === "running") return this.#begin();
+      this.#use.reset();
+      return this.#forget();
     }
+    if (state !== "running") this.#use.forget(id);
     const routes = this.#routes.ofInstance(id);
     if (routes.size === 0) return;
     for (const route of routes) this.#queue.changed(route);
     this.#begin();
+  }
+
+  /** Asks a running edge which routes were used lately, once for all instances. */
+  async measureUse(): Promise<void> {
+    const running = this.#running();
+    if (running === null) return;
+    try {
+      const usage = await running.edge.usage(running.context);
+      if (this.#running()?.context !== running.context) return;
+      this.#use.measured(usage, (route) => this.#routes.get(route)?.instance ?? null);
+    } catch (error) {
+      this.#host.log.debug({ error }, "the edge did not report which routes are used");
+    }
+  }
+
+  /** How long an instance had no request, as far as this is known. */
+  idleSeconds(instance: string): number {
+    // Nothing could wake an instance without a route. Its time begins when a route leads there.
+    if (this.#routes.ofInstance(instance).size === 0) this.#use.forget(instance);
+    return this.#use.idleSeconds(instance);
+  }
+
+  /**
+   * Waits until no request of an instance is under way. New ones are held, because the instance no longer runs.
+   * @returns false when some still are, or the edge does not answer.
+   */
+  async drain(instance: string, withinMs: number): Promise<boolean> {
+    const giveUpAt = performance.now() + withinMs;
+    while (!(await this.detach(instance))) {
+      if (performance.now() >= giveUpAt) return false;
+      await Bun.sleep(DRAIN_CHECK_MS);
+    }
+    return true;
+  }
+
+  /** Whether the edge leads no request to an instance that no longer runs, and none is under way. */
+  async detach(instance: string): Promise<boolean> {
+    const running = this.#running();
+    if (running === null) return false;
+    try {
+      await this.#synced();
+      // Counted after the edge holds new requests, so every request is either counted or held.
+      const usage = await running.edge.usage(running.context);
+      const isFree = (route: string) =>
+        this.#known?.targets.get(route)?.port === 0 && (usage.get(route)?.openRequests ?? 0) === 0;
+      return [...this.#routes.ofInstance(instance)].every(isFree);
+    } catch (error) {
+      this.#host.log.debug({ error }, "the edge did not report whether an instance is used");
+      return false;
+    }
   }
 
   get #isStarted(): boolean {

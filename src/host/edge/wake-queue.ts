@@ -1,5 +1,5 @@
 // The requests that the edge holds because their instance does not run: wakes it, and says where it is once it runs.
-import type { WakeRefusal } from "../../contracts/edge-wake.ts";
+import type { WakeQuestion, WakeRefusal } from "../../contracts/edge-wake.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Routes } from "./routes.ts";
 
@@ -14,14 +14,17 @@ export interface EdgeInstance {
   state: Observation["state"];
   /** Its port while it runs; 0 otherwise. */
   port: number;
-  /** Starts it, once for all who ask. */
-  wake(): void;
+  /** Starts it, once for all who ask. @param client address and port of the client that asks; empty if not known. */
+  wake(client: string): void;
 }
 
 /** What the edge is answered: a port, or why there is none. */
 export type WakeAnswer = number | WakeRefusal;
 
-type Waiter = (answer: WakeAnswer) => void;
+interface Waiter {
+  client: string;
+  resolve(answer: WakeAnswer): void;
+}
 
 export interface WakeQueueParts {
   routes: Routes;
@@ -45,8 +48,8 @@ export class WakeQueue {
   }
 
   /** Has the instance of a route woken. @param signal aborted when the client has left. */
-  async ask(route: string, signal: AbortSignal): Promise<WakeAnswer> {
-    const now = this.#answerOf(route);
+  async ask({ route, client }: WakeQuestion, signal: AbortSignal): Promise<WakeAnswer> {
+    const now = this.#answerOf(route, client);
     if (now !== null) return now;
     const others = this.#waiting.get(route) ?? new Set();
     if (this.#count >= MAX_WAITING || others.size >= MAX_WAITING_OF_ROUTE) return "busy";
@@ -54,14 +57,15 @@ export class WakeQueue {
     const timer = setTimeout(() => resolve("late"), this.#parts.waitMs ?? WAIT_MS);
     const leave = () => resolve("late");
     signal.addEventListener("abort", leave);
-    this.#waiting.set(route, others.add(resolve));
+    const waiter = { client, resolve };
+    this.#waiting.set(route, others.add(waiter));
     this.#count += 1;
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", leave);
-      others.delete(resolve);
+      others.delete(waiter);
       if (others.size === 0 && this.#waiting.get(route) === others) this.#waiting.delete(route);
       this.#count -= 1;
     }
@@ -70,13 +74,14 @@ export class WakeQueue {
   /** The route, or the state of its instance, has changed. */
   changed(route: string): void {
     const waiters = this.#waiting.get(route);
-    if (waiters === undefined) return;
-    const answer = this.#answerOf(route);
-    if (answer !== null) for (const resolve of waiters) resolve(answer);
+    const [first] = waiters ?? [];
+    if (waiters === undefined || first === undefined) return;
+    const answer = this.#answerOf(route, first.client);
+    if (answer !== null) for (const { resolve } of waiters) resolve(answer);
   }
 
   /** Null while it is worth to wait; a waiting request has the instance woken. */
-  #answerOf(route: string): WakeAnswer | null {
+  #answerOf(route: string, client: string): WakeAnswer | null {
     const { routes, find } = this.#parts;
     const known = routes.get(route);
     if (known === undefined) return "unknown";
@@ -87,7 +92,7 @@ export class WakeQueue {
         return instance.port > 0 ? instance.port : "failed";
       case "asleep":
       case "draining":
-        instance.wake();
+        instance.wake(client);
         return null;
       case "starting":
       case "stopped":

@@ -1,7 +1,7 @@
 // The host's unix socket for the edge, which asks there for the instances that do not run.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { MAX_WAKE_QUESTION, routeInQuestion } from "../../contracts/edge-wake.ts";
+import { MAX_WAKE_QUESTION, readWakeQuestion } from "../../contracts/edge-wake.ts";
 import type { Log } from "../../lib/log.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import { canSwitchUsers } from "../os/accounts.ts";
@@ -65,13 +65,13 @@ export class WakeSocket {
   async #answer(socket: Bun.Socket<Question>): Promise<void> {
     const { data } = socket;
     data.isAsked = true;
-    const route = routeInQuestion(data.text.trimEnd());
-    if (route === null) {
+    const question = readWakeQuestion(data.text.trimEnd());
+    if (question === null) {
       // An edge of another version gets its configuration, and this version's question, at its next start.
       this.#log.warn("the edge asked in another version");
       return void socket.terminate();
     }
-    const answer = await this.#queue.ask(route, data.left.signal);
+    const answer = await this.#queue.ask(question, data.left.signal);
     // The longest answer fits into the empty buffer of a socket.
     if (!data.left.signal.aborted) socket.end(`${answer}\n`);
   }

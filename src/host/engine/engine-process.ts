@@ -45,16 +45,23 @@ export interface HowToStop {
   isGroup?: boolean;
 }
 
-/** How an engine is stopped; an engine that was not chosen yet may be any. @param signal in place of its own. */
+/**
+ * How an engine is stopped; an engine that was not chosen yet may be any.
+ * @param signal in place of its own.
+ * @param withinMs the longest timeout.
+ */
 export function howToStop(
   runnable: { engine: Engine; context: EngineContext<InstanceSpec> } | null,
-  signal?: NodeJS.Signals,
+  {
+    signal,
+    withinMs = Number.POSITIVE_INFINITY,
+  }: { signal?: NodeJS.Signals | undefined; withinMs?: number | undefined },
 ): HowToStop {
   if (runnable === null) return { signal: signal ?? "SIGTERM", timeoutMs: 20_000 };
   const { engine, context } = runnable;
   return {
     signal: signal ?? engine.stopSignal,
-    timeoutMs: engine.stopTimeoutOf?.(context.spec) ?? engine.stopTimeoutMs,
+    timeoutMs: Math.min(withinMs, engine.stopTimeoutOf?.(context.spec) ?? engine.stopTimeoutMs),
     isGroup: engine.stopsGroup === true,
   };
 }

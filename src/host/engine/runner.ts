@@ -194,14 +194,15 @@ export class Runner {
 
   /**
    * Stops the running engine, by force after a timeout.
+   * @param withinMs shortens that timeout.
    * @returns whether an engine ran.
    * @throws when a process that holds the lock cannot be ended; nothing of the instance may be deleted then.
    */
-  async stop(signal?: NodeJS.Signals): Promise<boolean> {
+  async stop(signal?: NodeJS.Signals, withinMs?: number): Promise<boolean> {
     const { id, settings, folder } = this.#parts;
     const running = this.#process ?? findEngine(folder);
     this.#process = null;
-    await stopEngine(running, howToStop(this.#runnable, signal), folder);
+    await stopEngine(running, howToStop(this.#runnable, { signal, withinMs }), folder);
     if (running !== null) this.#journal.ended("stopped");
     await dissolve(settings.cgroups, id);
     return running !== null;

@@ -3,6 +3,7 @@ import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Log } from "../../lib/log.ts";
 import type { InstanceAddresses } from "../os/addresses.ts";
+import type { InstanceEdge } from "../edge/edge.ts";
 import type { HostBackups } from "../backups/host-backups.ts";
 import type { HostSettings } from "../engine/context.ts";
 import type { InstanceGateway } from "../gateway/gateway-link.ts";
@@ -16,6 +17,7 @@ export interface InstanceDependencies {
   slots: WarmPool;
   starts: StartLimiter;
   gateway: InstanceGateway;
+  edge: InstanceEdge;
   addresses: InstanceAddresses;
   backups: Pick<HostBackups, "copies" | "restore" | "shipLastLog">;
   /**

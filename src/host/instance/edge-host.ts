@@ -25,7 +25,11 @@ export function edgeHostOf(
 function shown(instance: Instance | undefined): EdgeInstance | null {
   if (instance === undefined) return null;
   const port = runnableOf(instance)?.context.spec.exposure.port ?? 0;
-  return { state: instance.observe().state, port, wake: () => instance.wake() };
+  const wake = (client: string) => {
+    instance.sleep.wanted(client);
+    instance.wake();
+  };
+  return { state: instance.observe().state, port, wake };
 }
 
 /** The engine that takes connections; null while none does. */

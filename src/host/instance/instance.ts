@@ -71,7 +71,7 @@ export class Instance {
       this.sleep.publish();
       deps.onChange(this.observe());
     }));
-    const { settings, slots, gateway, addresses, starts, backups } = deps;
+    const { settings, slots, gateway, edge, addresses, starts, backups } = deps;
     const [copies, leaving, onIdle] = [backups.copies, this.#leaving.signal, () => this.idle()];
     const shared = { id, settings, folder, file, log, lifecycle, condition, gateway, leaving, onIdle };
     const origin = (this.#origin = new InstanceOrigin({ ...shared, backups }));
@@ -81,7 +81,7 @@ export class Instance {
     const failures = (this.failures = new FailureHandler({ ...shared, runner, address }));
     const contents = (this.#contents = new Contents({ ...shared, runner }));
     const onFailed = (error: unknown) => failures.stoppedWithoutSleep(error);
-    const sleep = (this.sleep = new SleepCycle({ ...shared, runner, address, copies, onFailed }));
+    const sleep = (this.sleep = new SleepCycle({ ...shared, edge, runner, address, copies, onFailed }));
     this.metered = new MeteredEngine({ ...shared, runner });
     const makeWay = () => copies.makeWay(id);
     const adopt = () => adoptData({ ...shared, stop: deps.stop });

@@ -1,6 +1,7 @@
 // What a new spec means for an instance: what the manifest keeps, and whether the change needs a running engine.
 import { isDeepStrictEqual } from "node:util";
 import { adoptedBy, type InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { Wake, WakeReason } from "../../contracts/sleep.ts";
 import type { InstanceUser } from "../../contracts/users.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import { withUsersOf } from "./known-users.ts";
@@ -8,7 +9,7 @@ import { databasesOf, madeDatabasesAfter } from "./made-databases.ts";
 import { neverAsleep, saysAsleep, type Manifest, type PersistedState, type SleepRecord } from "./manifest.ts";
 
 /** The reason of a wake that the owner's change causes. */
-const OWN_REASON = { user: "pilvi", address: "" };
+export const OWN_REASON: WakeReason = { user: "pilvi", address: "" };
 
 /** The manifest of an instance with a new spec. @param allot chooses the uid of a new instance. */
 export function manifestFor(
@@ -72,15 +73,16 @@ export function woken(sleep: SleepRecord): SleepRecord {
   return { ...sleep, since: new Date().toISOString(), wakes: sleep.wakes + 1 };
 }
 
-/** The wake of an instance whose owner's change needs the engine. @param latestStart how long the start took. */
-export function ownWake(
+/** A wake that no gateway reports. @param latestStart how long the start took. */
+export function wakeBy(
+  reason: WakeReason,
   at: Date,
   latestStart: { startMs: number; readyMs: number },
-): SleepRecord["lastWake"] {
+): Wake {
   const { startMs: start, readyMs: ready } = latestStart;
   return {
     at: at.toISOString(),
-    reason: OWN_REASON,
+    reason,
     spansMs: { accept: 0, auth: 0, start, ready, login: 0 },
   };
 }

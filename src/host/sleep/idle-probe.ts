@@ -1,5 +1,6 @@
 // Measures how long an engine that listens by itself has been idle, by polling its usage.
 import type { Manifest } from "../manifest/manifest.ts";
+import { canSleep } from "./front.ts";
 import type { Runnable } from "../engine/runner.ts";
 
 export class IdleProbe {
@@ -23,11 +24,11 @@ export class IdleProbe {
 }
 
 /**
- * The idle seconds after which an engine that listens by itself is suspended; null when the gateway measures idleness,
- * or when the instance never sleeps.
+ * The idle seconds after which the host suspends an instance; null when the gateway measures idleness, or when the
+ * instance never sleeps.
  */
 export function idleSecondsBeforeSleep(manifest: Manifest | null): number | null {
   if (manifest === null || manifest.servedThrough === "gateway") return null;
   const { spec } = manifest;
-  return spec.exposure.through === "gateway" && "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
+  return canSleep(spec) && "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
 }

@@ -3,48 +3,23 @@ import { isDeepStrictEqual } from "node:util";
 import type { Sleep, Wake } from "../../contracts/sleep.ts";
 import { leftOutSentence, type UserList } from "../../engines/users.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
-import type { Log } from "../../lib/log.ts";
-import type { Condition } from "../manifest/instance-state.ts";
-import type { HostSettings } from "../engine/context.ts";
+import { EdgeRequests } from "./edge-requests.ts";
+import { canSleep, frontOf } from "./front.ts";
 import { IdleProbe, idleSecondsBeforeSleep } from "./idle-probe.ts";
 import { routeOf } from "../gateway/route.ts";
-import type { InstanceGateway } from "../gateway/gateway-link.ts";
 import { KnownUsers, withUsersOf } from "../manifest/known-users.ts";
-import type { InstanceAddress } from "../engine/instance-address.ts";
-import type { InstanceLifecycle } from "../lifecycle/machine.ts";
 import { wakeOf } from "../lifecycle/state.ts";
-import type { InstanceFolder } from "../os/layout.ts";
-import type { ManifestFile } from "../manifest/manifest-file.ts";
 import { saysAsleep, type Manifest } from "../manifest/manifest.ts";
-import type { EngineRunner } from "../engine/runner.ts";
 import { lookAtUsers } from "../engine/published-users.ts";
 import { reasonOf } from "../engine/failure-handler.ts";
-import { suspend, reportRestored, WHEN_ASKED, WHEN_IDLE, type Sleeper } from "./suspension.ts";
-import { ownWake, woken } from "../manifest/spec-change.ts";
-
-/** The parts that a sleep cycle works with. */
-export interface SleepCycleParts extends Pick<Sleeper, "copies"> {
-  id: string;
-  settings: HostSettings;
-  gateway: InstanceGateway;
-  address: InstanceAddress;
-  log: Log;
-  lifecycle: InstanceLifecycle;
-  /** Aborted when no new step may begin. */
-  leaving: AbortSignal;
-  folder: InstanceFolder;
-  file: ManifestFile;
-  condition: Condition;
-  runner: EngineRunner;
-  /** Called when the engine has been idle for as long as the spec says. */
-  onIdle(): void;
-  /** Called when an engine has ended for a suspension that failed, so that it must start again. */
-  onFailed(error: unknown): void;
-}
+import type { SleepCycleParts } from "./sleep-cycle-parts.ts";
+import { suspend, reportRestored, WHEN_ASKED, WHEN_IDLE } from "./suspension.ts";
+import { OWN_REASON, wakeBy, woken } from "../manifest/spec-change.ts";
 
 export class SleepCycle {
   readonly #parts: SleepCycleParts;
   readonly #users: KnownUsers;
+  readonly #requests: EdgeRequests;
   /** Aborts the suspension that is under way. */
   #suspension = new AbortController();
   #startedAtMs = 0;
@@ -53,6 +28,7 @@ export class SleepCycle {
 
   constructor(parts: SleepCycleParts) {
     this.#parts = parts;
+    this.#requests = new EdgeRequests(parts);
     this.#users = new KnownUsers({
       ask: () => this.#askUsers(),
       own: () => parts.file.manifest?.spec.users ?? [],
@@ -61,10 +37,10 @@ export class SleepCycle {
     });
   }
 
-  /** The sleep state of the instance; null when it is not behind the gateway. */
+  /** The sleep state of the instance; null when its engine has clients of its own. */
   observe(): Sleep | null {
     const { file, condition, lifecycle } = this.#parts;
-    if (file.manifest?.servedThrough !== "gateway") return null;
+    if (file.manifest === null || frontOf(file.manifest, this.#parts) === null) return null;
     const { since, lastWake, wakes } = file.manifest.sleep;
     if (condition.state === "asleep") return { state: "asleep", since, lastWake, wakes };
     const isDraining = condition.state === "draining";
@@ -88,6 +64,11 @@ export class SleepCycle {
     if (entry !== null) gateway.publish(entry, isAnswer);
   }
 
+  /** A client of the edge needs the instance. @param client its address and port. */
+  wanted(client: string): void {
+    this.#requests.wanted(client);
+  }
+
   /** Aborts a suspension that is under way. The instance stays awake. */
   interrupt(): void {
     this.#suspension.abort();
@@ -106,15 +87,16 @@ export class SleepCycle {
     if (manifest === null || runnable === null || process === null)
       throw new PublicError(`${id} does not run.`);
     const { spec } = manifest;
-    if (spec.exposure.through === "engine")
-      throw new PublicError(`${id} listens by itself, so it cannot sleep.`);
+    if (!canSleep(spec)) throw new PublicError(`${id} listens by itself, so it cannot sleep.`);
     const seconds = "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
-    // The spec may have changed since the gateway reported the instance as idle.
-    if (isIdle && seconds === null) return;
+    // The spec may have changed since the instance was found idle, or an earlier host may have found it so.
+    if (isIdle && (seconds === null || !this.#requests.allowSleepAfter(seconds))) return;
+    this.#requests.forgetClient();
     this.#suspension = new AbortController();
     const { signal } = this.#suspension;
     try {
-      const sleeper = { ...this.#parts, users: this.#users, runnable, process, signal };
+      const front = frontOf(manifest, this.#parts);
+      const sleeper = { ...this.#parts, front, users: this.#users, runnable, process, signal };
       await suspend(sleeper, isIdle ? WHEN_IDLE : WHEN_ASKED);
     } catch (error) {
       if (runner.process === null) onFailed(error);
@@ -237,12 +219,12 @@ export class SleepCycle {
    * @param areUsersKnown whether the users cannot have changed meanwhile.
    */
   started(isApplied: boolean, areUsersKnown: boolean): void {
-    const { file, lifecycle } = this.#parts;
+    const { lifecycle } = this.#parts;
     const wake = wakeOf(lifecycle.state);
     this.#idleProbe = null;
-    if (wake?.isOwn === true && file.manifest !== null && this.#latestStart !== null) {
-      this.#noteWake(ownWake(wake.at, this.#latestStart));
-    }
+    const reason = wake?.isOwn === true ? OWN_REASON : this.#requests.takeReason();
+    if (wake !== null && reason !== null && this.#latestStart !== null)
+      this.#noteWake(wakeBy(reason, wake.at, this.#latestStart));
     lifecycle.report({ type: "served", isApplied });
     if (!areUsersKnown && wake === null) this.refreshUsers();
   }
@@ -258,12 +240,13 @@ export class SleepCycle {
     void this.#users.refresh();
   }
 
-  /** Suspends an idle engine that listens by itself. No gateway sees its clients, so the host asks the engine. */
+  /** Suspends an idle instance whose clients no gateway sees, so the host asks the edge or the engine. */
   async checkUse(): Promise<void> {
     const { file, runner, condition, log, onIdle } = this.#parts;
     const seconds = idleSecondsBeforeSleep(file.manifest);
     if (seconds === null || condition.state !== "running" || runner.process === null || !runner.runnable)
       return;
+    if (this.#requests.areKnown) return this.#requests.allowSleepAfter(seconds) ? onIdle() : undefined;
     try {
       const unusedSeconds = await (this.#idleProbe ??= new IdleProbe()).seconds(runner.runnable);
       if (unusedSeconds >= seconds) onIdle();

@@ -13,6 +13,7 @@ import { isApplied } from "../lifecycle/state.ts";
 import type { KnownUsers } from "../manifest/known-users.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { Manifest } from "../manifest/manifest.ts";
+import type { Front } from "./front.ts";
 import { lookAtUsers, restoredSentence, type UsersLook } from "../engine/published-users.ts";
 import type { EngineRunner, Runnable } from "../engine/runner.ts";
 
@@ -20,7 +21,7 @@ import type { EngineRunner, Runnable } from "../engine/runner.ts";
 export interface SuspendTimeouts {
   /** For activity that the engine reports. Other clients go on meanwhile. */
   guardMs: number;
-  /** For what is under way in the gateway, which holds new requests meanwhile. */
+  /** For what is under way in the front, which holds new requests meanwhile. */
   drainMs: number;
   /** For all attempts together: an attempt that could end later than this is not begun. */
   totalMs: number;
@@ -38,9 +39,12 @@ export const WHEN_ASKED: SuspendTimeouts = {
   isYielding: false,
 };
 
+/** How long an application may take to end for its sleep, since a client that comes meanwhile waits for that. */
+const MAX_END_MS = 10_000;
+
 const GUARD_RETRY_MS = 100;
 
-const MEANWHILE = "A client asked something meanwhile, or the gateway does not answer.";
+const MEANWHILE = "A client asked something meanwhile, or the server before the instance does not answer.";
 
 /** The instance to suspend, and all that its suspension needs. */
 export interface Sleeper {
@@ -51,6 +55,8 @@ export interface Sleeper {
   file: ManifestFile;
   condition: Condition;
   gateway: InstanceGateway;
+  /** Null while the engine has clients of its own. */
+  front: Front | null;
   address: InstanceAddress;
   users: KnownUsers;
   copies: Copies;
@@ -68,30 +74,31 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
   await sleeper.gateway.contact;
   const { manifest } = sleeper.file;
   if (manifest === null) throw new PublicError(`${sleeper.id} does not run.`);
-  const isBehindGateway = manifest.servedThrough === "gateway";
+  const { front } = sleeper;
   try {
-    await (isBehindGateway ? empty(sleeper, timeouts) : untilUnused(sleeper, timeouts.guardMs));
-    if (isBehindGateway) await recordAndDetach(sleeper, timeouts);
+    await (front === null ? untilUnused(sleeper, timeouts.guardMs) : empty(sleeper, front, timeouts));
+    if (front !== null) await recordAndDetach(sleeper, front, timeouts);
     // The hand-over writes the manifest after the engine has ended. This write finds a full disk while it still runs.
     else sleeper.file.note({});
     assertGoesOn(sleeper, timeouts);
-    if (!isBehindGateway) sleeper.lifecycle.report({ type: "handOverBegun" });
+    if (front === null) sleeper.lifecycle.report({ type: "handOverBegun" });
     await end(sleeper);
   } catch (error) {
     await stayAwake(sleeper, manifest);
     throw error;
   }
   await failpoint("host.suspend.ended");
-  if (!isBehindGateway) await handOver(sleeper);
+  if (front === null) await handOver(sleeper);
   else noteAsleep(sleeper);
   await failpoint("host.suspend.stopped");
   sleeper.condition.lastError = null;
   sleeper.lifecycle.report({ type: "suspended" });
 }
 
-/** Waits until the engine is unused and nothing is under way in the gateway. */
+/** Waits until the engine is unused and nothing is under way in the front. */
 async function empty(
   sleeper: Sleeper,
+  front: Front,
   { guardMs, drainMs, totalMs, isYielding }: SuspendTimeouts,
 ): Promise<void> {
   const giveUpAt = performance.now() + totalMs;
@@ -100,14 +107,14 @@ async function empty(
     assertUnwanted(sleeper);
     sleeper.lifecycle.report({ type: "drainBegun" });
     await failpoint("host.suspend.draining");
-    const drained = sleeper.gateway.drain(sleeper.id, drainMs, isYielding);
+    const drained = front.drain(sleeper.id, drainMs, isYielding);
     const isDrained = await unlessWanted(sleeper, drained);
     const reason = await blockingActivity(sleeper);
     if (isDrained && reason === null) return;
     if (performance.now() + guardMs + drainMs >= giveUpAt)
       throw new PublicError(reason ?? "A client is in the middle of something.");
     assertUnwanted(sleeper);
-    // The clients that the gateway holds go on before the next attempt.
+    // The clients that the front holds go on before the next attempt.
     sleeper.lifecycle.report({ type: "drainEnded" });
   }
 }
@@ -124,10 +131,10 @@ async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
 }
 
 /**
- * Once the manifest records the sleep, every later host sees an instance that sleeps. Once the gateway has detached,
+ * Once the manifest records the sleep, every later host sees an instance that sleeps. Once the front has detached,
  * the engine's stop cuts off no client.
  */
-async function recordAndDetach(sleeper: Sleeper, timeouts: SuspendTimeouts): Promise<void> {
+async function recordAndDetach(sleeper: Sleeper, front: Front, timeouts: SuspendTimeouts): Promise<void> {
   const look = await lookAtUsers(sleeper.runnable);
   if (look !== null) reportRestored(sleeper, look);
   const found = look?.users ?? { users: sleeper.runnable.context.spec.users, leftOut: 0 };
@@ -137,11 +144,13 @@ async function recordAndDetach(sleeper: Sleeper, timeouts: SuspendTimeouts): Pro
   sleeper.lifecycle.report({ type: "sleepRecorded" });
   await failpoint("host.suspend.recorded");
   assertGoesOn(sleeper, timeouts);
-  if (!(await sleeper.gateway.detach(sleeper.id))) throw new PublicError(MEANWHILE);
+  if (!(await front.detach(sleeper.id))) throw new PublicError(MEANWHILE);
   await failpoint("host.suspend.detached");
 }
 
 async function end({ runner, runnable, process, condition }: Sleeper): Promise<void> {
+  // An application has no data of its own, so it may be killed when it does not end.
+  if (runnable.context.spec.kind === "application") return void (await runner.stop(undefined, MAX_END_MS));
   if (await runner.end(runnable, process)) return;
   throw reportToOwner(
     condition,

@@ -53,6 +53,11 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
     slots: new WarmPool(dataDir, 0, log),
     starts: new StartLimiter(),
     gateway: link,
+    edge: {
+      idleSeconds: () => 0,
+      drain: () => Promise.resolve(true),
+      detach: () => Promise.resolve(true),
+    },
     // The machine has no other users.
     allotUid: () => null,
     stop: () => Promise.resolve(),

@@ -1,0 +1,47 @@
+// How long instances behind the edge have had no request, from what the edge reports about its routes.
+import { USE_MEMORY_MS, type RouteUse } from "../../engines/edge.ts";
+
+/** After a longer silence, the edge may have forgotten a request before it could report it. */
+const MAX_SILENCE_MS = USE_MEMORY_MS / 2;
+
+export class InstanceUse {
+  readonly #usedAtMs = new Map<string, number>();
+  #measuredAtMs = Number.NEGATIVE_INFINITY;
+
+  /** Takes a report of the edge. @param instanceOf the instance that a route leads to; null without any. */
+  measured(usage: ReadonlyMap<string, RouteUse>, instanceOf: (route: string) => string | null): void {
+    const nowMs = performance.now();
+    if (this.#isSilent(nowMs)) this.#usedAtMs.clear();
+    this.#measuredAtMs = nowMs;
+    for (const [route, { openRequests, idleMs }] of usage) {
+      const instance = instanceOf(route);
+      if (instance === null) continue;
+      const usedAtMs = openRequests > 0 ? nowMs : nowMs - idleMs;
+      this.#usedAtMs.set(instance, Math.max(usedAtMs, this.#usedAtMs.get(instance) ?? nowMs));
+    }
+  }
+
+  /** The idle time of an instance, counted from the first question at most; 0 while the edge says nothing. */
+  idleSeconds(instance: string): number {
+    const nowMs = performance.now();
+    if (this.#isSilent(nowMs)) return 0;
+    const usedAtMs = this.#usedAtMs.get(instance) ?? nowMs;
+    this.#usedAtMs.set(instance, usedAtMs);
+    return (nowMs - usedAtMs) / 1_000;
+  }
+
+  /** The idle time of an instance begins anew, such as with its next start. */
+  forget(instance: string): void {
+    this.#usedAtMs.delete(instance);
+  }
+
+  /** Another edge counts anew, so the latest requests of the former are not known. */
+  reset(): void {
+    this.#usedAtMs.clear();
+    this.#measuredAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #isSilent(nowMs: number): boolean {
+    return nowMs - this.#measuredAtMs > MAX_SILENCE_MS;
+  }
+}

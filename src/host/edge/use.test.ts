@@ -1,0 +1,103 @@
+// What the host knows of the use of instances behind a real edge, on which their sleep depends.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
+
+let lone: LoneEdge;
+
+beforeEach(async () => {
+  lone = await LoneEdge.start();
+});
+
+afterEach(async () => await lone.close());
+
+/** A request whose body does not end until the test says so. */
+async function openRequest(name: string): Promise<Socket> {
+  const socket = connect(lone.port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write(`POST / HTTP/1.1\r\nhost: ${name}\r\ncontent-length: 4\r\n\r\nbo`);
+  await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+  return socket;
+}
+
+async function idle(id: string): Promise<number> {
+  await lone.edge.measureUse();
+  return lone.edge.idleSeconds(id);
+}
+
+test("an instance is idle from its latest request on, and not while a request is open", async () => {
+  lone.serve("a", async (request) => new Response(await request.text()));
+  lone.serve("b", () => new Response("b"));
+  await lone.route("a", ["a.localhost"]);
+  await lone.route("b", ["b.localhost"]);
+  const socket = await openRequest("a.localhost");
+  await until("the other instance is idle", async () => (await idle("b")) > 0.3);
+  expect(await idle("a")).toBeLessThan(0.1);
+  await lone.get("b.localhost");
+  expect(await idle("b")).toBeLessThan(0.3);
+  socket.write("dy");
+  await until("the instance is idle", async () => (await idle("a")) > 0.3);
+  socket.destroy();
+});
+
+test("an instance is free only when it does not run and none of its requests is open or held", async () => {
+  const server = lone.serve("a", async (request) => new Response(await request.text()));
+  const { port } = server;
+  await lone.route("a", ["a.localhost"]);
+  expect(await lone.edge.detach("a")).toBe(false);
+  const socket = await openRequest("a.localhost");
+  await until("the request is counted", async () => (await idle("a")) < 0.1);
+  lone.change("a", { state: "draining", port: 0 });
+  expect(await lone.edge.drain("a", 50)).toBe(false);
+  socket.write("dy");
+  expect(await lone.edge.drain("a", 5_000)).toBe(true);
+
+  const held = lone.get("a.localhost");
+  await until("it is held", () => lone.edge.waiting === 1);
+  expect(await lone.edge.detach("a")).toBe(false);
+  lone.change("a", { state: "running", port });
+  expect((await held).status).toBe(200);
+  lone.change("a", { state: "draining", port: 0 });
+  expect(await lone.edge.drain("a", 5_000)).toBe(true);
+  await lone.killEngine();
+  expect(await lone.edge.detach("a")).toBe(false);
+  expect(lone.edge.idleSeconds("a")).toBe(0);
+  socket.destroy();
+});
+
+test("an instance begins to be idle when a route leads to it, when it starts, and when the edge is another", async () => {
+  lone.serve("a", () => new Response("a"));
+  await lone.route("a", [], null);
+  expect(await idle("a")).toBe(0);
+  await lone.route("a", ["a.localhost"]);
+  await until("it is idle", async () => (await idle("a")) > 0.2);
+  lone.change("a", { state: "starting" });
+  lone.change("a", { state: "running" });
+  expect(await idle("a")).toBeLessThan(0.2);
+  await until("it is idle", async () => (await idle("a")) > 0.2);
+  await lone.killEngine();
+  await lone.startEngine();
+  expect(await idle("a")).toBeLessThan(0.2);
+});
+
+test("the use of thousands of routes is one short answer", async () => {
+  for (let route = 0; route < 2_000; route += 1) lone.add(`app-${route}`, "running", 1);
+  lone.killHost();
+  lone.startHost();
+  for (let route = 0; route < 2_000; route += 1) {
+    void lone.edge.ensure({
+      id: `env-${route}`,
+      names: [`n${route}.localhost`],
+      instance: `app-${route}`,
+      settings: { timeoutSeconds: 1 },
+    });
+  }
+  lone.serve("last", () => new Response("last"));
+  await lone.route("last", ["last.localhost"]);
+  await lone.get("last.localhost");
+  const beganAtMs = performance.now();
+  expect(await idle("last")).toBeLessThan(0.1);
+  expect(await idle("app-1999")).toBeLessThan(0.1);
+  expect(performance.now() - beganAtMs).toBeLessThan(500);
+});

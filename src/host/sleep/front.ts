@@ -1,0 +1,22 @@
+// The server before an instance that may sleep: it holds clients while the engine does not run.
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
+import type { InstanceEdge } from "../edge/edge.ts";
+import type { InstanceGateway } from "../gateway/gateway-link.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+
+/** The gateway, or the edge. */
+export type Front = Pick<InstanceGateway, "drain" | "detach">;
+
+/** Whether an instance of this spec can sleep at all. */
+export function canSleep({ kind, exposure }: InstanceSpec): boolean {
+  return kind === "application" || exposure.through === "gateway";
+}
+
+/** The front that clients reach the instance through now; null while its engine has clients of its own. */
+export function frontOf(
+  { spec, servedThrough }: Manifest,
+  { gateway, edge }: { gateway: InstanceGateway; edge: InstanceEdge },
+): Front | null {
+  if (spec.kind === "application") return edge;
+  return servedThrough === "gateway" ? gateway : null;
+}
