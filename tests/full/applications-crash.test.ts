@@ -1,0 +1,132 @@
+// The crash matrix of deployments: kills of Pilvi's processes at every step of a deployment, of a restart for a changed
+// variable, and of a deletion. Each comes to the same end, and no request of a client fails.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { bunServer, TestApplication } from "../support/pilvi/applications.ts";
+import { Failpoints, startPilvi, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+
+type Victim = "control" | "host" | "both";
+
+const VICTIMS: Victim[] = ["control", "host", "both"];
+
+const STEPS = {
+  deployment: [
+    "deployment.planned",
+    "host.build.received",
+    "host.build.queued",
+    "deployment.ordered",
+    "deployment.built",
+    "environment.placed",
+    "environment.started",
+    "environment.routed",
+    "environment.answered",
+    "environment.promoted",
+  ],
+  change: ["environment.placed", "environment.started", "environment.routed", "environment.promoted"],
+  deletion: ["host.route.forgotten", "environment.removed", "loop.written"],
+} as const;
+
+const failpoints = new Failpoints();
+let pilvi: TestPilvi;
+let application: TestApplication;
+/** An application that no scenario touches: each request to it is answered. */
+let bystander: TestApplication;
+
+beforeAll(async () => {
+  pilvi = await startPilvi({ env: failpoints.env });
+  bystander = await TestApplication.create(pilvi, "Bystander");
+  await bystander.deploy(bunServer("bystander"));
+}, 60_000);
+
+beforeEach(async () => {
+  application = await TestApplication.create(pilvi);
+  // The retirement of a process would otherwise still be under way in the next scenario.
+  await pilvi.api("PATCH", `/environments/${application.environmentId}`, { shutdown_timeout: 1 });
+  await application.deploy(bunServer("one"));
+}, 60_000);
+
+afterEach(async () => {
+  failpoints.release();
+  await application.delete();
+}, 60_000);
+
+afterAll(async () => {
+  failpoints.release();
+  await pilvi.close();
+  failpoints.close();
+});
+
+async function strike(victim: Victim): Promise<void> {
+  const names = victim === "both" ? (["control", "host"] as const) : ([victim] as const);
+  pilvi.kill(...names);
+  failpoints.release();
+  await pilvi.untilReady();
+}
+
+/** One process serves, and nothing of others is left. */
+async function expectOneProcess(): Promise<void> {
+  await until("one process of each application is left", () => {
+    const folders = readdirSync(join(pilvi.dataDir, "instances")).filter((name) => name.startsWith("proc-"));
+    return folders.length === 2;
+  });
+  expect(await bystander.text()).toBe("bystander");
+}
+
+/** The scenarios of an action, each step with each victim. */
+function scenariosOf(action: keyof typeof STEPS): [string, Victim][] {
+  return STEPS[action].flatMap((step) => VICTIMS.map((victim): [string, Victim] => [step, victim]));
+}
+
+describe("a deployment", () => {
+  test.each(scenariosOf("deployment"))(
+    "at %s survives a kill of %s",
+    async (step, victim) => {
+      failpoints.arm(step);
+      const { id } = await application.upload(bunServer("two"));
+      await failpoints.reached();
+      expect(["one", "two"]).toContain(await application.text());
+      await strike(victim);
+      const { attributes } = await application.ended(id);
+      expect(attributes).toMatchObject({ status: "deployment.succeeded", failure_reason: null });
+      expect(await application.text()).toBe("two");
+      await expectOneProcess();
+    },
+    60_000,
+  );
+});
+
+describe("a changed variable", () => {
+  test.each(scenariosOf("change"))(
+    "at %s survives a kill of %s",
+    async (step, victim) => {
+      failpoints.arm(step);
+      const variables = [{ key: "GREETING", value: step }];
+      const path = `/environments/${application.environmentId}/variables`;
+      await pilvi.api("POST", path, { method: "set", variables });
+      await failpoints.reached();
+      await strike(victim);
+      await until("the application has the variable", async () => {
+        return (await application.text("/?variable=GREETING")) === step;
+      });
+      await expectOneProcess();
+    },
+    60_000,
+  );
+});
+
+describe("a deletion", () => {
+  test.each(scenariosOf("deletion"))(
+    "at %s survives a kill of %s",
+    async (step, victim) => {
+      failpoints.arm(step);
+      await pilvi.api("DELETE", `/applications/${application.id}`);
+      await failpoints.reached();
+      await strike(victim);
+      await application.delete();
+      for (const folder of ["releases", "repositories", "routes"])
+        expect(readdirSync(join(pilvi.dataDir, folder)).length).toBe(1);
+    },
+    60_000,
+  );
+});
