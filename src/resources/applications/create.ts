@@ -1,4 +1,5 @@
 // Creates an application with its first environment: one transaction with all rows, the audit and the events.
+import { invalid } from "../../api/jsonapi/errors.ts";
 import { createOnce } from "../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import { newId } from "../../lib/ids.ts";
@@ -8,6 +9,7 @@ import { insertNewEnvironment } from "./environments/create.ts";
 import type { NewApplication } from "./schema.ts";
 import { freeSlug, slugOf } from "./slug.ts";
 import {
+  countApplications,
   findApplication,
   insertApplication,
   slugsLike,
@@ -19,6 +21,10 @@ export const KIND = "applications";
 
 /** The branch of an application that has none to name, and of its first environment. */
 const DEFAULT_BRANCH = "main";
+
+/** How many applications an organization may have. */
+const MAX_APPLICATIONS = 1_000;
+
 const FIRST_ENVIRONMENT = "production";
 
 /** Creates the requested application, or finds the application that the same Idempotency-Key created before. */
@@ -34,6 +40,10 @@ export async function createApplication(
     id,
     request: idempotency,
     async create(tx) {
+      if ((await countApplications(tx, organizationId)) >= MAX_APPLICATIONS)
+        throw invalid({
+          name: [`The organization has ${MAX_APPLICATIONS} applications, and may not have more.`],
+        });
       const slug = slugOf(body.name, "application");
       const environmentId = newId("env");
       const application = {

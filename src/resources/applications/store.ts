@@ -88,6 +88,13 @@ export async function listApplications(db: Database, search: ListRequest): Promi
   return await listRows(db, "applications", SELECT, search);
 }
 
+/** How many applications the organization has; others that are being made count once they are committed. */
+export async function countApplications(tx: Transaction, organizationId: string): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from applications where organization_id = ${organizationId}`;
+  return row?.count ?? 0;
+}
+
 /** The slugs of the organization that begin with a text. */
 export async function slugsLike(tx: Transaction, organizationId: string, slug: string): Promise<string[]> {
   // A slug has no character that has a meaning in a pattern.
