@@ -14,6 +14,8 @@ export const runtimeSchema = z.discriminatedUnion("name", [
   /** The version is the major one, such as `22`. */
   z.strictObject({ name: z.literal("node"), version: z.string().check(z.regex(/^\d{1,3}$/)) }),
   z.strictObject({ name: z.literal("bun") }),
+  /** The machine's Python, in the version that it has. */
+  z.strictObject({ name: z.literal("python") }),
   z.strictObject({
     name: z.literal("static"),
     /** The folder of the release that is served; `.` is all of it. */

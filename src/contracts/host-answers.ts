@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { isolationSchema } from "./application.ts";
 import { engineNameSchema } from "./engine-names.ts";
 import { observationSchema } from "./observation.ts";
+import { availableRuntimesSchema } from "./plan.ts";
 
 const offeredEngineSchema = z.strictObject({
   name: engineNameSchema,
@@ -23,6 +24,8 @@ export const offerSchema = z.strictObject({
   memoryBytes: z.number(),
   /** What separates applications and builds from the machine; left out by a driver that runs none. */
   isolation: z.exactOptional(isolationSchema),
+  /** The runtimes that applications can have; left out by a driver that runs none. */
+  runtimes: z.exactOptional(availableRuntimesSchema),
 });
 
 /** The engines and the memory that a driver can offer. */

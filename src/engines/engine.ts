@@ -257,9 +257,7 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    * is not known. Left out by an engine that makes none.
    */
   mockNonce?(dataDir: string): string | null;
-  /**
-   * How clients that connect directly use it; left out by an engine whose sleeping instances never had such clients.
-   */
+  /** How clients that connect directly use it; left out by an engine that never slept while it had such clients. */
   usage?(context: EngineContext<S>): Promise<Usage>;
   /**
    * Reads the counters and gauges of the engine, as no use of it; left out by an engine without any.

@@ -1,5 +1,4 @@
 // All instances of this machine: takes them up at the start, makes, removes and watches them.
-import { totalmem } from "node:os";
 import { EDGE_ID } from "../contracts/edge-id.ts";
 import type { Offer } from "../contracts/host-answers.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
@@ -11,7 +10,8 @@ import { guardedInterval } from "../lib/guarded.ts";
 import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/log.ts";
 import { Addresses } from "./os/addresses.ts";
-import { newestOfEachMajor, offered, runtimeSources, type HostSettings } from "./engine/context.ts";
+import { runtimeSources, type HostSettings } from "./engine/context.ts";
+import { offerOf } from "./engine/offer.ts";
 import { Edge } from "./edge/edge.ts";
 import { HostBackups } from "./backups/host-backups.ts";
 import { freePorts } from "./os/free-ports.ts";
@@ -25,13 +25,7 @@ import { Inspector } from "./instance/inspector.ts";
 import { dismissClients } from "./instance/dismissal.ts";
 import { Instance } from "./instance/instance.ts";
 import { RecentRemovals } from "./instance/recent-removals.ts";
-import {
-  applicationWith,
-  measuredInstances,
-  presentIds,
-  restlessIds,
-  withEngine,
-} from "./instance/selections.ts";
+import * as selections from "./instance/selections.ts";
 import { EngineLogs } from "./logs/engine-logs.ts";
 import { HostJournal } from "./journal/host-journal.ts";
 import { addressSocket, ensureInstancesDir, gatewaySocket, instanceIds } from "./os/layout.ts";
@@ -87,7 +81,8 @@ export class Host {
     this.#settings = settings;
     this.#log = log;
     this.journal = new HostJournal(settings.dataDir, keeper, log);
-    this.#environments = new Environments(settings.dataDir, (uid) => this.#isUidOfInstance(uid));
+    const isUidOfInstance = (wanted: number) => this.#instances.values().some(({ uid }) => uid === wanted);
+    this.#environments = new Environments(settings.dataDir, isUidOfInstance);
     this.#slots = new WarmPool(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
     this.#addresses = new Addresses(log, keeper);
@@ -121,11 +116,11 @@ export class Host {
       sources: () => runtimeSources(settings),
       sandbox: async () => (await settings.sandbox?.ensured()) ?? NO_SANDBOX,
       environments: this.#environments,
-      userOf: (wanted) => applicationWith(this.#instances.values(), wanted),
+      userOf: (wanted) => selections.applicationWith(this.#instances.values(), wanted),
     });
     this.logs = new EngineLogs(settings.dataDir, this.#instances);
     this.measurements = new Measurements(settings.dataDir, log, {
-      stored: () => measuredInstances(this.#instances.values()),
+      stored: () => selections.measuredInstances(this.#instances.values()),
       instances: () => [...this.#instances.values()].flatMap(({ metered }) => metered.now ?? []),
       find: (id) => this.#instances.get(id)?.metered.now ?? undefined,
       clientsOf: (id) => this.#gateway.clientsOf(id),
@@ -157,13 +152,8 @@ export class Host {
     await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
   }
 
-  async offer(): Promise<Offer> {
-    const engines = await runnableEngines(this.#settings);
-    return {
-      engines: newestOfEachMajor(engines).map(offered),
-      memoryBytes: totalmem(),
-      ...(this.#settings.sandbox && { isolation: this.#settings.sandbox.now.level }),
-    };
+  offer(): Promise<Offer> {
+    return offerOf(this.#settings);
   }
 
   async ensure(spec: InstanceSpec): Promise<Observation> {
@@ -200,12 +190,12 @@ export class Host {
 
   /** The ids of all instances that are there. */
   ids(): string[] {
-    return presentIds(this.#instances.values());
+    return selections.presentIds(this.#instances.values());
   }
 
   /** The ids of the instances to which something may happen without a client or a request. */
   restlessIds(): string[] {
-    return restlessIds(this.#instances.values());
+    return selections.restlessIds(this.#instances.values());
   }
 
   /** Calls the listener at every change; the returned function ends that. */
@@ -245,17 +235,17 @@ export class Host {
     return instance;
   }
 
-  #isUidOfInstance(wanted: number): boolean {
-    return this.#instances.values().some(({ uid }) => uid === wanted);
-  }
-
   #startTimers(): void {
-    const trim = () => trimLogs(withEngine(this.#instances.values()), this.#settings.dataDir, this.#log);
+    const trim = () =>
+      trimLogs(selections.withEngine(this.#instances.values()), this.#settings.dataDir, this.#log);
     const every = (intervalMs: number, task: () => void) =>
       guardedInterval(this.#log, "a check of the instances failed", intervalMs, task);
     this.#timers = [
       every(LOG_CHECK_INTERVAL_MS, trim),
-      every(USE_CHECK_INTERVAL_MS, () => this.#checkUse()),
+      every(USE_CHECK_INTERVAL_MS, () => {
+        void this.edge.measureUse();
+        for (const { sleep } of selections.withEngine(this.#instances.values())) void sleep.checkUse();
+      }),
       every(MEMORY_CHECK_INTERVAL_MS, () => this.#checkMemory()),
     ];
   }
@@ -277,11 +267,6 @@ export class Host {
       users: (id) => of(id)?.sleep.refreshUsers(),
       holding: () => this.#addresses.meet(),
     });
-  }
-
-  #checkUse(): void {
-    void this.edge.measureUse();
-    for (const instance of withEngine(this.#instances.values())) void instance.sleep.checkUse();
   }
 
   #checkMemory(): void {

@@ -1,28 +1,41 @@
 // Node.js for applications, from the packages of npm that carry its programs, each major version when it is first needed.
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { withFolderLocked } from "../install/lock.ts";
 import { compareVersions } from "../versions.ts";
 
 /**
- * Supported major versions of Node.js, and the version of npm that comes with each. It is exact: what the newest npm
- * bundles may not be published by itself yet, and then it cannot be resolved.
+ * Supported major versions of Node.js: a version that can be fetched at least, and the version of npm that comes with
+ * it. That of npm is exact: what the newest npm bundles may not be published by itself yet, and then it cannot be
+ * resolved.
  */
-const NPM_OF: Record<string, string> = { "20": "10.9.4", "22": "10.9.4", "24": "11.21.0" };
+const LINES: Record<string, { atLeast: string; npm: string }> = {
+  "20": { atLeast: "20.20.2", npm: "10.9.4" },
+  "22": { atLeast: "22.23.3", npm: "10.9.4" },
+  "24": { atLeast: "24.21.0", npm: "11.21.0" },
+};
 
 /** A registry that hangs must not hold up a build for ever. */
 const FETCH_TIMEOUT_MS = 5 * 60_000;
 
-/** The versions of Node.js that can be asked for. */
-export const NODE_VERSIONS = Object.keys(NPM_OF);
+/** The major versions of Node.js that can be asked for. */
+const NODE_VERSIONS = Object.keys(LINES);
 
 const PACKAGE = `node-linux-${process.arch}`;
 
 /** The folder of the runtimes that Pilvi has fetched. */
 export function runtimesDir(enginesDir: string): string {
   return join(enginesDir, "runtimes");
+}
+
+/** An exact version for each major version: the fetched version, or a version that a fetch brings at least. */
+export function offeredNodes(enginesDir: string): string[] {
+  return Object.entries(LINES).map(([major, { atLeast }]) => {
+    const home = findNode(major, enginesDir);
+    return home === null ? atLeast : basename(home).slice("node-".length);
+  });
 }
 
 /** The newest fetched Node.js of a major version; null without any. */
@@ -41,7 +54,7 @@ export function findNode(major: string, enginesDir: string): string | null {
  * @throws PublicError when it cannot be had, with the versions that can.
  */
 export async function ensureNode(major: string, enginesDir: string, bun: string): Promise<string> {
-  if (NPM_OF[major] === undefined)
+  if (LINES[major] === undefined)
     throw new PublicError(`Node.js ${major} cannot be had here; ${NODE_VERSIONS.join(", ")} can.`);
   const found = findNode(major, enginesDir);
   if (found !== null) return found;
@@ -59,7 +72,7 @@ async function fetchNode(major: string, folder: string, bun: string): Promise<st
   await rm(project, { recursive: true, force: true });
   await mkdir(project);
   try {
-    const dependencies = { [PACKAGE]: major, npm: NPM_OF[major] };
+    const dependencies = { [PACKAGE]: major, npm: LINES[major]?.npm };
     await writeFile(join(project, "package.json"), JSON.stringify({ private: true, dependencies }));
     await install(project, bun);
     const home = await arranged(project);

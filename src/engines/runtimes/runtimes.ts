@@ -7,11 +7,10 @@ import type { Mount, Sandbox } from "../sandbox/sandbox.ts";
 import { installTools } from "../tools/install.ts";
 import { findTool, type Tool } from "../tools/tools.ts";
 import { ensureNode, runtimesDir } from "./node.ts";
+import { SYSTEM_PATH, systemPython, type Python } from "./python.ts";
 
 /** Where runtimes are seen inside a sandbox. */
 const PLACE = "/opt/runtime";
-
-const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** A runtime that is on this machine. */
 export interface ReadyRuntime {
@@ -50,6 +49,8 @@ export async function readyRuntime(
     case "static":
       if (use === "build") return bunRuntime(sources, sandbox);
       return serverRuntime(await ensureServer(sources.enginesDir));
+    case "python":
+      return pythonRuntime(await systemPython(), sandbox);
     case "system":
       return { mounts: [], links: [], path: SYSTEM_PATH, server: null };
   }
@@ -89,6 +90,18 @@ function linkedBun(bun: string, enginesDir: string): string {
     renameSync(temporary, join(folder, name));
   }
   return folder;
+}
+
+/** Systems may have it under the name `python3` alone. */
+function pythonRuntime({ program }: Python, { level }: Sandbox): ReadyRuntime {
+  if (level !== "bubblewrap")
+    throw new PublicError("Python applications need bubblewrap, which does not run on this host.");
+  return {
+    mounts: [],
+    links: [[program, `${PLACE}/bin/python`]],
+    path: `${PLACE}/bin:${SYSTEM_PATH}`,
+    server: null,
+  };
 }
 
 function serverRuntime(server: Tool): ReadyRuntime {

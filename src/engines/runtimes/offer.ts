@@ -1,0 +1,21 @@
+// The runtimes that applications can have on this machine.
+import type { AvailableRuntimes } from "../../contracts/plan.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { offeredNodes } from "./node.ts";
+import { findPython } from "./python.ts";
+
+/** The exact versions of each runtime; none of a runtime that could not run here. */
+export async function offeredRuntimes(
+  enginesDir: string,
+  { level }: Pick<Sandbox, "level">,
+): Promise<AvailableRuntimes> {
+  // An environment of packages has its own path in its programs, and only this sandbox keeps the path of the build.
+  const python = level === "bubblewrap" ? await findPython() : null;
+  return {
+    node: offeredNodes(enginesDir),
+    bun: [Bun.version],
+    deno: [],
+    php: [],
+    python: python === null ? [] : [python.version],
+  };
+}

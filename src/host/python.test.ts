@@ -1,0 +1,71 @@
+// A Python application on a real host, with an environment of packages of its own.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ApplicationHost, applicationSpec } from "../../tests/support/applications/host.ts";
+import { findPython } from "../engines/runtimes/python.ts";
+
+let host: ApplicationHost;
+
+beforeAll(async () => {
+  host = new ApplicationHost();
+  await host.start();
+});
+
+afterAll(() => host.close());
+
+const SERVER = `
+import json, os, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+import own
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        try:
+            open("/app/x", "w")
+            tried = "written"
+        except OSError as error:
+            tried = error.strerror
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"prefix": sys.prefix, "own": own.word, "tried": tried}).encode())
+
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+`;
+
+const INSTALL = `test -x .venv/bin/python || python3 -m venv .venv
+echo 'word = "package"' > "$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/own.py"
+.venv/bin/pip --version`;
+
+const python = await findPython();
+
+test("the runtimes on offer have exact versions", async () => {
+  const { runtimes } = await host.host.offer();
+  const exact = expect.stringMatching(/^\d+\.\d+\.\d+$/);
+  expect(runtimes?.node).toEqual([exact, exact, exact]);
+  expect(runtimes?.bun).toEqual([Bun.version]);
+  expect(runtimes?.python).toEqual(python === null ? [] : [python.version]);
+});
+
+test.skipIf(python === null)("a Python application runs with the packages of its build", async () => {
+  const build = await host.build(
+    { runtime: { name: "python" }, steps: [{ name: "install", command: INSTALL }] },
+    { "main.py": SERVER },
+  );
+  expect(build.failure).toBeNull();
+  const command = 'export PATH="$PWD/.venv/bin:$PATH"\nexec python main.py';
+  const spec = applicationSpec({ release: build.id, runtime: { name: "python" }, command });
+  expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+  const answer = await (await fetch(`http://127.0.0.1:${spec.exposure.port}/`)).json();
+  expect(answer).toEqual({ prefix: "/app/.venv", own: "package", tried: "Read-only file system" });
+});
+
+test.skipIf(python === null)("a program without packages runs by the name python", async () => {
+  const build = await host.build(
+    { runtime: { name: "python" } },
+    {
+      "main.py":
+        "import http.server, os\nhttp.server.test(HandlerClass=http.server.SimpleHTTPRequestHandler, port=int(os.environ['PORT']), bind='127.0.0.1')",
+    },
+  );
+  const spec = applicationSpec({ release: build.id, runtime: { name: "python" }, command: "python main.py" });
+  expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+});
