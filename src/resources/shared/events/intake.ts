@@ -53,7 +53,7 @@ export async function takeRecords(db: Database, hostId: string, records: Journal
 }
 
 /**
- * Skips records that belong to no resource, such as those of the store. Organizations are locked in a fixed order, so
+ * Skips records that belong to no resource, such as those of the store. A record of a process belongs to its environment. Organizations are locked in a fixed order, so
  * that two transactions never wait for each other.
  */
 async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise<void> {
@@ -61,11 +61,16 @@ async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise
   const ids = tx.array([...new Set(records.map(({ id }) => id))], "text");
   await tx`
     with resources as (
-      select 'caches' as type, id, organization_id, name from caches where id = any(${ids})
-      union all select 'databases', id, organization_id, name from databases where id = any(${ids})
-      union all select 'websocketServers', id, organization_id, name from websocket_servers where id = any(${ids})
+      select 'caches' as type, id as instance, id, organization_id, name from caches where id = any(${ids})
+      union all select 'databases', id, id, organization_id, name from databases where id = any(${ids})
+      union all select 'websocketServers', id, id, organization_id, name from websocket_servers where id = any(${ids})
+      union all
+      select 'environments', p.id, e.id, a.organization_id, e.name
+      from application_processes p join environments e on e.id = p.environment_id
+      join applications a on a.id = e.application_id where p.id = any(${ids})
     ), deleted as (
-      select distinct on (resource_id) resource_type as type, resource_id as id, organization_id, resource_name as name
+      select distinct on (resource_id) resource_type as type, resource_id as instance, resource_id as id,
+             organization_id, resource_name as name
       from events
       where resource_id = any(${ids}) and resource_id not in (select id from resources)
       order by resource_id, at desc
@@ -73,7 +78,7 @@ async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise
     insert into events (organization_id, at, type, resource_type, resource_id, resource_name, details)
     select r.organization_id, record.at, record.type, r.type, r.id, r.name, record.details
     from json_to_recordset(${rows}::json) as record (sequence bigint, id text, at timestamptz, type text, details jsonb)
-    join (select * from resources union all select * from deleted) r on r.id = record.id
+    join (select * from resources union all select * from deleted) r on r.instance = record.id
     order by hashtext(r.organization_id), record.sequence`;
 }
 
