@@ -15,7 +15,7 @@ export type DeploymentPage = PageDocument<DeploymentResource, EnvironmentResourc
 /** The types of the deployment collection. */
 interface DeploymentKind {
   /** The commit to build, or the deployment whose release is started again. */
-  body: NewDeployment & { release_of?: string };
+  body: NewDeployment;
   resource: DeploymentResource;
   included: EnvironmentResource;
   status: DeploymentStatus;

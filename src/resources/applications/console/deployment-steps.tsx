@@ -68,7 +68,8 @@ const LINE =
 
 /** A step without output does not open. A step that runs or failed is open until the reader closes it. */
 function StepLine({ step }: { step: Step }) {
-  const { status, description, output = "", duration_ms: length } = step;
+  const { status, output = "", duration_ms: length } = step;
+  const description = step.description.trim().replaceAll("\n", " && ");
   const [chosen, setChosen] = useState<boolean>();
   const isOpen = chosen ?? (status === "running" || status === "failed");
   const texts = (
@@ -118,7 +119,7 @@ function Output({ output, label }: { output: string; label: string }) {
   const isAtEnd = useRef(true);
   useEffect(() => {
     if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
-  }, [output]);
+  });
   const { text, left } = lastLines(output, MAX_LINES);
   return (
     <pre

@@ -1,5 +1,5 @@
 // The page that creates an environment in an application.
-import { client } from "../../../console/parts/client.ts";
+import type { client } from "../../../console/parts/client.ts";
 import { commandText } from "../../../console/parts/command.ts";
 import type { PageProps } from "../../../console/parts/page.tsx";
 import { PartCreatePage } from "../../../console/parts/part-create.tsx";

@@ -68,20 +68,15 @@ function EnvironmentTabs({ ids }: { ids: EnvironmentIds }) {
   return <PageTabs label="Pages of this environment" address={pathOf(ids)} views={views} />;
 }
 
-/** Why the processes could not be started after a change. */
-function LastError({
-  environment,
-}: {
-  environment: EnvironmentResource & { meta?: { last_error?: string | null } };
-}) {
-  const error = environment.meta?.last_error;
-  if (!error) return null;
+/** Why the latest change is not in force. */
+function LastError({ environment: { meta } }: { environment: EnvironmentResource }) {
+  if (meta.last_error === null) return null;
   return (
     <p
       role="alert"
-      className="mt-0 mb-5 rounded-md border border-bad bg-bad-tint px-3 py-2 whitespace-pre-wrap"
+      className="mt-0 mb-5 rounded-md border border-bad bg-bad-tint px-3 py-2 break-words whitespace-pre-wrap"
     >
-      {error}
+      {meta.last_error}
     </p>
   );
 }

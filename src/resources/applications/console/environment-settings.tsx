@@ -125,16 +125,17 @@ function SaveBar(props: { isChanged: boolean; isBusy: boolean; onDiscard: () => 
 function settingsFields(document: ApiDocument, present: Record<string, unknown>): Field[] {
   return fieldsOf(document, bodySchemaOf(document, "patch", "/environments/{id}"), undefined)
     .filter(({ name }) => name in present)
-    .map((field) => {
-      const value = present[field.name];
-      return {
-        ...field,
-        label: LABELS[field.name] ?? field.label,
-        preset: value === null ? undefined : (value as Value),
-        // A value that is never absent cannot be left to a default.
-        isRequired: value !== null && field.control === "select" && !NULLABLE.has(field.name),
-      };
-    });
+    .map((field) => withValue(field, present[field.name]));
+}
+
+function withValue(field: Field, value: unknown): Field {
+  return {
+    ...field,
+    label: LABELS[field.name] ?? field.label,
+    preset: value === null ? undefined : (value as Value),
+    // Only what may be absent has an empty choice.
+    isRequired: !NULLABLE.has(field.name),
+  };
 }
 
 const NULLABLE = new Set([

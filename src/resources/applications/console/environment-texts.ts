@@ -15,11 +15,9 @@ export function addressOf(environment: EnvironmentResource): string {
 }
 
 /** The URL at which it is reached. */
-export function urlOf({ attributes: { vanity_domain: domain }, meta }: Addressed): string {
-  return meta?.url ?? `http://${domain}`;
+export function urlOf({ meta }: EnvironmentResource): string {
+  return meta.url;
 }
-
-type Addressed = EnvironmentResource & { meta?: { url?: string } };
 
 /** When the release began that serves, ISO 8601; undefined before the first. */
 export function deployedAt({ relationships }: EnvironmentResource): string | undefined {
