@@ -1,5 +1,6 @@
 // The typed client of Pilvi's HTTP API: one member for each kind of resource.
 import { Activity } from "./activity.ts";
+import { Applications } from "./applications.ts";
 import { Caches } from "./caches.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Databases } from "./databases.ts";
@@ -21,6 +22,7 @@ import { Websockets } from "./websockets.ts";
  * when the server's `Retry-After` is over.
  */
 export class PilviClient {
+  readonly applications: Applications;
   readonly caches: Caches;
   readonly databases: Databases;
   readonly backups: Backups;
@@ -39,6 +41,7 @@ export class PilviClient {
 
   constructor(options: ConnectionOptions) {
     const connection = new Connection(options);
+    this.applications = new Applications(connection);
     this.caches = new Caches(connection);
     this.databases = new Databases(connection);
     this.backups = new Backups(connection);

@@ -28,7 +28,7 @@ export interface RotationOptions {
 }
 
 type Single<K extends Kind> = SingleDocument<K["resource"], K["included"]>;
-type Page<K extends Kind> = PageDocument<K["resource"]>;
+type Page<K extends Kind> = PageDocument<K["resource"], K["included"]>;
 type Filter<K extends Kind> = Partial<Record<K["filter"], string>>;
 
 /** Resources of one kind that belong to the token's organization. */
@@ -56,17 +56,23 @@ export class Collection<K extends Kind> {
     });
   }
 
-  /** Reads one page of the list, the first one by default. */
-  async list(options: { filter?: Filter<K>; page?: number } = {}): Promise<Page<K>> {
-    const { filter = {}, page } = options;
+  /**
+   * Reads one page of the list, the first one by default.
+   * @param options.include related resources to read along, by the names that the API documents.
+   */
+  async list(
+    options: { filter?: Filter<K>; page?: number; include?: readonly string[] } = {},
+  ): Promise<Page<K>> {
+    const { filter = {}, page, include = [] } = options;
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries<string>(filter)) query.set(`filter[${name}]`, value);
     if (page !== undefined) query.set("page", String(page));
+    if (include.length > 0) query.set("include", include.join(","));
     return await this.#page(query);
   }
 
   /** Reads page after page of the list. */
-  async *pages(options: { filter?: Filter<K> } = {}): AsyncGenerator<Page<K>> {
+  async *pages(options: { filter?: Filter<K>; include?: readonly string[] } = {}): AsyncGenerator<Page<K>> {
     let page = await this.list(options);
     yield page;
     while (page.links.next !== undefined) {

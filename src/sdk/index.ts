@@ -2,6 +2,20 @@
 export type { SessionResource, UserResource } from "../resources/accounts/schema.ts";
 export type { ActivityResource } from "../resources/activity/schema.ts";
 export type {
+  ApplicationChange,
+  ApplicationResource,
+  DeploymentLog,
+  DeploymentResource,
+  DeploymentStatus,
+  EnvironmentChange,
+  EnvironmentResource,
+  EnvironmentStatus,
+  EnvironmentVariable,
+} from "../resources/applications/schema.ts";
+export type { ApplicationDocument, ApplicationPage, NewApplication } from "./applications.ts";
+export type { DeploymentDocument, DeploymentPage } from "./deployments.ts";
+export type { EnvironmentDocument, EnvironmentPage } from "./environments.ts";
+export type {
   CacheChange,
   CacheMetrics,
   CacheResource,

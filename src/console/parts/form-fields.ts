@@ -85,10 +85,10 @@ function fieldsIn(document: ApiDocument, name: string, schema: Schema, isRequire
     );
   }
   const { anyOf, ...rest } = schema;
-  const plain = {
+  const plain = withChoices({
     ...rest,
     ...anyOf?.map((each) => resolved(document, each)).find((each) => each.type !== "null"),
-  };
+  });
   const control = controlOf(plain);
   if (control === undefined) return [];
   return [
@@ -105,6 +105,13 @@ function fieldsIn(document: ApiDocument, name: string, schema: Schema, isRequire
       max: plain.maximum,
     },
   ];
+}
+
+/** One among several fixed values is a choice, as an enumeration is. */
+function withChoices(schema: Schema): Schema {
+  const values = (schema.anyOf ?? []).map((each) => each.const);
+  const choices = values.filter((value) => typeof value === "string" || typeof value === "number");
+  return choices.length > 1 && choices.length === values.length ? { ...schema, enum: choices } : schema;
 }
 
 function controlOf({ type: types, enum: values, const: fixed }: Schema): Field["control"] | undefined {

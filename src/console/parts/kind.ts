@@ -33,6 +33,10 @@ export interface KindIdentity<Resource extends ConsoleResource = ConsoleResource
   plural: string;
   icon: LucideIcon;
   collection: ResourceCollection<Resource>;
+  /** Types of its parts that its list shows along, such as `environments`: their events have the list read again. */
+  partTypes?: readonly string[];
+  /** Whether its resources have the log of an engine; they have unless this is false. */
+  hasLog?: boolean;
   /** Pages of one resource beside its main page and its log; each needs the ability to see credentials, or none. */
   views?: readonly { path: string; label: string; isForAll?: boolean }[];
   /** One line for lists and the overview, such as `Valkey 250 MB`. */

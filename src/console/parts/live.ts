@@ -72,7 +72,9 @@ function apply(cache: QueryClient, kinds: readonly ConsoleKind[], event: EventRe
   if (happened === "deleted") void cache.invalidateQueries({ queryKey: ARCHIVES_KEY });
   void cache.invalidateQueries({ queryKey: historyKey(id) });
   const kind = kinds.find(({ resourceType }) => resourceType === type);
-  if (kind !== undefined) void refreshResource(cache, kind, id).catch(() => undefined);
+  const whole = kinds.find(({ partTypes = [] }) => partTypes.includes(type));
+  if (whole !== undefined) void cache.invalidateQueries({ queryKey: [whole.name] });
+  else if (kind !== undefined) void refreshResource(cache, kind, id).catch(() => undefined);
   // Of parts of resources, such as applications, the pages of the kind know the keys.
   else void cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey.includes(type) });
 }

@@ -13,15 +13,23 @@ import { useCan } from "./session.ts";
 import { Status } from "./status.tsx";
 import { Ago } from "./time.tsx";
 
-interface ListProps extends Pick<PageProps<ListSearch>, "search" | "setSearch"> {
-  kind: KindIdentity;
+interface ListProps<Resource extends ConsoleResource> extends Pick<
+  PageProps<ListSearch>,
+  "search" | "setSearch"
+> {
+  kind: KindIdentity<Resource>;
   /** What the kind is for, where there is nothing of it yet. */
   invitation: string;
+  /** Stands below the invitation, such as a command that begins. */
+  beginning?: ReactNode;
+  /** What a line says between the name and the end of the row, in the place of the summary and the state. */
+  line?: (resource: Resource) => ReactNode;
   /** What stands below the list. */
   children?: ReactNode;
 }
 
-export function ResourceListPage({ kind, invitation, search, setSearch, children }: ListProps) {
+export function ResourceListPage<Resource extends ConsoleResource>(props: ListProps<Resource>) {
+  const { kind, invitation, beginning, line, search, setSearch, children } = props;
   const { data, error, refetch } = useResources(kind);
   const items = data?.items ?? [];
   const shown = items.filter((resource) => fits(resource, search)).toReversed();
@@ -36,7 +44,12 @@ export function ResourceListPage({ kind, invitation, search, setSearch, children
     <PageFrame title={plural} actions={data && data.total > 0 && create}>
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <Loading lines={6} />}
-      {data?.total === 0 && <Empty icon={icon} title={`No ${noun}s yet`} text={invitation} action={create} />}
+      {data?.total === 0 && (
+        <>
+          <Empty icon={icon} title={`No ${noun}s yet`} text={invitation} action={create} />
+          {beginning}
+        </>
+      )}
       {data && data.total > 0 && (
         <>
           <ListFilters
@@ -49,7 +62,7 @@ export function ResourceListPage({ kind, invitation, search, setSearch, children
             }))}
           />
           <ListCount text={countText(shown.length, data.total, items.length)} />
-          <Rows kind={kind} resources={shown} />
+          <Rows kind={kind} resources={shown} line={line} />
         </>
       )}
       {data && children}
@@ -60,7 +73,7 @@ export function ResourceListPage({ kind, invitation, search, setSearch, children
 function fits({ attributes, id }: ConsoleResource, { q, status, type, region }: ListSearch): boolean {
   const text = q?.toLowerCase();
   return (
-    (text === undefined || attributes.name.includes(text) || id === text) &&
+    (text === undefined || attributes.name.toLowerCase().includes(text) || id === text) &&
     (status === undefined || attributes.status === status) &&
     (type === undefined || attributes.type === type) &&
     (region === undefined || attributes.region === region)
@@ -72,7 +85,13 @@ const FILTERS = ["status", "type", "region"] as const;
 const ROW_PX = 44;
 const OVERSCAN = 12;
 
-function Rows({ kind, resources }: { kind: KindIdentity; resources: ConsoleResource[] }) {
+interface RowsProps<Resource extends ConsoleResource> {
+  kind: KindIdentity<Resource>;
+  resources: Resource[];
+  line: ((resource: Resource) => ReactNode) | undefined;
+}
+
+function Rows<Resource extends ConsoleResource>({ kind, resources, line }: RowsProps<Resource>) {
   const list = useRef<HTMLUListElement>(null);
   const [offset, setOffset] = useState(0);
   useEffect(() => setOffset(list.current?.offsetTop ?? 0), []);
@@ -101,7 +120,7 @@ function Rows({ kind, resources }: { kind: KindIdentity; resources: ConsoleResou
               className="absolute inset-x-0 top-0 border-b border-line"
               style={{ height: ROW_PX, transform: `translateY(${start - offset}px)` }}
             >
-              <Row kind={kind} resource={resource} />
+              <Row kind={kind} resource={resource} line={line} />
             </li>
           )
         );
@@ -110,8 +129,21 @@ function Rows({ kind, resources }: { kind: KindIdentity; resources: ConsoleResou
   );
 }
 
-function Row({ kind, resource }: { kind: KindIdentity; resource: ConsoleResource }) {
+function Row<Resource extends ConsoleResource>(
+  props: Omit<RowsProps<Resource>, "resources"> & { resource: Resource },
+) {
+  const { kind, resource, line } = props;
   const { name, status, created_at: createdAt } = resource.attributes;
+  if (line !== undefined)
+    return (
+      <Link
+        to={`${kind.path}/${resource.id}`}
+        className="flex h-full items-center gap-4 px-1 text-ink no-underline hover:bg-hover"
+      >
+        <span className="w-40 shrink-0 truncate font-medium sm:w-56">{name}</span>
+        {line(resource)}
+      </Link>
+    );
   return (
     <Link
       to={`${kind.path}/${resource.id}`}

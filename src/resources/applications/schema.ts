@@ -4,6 +4,11 @@ import { resourceIdentifier } from "../../api/jsonapi/jsonapi.ts";
 import { clusterIdField, createdAt } from "../shared/fields.ts";
 import { region } from "../shared/regions.ts";
 
+// Clients of the API import only this file of the slice.
+export type * from "./deployments/schema.ts";
+export type * from "./environments/schema.ts";
+export type * from "./environments/variable-schema.ts";
+
 /** An application that is being deleted stays until nothing of its environments is left. */
 export const applicationStatuses = ["available", "deleting"] as const;
 
@@ -62,6 +67,8 @@ export const newApplication = z
   .meta({ id: "NewApplication" });
 
 export type NewApplication = z.output<typeof newApplication>;
+/** The same as a client sends it. */
+export type NewApplicationBody = z.input<typeof newApplication>;
 
 /** The body of `PATCH /applications/:id`. */
 export const applicationChange = z

@@ -51,7 +51,7 @@ function statusOf(
 }
 
 function metaOf(environment: EnvironmentRow, context: KindContext): EnvironmentResource["meta"] {
-  const { hostId, servingId, lastError } = environment;
+  const { hostId, servingId, lastError, settings } = environment;
   const seen = servingId === null ? undefined : context.hosts.of(hostId).observedStates.of(servingId);
   const limits = seen?.limits ?? null;
   return {
@@ -62,6 +62,8 @@ function metaOf(environment: EnvironmentRow, context: KindContext): EnvironmentR
       max_processes: limits.maxProcesses ?? null,
       enforced_by: limits.enforcedBy,
     },
+    sleep_timeout: settings.sleep_timeout,
+    uses_vanity_domain: settings.uses_vanity_domain,
   };
 }
 

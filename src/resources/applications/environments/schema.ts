@@ -190,6 +190,11 @@ export const environmentResource = z
           example: null,
         }),
         limits: limits.nullable().meta({ description: "What is in force; null while nothing runs." }),
+        sleep_timeout: z.int().meta({
+          description: "Minutes without a request after which it sleeps, if it may.",
+          example: 5,
+        }),
+        uses_vanity_domain: z.boolean().meta({ description: "Whether its address is served." }),
       })
       .meta({ id: "EnvironmentMeta", description: "Facts beyond the attributes." }),
   })

@@ -1,0 +1,146 @@
+// The steps of a deployment with their output, which grows while a step runs.
+import { ChevronRight } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Failure, Loading, Section } from "../../../console/parts/layout.tsx";
+import { Status } from "../../../console/parts/status.tsx";
+import type { DeploymentLog } from "../../../sdk/index.ts";
+import { type AnsiLook, lastLines, spansOf } from "./ansi.ts";
+import { lengthText } from "./deployment-texts.ts";
+import { type EnvironmentIds, useDeploymentLog } from "./queries.ts";
+
+type Phase = keyof DeploymentLog["data"];
+type Step = DeploymentLog["data"][Phase]["steps"][number];
+
+const PHASES = [
+  { phase: "build", title: "Build" },
+  { phase: "deploy", title: "Release" },
+] as const;
+
+/** Drawing more would make the page slow; a reader looks at the end. */
+const MAX_LINES = 1_000;
+/** The end counts as reached this close to it. */
+const END_PX = 40;
+
+export function DeploymentSteps({
+  ids,
+  id,
+  isWatched,
+}: {
+  ids: EnvironmentIds;
+  id: string;
+  isWatched: boolean;
+}) {
+  const { data, error, refetch } = useDeploymentLog(ids, id, isWatched);
+  if (data === undefined)
+    return (
+      <Section title="Steps">
+        {error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />}
+      </Section>
+    );
+  return PHASES.map(({ phase, title }) => (
+    <PhaseSection key={phase} title={title} {...data.data[phase]} isWatched={isWatched} />
+  ));
+}
+
+function PhaseSection(props: { title: string; available: boolean; steps: Step[]; isWatched: boolean }) {
+  const { title, available, steps, isWatched } = props;
+  const none = isWatched ? "It has not begun." : "It had no steps.";
+  return (
+    <Section title={title}>
+      {steps.length === 0 && (
+        <p className="m-0 text-soft">{available || isWatched ? none : "Its log is not kept."}</p>
+      )}
+      <ol aria-label={`Steps of the ${title.toLowerCase()}`} className="m-0 list-none p-0">
+        {steps.map((step, index) => (
+          // A step may come twice, and never changes its place.
+          // oxlint-disable-next-line react/no-array-index-key
+          <li key={`${step.step} ${index}`} className="border-b border-line">
+            <StepLine step={step} />
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+const LINE =
+  "grid min-h-10 w-full grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 gap-y-0.5 px-1 py-1 text-left sm:grid-cols-[1rem_minmax(0,1fr)_6.5rem_6rem]";
+
+/** A step without output does not open. A step that runs or failed is open until the reader closes it. */
+function StepLine({ step }: { step: Step }) {
+  const { status, output = "", duration_ms: length } = step;
+  const description = step.description.trim().replaceAll("\n", " && ");
+  const [chosen, setChosen] = useState<boolean>();
+  const isOpen = chosen ?? (status === "running" || status === "failed");
+  const texts = (
+    <>
+      <span className="min-w-0 truncate font-mono text-xs">{description}</span>
+      <Status status={status} />
+      <span className="hidden text-right text-sm text-soft sm:block">
+        {length === undefined ? "" : lengthText(length)}
+      </span>
+    </>
+  );
+  if (output === "")
+    return (
+      <div className={LINE}>
+        <span />
+        {texts}
+      </div>
+    );
+  return (
+    <>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => setChosen(!isOpen)}
+        className={`${LINE} hover:bg-hover`}
+      >
+        <ChevronRight size={15} aria-hidden className={isOpen ? "rotate-90" : ""} />
+        {texts}
+      </button>
+      {isOpen && <Output output={output} label={`Output of ${description}`} />}
+    </>
+  );
+}
+
+const LOOKS: Record<AnsiLook, string> = {
+  plain: "",
+  soft: "text-soft",
+  good: "text-good",
+  bad: "text-bad",
+  work: "text-work",
+  accent: "text-accent",
+};
+
+/** Follows its end, unless the reader has scrolled away from it. */
+function Output({ output, label }: { output: string; label: string }) {
+  const box = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  });
+  const { text, left } = lastLines(output, MAX_LINES);
+  return (
+    <pre
+      ref={box}
+      // It scrolls by itself, so the keyboard must reach it.
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_PX;
+      }}
+      className="mt-1 mb-3 max-h-96 overflow-auto rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 break-all whitespace-pre-wrap"
+    >
+      {left > 0 && <span className="text-soft">{`${left} lines before are left out\n`}</span>}
+      {spansOf(text).map(({ text: part, look, isBold }, index) => (
+        // Spans have no name but their place.
+        // oxlint-disable-next-line react/no-array-index-key
+        <span key={index} className={`${LOOKS[look]} ${isBold ? "font-semibold" : ""}`}>
+          {part}
+        </span>
+      ))}
+    </pre>
+  );
+}

@@ -1,0 +1,55 @@
+// The pages of applications in the console.
+import type { ConsoleKind } from "../../../console/parts/kind.ts";
+import { parseListSearch } from "../../../console/parts/list-search.ts";
+import { definePage } from "../../../console/parts/page.tsx";
+import { type ConsoleApplication, applicationKind } from "./kind.ts";
+import { parseVariablesSearch } from "./variables-search.ts";
+
+export const applications: ConsoleKind<ConsoleApplication> = {
+  ...applicationKind,
+  pages: [
+    definePage({
+      path: "/applications",
+      title: "Applications",
+      parseSearch: parseListSearch,
+      load: () => import("./list.tsx"),
+    }),
+    definePage({
+      path: "/applications/new",
+      title: "Create application",
+      load: () => import("./create.tsx"),
+    }),
+    definePage({ path: "/applications/$id", title: "Application", load: () => import("./detail.tsx") }),
+    definePage({
+      path: "/applications/$id/environments/new",
+      title: "Create environment",
+      load: () => import("./environment-create.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment",
+      title: "Environment",
+      load: () => import("./environment.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/variables",
+      title: "Variables of an environment",
+      parseSearch: parseVariablesSearch,
+      load: () => import("./variables.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/attachments",
+      title: "Attachments of an environment",
+      load: () => import("./attachments.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/settings",
+      title: "Settings of an environment",
+      load: () => import("./environment-settings.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/deployments/$deployment",
+      title: "Deployment",
+      load: () => import("./deployment.tsx"),
+    }),
+  ],
+};

@@ -1,0 +1,44 @@
+// The operations on applications.
+import type {
+  ApplicationChange,
+  ApplicationResource,
+  ApplicationStatus,
+  EnvironmentResource,
+  NewApplicationBody,
+} from "../resources/applications/schema.ts";
+import { Collection } from "./collection.ts";
+import type { Connection } from "./connection.ts";
+import type { PageDocument, SingleDocument } from "./documents.ts";
+import { Environments } from "./environments.ts";
+
+/** The description of a new application. */
+export type NewApplication = NewApplicationBody;
+/** An application, with its environments where `include: ["environments"]` asks for them. */
+export type ApplicationDocument = SingleDocument<ApplicationResource, EnvironmentResource>;
+export type ApplicationPage = PageDocument<ApplicationResource, EnvironmentResource>;
+
+/** The types of the application collection. */
+interface ApplicationKind {
+  body: NewApplication;
+  resource: ApplicationResource;
+  included: EnvironmentResource;
+  status: ApplicationStatus;
+  filter: "name" | "region" | "status";
+}
+
+/** The applications of the token's organization. */
+export class Applications extends Collection<ApplicationKind> {
+  constructor(connection: Connection) {
+    super(connection, "/applications");
+  }
+
+  /** The environments of the application with this id. */
+  environments(id: string): Environments {
+    return new Environments(this.connection, `${this.pathOf(id)}/environments`);
+  }
+
+  /** Changes an application; another repository is fetched at the next deployment. */
+  async update(id: string, change: ApplicationChange): Promise<ApplicationDocument> {
+    return await this.change<ApplicationDocument>(id, change);
+  }
+}

@@ -1,0 +1,64 @@
+// The operations on environments: settings, variables, start and stop.
+import type {
+  ApplicationResource,
+  EnvironmentChange,
+  EnvironmentResource,
+  EnvironmentStatus,
+  NewEnvironment,
+  VariablesDeletion,
+  VariablesInsert,
+} from "../resources/applications/schema.ts";
+import { Collection } from "./collection.ts";
+import { Deployments, type DeploymentDocument } from "./deployments.ts";
+import type { PageDocument, SingleDocument } from "./documents.ts";
+
+/** An environment, with its application where `include: ["application"]` asks for it. */
+export type EnvironmentDocument = SingleDocument<EnvironmentResource, ApplicationResource>;
+export type EnvironmentPage = PageDocument<EnvironmentResource, ApplicationResource>;
+
+/** The types of the environment collection. */
+interface EnvironmentKind {
+  body: NewEnvironment;
+  resource: EnvironmentResource;
+  included: ApplicationResource;
+  status: EnvironmentStatus;
+  filter: "name" | "status";
+}
+
+/** The environments of an application. */
+export class Environments extends Collection<EnvironmentKind> {
+  /** The deployments of the environment with this id. */
+  deployments(id: string): Deployments {
+    return new Deployments(this.connection, `${this.pathOf(id)}/deployments`);
+  }
+
+  /** Changes an environment; what a build needs takes effect at the next deployment. */
+  async update(id: string, change: EnvironmentChange): Promise<EnvironmentDocument> {
+    return await this.change<EnvironmentDocument>(id, change);
+  }
+
+  /** Adds and changes variables. */
+  async setVariables(id: string, body: VariablesInsert): Promise<EnvironmentDocument> {
+    return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/variables`, body });
+  }
+
+  /** Deletes variables: all that the body names or, when one is missing, none. */
+  async deleteVariables(id: string, body: VariablesDeletion): Promise<EnvironmentDocument> {
+    return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/variables/delete`, body });
+  }
+
+  /** Starts an environment with a deployment. @param options.redeploy takes the commit of the latest deployment. */
+  async start(id: string, options: { redeploy?: boolean } = {}): Promise<DeploymentDocument> {
+    return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/start`, body: options });
+  }
+
+  /** Stops an environment, and cancels a deployment that is under way. */
+  async stop(id: string): Promise<EnvironmentDocument> {
+    return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/stop` });
+  }
+
+  /** The path of an environment does not depend on its application. */
+  protected override pathOf(id: string): string {
+    return `/environments/${encodeURIComponent(id)}`;
+  }
+}
