@@ -14,6 +14,8 @@ import { Metrics } from "./http/metrics.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import type { AnyOperation } from "./operation/operation.ts";
 import { aliveProbe, metricsPage, readyProbe, type ReadinessChecks } from "./http/probes.ts";
+import { protocolHandler } from "./http/protocols.ts";
+import type { Protocol } from "./operation/protocol.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { pathOf } from "./http/request-url.ts";
 import { StatusWaiters } from "./operation/wait.ts";
@@ -22,6 +24,8 @@ export interface AppOptions {
   db: Database;
   log: Log;
   operations: AnyOperation[];
+  /** Protocols of other programs, such as git's, at addresses of their own. */
+  protocols: readonly Protocol[];
   /** The plural nouns of all resource kinds, which abilities and roles are made of. */
   kinds: readonly string[];
   /** Host names under which the API may be asked, beside IP addresses and `localhost`. */
@@ -67,14 +71,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.notFound(() => {
     throw notFound("address");
   });
-  addOperations(app, operations, {
-    db,
-    log,
-    limiter,
-    waiters,
-    closing: closing.signal,
-    kinds: options.kinds,
-  });
+  const shell = { db, log, limiter, waiters, closing: closing.signal, kinds: options.kinds };
+  addOperations(app, operations, shell);
+  for (const protocol of options.protocols) app.all(protocol.path, protocolHandler(protocol, shell));
   app.get("/healthz", aliveProbe);
   app.get("/readyz", readyProbe(db, options.readiness, log));
   app.get("/metrics", metricsPage(db, metrics, log, !options.isPublic));

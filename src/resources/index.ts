@@ -1,5 +1,6 @@
 // All kinds of resources that this Pilvi offers.
 import type { AnyOperation } from "../api/operation/operation.ts";
+import type { Protocol } from "../api/operation/protocol.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
 import type { Database } from "../store/database.ts";
 import { accountOperations, SignIn } from "./accounts/index.ts";
@@ -53,6 +54,11 @@ export function allOperations(context: KindContext): AnyOperation[] {
     usageOperation(context, computeUnits),
     activityOperation(context),
   ];
+}
+
+/** The protocols of all kinds. */
+export function allProtocols(context: KindContext): Protocol[] {
+  return kinds.flatMap((kind) => kind.protocols?.(context) ?? []);
 }
 
 /** The reconciler of each kind of work item. */

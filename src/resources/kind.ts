@@ -1,6 +1,7 @@
 // The interface between a resource kind and the rest of the program.
 import type { FigureSource } from "../api/http/metrics.ts";
-import type { Operation } from "../api/operation/operation.ts";
+import type { AnyOperation } from "../api/operation/operation.ts";
+import type { Protocol } from "../api/operation/protocol.ts";
 import type { Offer } from "../contracts/host-answers.ts";
 import type { Exposure } from "../contracts/instance-spec.ts";
 import type { ArchiveState } from "../contracts/keeper.ts";
@@ -134,7 +135,9 @@ export interface BackupPolicy {
 export interface ResourceKind {
   /** The plural noun of the abilities, of the work queue, and of the guide in `docs/`, such as `caches`. */
   name: string;
-  operations(context: KindContext): Operation[];
+  operations(context: KindContext): AnyOperation[];
+  /** Protocols of other programs that it serves beside the API; absent for a kind without. */
+  protocols?(context: KindContext): Protocol[];
   /** Absent for a kind whose rows are its whole state. */
   reconcile?(context: KindContext): Reconcile;
   /**

@@ -97,9 +97,7 @@ async function principalOf(
   if (!isSafe && isBySession) requireOwn(request, url);
   if (operation.isOpen === true) return await authenticate(shell, credentials).catch(nullUnlessOther);
   const principal = await authenticate(shell, credentials);
-  context.env.prove?.(principal.organizationId);
-  context.set("callerId", callerId(principal));
-  countRequest(context, shell.limiter, principal);
+  countCall(context, shell.limiter, principal);
   if (!mayCall(principal, operation.ability)) throw forbidden([operation.ability ?? []].flat());
   if (operation.isForUsers === true && principal.kind !== "session") throw forbidden(NEEDS_USER);
   return principal;
@@ -124,7 +122,13 @@ function addDeprecation(context: Context, operation: AnyOperation, params: Recor
   for (const [name, value] of Object.entries(headers)) context.header(name, value);
 }
 
-function countRequest(context: Context, limiter: RateLimiter, principal: Principal): void {
+/**
+ * Notes who calls, and counts the request.
+ * @throws ApiError 429
+ */
+export function countCall(context: Context<RequestNotes>, limiter: RateLimiter, principal: Principal): void {
+  context.env.prove?.(principal.organizationId);
+  context.set("callerId", callerId(principal));
   const allowance = limiter.take(callerId(principal));
   for (const [name, value] of Object.entries(allowance.headers)) context.header(name, value);
   if (!allowance.isExceeded) return;

@@ -1,5 +1,6 @@
-// Reads the body of a request: bounded, UTF-8, JSON, an object.
+// Reads the body of a request: bounded, UTF-8, JSON, an object; or opens it, where it is an upload.
 import { ApiError, invalid } from "../jsonapi/errors.ts";
+import type { UploadBody } from "../operation/operation.ts";
 import { isObject } from "../operation/validation.ts";
 
 /** One mebibyte; the largest body that any operation needs is far smaller. */
@@ -19,6 +20,21 @@ export async function readJsonObject(request: Request): Promise<object> {
   const value = parseJson(bytes);
   if (!isObject(value)) throw invalid({ body: ["The body must be a JSON object."] });
   return value;
+}
+
+/**
+ * The body as it comes, for an operation that takes an upload.
+ * @throws ApiError 415 for another content type.
+ */
+export function openUpload(
+  { headers, body }: Request,
+  { contentTypes }: UploadBody,
+): ReadableStream<Uint8Array> | null {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  if (!contentTypes.includes(type.trim().toLowerCase())) {
+    throw new ApiError(415, `The body must be an upload, with Content-Type: ${contentTypes.join(" or ")}.`);
+  }
+  return body;
 }
 
 function isJson(contentType: string): boolean {

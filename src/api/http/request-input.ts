@@ -10,7 +10,7 @@ import {
 } from "../operation/idempotency.ts";
 import { readIncludes } from "../jsonapi/includes.ts";
 import type { AnyOperation } from "../operation/operation.ts";
-import { readJsonObject } from "./request-body.ts";
+import { openUpload, readJsonObject } from "./request-body.ts";
 import { addFault, checkObject } from "../operation/validation.ts";
 
 /** The validated parts of a request. */
@@ -20,6 +20,7 @@ export interface Input {
   params: Record<string, unknown>;
   includes: string[];
   idempotency: IdempotentRequest | undefined;
+  upload: ReadableStream<Uint8Array> | null;
 }
 
 /** The address that a request was sent to. */
@@ -50,9 +51,11 @@ export async function readInput(
     : { valid: {}, errors: {} };
   const errors = { ...query.errors };
   const body = await readBody(operation, request, { principal, params }, errors);
-  const idempotency = readIdempotency(operation, request, address, body, errors);
+  const repeated = operation.upload === undefined ? body : query.valid;
+  const idempotency = readIdempotency(operation, request, address, repeated, errors);
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return { body, query: query.valid, params, includes, idempotency };
+  const upload = operation.upload === undefined ? null : openUpload(request, operation.upload);
+  return { body, query: query.valid, params, includes, idempotency, upload };
 }
 
 function readParams(operation: AnyOperation, pathParams: Record<string, string>): Record<string, unknown> {

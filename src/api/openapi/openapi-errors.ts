@@ -82,7 +82,7 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
   ),
   TooLarge: plain("The body is too large.", "The body is larger than 1048576 bytes."),
   UnsupportedMediaType: plain(
-    "The body is not declared as JSON.",
+    "The body is not declared as JSON or, for an upload, as an archive.",
     "The body must be JSON, with Content-Type: application/json.",
   ),
   Invalid: {
@@ -116,7 +116,7 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
 
 /** The errors that an operation of this shape can answer, by status. */
 export function documentedErrors(operation: AnyOperation): ZodOpenApiResponsesObject {
-  const hasBody = operation.body !== undefined;
+  const hasBody = operation.body !== undefined || operation.upload !== undefined;
   const hasQuery = operation.query !== undefined;
   const applies: [status: number, name: string, applies: boolean][] = [
     [400, "BadRequest", hasBody || hasQuery || operation.includes !== undefined],

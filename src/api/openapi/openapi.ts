@@ -107,11 +107,19 @@ function describe(operation: AnyOperation): ZodOpenApiOperationObject {
         ...(operation.success.isResumable && { [LAST_EVENT_ID]: lastEventIdHeader }),
       }),
     },
-    ...(operation.body && {
-      requestBody: { required: true, content: { "application/json": { schema: operation.body } } },
-    }),
+    ...bodyOf(operation),
     responses: { ...successOf(operation), ...documentedErrors(operation) },
   };
+}
+
+function bodyOf({ body, upload }: AnyOperation): Pick<ZodOpenApiOperationObject, "requestBody"> {
+  if (body !== undefined) {
+    return { requestBody: { required: true, content: { "application/json": { schema: body } } } };
+  }
+  if (upload === undefined) return {};
+  const schema = { type: "string", format: "binary" } as const;
+  const content = Object.fromEntries(upload.contentTypes.map((type) => [type, { schema }]));
+  return { requestBody: { required: true, description: upload.description, content } };
 }
 
 function abilityText({ ability, isOpen, isForUsers }: AnyOperation): string {

@@ -64,6 +64,26 @@ export async function createOnce<Row>(
   });
 }
 
+/**
+ * The resource that an earlier request with the same key made, for a request that does much before its transaction.
+ * @returns undefined for a key that is free, and without a key.
+ * @throws ApiError as `createOnce`.
+ */
+export async function madeBefore<Row>(
+  db: Database,
+  creation: Pick<Creation<Row>, "organizationId" | "request" | "find">,
+): Promise<Row | undefined> {
+  const { organizationId, request } = creation;
+  if (request === undefined) return undefined;
+  return await db.begin(async (tx) => {
+    const [known] = await tx`
+      select from idempotency_keys
+      where organization_id = ${organizationId} and key = ${request.key}
+        and created_at >= now() - interval '24 hours'`;
+    return known === undefined ? undefined : await replay(tx, creation, request);
+  });
+}
+
 /** Records that a resource is gone; called in the transaction that removes its row. */
 export async function forgetResource(tx: Transaction, id: string): Promise<void> {
   await tx`update idempotency_keys set resource_id = null where resource_id = ${id}`;
@@ -103,7 +123,7 @@ async function claimKey(
 
 async function replay<Row>(
   tx: Transaction,
-  creation: Creation<Row>,
+  creation: Pick<Creation<Row>, "organizationId" | "find">,
   request: IdempotentRequest,
 ): Promise<Row> {
   const [kept] = await tx<{ requestHash: string; resourceId: string | null }[]>`

@@ -38,6 +38,8 @@ export interface OperationRequest<Body = unknown, Query = unknown, Params = unkn
   closing: AbortSignal;
   /** The id of the last event of a stream that the client has, as it sent it. */
   lastEventId: string | null;
+  /** The body of an operation that takes an upload, as it comes; null without one. */
+  upload: ReadableStream<Uint8Array> | null;
   /** The content types that the client would like, as it sent them. */
   accept: string;
   waiters: StatusWaiters;
@@ -52,6 +54,12 @@ export interface Reply {
   /** The content type of the stream; Server-Sent Events when left out. */
   streamType?: string;
   headers?: Record<string, string>;
+}
+
+/** A body that is no JSON and may be large: the handler reads it as it comes, and bounds it. */
+export interface UploadBody {
+  description: string;
+  contentTypes: readonly string[];
 }
 
 /** The answer of an operation that succeeded. */
@@ -92,6 +100,8 @@ export interface Operation<
    */
   ability: Ability | readonly Ability[] | null;
   body?: Body;
+  /** A body in place of `body`. Its `Idempotency-Key` stands for the address and the query alone. */
+  upload?: UploadBody;
   /** Members take the strings of the URL; a missing parameter is undefined. */
   query?: Query;
   /** An id that does not match is answered like an id that does not exist. */
@@ -133,28 +143,31 @@ export function operation<
 }
 
 /** The input of an operation that needs no authentication; the principal is there if the client has signed in anyway. */
-export type OpenRequest<Body = unknown, Query = unknown> = Omit<
-  OperationRequest<Body, Query>,
-  "principal" | "params"
+export type OpenRequest<Body = unknown, Query = unknown, Params = unknown> = Omit<
+  OperationRequest<Body, Query, Params>,
+  "principal"
 > & { principal: Principal | null };
 
 /** An operation that clients may call without authentication, such as a sign-in. */
-export interface OpenOperation<Body extends z.ZodObject = z.ZodObject> extends Omit<
-  Operation<Body>,
-  "ability" | "isOpen" | "isForUsers" | "check" | "handle"
-> {
+export interface OpenOperation<
+  Body extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Params extends z.ZodObject = z.ZodObject,
+> extends Omit<Operation<Body, Query, Params>, "ability" | "isOpen" | "isForUsers" | "check" | "handle"> {
   ability: null;
   isOpen: true;
   isForUsers?: undefined;
   check?: undefined;
-  handle(request: OpenRequest<z.output<Body>>): Promise<Reply>;
+  handle(request: OpenRequest<z.output<Body>, z.output<Query>, z.output<Params>>): Promise<Reply>;
 }
 
 export type AnyOperation = Operation | OpenOperation;
 
 /** Declares an open operation; the handler's types follow from the schemas. */
-export function openOperation<Body extends z.ZodObject = z.ZodObject>(
-  declaration: OpenOperation<Body>,
-): OpenOperation {
+export function openOperation<
+  Body extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Params extends z.ZodObject = z.ZodObject,
+>(declaration: OpenOperation<Body, Query, Params>): OpenOperation {
   return declaration;
 }

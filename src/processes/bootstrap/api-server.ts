@@ -27,6 +27,11 @@ const CONNECTIONS_SHARE = 1 / 2;
 /** The share of those connections that clients without a valid token may take. */
 const UNPROVED_SHARE = 3 / 4;
 const OPEN_FILES = 65_536;
+/**
+ * The largest body of any request, the source of an application; operations with other bodies refuse far smaller ones.
+ * Bun takes a body from the kernel only as it is read.
+ */
+const MAX_REQUEST_BYTES = 1024 ** 3;
 
 type Server = Bun.Server<undefined>;
 
@@ -130,6 +135,7 @@ export class ApiServer {
         port: this.#config.port,
         reusePort: true,
         idleTimeout: IDLE_TIMEOUT_SECONDS,
+        maxRequestBodySize: MAX_REQUEST_BYTES,
         fetch: async (request, server) => {
           const from = server.requestIP(request);
           const call = this.#connections.begin(from);

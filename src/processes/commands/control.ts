@@ -18,6 +18,7 @@ import { protectFromOom } from "../../lib/oom-score.ts";
 import { Loop } from "../../reconciler/loop.ts";
 import {
   allOperations,
+  allProtocols,
   allReconcilers,
   kindContext,
   kinds,
@@ -285,6 +286,7 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
     db: context.db,
     log,
     operations: allOperations(context),
+    protocols: allProtocols(context),
     kinds: kinds.map(({ name }) => name),
     hostnames: [config.host, config.publicHost],
     isPublic: !isLoopback(config.host),

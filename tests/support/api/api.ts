@@ -12,7 +12,7 @@ import { hostDirectory, servedHost } from "../../../src/resources/shared/hosts.t
 import { WatchedStates } from "../../../src/resources/shared/observed-states.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { Vault } from "../../../src/lib/secrets.ts";
-import { allOperations, kindContext, kinds } from "../../../src/resources/index.ts";
+import { allOperations, allProtocols, kindContext, kinds } from "../../../src/resources/index.ts";
 import type { KindContext, Quotas, ServedHost } from "../../../src/resources/kind.ts";
 import { Repositories } from "../../../src/sources/repositories.ts";
 import type { Database } from "../../../src/store/database.ts";
@@ -96,6 +96,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     db,
     log,
     operations: allOperations(context),
+    protocols: allProtocols(context),
     kinds: kinds.map(({ name }) => name),
     hostnames: ["cloud.example"],
     isPublic: false,
@@ -109,6 +110,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     hostname: "127.0.0.1",
     fetch: (request) => app.fetch(request),
     idleTimeout: 120,
+    maxRequestBodySize: 1024 ** 3,
   });
   const origin = `http://127.0.0.1:${server.port}`;
   const kindNames = kinds.map(({ name }) => name);
