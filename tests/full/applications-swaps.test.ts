@@ -50,7 +50,8 @@ async function startLoad() {
   const { attributes } = await application.environment();
   const agents = Array.from({ length: CLIENTS.keeping }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   const [faults, texts] = [[] as string[], new Set<string>()];
-  let [answered, isOver] = [0, false];
+  const over = new AbortController();
+  let answered = 0;
   const ask = (agent: Agent | false) =>
     new Promise<void>((resolve) => {
       const port = Number(pilvi.env.PILVI_EDGE_HTTP);
@@ -74,12 +75,12 @@ async function startLoad() {
     });
   const clients = [...agents, ...Array.from({ length: CLIENTS.opening }, () => false as const)].map(
     async (agent) => {
-      while (!isOver) await ask(agent);
+      while (!over.signal.aborted) await ask(agent);
     },
   );
   return {
     async stop() {
-      isOver = true;
+      over.abort();
       await Promise.all(clients);
       for (const agent of agents) agent.destroy();
       return { answered, faults, texts };
