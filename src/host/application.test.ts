@@ -43,7 +43,7 @@ test.each(["node", "bun"] as const)(
   "an application on %s runs, is changed, restarted and removed",
   async (name) => {
     const release = await released({ "server.js": SERVER });
-    const runtime = name === "node" ? ({ name, version: "22" } as const) : ({ name } as const);
+    const runtime = name === "node" ? ({ name, version: "24" } as const) : ({ name } as const);
     const command = `${name} server.js`;
     const spec = applicationSpec({ release, runtime, command, variables: { SECRET: "first" } });
     expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });

@@ -17,6 +17,9 @@ const LINES: Record<string, { atLeast: string; npm: string }> = {
   "24": { atLeast: "24.21.0", npm: "11.21.0" },
 };
 
+/** The version of applications that ask for none. */
+export const DEFAULT_NODE = "24";
+
 /** A registry that hangs must not hold up a build for ever. */
 const FETCH_TIMEOUT_MS = 5 * 60_000;
 

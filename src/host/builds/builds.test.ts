@@ -29,7 +29,7 @@ afterAll(async () => {
 function installed(runtime: "node" | "bun") {
   const install = runtime === "node" ? "npm install" : "bun install";
   return {
-    runtime: runtime === "node" ? ({ name: "node", version: "22" } as const) : ({ name: "bun" } as const),
+    runtime: runtime === "node" ? ({ name: "node", version: "24" } as const) : ({ name: "bun" } as const),
     steps: [
       { name: "install", command: install },
       {

@@ -1,5 +1,7 @@
 // The commands about the machine and the programs that Pilvi runs on: `pilvi engines install` and `pilvi doctor`.
 import type { Config } from "../../config.ts";
+import { DEFAULT_NODE, ensureNode, findNode } from "../../engines/runtimes/node.ts";
+import { messageOf } from "../../lib/errors.ts";
 import { installTools } from "../../engines/tools/install.ts";
 import { installEngines } from "../../engines/install/index.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
@@ -33,10 +35,12 @@ async function install({ enginesDir }: Config): Promise<number> {
     isSilent = false;
     console.log(`  ${line}`);
   };
+  const fetched = ensureDefaultNode(enginesDir, progress);
   const report = await installEngines({ enginesDir, checkoutDir: CHECKOUT_DIR, progress });
   const failures = report.filter(({ state }) => state === "failed");
   const lacking = await installTools(["bubblewrap", "nginx"], enginesDir, progress);
   for (const { name, reason } of lacking) progress(`${name} could not be installed: ${reason}`);
+  await fetched;
   for (const { name, reason, hint } of failures) {
     progress(`${name} could not be installed: ${reason}${hint === undefined ? "" : ` Try: ${hint}`}`);
   }
@@ -45,6 +49,17 @@ async function install({ enginesDir }: Config): Promise<number> {
     console.log(`engines installed in ${((performance.now() - startedMs) / 1000).toFixed(1)} s${without}`);
   }
   return failures.length > 0 ? 1 : 0;
+}
+
+/** Fetches the Node.js of most applications, so that the first deployment does not wait for it. */
+async function ensureDefaultNode(enginesDir: string, progress: (line: string) => void): Promise<void> {
+  if (findNode(DEFAULT_NODE, enginesDir) !== null) return;
+  try {
+    await ensureNode(DEFAULT_NODE, enginesDir, process.execPath);
+    progress(`Node.js ${DEFAULT_NODE} for applications installed`);
+  } catch (error) {
+    progress(`${messageOf(error)} It is fetched at the first deployment that needs it.`);
+  }
 }
 
 /**
