@@ -145,10 +145,10 @@ export interface Driver {
   /**
    * Orders a build; resolves when its source was taken, with the build as it waits. A build that was ordered before goes
    * on as it is, and its source is not read.
-   * @param source a tar of the files.
+   * @param source a tar of the files; null for commands in a release.
    * @throws PublicError when the driver cannot be reached or refuses the spec.
    */
-  build(spec: BuildSpec, source: ReadableStream<Uint8Array>, signal?: AbortSignal): Promise<Build>;
+  build(spec: BuildSpec, source: ReadableStream<Uint8Array> | null, signal?: AbortSignal): Promise<Build>;
   /**
    * A build as it is now; null for an unknown id.
    * @throws PublicError when the driver cannot be reached; so do the following.
