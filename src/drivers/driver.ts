@@ -1,4 +1,5 @@
 // The interface of a driver: instances as data, without a word on how they are run.
+import type { EdgeAnswer, EdgeProbe } from "../contracts/edge-probe.ts";
 import type { EdgeRoute } from "../contracts/edge-route.ts";
 import type { Build, BuildLogQuery, BuildLogSlice, BuildSpec, Release } from "../contracts/builds.ts";
 import type { Figures, Offer, StorageReading } from "../contracts/host-answers.ts";
@@ -140,6 +141,12 @@ export interface Driver {
   ensureRoute(route: EdgeRoute): Promise<void>;
   /** Ends a route at the edge, which may be absent. */
   removeRoute(id: string): Promise<void>;
+  /**
+   * Sends a GET through the edge, as a client would, and says which instance has answered it, by its port. It counts as
+   * use, and wakes an instance that sleeps.
+   * @throws PublicError when the driver cannot be reached, or the edge does not answer.
+   */
+  probeEdge(query: EdgeProbe, signal?: AbortSignal): Promise<EdgeAnswer>;
   /** All routes at the edge, as they are kept. */
   routes(): Promise<EdgeRoute[]>;
   /**
