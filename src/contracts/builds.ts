@@ -1,4 +1,4 @@
-// Builds and releases: a build turns a source into a release, which applications run.
+// Builds and releases: a build turns a source into a release, which applications run; or it runs commands in a release.
 import * as z from "zod/mini";
 import { commandSchema, isolationSchema, runtimeSchema, variablesSchema } from "./application.ts";
 import { safeIdSchema } from "./instance-spec.ts";
@@ -20,12 +20,17 @@ const positive = z.int().check(z.positive());
 const stepName = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/));
 
 export const buildSpecSchema = z.strictObject({
-  /** The id of the deployment, and of the release that the build makes. */
+  /** The id of the deployment, and of the release that the build makes; or that of a run of commands in a release. */
   id: safeIdSchema,
+  /**
+   * The release of the environment that the commands run in, without a source and without a change to that release.
+   * Left out for a build, which makes a release of its source.
+   */
+  release: z.exactOptional(safeIdSchema),
   /** Its user and its cache are those of the environment. */
   environment: safeIdSchema,
   runtime: runtimeSchema,
-  /** Commands of the plan, one after the other. */
+  /** Commands of the plan, one after the other; the first failure ends them. */
   steps: z.array(z.strictObject({ name: stepName, command: commandSchema })).check(z.maxLength(16)),
   variables: variablesSchema,
   /** Names of the variables whose values do not appear in the log. */
@@ -33,7 +38,7 @@ export const buildSpecSchema = z.strictObject({
   memoryBytes: positive,
   cpus: z.nullable(z.number().check(z.positive())),
   maxProcesses: z.int().check(z.minimum(8), z.maximum(8_192)),
-  /** What source, release and cache may take on the disk together, in bytes. */
+  /** What source, release and cache may take on the disk together, in bytes; and the size that no file may exceed. */
   diskBytes: positive,
   /** How long all steps together may take. */
   deadlineSeconds: z.int().check(z.minimum(1), z.maximum(24 * 3600)),
@@ -63,7 +68,7 @@ export const buildSchema = z.strictObject({
   queuedAt: z.string(),
   startedAt: z.nullable(z.string()),
   endedAt: z.nullable(z.string()),
-  /** The steps that have begun; the first unpacks the source. */
+  /** The steps that have begun; the first of a build unpacks the source. */
   steps: z.array(stepSchema),
   /** Why it failed: a word for programs, and a sentence for people. */
   failure: z.nullable(

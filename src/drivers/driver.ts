@@ -1,4 +1,5 @@
 // The interface of a driver: instances as data, without a word on how they are run.
+import type { EdgeAnswer, EdgeProbe } from "../contracts/edge-probe.ts";
 import type { EdgeRoute } from "../contracts/edge-route.ts";
 import type { Build, BuildLogQuery, BuildLogSlice, BuildSpec, Release } from "../contracts/builds.ts";
 import type { Figures, Offer, StorageReading } from "../contracts/host-answers.ts";
@@ -140,15 +141,21 @@ export interface Driver {
   ensureRoute(route: EdgeRoute): Promise<void>;
   /** Ends a route at the edge, which may be absent. */
   removeRoute(id: string): Promise<void>;
+  /**
+   * Sends a GET through the edge, as a client would, and says which instance has answered it, by its port. It counts as
+   * use, and wakes an instance that sleeps.
+   * @throws PublicError when the driver cannot be reached, or the edge does not answer.
+   */
+  probeEdge(query: EdgeProbe, signal?: AbortSignal): Promise<EdgeAnswer>;
   /** All routes at the edge, as they are kept. */
   routes(): Promise<EdgeRoute[]>;
   /**
    * Orders a build; resolves when its source was taken, with the build as it waits. A build that was ordered before goes
    * on as it is, and its source is not read.
-   * @param source a tar of the files.
+   * @param source a tar of the files; null for commands in a release.
    * @throws PublicError when the driver cannot be reached or refuses the spec.
    */
-  build(spec: BuildSpec, source: ReadableStream<Uint8Array>, signal?: AbortSignal): Promise<Build>;
+  build(spec: BuildSpec, source: ReadableStream<Uint8Array> | null, signal?: AbortSignal): Promise<Build>;
   /**
    * A build as it is now; null for an unknown id.
    * @throws PublicError when the driver cannot be reached; so do the following.

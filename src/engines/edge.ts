@@ -21,6 +21,12 @@ export function emptyTable(): EdgeTable {
   return { names: new Map(), targets: new Map() };
 }
 
+/**
+ * The header of a request with which the host asks for the port of the instance that answers, and the header of the
+ * answer. No application sees the first, and no client without the secret gets the second.
+ */
+export const [PROBE_HEADER, PORT_HEADER] = ["x-pilvi-probe", "x-pilvi-port"];
+
 /** How long the edge remembers a route after its latest request. */
 export const USE_MEMORY_MS = 20_000;
 
@@ -42,6 +48,8 @@ export interface EngineEdge<S extends InstanceSpec = InstanceSpec> {
   change(context: EngineContext<S>, from: EdgeTable, to: EdgeTable): Promise<void>;
   /** The use of each route that had a request within `USE_MEMORY_MS`. @throws when it does not answer. */
   usage(context: EngineContext<S>): Promise<Map<string, RouteUse>>;
+  /** The value of the probe's header, which this edge alone knows beside the host. */
+  probeSecret(context: EngineContext<S>): string;
   /** Shows new clients another certificate. @throws when it refuses. */
   show(context: EngineContext<S>, certificate: Certificate): Promise<void>;
 }

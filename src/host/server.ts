@@ -2,6 +2,7 @@
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { WatchLine } from "../contracts/host-answers.ts";
+import { edgeProbeSchema } from "../contracts/edge-probe.ts";
 import { edgeRouteSchema } from "../contracts/edge-route.ts";
 import { instanceSpecSchema, safeIdSchema } from "../contracts/instance-spec.ts";
 import { backupIdSchema, restoreTargetSchema, retentionSchema } from "../contracts/keeper.ts";
@@ -210,6 +211,12 @@ function backupRoutes({ backups }: Host) {
 /** The routes of the edge. */
 function edgeRoutes({ edge }: Host) {
   return {
+    [hostPath("/edge/probe")]: {
+      POST: async (request: Request) => {
+        const query = readAs(edgeProbeSchema, await request.json(), "The probe");
+        return Response.json(await edge.probe(query));
+      },
+    },
     [hostPath("/routes")]: { GET: () => Response.json(edge.routes()) },
     [hostPath("/routes/:id")]: {
       PUT: async (request: Bun.BunRequest<"/:id">) => {

@@ -41,9 +41,14 @@ export function builds({ ask, askFor }: HostConnection): Builds {
 }
 
 /** A line with the spec, then the source. */
-function orderOf(spec: BuildSpec, source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+function orderOf(
+  spec: BuildSpec,
+  source: ReadableStream<Uint8Array> | null,
+): ReadableStream<Uint8Array> | Blob {
+  const line = `${JSON.stringify(spec)}\n`;
+  if (source === null) return new Blob([line]);
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
-    start: (controller) => controller.enqueue(new TextEncoder().encode(`${JSON.stringify(spec)}\n`)),
+    start: (controller) => controller.enqueue(new TextEncoder().encode(line)),
   });
   // A source that breaks off breaks the request off, which reports it.
   source.pipeTo(writable).catch(() => undefined);

@@ -1,5 +1,6 @@
 // The part of the local driver that asks the host about the routes of the edge.
 import * as z from "zod/mini";
+import { edgeAnswerSchema } from "../../contracts/edge-probe.ts";
 import { edgeRouteSchema } from "../../contracts/edge-route.ts";
 import type { Driver } from "../driver.ts";
 
@@ -8,18 +9,23 @@ const routesSchema = z.array(edgeRouteSchema);
 /** Sends requests to the host. */
 interface HostConnection {
   ask(method: string, path: string, init?: RequestInit): Promise<unknown>;
-  askFor<T>(schema: z.core.$ZodType<T>, method: string, path: string): Promise<T>;
+  askFor<T>(schema: z.core.$ZodType<T>, method: string, path: string, init?: RequestInit): Promise<T>;
 }
 
 /** The part of the driver that changes routes. */
 export function edgeRoutes({
   ask,
   askFor,
-}: HostConnection): Pick<Driver, "ensureRoute" | "removeRoute" | "routes"> {
+}: HostConnection): Pick<Driver, "ensureRoute" | "removeRoute" | "routes" | "probeEdge"> {
   return {
     ensureRoute: async (route) =>
       void (await ask("PUT", `/routes/${route.id}`, { body: JSON.stringify(route) })),
     removeRoute: async (id) => void (await ask("DELETE", `/routes/${id}`)),
+    probeEdge: (query, signal) =>
+      askFor(edgeAnswerSchema, "POST", "/edge/probe", {
+        body: JSON.stringify(query),
+        signal: signal ?? null,
+      }),
     routes: () => askFor(routesSchema, "GET", "/routes"),
   };
 }

@@ -3,7 +3,8 @@ import { isIPv6 } from "node:net";
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { Certificate, EngineContext } from "../engine.ts";
-import { USE_MEMORY_MS } from "../edge.ts";
+import { sha256Hex } from "../../lib/secrets.ts";
+import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { FAILURE_STATUSES, pageFile, pageFiles } from "./pages.ts";
 
@@ -28,7 +29,7 @@ export const MAPS = { names: "names.map", targets: "targets.map" } as const;
 export const ROUTE_TABLE = "routes";
 
 /** Headers with which applications judge who asks, and which clients must not set. */
-const REPLACED_HEADERS = ["forwarded", "proxy", "x-rewrite-url"];
+const REPLACED_HEADERS = ["forwarded", "proxy", "x-rewrite-url", PROBE_HEADER];
 const REPLACED_PREFIXES = ["x-forwarded-", "x-original-"];
 
 const COMPRESSED = [
@@ -110,7 +111,8 @@ function defaults(): string[] {
   ];
 }
 
-function frontend({ spec, address }: EngineContext<EdgeSpec>): string[] {
+function frontend(context: EngineContext<EdgeSpec>): string[] {
+  const { spec, address } = context;
   const at = (port: number) => `${isIPv6(address) ? `[${address}]` : address}:${port}`;
   const { exposure, httpsPort } = spec;
   if (exposure.port === null) throw new PublicError("The edge has no port to listen at.");
@@ -134,13 +136,22 @@ function frontend({ spec, address }: EngineContext<EdgeSpec>): string[] {
     `http-request set-var(txn.target) var(txn.route),map_str(${confPath(MAPS.targets)})`,
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
+    `http-request set-var(txn.probe) bool(true) if { req.hdr(${PROBE_HEADER}) -m str ${probeSecret(context)} }`,
     ...forwardedHeaders(),
+    // An application cannot say that another has answered.
+    `http-response del-header ${PORT_HEADER}`,
+    `http-response set-header ${PORT_HEADER} %[var(txn.port)] if { var(txn.probe) -m bool }`,
     "http-request set-var(txn.port) var(txn.target),field(1,:)",
     "http-request set-dst-port var(txn.port)",
     "use_backend sleeping if { var(txn.port) -m str 0 }",
     "use_backend repeatable if METH_GET or { method HEAD OPTIONS }",
     "default_backend unrepeatable",
   ];
+}
+
+/** Derived from the secret of the instance, so that it stays the same for an edge that runs on. */
+export function probeSecret({ adminPassword }: EngineContext<EdgeSpec>): string {
+  return sha256Hex(`probe ${adminPassword}`);
 }
 
 function requestsOfRoute({ maxConnections }: EdgeSpec): number {

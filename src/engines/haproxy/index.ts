@@ -9,7 +9,7 @@ import type { Engine } from "../engine.ts";
 import type { ForeignProgram } from "../foreign-program.ts";
 import { plainLine } from "../log-line.ts";
 import { grantedMemory } from "../memory.ts";
-import { CERTIFICATE_FILE, CONFIG_FILE, configFiles, MAPS, SOCKET_NAME } from "./config.ts";
+import { CERTIFICATE_FILE, CONFIG_FILE, configFiles, MAPS, probeSecret, SOCKET_NAME } from "./config.ts";
 import { program } from "./program.ts";
 import { READY_LINE } from "./ready-line.ts";
 import { changeTable, isReady, mapFile, readTable, readUsage, showCertificate, textsOf } from "./runtime.ts";
@@ -49,6 +49,7 @@ export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
     read: readTable,
     change: changeTable,
     usage: readUsage,
+    probeSecret,
     show: showCertificate,
   },
   needsLowPort: ({ exposure, httpsPort }) =>

@@ -1,4 +1,5 @@
-// Runs one build: brings the runtime, unpacks the source, runs the commands of the plan, and makes the release.
+// Runs one build: brings the runtime, unpacks the source, runs the commands of the plan, and makes the release. Commands
+// in a release run in the same way, and leave nothing but their output.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Build, BuildFile, BuildSpec } from "../../contracts/builds.ts";
@@ -17,6 +18,7 @@ import type { Log } from "../../lib/log.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { dissolve, oomKills } from "../os/cgroup.ts";
 import { treeSizeOf } from "../os/disk-use.ts";
+import { releaseApp } from "../os/layout.ts";
 import type { Environments } from "../os/environments.ts";
 import {
   discardTree,
@@ -51,6 +53,17 @@ export interface BuildDeps {
 
 type Failure = NonNullable<Build["failure"]>;
 
+/** What the steps of a build run on. */
+interface Stage {
+  sandbox: Sandbox;
+  runtime: ReadyRuntime;
+}
+
+/** What people call it. */
+export function nounOf({ release }: Pick<BuildSpec, "release">): "build" | "command" {
+  return release === undefined ? "build" : "command";
+}
+
 /** A build comes to its end without a release. */
 class BuildFailure extends Error {
   readonly failure: Failure;
@@ -81,6 +94,10 @@ export class BuildRun {
     this.#log = new BuildLogWriter(folder.log, secrets);
   }
 
+  get spec(): BuildSpec {
+    return this.#spec;
+  }
+
   get build(): Build {
     return this.#build;
   }
@@ -102,7 +119,7 @@ export class BuildRun {
     try {
       this.#change({ state: "running", startedAt: new Date().toISOString() });
       await failpoint("host.build.begun");
-      await this.#make();
+      await this.#runSteps();
       await this.#end({ state: "succeeded" });
     } catch (error) {
       await this.#end(this.#outcomeOf(error));
@@ -113,8 +130,8 @@ export class BuildRun {
     }
   }
 
-  async #make(): Promise<void> {
-    const { environments, dataDir, cgroups } = this.#deps;
+  async #runSteps(): Promise<void> {
+    const { environments, cgroups } = this.#deps;
     const sandbox = await this.#deps.sandbox();
     this.#change({ isolation: sandbox.level });
     const runtime = await this.#runtime(sandbox);
@@ -122,25 +139,34 @@ export class BuildRun {
     prepareTree(this.#folder, this.#account);
     writeStepFiles(this.#folder, this.#spec, this.#account);
     await failpoint("host.build.prepared");
-    await this.#step("source", unpackWords(sandbox, this.#folder), { sandbox, runtime });
+    const stage = { sandbox, runtime };
+    if (this.#spec.release === undefined) return await this.#make(stage);
+    await this.#runCommands(stage);
+    await dissolve(cgroups, groupOf(this.#spec.id));
+  }
+
+  async #make(stage: Stage): Promise<void> {
+    const { dataDir, cgroups } = this.#deps;
+    await this.#step("source", unpackWords(stage.sandbox, this.#folder), stage);
     rmSync(this.#folder.source, { force: true });
     await failpoint("host.build.unpacked");
-    for (const [index, { name }] of this.#spec.steps.entries()) {
-      const script = join(confPlace(this.#folder.conf, sandbox), String(index));
-      await this.#step(name, ["/bin/sh", "-e", script], { sandbox, runtime });
-      await failpoint("host.build.stepped");
-    }
-    const app = appPlace(this.#folder.app, sandbox);
-    await this.#step("release", ["find", app, "-perm", "/6000", "-exec", "chmod", "a-s", "{}", "+"], {
-      sandbox,
-      runtime,
-    });
+    await this.#runCommands(stage);
+    const app = appPlace(this.#folder.app, stage.sandbox);
+    await this.#step("release", ["find", app, "-perm", "/6000", "-exec", "chmod", "a-s", "{}", "+"], stage);
     await this.#checkDisk();
     this.#throwIfStopped();
     const { bytes } = await treeSizeOf(this.#folder.app, MAX_ENTRIES);
     await dissolve(cgroups, groupOf(this.#spec.id));
     await publishRelease(dataDir, this.#folder, this.#spec, { account: this.#account, bytes });
     await failpoint("host.build.published");
+  }
+
+  async #runCommands(stage: Stage): Promise<void> {
+    for (const [index, { name }] of this.#spec.steps.entries()) {
+      const script = join(confPlace(this.#folder.conf, stage.sandbox), String(index));
+      await this.#step(name, ["/bin/sh", "-e", script], stage);
+      await failpoint("host.build.stepped");
+    }
   }
 
   async #runtime(sandbox: Sandbox): Promise<ReadyRuntime> {
@@ -152,19 +178,15 @@ export class BuildRun {
     }
   }
 
-  async #step(
-    name: string,
-    words: string[],
-    { sandbox, runtime }: { sandbox: Sandbox; runtime: ReadyRuntime },
-  ): Promise<void> {
+  async #step(name: string, words: string[], stage: Stage): Promise<void> {
     this.#throwIfStopped();
     const step = { name, startedAt: new Date().toISOString(), endedAt: null, exitCode: null };
     this.#change({ steps: [...this.#build.steps, step] });
     const output = new StepOutput(this.#log, name);
-    const { environments, cgroups } = this.#deps;
-    const cache = environments.cacheOf(this.#spec.environment);
-    const [folder, spec, account] = [this.#folder, this.#spec, this.#account];
-    const parts = { folder, spec, account, cache, cgroups, sandbox, runtime };
+    const { cgroups, dataDir } = this.#deps;
+    const [folder, spec, account, cache] = [this.#folder, this.#spec, this.#account, this.#cache];
+    const tree = spec.release === undefined ? folder.app : releaseApp(dataDir, spec.release);
+    const parts = { folder, spec, account, cache, tree, cgroups, ...stage };
     const check = setInterval(() => this.#checkOutput(name, output), DISK_CHECK_MS);
     try {
       const exitCode = await runStep(stepOptions(parts, name, words, output), this.#stop.signal);
@@ -177,13 +199,19 @@ export class BuildRun {
     }
   }
 
+  /** Commands in a release leave the cache to the builds. */
+  get #cache(): string | null {
+    const { environment, release } = this.#spec;
+    return release === undefined ? this.#deps.environments.cacheOf(environment) : null;
+  }
+
   async #checkDisk(): Promise<void> {
-    const { environment, diskBytes } = this.#spec;
-    const cache = this.#deps.environments.cacheOf(environment);
-    const sizes = await Promise.all([this.#folder.work, cache].map((path) => treeSizeOf(path, MAX_ENTRIES)));
+    const { diskBytes } = this.#spec;
+    const folders = [this.#folder.work, ...(this.#cache === null ? [] : [this.#cache])];
+    const sizes = await Promise.all(folders.map((path) => treeSizeOf(path, MAX_ENTRIES)));
     const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
     const isFull = bytes > diskBytes || sizes.some(({ entries }) => entries >= MAX_ENTRIES);
-    if (isFull) this.stop(diskFailure(diskBytes));
+    if (isFull) this.stop(diskFailure(this.#spec));
   }
 
   #checkOutput(name: string, output: StepOutput): void {
@@ -200,7 +228,10 @@ export class BuildRun {
     const { id, memoryBytes } = this.#spec;
     if (oomKills(this.#deps.cgroups, groupOf(id)) > 0) {
       const mib = Math.floor(memoryBytes / 1024 ** 2);
-      return new BuildFailure("memory", `The step ${name} needs more memory than the ${mib} MiB of a build.`);
+      return new BuildFailure(
+        "memory",
+        `The step ${name} needs more memory than the ${mib} MiB that it may take.`,
+      );
     }
     const how = exitCode === null ? "was killed" : `ended with the exit code ${exitCode}`;
     return new BuildFailure("step", `The step ${name} ${how}; its output says why.`);
@@ -212,14 +243,18 @@ export class BuildRun {
     }
     if (error instanceof BuildFailure) return { state: "failed", failure: error.failure };
     this.#deps.log.error({ error, build: this.#spec.id }, "a build could not be run");
-    const message = publicMessageOf(error, "The host of this build failed; its log says why.");
+    const message = publicMessageOf(
+      error,
+      `The host of this ${nounOf(this.#spec)} failed; its log says why.`,
+    );
     return { state: "failed", failure: { code: "internal", message } };
   }
 
   async #end(outcome: Partial<Build>): Promise<void> {
     const { failure } = outcome;
     // The cache has no use when it alone exceeds the disk of every further build.
-    if (failure?.code === "disk") this.#deps.environments.clearCache(this.#spec.environment);
+    if (failure?.code === "disk" && this.#cache !== null)
+      this.#deps.environments.clearCache(this.#spec.environment);
     if (failure !== null && failure !== undefined) this.#log.write("release", failure.message);
     discardTree(this.#folder);
     rmSync(this.#folder.source, { force: true });
@@ -234,14 +269,15 @@ export class BuildRun {
   }
 }
 
-function deadlineFailure({ deadlineSeconds }: BuildSpec): Failure {
-  return { code: "deadline", message: `The build took longer than its ${deadlineSeconds} seconds.` };
+function deadlineFailure(spec: BuildSpec): Failure {
+  return {
+    code: "deadline",
+    message: `The ${nounOf(spec)} took longer than its ${spec.deadlineSeconds} seconds.`,
+  };
 }
 
-function diskFailure(diskBytes: number): Failure {
-  const mib = Math.floor(diskBytes / 1024 ** 2);
-  return {
-    code: "disk",
-    message: `The build and its cache took more than the ${mib} MiB of disk that it may take.`,
-  };
+function diskFailure(spec: BuildSpec): Failure {
+  const mib = Math.floor(spec.diskBytes / 1024 ** 2);
+  const who = spec.release === undefined ? "The build and its cache" : "The command";
+  return { code: "disk", message: `${who} took more than the ${mib} MiB of disk that it may take.` };
 }

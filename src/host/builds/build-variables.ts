@@ -1,4 +1,4 @@
-// The variables that every build has, beside those that the customer has marked for builds.
+// The variables that every build and every command in a release has, beside those of the order.
 import type { ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 
 /** @param cache the folder that the builds of an environment share. @param home the home folder. */
@@ -15,5 +15,16 @@ export function buildVariables({ path }: ReadyRuntime, cache: string, home: stri
     BUN_INSTALL_CACHE_DIR: `${cache}/bun`,
     YARN_CACHE_FOLDER: `${cache}/yarn`,
     XDG_CACHE_HOME: `${cache}/xdg`,
+  };
+}
+
+/** Those of a running application, apart from its address. @param folder for files; null for folders of its own. */
+export function releaseVariables({ path }: ReadyRuntime, folder: string | null): Record<string, string> {
+  return {
+    PATH: path,
+    HOME: folder ?? "/home/app",
+    TMPDIR: folder ?? "/tmp",
+    LANG: "C.UTF-8",
+    NODE_ENV: "production",
   };
 }

@@ -1,4 +1,5 @@
-// All builds and releases of this host: takes orders, runs some at a time, and goes on after a host was killed.
+// All builds and releases of this host, and commands in releases: takes orders, runs some at a time, and goes on after a
+// host was killed.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import {
@@ -7,6 +8,7 @@ import {
   type BuildFile,
   type BuildLogQuery,
   type BuildLogSlice,
+  type BuildSpec,
   type Release,
 } from "../../contracts/builds.ts";
 import { PublicError } from "../../lib/errors.ts";
@@ -24,7 +26,7 @@ import {
 } from "./build-folder.ts";
 import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder } from "./build-order.ts";
-import { BuildRun, type BuildDeps } from "./build-run.ts";
+import { BuildRun, nounOf, type BuildDeps } from "./build-run.ts";
 import { groupOf } from "./step-options.ts";
 import { killRest } from "./step-process.ts";
 
@@ -33,10 +35,8 @@ const MAX_QUEUED = 200;
 
 const LOG_CHECK_MS = 50;
 
-const INTERRUPTED = {
-  code: "interrupted" as const,
-  message: "The host ended while the build ran, so the build was ended too. Deploy again.",
-};
+/** The most commands that run at once beside the builds, for each build that may run: they mostly wait for others. */
+const COMMANDS_FOR_BUILD = 8;
 
 /** What this part asks of the host. */
 export interface HostBuildsDeps extends BuildDeps {
@@ -52,6 +52,8 @@ export class HostBuilds {
   readonly #builds = new Map<string, Build>();
   readonly #queue: string[] = [];
   readonly #running = new Map<string, { run: BuildRun; ended: Promise<void> }>();
+  /** The release of each run of commands that has not ended. */
+  readonly #releases = new Map<string, string>();
   #isLeaving = false;
 
   constructor(deps: HostBuildsDeps) {
@@ -66,6 +68,7 @@ export class HostBuilds {
     for (const { build, spec } of kept) {
       this.#builds.set(build.id, build);
       if (build.state === "running") await this.#interrupted({ build, spec });
+      if (build.state === "queued" && spec.release !== undefined) this.#releases.set(build.id, spec.release);
     }
     const waiting = kept.filter(({ build }) => build.state === "queued").map(({ build }) => build);
     this.#queue.push(...waiting.sort((a, b) => a.queuedAt.localeCompare(b.queuedAt)).map(({ id }) => id));
@@ -75,18 +78,21 @@ export class HostBuilds {
   /**
    * Takes an order; resolves when its source is kept, with the build as it waits. An order that was taken before is not
    * taken again.
+   * @throws PublicError when the release that its commands are for is not on this host.
    */
   async order(body: ReadableStream<Uint8Array> | null): Promise<Build> {
     const order = await readOrder(body);
-    const { id, environment } = order.spec;
+    const { id, environment, release } = order.spec;
     const known = this.#builds.get(id);
     if (known !== undefined) return known;
     if (this.#queue.length >= MAX_QUEUED) throw new PublicError("Too many builds wait on this host.");
+    if (release !== undefined && this.release(release)?.environment !== environment)
+      throw new PublicError(`The release ${release} of ${environment} is not on this host.`);
     const folder = buildFolder(this.#deps.dataDir, id);
     mkdirSync(buildsDir(this.#deps.dataDir), { recursive: true, mode: 0o711 });
     mkdirSync(folder.path, { recursive: true, mode: 0o711 });
     try {
-      await keepSource(order, folder.source);
+      if (release === undefined) await keepSource(order, folder.source);
     } catch (error) {
       if (!this.#builds.has(id)) rmSync(folder.path, { recursive: true, force: true });
       throw error;
@@ -107,6 +113,7 @@ export class HostBuilds {
     const already = this.#builds.get(id);
     if (already !== undefined) return already;
     this.#builds.set(id, build);
+    if (release !== undefined) this.#releases.set(id, release);
     await writeBuild(folder, { build, spec: order.spec });
     await failpoint("host.build.queued");
     this.#queue.push(id);
@@ -166,9 +173,10 @@ export class HostBuilds {
     return readRelease(this.#deps.dataDir, id);
   }
 
-  /** Deletes a release, which may be absent. @throws PublicError while an instance needs it. */
+  /** Deletes a release, which may be absent. @throws PublicError while an instance or a command needs it. */
   removeRelease(id: string): void {
-    const user = this.#deps.userOf({ release: id });
+    const command = this.#releases.entries().find(([, release]) => release === id)?.[0];
+    const user = this.#deps.userOf({ release: id }) ?? command;
     if (user !== undefined) throw new PublicError(`The release ${id} is in use by ${user}.`);
     deleteRelease(this.#deps.dataDir, id);
   }
@@ -177,7 +185,7 @@ export class HostBuilds {
   async close(): Promise<void> {
     this.#isLeaving = true;
     const running = [...this.#running.values()];
-    for (const { run } of running) run.stop(INTERRUPTED);
+    for (const { run } of running) run.stop(interruption(run.spec));
     await Promise.all(running.map(({ ended }) => ended));
   }
 
@@ -206,7 +214,7 @@ export class HostBuilds {
       ...build,
       state: isMade ? "succeeded" : "failed",
       endedAt: new Date().toISOString(),
-      failure: isMade ? null : INTERRUPTED,
+      failure: isMade ? null : interruption(spec),
     };
     this.#builds.set(build.id, ended);
     await writeBuild(folder, { build: ended, spec });
@@ -216,6 +224,7 @@ export class HostBuilds {
     const folder = buildFolder(this.#deps.dataDir, build.id);
     const file = readBuild(folder);
     this.#queue.splice(0, this.#queue.length, ...this.#queue.filter((id) => id !== build.id));
+    this.#releases.delete(build.id);
     const cancelled: Build = { ...build, state: "cancelled", endedAt: new Date().toISOString() };
     this.#builds.set(build.id, cancelled);
     rmSync(folder.source, { force: true });
@@ -224,11 +233,20 @@ export class HostBuilds {
   }
 
   #next(): void {
-    while (!this.#isLeaving && this.#running.size < this.#atOnce) {
-      const id = this.#queue.shift();
+    while (!this.#isLeaving) {
+      const at = this.#queue.findIndex((id) => this.#hasRoomFor(id));
+      const [id] = at < 0 ? [] : this.#queue.splice(at, 1);
       if (id === undefined) return;
       this.#begin(id);
     }
+  }
+
+  /** A command does not wait for builds, nor a build for commands. */
+  #hasRoomFor(id: string): boolean {
+    const isCommand = (each: string) => this.#releases.has(each);
+    const others = this.#running.keys().filter((each) => isCommand(each) === isCommand(id));
+    const most = isCommand(id) ? this.#atOnce * COMMANDS_FOR_BUILD : this.#atOnce;
+    return [...others].length < most;
   }
 
   #begin(id: string): void {
@@ -247,6 +265,13 @@ export class HostBuilds {
     await ended;
     this.#builds.set(id, run.build);
     this.#running.delete(id);
+    this.#releases.delete(id);
     this.#next();
   }
+}
+
+function interruption(spec: BuildSpec) {
+  const noun = nounOf(spec);
+  const message = `The host ended while the ${noun} ran, so the ${noun} was ended too. Begin it again.`;
+  return { code: "interrupted" as const, message };
 }

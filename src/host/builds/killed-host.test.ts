@@ -21,9 +21,10 @@ afterEach(async () => {
   failpoints.close();
 });
 
-/** A host of its own process in the data directory of the next, which orders one build. */
-function startDoomed(id: string, command: string): Bun.Subprocess {
-  const words = [process.execPath, "--define=PILVI_FAILPOINTS:true", SCRIPT, next.dataDir, id, command];
+/** A host of its own process in the data directory of the next, which orders one build, or a command in a release. */
+function startDoomed(id: string, command: string, ...release: string[]): Bun.Subprocess {
+  const order = [next.dataDir, id, command, ...release];
+  const words = [process.execPath, "--define=PILVI_FAILPOINTS:true", SCRIPT, ...order];
   return Bun.spawn(words, {
     env: { ...process.env, ...failpoints.env },
     stdio: ["ignore", "inherit", "inherit"],
@@ -74,4 +75,23 @@ test("a host that is killed in the middle of a step leaves no process of it", as
   expect(next.host.builds.observe(id)).toMatchObject({ state: "failed", failure: { code: "interrupted" } });
   const { stdout } = Bun.spawnSync(["pgrep", "-f", "sleep 99[89]"]);
   expect(stdout.toString()).toBe("");
+});
+
+test.each([
+  ["host.build.queued", "succeeded"],
+  ["host.build.begun", "failed"],
+  ["host.build.stepped", "failed"],
+] as const)("a host that is killed at %s leaves a command that is %p", async (name, state) => {
+  const [release, id] = [testId("release"), testId("command")];
+  await startDoomed(release, "cp a.txt b.txt").exited;
+  failpoints.arm(name);
+  const doomed = startDoomed(id, "cat b.txt", release);
+  process.kill(await failpoints.reached(), "SIGKILL");
+  await doomed.exited;
+  await next.start();
+  expect(await next.ended(id)).toMatchObject({ state });
+  expect(next.host.builds.release(id)).toBeNull();
+  expect((await next.runIn(release, { steps: [{ name: "again", command: "cat b.txt" }] })).state).toBe(
+    "succeeded",
+  );
 });

@@ -9,7 +9,7 @@ import { passwdFile, sandboxed, type Mount, type Sandbox } from "../../engines/s
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { StepOutput } from "./build-log.ts";
-import { buildVariables } from "./build-variables.ts";
+import { buildVariables, releaseVariables } from "./build-variables.ts";
 import type { StepOptions } from "./step-process.ts";
 
 /** What all steps of a build have in common. */
@@ -17,8 +17,10 @@ export interface StepParts {
   folder: BuildFolder;
   spec: BuildSpec;
   account: Account | null;
-  /** The folder that the builds of the environment share. */
-  cache: string;
+  /** The folder that the builds of the environment share; null for commands in a release, which have none. */
+  cache: string | null;
+  /** The tree that the steps see as `/app`: that of the build, or a release that stays as it is. */
+  tree: string;
   cgroups: CgroupBackend | null;
   sandbox: Sandbox;
   runtime: ReadyRuntime;
@@ -32,7 +34,7 @@ export function groupOf(id: string): string {
 /** Writes the commands as files, so that no argument list of the machine shows them. */
 export function writeStepFiles(
   { conf, source }: BuildFolder,
-  { steps }: BuildSpec,
+  { steps, release }: BuildSpec,
   account: Account | null,
 ): void {
   const user = account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
@@ -41,32 +43,35 @@ export function writeStepFiles(
     writeFileSync(join(conf, name), content, { mode: 0o640 });
     if (account !== null) chownSync(join(conf, name), 0, account.gid);
   }
+  if (release !== undefined) return;
   chmodSync(source, 0o640);
   if (account !== null) chownSync(source, 0, account.gid);
 }
 
 export function stepOptions(
-  { folder, spec, account, cache, cgroups, sandbox, runtime }: StepParts,
+  { folder, spec, account, cache, tree, cgroups, sandbox, runtime }: StepParts,
   name: string,
   words: string[],
   output: StepOutput,
 ): StepOptions {
   const { id, memoryBytes, maxProcesses, cpus, diskBytes, variables } = spec;
   const mounts: Mount[] = [
-    { from: folder.app, to: "/app", isWritable: true },
-    { from: cache, to: "/cache", isWritable: true },
+    { from: tree, to: "/app", isWritable: cache !== null },
+    ...(cache === null ? [] : [{ from: cache, to: "/cache", isWritable: true }]),
     { from: folder.conf, to: "/run/pilvi", isWritable: false },
     { from: join(folder.conf, "passwd"), to: "/etc/passwd", isWritable: false },
     ...(name === "source" ? [{ from: folder.source, to: "/run/source.tar", isWritable: false }] : []),
     ...runtime.mounts,
   ];
-  const directory = appPlace(folder.app, sandbox);
+  const directory = appPlace(tree, sandbox);
   const view = { mounts, links: runtime.links, directory, endsWithParent: true };
   const isBoxed = sandbox.bubblewrap !== null;
   return {
     command: isBoxed ? sandboxed(sandbox, view, words) : ["/usr/bin/env", `--chdir=${directory}`, ...words],
     env: {
-      ...buildVariables(runtime, isBoxed ? "/cache" : cache, isBoxed ? "/home/app" : cache),
+      ...(cache === null
+        ? releaseVariables(runtime, isBoxed ? null : folder.work)
+        : buildVariables(runtime, isBoxed ? "/cache" : cache, isBoxed ? "/home/app" : cache)),
       ...variables,
       ...sandbox.bubblewrap?.env,
     },

@@ -1,5 +1,6 @@
 // The edge of this host: keeps the routes, and brings the engine that runs as the edge to them.
 import { EDGE_ID } from "../../contracts/edge-id.ts";
+import type { EdgeAnswer, EdgeProbe } from "../../contracts/edge-probe.ts";
 import type { EdgeRoute } from "../../contracts/edge-route.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Certificate, EngineContext } from "../../engines/engine.ts";
@@ -12,6 +13,7 @@ import type { Log } from "../../lib/log.ts";
 import { writeFile } from "../engine/context.ts";
 import type { Runnable } from "../engine/runner.ts";
 import { edgeSocket } from "../os/layout.ts";
+import { probe } from "./probe.ts";
 import { RouteFiles } from "./route-files.ts";
 import { InstanceUse } from "./instance-use.ts";
 import { MAX_ROUTES, Routes } from "./routes.ts";
@@ -159,6 +161,13 @@ export class Edge {
     } catch (error) {
       this.#host.log.debug({ error }, "the edge did not report which routes are used");
     }
+  }
+
+  /** Asks through the edge who answers a name, which counts as use. @throws PublicError when the edge does not answer. */
+  async probe(query: EdgeProbe): Promise<EdgeAnswer> {
+    const running = this.#running();
+    if (running === null) throw new PublicError("The edge does not run.");
+    return await probe(running, query);
   }
 
   /** How long an instance had no request, as far as this is known. */

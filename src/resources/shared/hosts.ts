@@ -65,6 +65,7 @@ function unserved(id: string, like: ServedHost): ServedHost {
     ensureRoute: refuse,
     removeRoute: refuse,
     routes: refuse,
+    probeEdge: refuse,
     build: refuse,
     observeBuild: refuse,
     buildLog: refuse,

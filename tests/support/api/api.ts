@@ -185,6 +185,7 @@ function offeringDriver(offer: Offer): Driver {
     ensureRoute: notUsed,
     removeRoute: notUsed,
     routes: notUsed,
+    probeEdge: notUsed,
     build: notUsed,
     observeBuild: notUsed,
     buildLog: notUsed,

@@ -70,6 +70,12 @@ export class ApplicationHost {
     return await this.host.builds.order(new Blob([line, tar]).stream());
   }
 
+  /** Runs commands in a release to their end. */
+  async runIn(release: string, spec: Partial<BuildSpec>): Promise<Build> {
+    const { id } = await this.orderTar({ release, ...spec }, new Uint8Array());
+    return await this.ended(id);
+  }
+
   /** Orders a build and waits for its end. */
   async build(spec: Partial<BuildSpec>, files: Record<string, string>): Promise<Build> {
     const { id } = await this.order(spec, files);
