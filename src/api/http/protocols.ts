@@ -1,7 +1,7 @@
 // Serves the protocols of other programs: authenticates and counts their requests like those of the API.
 import type { Context } from "hono";
 import { authenticate } from "../auth/auth.ts";
-import { ApiError, apiErrorOf } from "../jsonapi/errors.ts";
+import { apiErrorOf, type ApiError } from "../jsonapi/errors.ts";
 import type { Protocol } from "../operation/protocol.ts";
 import { countCall, type RequestNotes, type Shell } from "./execute.ts";
 import { urlOf } from "./request-url.ts";

@@ -1,7 +1,7 @@
 // The edge of a host: runs as soon as an environment needs it, and is asked as a browser would ask it.
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
-import { messageOf, PublicError } from "../../lib/errors.ts";
+import { PublicError } from "../../lib/errors.ts";
 import type { EdgeSettings } from "../../lib/edge-settings.ts";
 import type { ServedHost } from "../kind.ts";
 import { isServed } from "../shared/status.ts";
@@ -12,10 +12,10 @@ import type { EnvironmentRow } from "./environments/store.ts";
 const [MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS] = [20_000, 2_000];
 
 /** How long the first answer through the edge may take; the process has answered already. */
-const ANSWER_TIMEOUT_MS = 15_000;
+const ANSWER_TIMEOUT_SECONDS = 15;
 
-/** The answers that the edge gives itself where no application answers. */
-const EDGE_FAILURES = new Set([502, 503, 504]);
+/** Statuses from here on say that something is broken. */
+const FIRST_FAILURE = 500;
 
 function edgeSpec({ httpPort, httpsPort }: EdgeSettings): EdgeSpec {
   return {
@@ -54,22 +54,21 @@ export async function ensureRoute(
   await driver.ensureRoute({ id, names, instance, settings: { timeoutSeconds: settings.timeout } });
 }
 
-/** Asks the environment's address for a path. @throws PublicError when no application answers. */
+/**
+ * Asks the environment's address for a path.
+ * @throws PublicError when another instance answers than the one at the port, or none does.
+ */
 export async function ensureAnswered(
-  { hostnames }: ServedHost,
+  { driver }: ServedHost,
   edge: EdgeSettings,
   environment: EnvironmentRow,
-  path: string,
+  { path, port }: { path: string; port: number },
 ): Promise<void> {
   if (!environment.settings.uses_vanity_domain) return;
-  const host = hostnames.public.includes(":") ? `[${hostnames.public}]` : hostnames.public;
-  const url = `http://${host}:${edge.httpPort}${path}`;
-  const headers = { host: domainOf(environment, edge), "user-agent": "pilvi-health" };
-  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-  const response = await fetch(url, { headers, signal, redirect: "manual" }).catch((error: unknown) => {
-    throw new PublicError(`The edge does not answer at ${url}: ${messageOf(error)}`, error);
-  });
-  await response.body?.cancel();
-  if (EDGE_FAILURES.has(response.status))
-    throw new PublicError(`The new release did not answer through the edge: ${response.status}.`);
+  const name = domainOf(environment, edge);
+  const seen = await driver.probeEdge({ name, path, timeoutSeconds: ANSWER_TIMEOUT_SECONDS });
+  if (seen.port === port && seen.status < FIRST_FAILURE) return;
+  throw new PublicError(
+    `The new release did not answer through the edge: its answer to ${path} was ${seen.status}.`,
+  );
 }

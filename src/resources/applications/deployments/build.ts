@@ -2,15 +2,16 @@
 import type { Build, BuildSpec } from "../../../contracts/builds.ts";
 import type { Plan, PlannedCommands } from "../../../contracts/plan.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
-import type { KindContext } from "../../kind.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
 import { buildVariables } from "../environments/all-variables.ts";
 import { buildRuntime, commandPrefix } from "../environments/spec.ts";
+import { lastStep } from "./deploy-command.ts";
 import type { DeploymentParts } from "./reconciler.ts";
-import { isEnd } from "./schema.ts";
+import { isEnd, type DeploymentStatus } from "./schema.ts";
 import { loadDeployment, writeDeploymentStatus, type Commit } from "./store.ts";
 
-/** The bounds of every build. */
-const LIMITS = {
+/** The bounds of every build, and of every command in a release. */
+export const BUILD_LIMITS = {
   memoryBytes: 2 * 1024 ** 3,
   cpus: null,
   maxProcesses: 1_024,
@@ -50,11 +51,11 @@ export async function ensureBuilt(
     await failpoint("deployment.ordered");
   }
   await writeDeploymentStatus(context.db, id, "build.queued");
-  const { build, lastLines } = await follow(context, parts, signal);
+  const { build, lastLines } = await followBuild(context, { ...parts, id, running: "build.running" }, signal);
   if (build.failure?.code === "interrupted") throw new Error("the host ended while it built");
   if (build.state === "cancelled") return "cancelled";
   if (build.state === "succeeded") return "succeeded";
-  return { reason: [build.failure?.message ?? "The build failed.", ...lastLines].join("\n") };
+  return { reason: lastStep("The build failed.", build, lastLines) };
 }
 
 function specOf(context: KindContext, { environment, deployment, plan }: BuildParts): BuildSpec {
@@ -69,7 +70,7 @@ function specOf(context: KindContext, { environment, deployment, plan }: BuildPa
     steps: steps.map(({ name, ...step }) => ({ name, command: commandOf(step, plan) })),
     variables: buildVariables(context, environment),
     secrets: [],
-    ...LIMITS,
+    ...BUILD_LIMITS,
   };
 }
 
@@ -78,10 +79,19 @@ export function commandOf({ commands, directory }: Omit<PlannedCommands, "origin
   return [...commandPrefix(paths, directory), ...commands].join("\n");
 }
 
+/** A build of a deployment. */
+export interface FollowedBuild {
+  id: string;
+  deployment: { id: string };
+  host: Pick<ServedHost, "driver">;
+  /** The status of the deployment once it runs. */
+  running: DeploymentStatus;
+}
+
 /** Reads the output until the build has ended. A cancel of the deployment cancels the build. */
-async function follow(
+export async function followBuild(
   { db }: KindContext,
-  { deployment: { id }, host: { driver } }: BuildParts,
+  { id, deployment: { id: deploymentId }, host: { driver }, running }: FollowedBuild,
   signal: AbortSignal,
 ): Promise<{ build: Build; lastLines: string[] }> {
   let [after, lastLines] = [0, [] as string[]];
@@ -93,10 +103,10 @@ async function follow(
     const build = await driver.observeBuild(id);
     if (build === null) return { build: await driver.cancelBuild(id), lastLines };
     if (slice.isEnd) return { build, lastLines };
-    const deployment = await loadDeployment(db, id);
+    const deployment = await loadDeployment(db, deploymentId);
     if (deployment === undefined || isEnd(deployment.status))
       return { build: await driver.cancelBuild(id), lastLines };
-    if (build.state === "running" && deployment.status !== "build.running")
-      await writeDeploymentStatus(db, id, "build.running");
+    if (build.state === "running" && deployment.status !== running)
+      await writeDeploymentStatus(db, deploymentId, running);
   }
 }

@@ -2,6 +2,7 @@
 import type { Build, BuildLogLine, BuildStep } from "../../../contracts/builds.ts";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
+import { deployCommandId } from "./deploy-command.ts";
 import type { DeploymentLog } from "./schema.ts";
 import type { DeploymentRow, RolloutStep } from "./store.ts";
 
@@ -28,12 +29,15 @@ export async function readLog(
   const { driver } = hosts.of(deployment.hostId);
   const build = await driver.observeBuild(deployment.id);
   const lines = build === null ? [] : await linesOf(driver, build.id, signal);
+  const command =
+    deployment.steps.length === 0 ? null : await driver.observeBuild(deployCommandId(deployment.id));
+  const output = command === null ? undefined : textOf(await linesOf(driver, command.id, signal));
   return {
     data: {
       build: { available: build !== null, steps: build === null ? [] : buildSteps(deployment, build, lines) },
       deploy: {
         available: deployment.steps.length > 0,
-        steps: deployment.steps.map((step) => rolloutStep(deployment, step)),
+        steps: deployment.steps.map((step) => rolloutStep(deployment, step, output)),
       },
     },
     meta: { deployment_status: deployment.status },
@@ -60,10 +64,7 @@ function buildSteps(deployment: DeploymentRow, build: Build, lines: BuildLogLine
     step: step.name,
     status: statusOf(step, build),
     description: descriptionOf(step.name, deployment),
-    output: lines
-      .filter((line) => line.step === step.name)
-      .map(({ text }) => `${text}\n`)
-      .join(""),
+    output: textOf(lines.filter((line) => line.step === step.name)),
     ...timesOf(deployment, step.startedAt, durationOf(step)),
   }));
 }
@@ -83,8 +84,16 @@ function durationOf({ startedAt, endedAt }: BuildStep): number | undefined {
   return endedAt === null ? undefined : Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
 }
 
-function rolloutStep(deployment: DeploymentRow, { startedAt, durationMs, ...step }: RolloutStep): Step {
-  return { ...step, ...timesOf(deployment, startedAt, durationMs) };
+function textOf(lines: readonly BuildLogLine[]): string {
+  return lines.map(({ text }) => `${text}\n`).join("");
+}
+
+function rolloutStep(
+  deployment: DeploymentRow,
+  { startedAt, durationMs, ...step }: RolloutStep,
+  output: string | undefined,
+): Step {
+  return { ...step, ...(output !== undefined && { output }), ...timesOf(deployment, startedAt, durationMs) };
 }
 
 /** The time since the beginning of the deployment, as `00:00:35`, and the duration. */

@@ -1,8 +1,15 @@
 // The part of a rollout before the new process: the deploy command, once, in the new release.
+import type { BuildSpec } from "../../../contracts/builds.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import { PublicError } from "../../../lib/errors.ts";
+import { failpoint } from "../../../lib/failpoint.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
-import type { UnplacedSpec } from "../environments/spec.ts";
+import { secretNames } from "../environments/all-variables.ts";
+import { buildRuntime, releaseOf, type UnplacedSpec } from "../environments/spec.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
-import { writeSteps, type DeploymentRow } from "./store.ts";
+import { BUILD_LIMITS, commandOf, followBuild } from "./build.ts";
+import { deployCommandId, lastStep } from "./deploy-command.ts";
+import { writeSteps, type DeploymentRow, type RolloutStep } from "./store.ts";
 
 /** A deployment whose release is there. */
 export interface Rollout {
@@ -12,19 +19,60 @@ export interface Rollout {
 }
 
 /**
- * Runs the deploy command of a deployment once.
+ * Runs the deploy command of a deployment once; what a kill of its host has cut off counts as failed, since nobody knows
+ * how far it came.
  * @throws PublicError with its last lines when it fails.
  */
 export async function ensureDeployed(
-  { db }: KindContext,
-  _host: ServedHost,
-  { deployment }: Rollout,
-  _signal: AbortSignal,
+  context: KindContext,
+  host: ServedHost,
+  rollout: Rollout,
+  signal: AbortSignal,
 ): Promise<void> {
-  if (deployment.steps.length > 0) return;
-  const startedAt = new Date().toISOString();
-  const description = "No deploy command was provided";
-  await writeSteps(db, deployment.id, [
-    { step: "deploy.command", status: "skipped", description, startedAt },
-  ]);
+  const { db } = context;
+  const { deployment } = rollout;
+  const { plan, steps } = deployment;
+  if (plan === null || steps.some(({ status }) => status !== "running")) return;
+  const startedAt = steps[0]?.startedAt ?? new Date().toISOString();
+  if (plan.deploy.commands.length === 0)
+    return await writeSteps(db, deployment.id, [{ ...SKIPPED, startedAt }]);
+  const step = { step: "deploy.command", description: plan.deploy.commands.join("\n"), startedAt };
+  await writeSteps(db, deployment.id, [{ ...step, status: "running" }]);
+  const ended = await run(context, host, { ...rollout, plan }, signal);
+  const durationMs = Date.now() - Date.parse(startedAt);
+  await writeSteps(db, deployment.id, [{ ...step, status: ended.status, durationMs }]);
+  if (ended.status === "failed") throw new PublicError(ended.reason);
+}
+
+const SKIPPED: Omit<RolloutStep, "startedAt"> = {
+  step: "deploy.command",
+  status: "skipped",
+  description: "No deploy command was provided",
+};
+
+type Ended = { status: "finished" } | { status: "failed"; reason: string };
+
+async function run(
+  context: KindContext,
+  host: ServedHost,
+  { deployment, environment, plan, spec }: Rollout & { plan: Plan },
+  signal: AbortSignal,
+): Promise<Ended> {
+  const id = deployCommandId(deployment.id);
+  const order: BuildSpec = {
+    id,
+    environment: environment.id,
+    release: releaseOf(deployment),
+    runtime: buildRuntime(plan),
+    steps: [{ name: "deploy", command: commandOf(plan.deploy, plan) }],
+    variables: spec.variables,
+    secrets: secretNames(context, environment, spec.variables),
+    ...BUILD_LIMITS,
+  };
+  if ((await host.driver.observeBuild(id)) === null) await host.driver.build(order, null, signal);
+  await failpoint("deployment.commanded");
+  const followed = { id, deployment, host, running: "deployment.running" as const };
+  const { build, lastLines } = await followBuild(context, followed, signal);
+  if (build.state === "succeeded") return { status: "finished" };
+  return { status: "failed", reason: lastStep("The deploy command failed.", build, lastLines) };
 }

@@ -35,7 +35,6 @@ export interface RolloutStep {
   /** ISO 8601. */
   startedAt: string;
   durationMs?: number;
-  output?: string;
 }
 
 export interface DeploymentRow extends DeploymentValues {

@@ -38,6 +38,21 @@ export function buildVariables(context: KindContext, environment: EnvironmentRow
   );
 }
 
+/** Names of attached variables whose values are secret; other values, such as a port, stand in many outputs. */
+const SECRET_NAMES = /PASSWORD|SECRET|_URL$/;
+
+/** The names of the variables of a process whose values are kept out of outputs. */
+export function secretNames(
+  context: KindContext,
+  environment: EnvironmentRow,
+  variables: Record<string, string>,
+): string[] {
+  const own = ownVariables(context, environment);
+  return Object.keys(variables).filter(
+    (name) => name in own || (SECRET_NAMES.test(name) && name !== "APP_URL"),
+  );
+}
+
 function ownVariables(
   { vault }: KindContext,
   { id, sealedVariables }: EnvironmentRow,

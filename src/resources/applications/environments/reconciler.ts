@@ -143,7 +143,7 @@ async function swap(run: Run, order: Order, serving: ApplicationProcess | undefi
     if (!isServed(seen)) throw new PublicError(seen.lastError ?? "The application did not start.");
     await ensureRoute(host, edge, environment, next.id);
     await failpoint("environment.routed");
-    await ensureAnswered(host, edge, environment, order.spec.healthPath ?? "/");
+    await ensureAnswered(host, edge, environment, { path: order.spec.healthPath ?? "/", port: next.port });
     await failpoint("environment.answered");
     await promote(run, order, next);
   } catch (error) {

@@ -5,6 +5,7 @@ import { enqueue } from "../../../reconciler/queue.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { DEADLINE_SECONDS } from "../../shared/create.ts";
 import { KIND } from "../create.ts";
+import { deployCommandId } from "../deployments/deploy-command.ts";
 import { endDeployment } from "../deployments/end.ts";
 import { endedDeploymentIds, openDeployments } from "../deployments/store.ts";
 import { removeProcesses } from "./place.ts";
@@ -26,6 +27,7 @@ export async function removeEnvironment(
   await removeProcesses(context, host, await processesOf(db, id));
   for (const deployment of await endedDeploymentIds(db, id)) {
     await driver.removeBuild(deployment);
+    await driver.removeBuild(deployCommandId(deployment));
     await driver.removeRelease(deployment);
   }
   await driver.removeEnvironment(id);

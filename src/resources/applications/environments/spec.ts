@@ -86,6 +86,7 @@ function runtimeOf({ name, version }: PlannedRuntime): Runtime {
     case "node":
       return { name, version: majorOf(version ?? "24") };
     case "bun":
+    case "python":
       return { name };
     case "static":
       return { name, folder: ".", fallback: null };
