@@ -55,13 +55,13 @@ create index environments_cache on environments (cache_id) where cache_id is not
 create index environments_websocket on environments (websocket_application_id)
   where websocket_application_id is not null;
 
--- The processes of an environment that are sized and counted together: the application itself, or workers.
+-- The instances of an environment: processes that are sized together, the application itself, or workers.
 create table process_groups (
   id text primary key,
   environment_id text not null references environments (id),
   name text not null,
   type text not null check (type in ('app', 'service')),
-  -- Whatever a customer can set, as `ProcessGroupSettings` in the code.
+  -- Whatever a customer can set, as `InstanceSettings` in the code.
   settings jsonb not null,
   created_at timestamptz not null default now(),
   unique (environment_id, name)

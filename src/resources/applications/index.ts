@@ -5,6 +5,7 @@ import { reconcileDeployment } from "./deployments/reconciler.ts";
 import { environmentOperations } from "./environments/routes.ts";
 import { reconcileEnvironment } from "./environments/reconciler.ts";
 import { reconcileApplication } from "./reconciler.ts";
+import { instanceOperations } from "./instances/routes.ts";
 import { applicationOperations } from "./routes.ts";
 import { DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
 
@@ -16,6 +17,7 @@ export const applications: ResourceKind = {
     ...applicationOperations(context),
     ...environmentOperations(context),
     ...deploymentOperations(context),
+    ...instanceOperations(context),
   ],
   reconcile: reconcileApplication,
   slowWork: { [ENVIRONMENTS]: reconcileEnvironment, [DEPLOYMENTS]: reconcileDeployment },

@@ -16,4 +16,4 @@ function idParams(prefix: string, noun: string) {
 export const applicationParams = idParams("app", "application");
 export const environmentParams = idParams("env", "environment");
 export const deploymentParams = idParams("depl", "deployment");
-export const processGroupParams = idParams("inst", "instance");
+export const instanceParams = idParams("inst", "instance");

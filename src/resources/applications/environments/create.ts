@@ -7,6 +7,8 @@ import { newKey } from "../../../lib/secrets.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { recordRequest, type NewEvent } from "../../shared/events/record.ts";
+import { DEFAULT_SIZE } from "../instances/sizes.ts";
+import { insertInstance } from "../instances/store.ts";
 import { freeSlug, slugOf } from "../slug.ts";
 import { lockApplication } from "../store.ts";
 import type { NewEnvironment } from "./schema.ts";
@@ -20,6 +22,9 @@ const KIND = "environments";
 const VANITY_CHARACTERS = 6;
 /** A label of a host name has 63 characters at most. */
 const MAX_LABEL = 63;
+
+/** The instance that serves an environment. */
+const FIRST_INSTANCE = "App";
 
 const MAX_ENVIRONMENTS = 100;
 
@@ -84,6 +89,14 @@ export async function insertNewEnvironment(
     databaseSchemaId: null,
     cacheId: null,
     websocketApplicationId: null,
+  });
+  const settings = { size: DEFAULT_SIZE };
+  await insertInstance(tx, {
+    id: newId("inst"),
+    environmentId: id,
+    name: FIRST_INSTANCE,
+    type: "app",
+    settings,
   });
 }
 

@@ -15,6 +15,8 @@ import {
   writeDeploymentStatus,
   type DeploymentRow,
 } from "../deployments/store.ts";
+import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
+import { servingInstance } from "../instances/store.ts";
 import { runVariables } from "./all-variables.ts";
 import { ensurePlaced, endRetired, removeProcesses, specOfProcess } from "./place.ts";
 import { promoteProcess, processesOf, type ApplicationProcess } from "./processes.ts";
@@ -102,8 +104,10 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
   const deployment = isRollout ? open : current;
   if (deployment === undefined) return null;
   const variables = await runVariables(context, environment);
+  const instance = await servingInstance(db, environment.id);
+  const size = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
   try {
-    const spec = processSpecOf(environment, deployment, variables);
+    const spec = processSpecOf(environment, deployment, size, variables);
     return { deployment, isRollout, spec, digest: digestOf(deployment, spec) };
   } catch (error) {
     if (!(error instanceof PublicError)) throw error;

@@ -5,10 +5,11 @@ import type { Plan, PlannedRuntime } from "../../../contracts/plan.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { sha256Hex } from "../../../lib/secrets.ts";
 import type { DeploymentRow } from "../deployments/store.ts";
+import type { InstanceSize } from "../instances/sizes.ts";
 import type { EnvironmentRow } from "./store.ts";
 
-/** The size of every process, as that of the smallest general size. */
-const [MEMORY_BYTES, MAX_PROCESSES] = [512 * 1024 ** 2, 256];
+/** The most processes and threads of a process of an environment, for each of its processors. */
+const PROCESSES_PER_CPU = 256;
 
 const START_TIMEOUT_SECONDS = 60;
 const SECONDS_PER_MINUTE = 60;
@@ -23,6 +24,7 @@ export type UnplacedSpec = Omit<ApplicationSpec, "id" | "exposure">;
 export function processSpecOf(
   environment: EnvironmentRow,
   deployment: DeploymentRow,
+  size: Pick<InstanceSize, "memoryBytes" | "cpus">,
   variables: Record<string, string>,
 ): UnplacedSpec {
   const { plan, settings } = runnable(environment, deployment);
@@ -35,9 +37,9 @@ export function processSpecOf(
     runtime: servingRuntime(plan),
     command: plan.serving.mode === "static" ? null : startCommand(plan),
     variables,
-    memoryBytes: MEMORY_BYTES,
-    cpus: null,
-    maxProcesses: MAX_PROCESSES,
+    memoryBytes: size.memoryBytes,
+    cpus: size.cpus,
+    maxProcesses: PROCESSES_PER_CPU * size.cpus,
     healthPath: plan.healthPath.value,
     startTimeoutSeconds: START_TIMEOUT_SECONDS,
     shutdownTimeoutSeconds: settings.shutdown_timeout,

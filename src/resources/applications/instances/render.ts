@@ -1,0 +1,34 @@
+// Renders an instance of an environment.
+import type { InstanceResource } from "./schema.ts";
+import type { InstanceRow } from "./store.ts";
+
+/** The resource object. */
+export function renderInstance({
+  id,
+  environmentId,
+  name,
+  type,
+  settings,
+  createdAt,
+}: InstanceRow): InstanceResource {
+  return {
+    id,
+    type: "instances",
+    attributes: {
+      name,
+      type,
+      size: settings.size,
+      scaling_type: "none",
+      min_replicas: 1,
+      max_replicas: 1,
+      uses_scheduler: false,
+      scaling_cpu_threshold_percentage: null,
+      scaling_memory_threshold_percentage: null,
+      created_at: createdAt,
+    },
+    relationships: {
+      environment: { data: { id: environmentId, type: "environments" } },
+      backgroundProcesses: { data: [] },
+    },
+  };
+}

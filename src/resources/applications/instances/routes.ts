@@ -1,0 +1,89 @@
+// The operations of the instances of environments.
+import { notFound } from "../../../api/jsonapi/errors.ts";
+import { operation, type Operation } from "../../../api/operation/operation.ts";
+import type { KindContext } from "../../kind.ts";
+import { Routes } from "../../shared/routes.ts";
+import { KIND } from "../create.ts";
+import { renderEnvironment } from "../environments/render.ts";
+import { environmentResource } from "../environments/schema.ts";
+import { findEnvironment, loadEnvironment } from "../environments/store.ts";
+import { environmentParams, instanceParams } from "../params.ts";
+import { changeInstance } from "./change.ts";
+import { renderInstance } from "./render.ts";
+import { instanceChange, instanceResource, instanceSizeList } from "./schema.ts";
+import { instanceSizes } from "./sizes.ts";
+import { findInstance, listInstances, type InstanceRow } from "./store.ts";
+
+const TAG = "Instances";
+const MEBIBYTE = 1024 ** 2;
+
+/** All operations of instances. */
+export function instanceOperations(context: KindContext): Operation[] {
+  const { db } = context;
+  const routes = new Routes<InstanceRow, typeof environmentParams, typeof instanceParams>({
+    tag: TAG,
+    kind: KIND,
+    idNoun: "Instance",
+    noun: "instance",
+    shortNoun: "instance",
+    phrases: { one: "an instance", many: "the instances of an environment" },
+    collection: { path: "/environments/:id/instances", params: environmentParams },
+    item: { path: "/instances/:id", params: instanceParams, idOf: ({ id }) => id },
+    schema: instanceResource,
+    relatedSchema: environmentResource,
+    includes: ["environment"],
+    find: (organizationId, { id }) => findInstance(db, organizationId, id),
+    render: renderInstance,
+    async related(_wanted, rows, { principal }) {
+      const [environment] = await Promise.all(
+        rows.slice(0, 1).map((row) => loadEnvironment(db, row.environmentId)),
+      );
+      return environment === undefined ? [] : [renderEnvironment(environment, context, principal)];
+    },
+  });
+  return [
+    routes.list({
+      description: "The instances of an environment in pages. The instance `App` serves its requests.",
+      async list({ organizationId, page }, { id }) {
+        if ((await findEnvironment(db, organizationId, id)) === undefined) throw notFound("environment");
+        return await listInstances(db, id, page);
+      },
+    }),
+    sizesOperation(),
+    routes.show({ description: "One instance." }),
+    routes.change({
+      description:
+        "Another size starts the release anew, beside the former process, which serves until then.",
+      body: instanceChange,
+      change: (request) => changeInstance(context, request),
+    }),
+  ];
+}
+
+function sizesOperation(): Operation {
+  const general = instanceSizes.map(({ name, label, cpuType, cpuClass, cpus, memoryBytes }) => ({
+    name,
+    label,
+    description: `${cpus} vCPU · ${memoryBytes / MEBIBYTE} MiB RAM`,
+    cpu_type: cpuType,
+    compute_class: `${cpuType}.${cpuClass}`,
+    cpu_count: cpus,
+    memory_mib: memoryBytes / MEBIBYTE,
+  }));
+  return operation({
+    method: "GET",
+    path: "/instances/sizes",
+    operationId: "listInstanceSizes",
+    tag: TAG,
+    summary: "List the sizes of instances",
+    description: "The sizes that an instance can have.",
+    ability: `${KIND}:read`,
+    success: {
+      status: 200,
+      description: "All sizes.",
+      schema: instanceSizeList,
+      contentType: "application/json",
+    },
+    handle: async () => ({ document: { data: { general } } }),
+  });
+}

@@ -1,0 +1,69 @@
+// The shapes of requests for an instance of an environment, and of an instance in an answer.
+import { z } from "zod";
+import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
+import { createdAt } from "../../shared/fields.ts";
+import { instanceSizes } from "./sizes.ts";
+
+const sizeNames = instanceSizes.map(({ name }) => name) as [string, ...string[]];
+
+const size = z.enum(sizeNames).meta({
+  id: "InstanceSize",
+  description: "Processors and memory of each process, as `GET /instances/sizes` lists them.",
+  example: "flex.g-1vcpu-512mb",
+});
+
+const name = z.string().min(3).max(40).meta({ example: "App" });
+
+/** The body of `PATCH /instances/:id`. */
+export const instanceChange = z
+  .object({ name: name.optional(), size: size.optional() })
+  .meta({ id: "InstanceChange" });
+
+export type InstanceChange = z.output<typeof instanceChange>;
+
+const attributes = z
+  .object({
+    name: z.string().meta({ example: "App" }),
+    type: z.enum(["app", "service"]).meta({ description: "`app` serves requests." }),
+    size,
+    scaling_type: z.literal("none"),
+    min_replicas: z.literal(1),
+    max_replicas: z.literal(1),
+    uses_scheduler: z.literal(false),
+    scaling_cpu_threshold_percentage: z.null(),
+    scaling_memory_threshold_percentage: z.null(),
+    created_at: createdAt,
+  })
+  .meta({ id: "InstanceAttributes" });
+
+/** An instance as answers show it. */
+export const instanceResource = z
+  .object({
+    id: z.string().meta({ example: "inst-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f" }),
+    type: z.literal("instances"),
+    attributes,
+    relationships: z.object({
+      environment: z.object({ data: resourceIdentifier("environments") }),
+      backgroundProcesses: z.object({ data: z.array(resourceIdentifier("background_processes")) }),
+    }),
+  })
+  .meta({ id: "Instance" });
+
+export type InstanceResource = z.output<typeof instanceResource>;
+
+/** The answer of `GET /instances/sizes`. */
+export const instanceSizeList = z.object({
+  data: z.object({
+    general: z.array(
+      z.object({
+        name: z.string(),
+        label: z.string().meta({ example: "Flex" }),
+        description: z.string().meta({ example: "1 vCPU · 512 MiB RAM" }),
+        cpu_type: z.string().meta({ example: "flex" }),
+        compute_class: z.string().meta({ example: "flex.g" }),
+        cpu_count: z.int(),
+        memory_mib: z.int(),
+      }),
+    ),
+  }),
+});

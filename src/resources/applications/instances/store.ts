@@ -1,0 +1,84 @@
+// The rows of the instances of environments: every SQL statement about them.
+import type { Page } from "../../../api/jsonapi/pagination.ts";
+import type { Database, Queryable, Transaction } from "../../../store/database.ts";
+import { momentSql } from "../../shared/moments.ts";
+
+/** What a customer can set. */
+export interface InstanceSettings {
+  /** The name of a size. */
+  size: string;
+}
+
+/** An instance: the processes of an environment that are sized together. */
+export interface InstanceRow {
+  id: string;
+  environmentId: string;
+  name: string;
+  type: "app" | "service";
+  settings: InstanceSettings;
+  /** UTC with microseconds, ISO 8601. */
+  createdAt: string;
+}
+
+/** A constant, safe to insert into a statement. */
+const SELECT = `
+  select g.id, g.environment_id as "environmentId", g.name, g.type, g.settings,
+         ${momentSql("g.created_at")} as "createdAt"
+  from process_groups g join environments e on e.id = g.environment_id
+  join applications a on a.id = e.application_id`;
+
+/** Adds an instance. */
+export async function insertInstance(
+  tx: Transaction,
+  { id, environmentId, name, type, settings }: Omit<InstanceRow, "createdAt">,
+): Promise<void> {
+  await tx`
+    insert into process_groups (id, environment_id, name, type, settings)
+    values (${id}, ${environmentId}, ${name}, ${type}, ${settings}::jsonb)`;
+}
+
+/** The organization's instance with this id. */
+export async function findInstance(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+): Promise<InstanceRow | undefined> {
+  const [row] = await db<InstanceRow[]>`
+    ${db.unsafe(SELECT)} where g.id = ${id} and a.organization_id = ${organizationId}`;
+  return row;
+}
+
+/** A page of an environment's instances, the oldest first, and the number of instances on all pages. */
+export async function listInstances(
+  db: Database,
+  environmentId: string,
+  page: Page,
+): Promise<{ rows: InstanceRow[]; total: number }> {
+  const [rows, counted] = await Promise.all([
+    db<InstanceRow[]>`
+      ${db.unsafe(SELECT)} where g.environment_id = ${environmentId}
+      order by g.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
+    db<{ total: number }[]>`
+      select count(*)::int as total from process_groups where environment_id = ${environmentId}`,
+  ]);
+  return { rows, total: counted[0]?.total ?? 0 };
+}
+
+/** The instance that serves an environment. */
+export async function servingInstance(
+  db: Queryable,
+  environmentId: string,
+): Promise<InstanceRow | undefined> {
+  const [row] = await db<InstanceRow[]>`
+    ${db.unsafe(SELECT)} where g.environment_id = ${environmentId} and g.type = 'app'`;
+  return row;
+}
+
+/** Replaces the name and the settings of an instance. */
+export async function updateInstance(
+  tx: Transaction,
+  id: string,
+  { name, settings }: Pick<InstanceRow, "name" | "settings">,
+): Promise<void> {
+  await tx`update process_groups set name = ${name}, settings = ${settings}::jsonb where id = ${id}`;
+}
