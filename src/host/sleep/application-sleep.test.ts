@@ -176,6 +176,19 @@ test("an application that the next host finds runs for its whole idle time", asy
   expect(await get()).toBe("200 GET 0");
 });
 
+test("a host that takes over in the middle of a suspension ends it, and answers the request that waits", async () => {
+  await begin({ variables: { END_MS: "2000" } });
+  const [before] = pids();
+  void host.host.suspend(spec.id).catch(() => undefined);
+  const log = instanceFolder(host.dataDir, spec.id).log;
+  await until("it is being stopped", async () => (await Bun.file(log).text()).includes("ending well"));
+  const answer = get({ method: "POST", body: "body" });
+  await host.restart();
+  expect(await answer).toBe("200 POST 4");
+  expect(pids()).not.toContain(before);
+  expect(observed()).toMatchObject({ state: "running", crashes: 0, sleep: { wakes: 1 } });
+});
+
 test("a restarted edge begins anew, and an application without a route does not sleep", async () => {
   await begin({ sleepAfterSeconds: 3600 });
   const { edge } = host.host;

@@ -13,7 +13,7 @@ import { saysAsleep, type Manifest } from "../manifest/manifest.ts";
 import { lookAtUsers } from "../engine/published-users.ts";
 import { reasonOf } from "../engine/failure-handler.ts";
 import type { SleepCycleParts } from "./sleep-cycle-parts.ts";
-import { suspend, reportRestored, WHEN_ASKED, WHEN_IDLE } from "./suspension.ts";
+import { endForSleep, suspend, reportRestored, WHEN_ASKED, WHEN_IDLE } from "./suspension.ts";
 import { OWN_REASON, wakeBy, woken } from "../manifest/spec-change.ts";
 
 export class SleepCycle {
@@ -124,8 +124,9 @@ export class SleepCycle {
       // An earlier host was killed after it had recorded the sleep. It had yet to disconnect the clients, so this host
       // does that first.
       await gateway.contact;
-      const isStopping = !(await runnable.engine.isReady(runnable.context));
-      if (isStopping && (await runner.end(runnable, process))) {
+      // An application that is about to end still answers. Nobody needs it: the edge holds every request.
+      const isStopping = this.#requests.areKnown || !(await runnable.engine.isReady(runnable.context));
+      if (isStopping && (await endForSleep(runner, runnable, process))) {
         lifecycle.report({ type: "suspended" });
         return false;
       }

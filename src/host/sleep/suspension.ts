@@ -149,13 +149,26 @@ async function recordAndDetach(sleeper: Sleeper, front: Front, timeouts: Suspend
 }
 
 async function end({ runner, runnable, process, condition }: Sleeper): Promise<void> {
-  // An application has no data of its own, so it may be killed when it does not end.
-  if (runnable.context.spec.kind === "application") return void (await runner.stop(undefined, MAX_END_MS));
-  if (await runner.end(runnable, process)) return;
+  if (await endForSleep(runner, runnable, process)) return;
   throw reportToOwner(
     condition,
     new PublicError("The data could not be saved, so the instance was not stopped."),
   );
+}
+
+/**
+ * Ends the engine of an instance whose manifest says that it sleeps. An application has no data of its own, so it is
+ * killed when it does not end.
+ * @returns false when the engine cannot save its data, and goes on.
+ */
+export async function endForSleep(
+  runner: EngineRunner,
+  runnable: Runnable,
+  process: EngineProcess,
+): Promise<boolean> {
+  if (runnable.context.spec.kind !== "application") return await runner.end(runnable, process);
+  await runner.stop(undefined, MAX_END_MS);
+  return true;
 }
 
 /** Shows the owner, in the observation as well, what keeps the instance awake. */
