@@ -8,9 +8,11 @@ import type {
   VariablesDeletion,
   VariablesInsert,
 } from "../resources/applications/schema.ts";
+import type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
 import { Collection } from "./collection.ts";
 import { Deployments, type DeploymentDocument } from "./deployments.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
+import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
 
 /** An environment, with its application where `include: ["application"]` asks for it. */
 export type EnvironmentDocument = SingleDocument<EnvironmentResource, ApplicationResource>;
@@ -55,6 +57,16 @@ export class Environments extends Collection<EnvironmentKind> {
   /** Stops an environment, and cancels a deployment that is under way. */
   async stop(id: string): Promise<EnvironmentDocument> {
     return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/stop` });
+  }
+
+  /** Reads a page of the log of what runs there, from the oldest line that is kept on; nothing is woken. */
+  async logs(id: string, options: LogPageOptions = {}): Promise<LogsDocument> {
+    return await readLogs(this.connection, this.pathOf(id), options);
+  }
+
+  /** Yields each line of the log when it is written, from now on by default, until the signal is aborted. */
+  followLogs(id: string, options: Parameters<typeof followLogs>[2] = {}): AsyncGenerator<LogEntry, void> {
+    return followLogs(this.connection, this.pathOf(id), options);
   }
 
   /** The path of an environment does not depend on its application. */

@@ -85,10 +85,8 @@ function fieldsIn(document: ApiDocument, name: string, schema: Schema, isRequire
     );
   }
   const { anyOf, ...rest } = schema;
-  const plain = withChoices({
-    ...rest,
-    ...anyOf?.map((each) => resolved(document, each)).find((each) => each.type !== "null"),
-  });
+  const choices = alternativesIn(document, anyOf).filter((each) => each.type !== "null");
+  const plain = withChoices({ ...rest, ...choices[0] }, choices);
   const control = controlOf(plain);
   if (control === undefined) return [];
   return [
@@ -107,11 +105,19 @@ function fieldsIn(document: ApiDocument, name: string, schema: Schema, isRequire
   ];
 }
 
+/** The alternatives of a member; a member that may be null and left out has null twice, one within the other. */
+function alternativesIn(document: ApiDocument, anyOf: readonly Schema[] = []): Schema[] {
+  return anyOf
+    .map((each) => resolved(document, each))
+    .flatMap((each) => (each.anyOf === undefined ? [each] : alternativesIn(document, each.anyOf)));
+}
+
 /** One among several fixed values is a choice, as an enumeration is. */
-function withChoices(schema: Schema): Schema {
-  const values = (schema.anyOf ?? []).map((each) => each.const);
-  const choices = values.filter((value) => typeof value === "string" || typeof value === "number");
-  return choices.length > 1 && choices.length === values.length ? { ...schema, enum: choices } : schema;
+function withChoices(schema: Schema, alternatives: readonly Schema[]): Schema {
+  const values = alternatives
+    .map((each) => each.const)
+    .filter((value) => typeof value === "string" || typeof value === "number");
+  return values.length > 1 && values.length === alternatives.length ? { ...schema, enum: values } : schema;
 }
 
 function controlOf({ type: types, enum: values, const: fixed }: Schema): Field["control"] | undefined {

@@ -2,9 +2,12 @@
 import { Code } from "../../../console/parts/copy.tsx";
 import { commandText } from "../../../console/parts/command.ts";
 import { Section } from "../../../console/parts/layout.tsx";
+import { useCan } from "../../../console/parts/session.ts";
 
-/** @param slug that of an application that exists; without it, the commands make the application as well. */
+/** For sessions that may deploy. @param slug that of an application that exists; without it, the commands make the application as well. */
 export function Beginning({ slug }: { slug?: string }) {
+  const canWrite = useCan("applications:write");
+  if (!canWrite) return null;
   const git = `${location.origin}/git/${slug ?? "APPLICATION"}.git`;
   return (
     <div className="mt-6 grid grid-cols-1 gap-x-8 md:grid-cols-2">

@@ -1,6 +1,7 @@
 // The pages of applications in the console.
 import type { ConsoleKind } from "../../../console/parts/kind.ts";
 import { parseListSearch } from "../../../console/parts/list-search.ts";
+import { parseLogSearch } from "../../../console/parts/logs/log-search.ts";
 import { definePage } from "../../../console/parts/page.tsx";
 import { type ConsoleApplication, applicationKind } from "./kind.ts";
 import { parseVariablesSearch } from "./variables-search.ts";
@@ -40,6 +41,12 @@ export const applications: ConsoleKind<ConsoleApplication> = {
       path: "/applications/$id/environments/$environment/attachments",
       title: "Attachments of an environment",
       load: () => import("./attachments.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/logs",
+      title: "Log of an environment",
+      parseSearch: parseLogSearch,
+      load: () => import("./logs.tsx"),
     }),
     definePage({
       path: "/applications/$id/environments/$environment/settings",
