@@ -6,6 +6,8 @@ import { environmentOperations } from "./environments/routes.ts";
 import { reconcileEnvironment } from "./environments/reconciler.ts";
 import { reconcileApplication } from "./reconciler.ts";
 import { applicationOperations } from "./routes.ts";
+import { gitProtocol } from "./sources/git.ts";
+import { sourceOperations } from "./sources/routes.ts";
 import { DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
 
 export { attachedEnvironments } from "./environments/attached.ts";
@@ -16,7 +18,9 @@ export const applications: ResourceKind = {
     ...applicationOperations(context),
     ...environmentOperations(context),
     ...deploymentOperations(context),
+    ...sourceOperations(context),
   ],
+  protocols: (context) => [gitProtocol(context)],
   reconcile: reconcileApplication,
   slowWork: { [ENVIRONMENTS]: reconcileEnvironment, [DEPLOYMENTS]: reconcileDeployment },
 };
