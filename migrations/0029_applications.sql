@@ -37,6 +37,9 @@ create table environments (
   settings jsonb not null,
   -- The environment variables in their order, sealed as a whole.
   sealed_variables text not null,
+  -- The secret of its deploy hook, and the hash that finds the environment of a secret; both null without a hook.
+  sealed_deploy_hook text,
+  deploy_hook_hash text unique,
   database_schema_id text references database_schemas (id) on delete set null,
   cache_id text references caches (id) on delete set null,
   websocket_application_id text references websocket_applications (id) on delete set null,

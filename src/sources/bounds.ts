@@ -12,6 +12,8 @@ export interface SourceLimits {
   depth: number;
   /** Bytes that come over the network at once: an archive, a pack. */
   transferBytes: number;
+  /** Bytes of all commits of an application, as the repository keeps them. */
+  repositoryBytes: number;
 }
 
 export const SOURCE_LIMITS: SourceLimits = {
@@ -20,6 +22,7 @@ export const SOURCE_LIMITS: SourceLimits = {
   files: 50_000,
   depth: 40,
   transferBytes: 512 << 20,
+  repositoryBytes: 4 * 1024 ** 3,
 };
 
 /** Bytes of a path, as file systems have it. */

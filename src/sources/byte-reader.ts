@@ -1,5 +1,5 @@
 // Reads a stream in pieces of known lengths, within a bound.
-import { SourceRefusal } from "./faults.ts";
+import { SourceRefusal, SourceTooLarge } from "./faults.ts";
 import { streamOf } from "./streams.ts";
 
 /** A reader of a stream of bytes. */
@@ -37,7 +37,7 @@ export class ByteReader {
     const { done, value } = await this.#parts.next();
     if (done === true) return false;
     this.#taken += value.length;
-    if (this.#taken > this.#maxBytes) throw new SourceRefusal("The archive is larger than Pilvi takes.");
+    if (this.#taken > this.#maxBytes) throw new SourceTooLarge("The archive is larger than Pilvi takes.");
     this.#rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     return true;
   }

@@ -6,6 +6,11 @@ export class SourceRefusal extends PublicError {
   override name = "SourceRefusal";
 }
 
+/** A source that is beyond a bound of its size. */
+export class SourceTooLarge extends SourceRefusal {
+  override name = "SourceTooLarge";
+}
+
 const MAX_SHOWN = 80;
 
 /** A name from an archive or a repository within a sentence: one line, no control characters, not long. */

@@ -26,17 +26,20 @@ async function commit(path: string, message: string): Promise<string> {
   return (await git(path, "rev-parse", "HEAD")).trim();
 }
 
+async function* texts(...all: string[]): AsyncGenerator<string> {
+  yield* all;
+  await Promise.resolve();
+}
+
 describe("a push", () => {
   test("changes the branch, names it, and shows the texts to the person that pushes", async () => {
     using folder = testFolder();
     const repository = await openRepository(folder.path);
     const pushed: PushedBranch[][] = [];
     await using server = serveRepository(repository, {
-      onPush: async function* (branches) {
+      onPush: (branches) => {
         pushed.push(branches);
-        await Promise.resolve();
-        yield "Building abc\n";
-        yield `${"x".repeat(70_000)}\nDeployed\n`;
+        return Promise.resolve(texts("Building abc\n", "", `${"x".repeat(70_000)}\nDeployed\n`));
       },
     });
     const work = await developer(folder.path);
@@ -63,9 +66,9 @@ describe("a push", () => {
     const repository = await openRepository(folder.path);
     let calls = 0;
     await using server = serveRepository(repository, {
-      onPush: async function* () {
+      onPush: () => {
         calls += 1;
-        yield await Promise.resolve("x\n");
+        return Promise.resolve(texts("x\n"));
       },
     });
     const work = await developer(folder.path);

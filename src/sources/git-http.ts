@@ -16,10 +16,12 @@ export interface GitHttpOptions {
   user: string;
   mayPush: boolean;
   /**
-   * Called after a push that changed branches; each text goes to the terminal of the person that pushes, which waits for
-   * the end.
+   * Called after a push that changed branches, also when the client has gone meanwhile. Each text of the result goes to
+   * the terminal of the person that pushes, which waits for the end.
    */
-  onPush(branches: PushedBranch[]): AsyncIterable<string>;
+  onPush(branches: PushedBranch[]): Promise<AsyncIterable<string>>;
+  /** The largest pack that is taken, where the repository has less room than a pack may have. */
+  roomBytes?: number;
   deadlineMs?: number;
 }
 
@@ -57,8 +59,11 @@ export async function serveGit(
     return plain({ status: 500, text: "The repository could not be served." });
   }
   const parts = endingWith(run, reader.pieces(Infinity));
-  const body = before === null ? parts : withProgress(parts, () => progressOf(repository, before, options));
-  return new Response(streamOf(body), head);
+  if (before === null) return new Response(streamOf(parts), head);
+  const pushed = afterPush(repository, run, before, options);
+  // A client that has gone asks for no texts, and then nobody else waits for them.
+  pushed.catch(() => {});
+  return new Response(streamOf(withProgress(parts, () => textsOf(pushed))), head);
 }
 
 function serviceOf(method: string, path: string, query: URLSearchParams): Service | null {
@@ -76,10 +81,27 @@ interface Call {
 }
 
 /** The variables of CGI; nothing of the request but what git needs. */
-function runBackend(repository: Repository, request: Request, { path, service, options }: Call): GitProcess {
+function runBackend(repository: Repository, request: Request, call: Call): GitProcess {
   const { limits } = repository;
+  const { options } = call;
+  return new GitProcess(repository.git, ["http-backend"], {
+    repository: repository.path,
+    // A small pack has its size twice: as it comes, and with the objects that it builds on.
+    maxFileBytes: 2 * limits.transferBytes,
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+    signal: request.signal,
+    settings: settingsOf(repository, options),
+    env: variablesOf(repository, request, call),
+  });
+}
+
+function variablesOf(
+  repository: Repository,
+  request: Request,
+  { path, service, options }: Call,
+): Record<string, string> {
   const header = (name: string) => request.headers.get(name) ?? "";
-  const env = {
+  return {
     GIT_HTTP_EXPORT_ALL: "1",
     PATH_TRANSLATED: repository.path + path,
     REQUEST_METHOD: request.method,
@@ -92,10 +114,16 @@ function runBackend(repository: Repository, request: Request, { path, service, o
     }),
     ...(/^[\w=:]{1,100}$/.test(header("git-protocol")) && { GIT_PROTOCOL: header("git-protocol") }),
   };
-  const settings = {
+}
+
+function settingsOf({ limits }: Repository, options: GitHttpOptions): Record<string, string> {
+  return {
     "http.receivepack": String(options.mayPush),
     "http.uploadpack": "true",
-    "receive.maxInputSize": String(limits.transferBytes),
+    // Zero would mean no bound.
+    "receive.maxInputSize": String(
+      Math.max(1, Math.min(limits.transferBytes, options.roomBytes ?? Infinity)),
+    ),
     "receive.fsckObjects": "true",
     "receive.autogc": "false",
     "receive.denyDeleteCurrent": "ignore",
@@ -105,15 +133,6 @@ function runBackend(repository: Repository, request: Request, { path, service, o
     // Branches of Pilvi's own are nobody's to see or to change.
     "transfer.hideRefs": "refs/pilvi",
   };
-  return new GitProcess(repository.git, ["http-backend"], {
-    repository: repository.path,
-    // A small pack has its size twice: as it comes, and with the objects that it builds on.
-    maxFileBytes: 2 * limits.transferBytes,
-    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
-    signal: request.signal,
-    settings,
-    env,
-  });
 }
 
 /** Gives git the body of the request as fast as git takes it. */
@@ -162,17 +181,29 @@ async function* endingWith(run: GitProcess, parts: AsyncGenerator<Buffer>): Asyn
 }
 
 /** What changed, by what is there now: git's own report may say more than it did. */
-async function* progressOf(
+async function afterPush(
   repository: Repository,
+  run: GitProcess,
   before: BranchTip[],
   { onPush }: GitHttpOptions,
-): AsyncGenerator<string> {
+): Promise<AsyncIterable<string>> {
+  await run.child.exited;
   const tips = new Map(before.map(({ name, hash }) => [name, hash]));
   const now = await repository.branches();
   const changed = now
     .map(({ name, hash }) => ({ name, hash, before: tips.get(name) ?? null }))
-    .filter((branch) => branch.hash !== branch.before);
-  if (changed.length > 0) yield* onPush(changed);
+    // A push at the same time may have reported a branch already.
+    .filter((branch) => branch.hash !== branch.before && repository.noteTip(branch));
+  return changed.length > 0 ? await onPush(changed) : noTexts();
+}
+
+async function* textsOf(pushed: Promise<AsyncIterable<string>>): AsyncGenerator<string> {
+  yield* await pushed;
+}
+
+// oxlint-disable-next-line require-yield -- a push that changed nothing has nothing to report
+async function* noTexts(): AsyncGenerator<string> {
+  await Promise.resolve();
 }
 
 function plain({ status, text }: { status: number; text: string }): Response {

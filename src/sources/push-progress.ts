@@ -51,6 +51,8 @@ function isChannel(body: Buffer): boolean {
 async function* packetsOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   for await (const text of texts) {
     const bytes = Buffer.from(text);
+    // An empty packet shows nothing, and keeps the connection from counting as idle.
+    if (bytes.length === 0) yield packetOf(bytes);
     for (let at = 0; at < bytes.length; at += MAX_TEXT) yield packetOf(bytes.subarray(at, at + MAX_TEXT));
   }
 }

@@ -1,17 +1,29 @@
 // The bare repositories of all applications, each in a folder named after its application.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findGit, type GitProgram } from "./git.ts";
 import { Repository } from "./repository.ts";
 
+/** The beginning of the names of folders for sources that are not kept. */
+const SCRATCH = "scratch-";
+
+export interface RepositoriesOptions {
+  /** Whether commits may be fetched from the machine of Pilvi itself. */
+  mayReachItself?: boolean;
+}
+
 export class Repositories {
+  readonly mayReachItself: boolean;
   readonly #folder: string;
   /** Opened repositories by the id of their application: uploads to one of them wait for each other. */
   readonly #opened = new Map<string, Promise<Repository>>();
   #git: GitProgram | null = null;
+  #cleared: Promise<void> | null = null;
 
   /** @param folder a folder of this process, which exists. */
-  constructor(folder: string) {
+  constructor(folder: string, { mayReachItself = false }: RepositoriesOptions = {}) {
     this.#folder = folder;
+    this.mayReachItself = mayReachItself;
   }
 
   /**
@@ -21,17 +33,46 @@ export class Repositories {
   of(applicationId: string): Promise<Repository> {
     const known = this.#opened.get(applicationId);
     if (known !== undefined) return known;
-    this.#git ??= findGit();
-    const opened = Repository.open(join(this.#folder, `${applicationId}.git`), { git: this.#git });
+    const opened = Repository.open(this.#pathOf(applicationId), { git: this.#program() });
     this.#opened.set(applicationId, opened);
     opened.catch(() => this.#opened.delete(applicationId));
     return opened;
   }
 
-  /** Deletes the repository of an application, which may be absent. */
+  /**
+   * Deletes the repository of an application, which may be absent. Uploads that run end first, and those that wait are
+   * refused.
+   */
   async remove(applicationId: string): Promise<void> {
-    const repository = await this.of(applicationId);
+    const repository = await this.#opened.get(applicationId);
+    if (repository === undefined) await rm(this.#pathOf(applicationId), { recursive: true, force: true });
+    else await repository.remove();
     this.#opened.delete(applicationId);
-    await repository.remove();
+  }
+
+  /** Gives a task an empty repository, which is deleted after it. */
+  async withScratch<T>(task: (repository: Repository) => Promise<T>): Promise<T> {
+    await (this.#cleared ??= this.#clearScratch());
+    const folder = await mkdtemp(join(this.#folder, SCRATCH));
+    try {
+      return await task(await Repository.open(join(folder, "source.git"), { git: this.#program() }));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** A process that was killed leaves the sources of its tasks. */
+  async #clearScratch(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => name.startsWith(SCRATCH));
+    for (const name of names) await rm(join(this.#folder, name), { recursive: true, force: true });
+  }
+
+  #pathOf(applicationId: string): string {
+    return join(this.#folder, `${applicationId}.git`);
+  }
+
+  #program(): GitProgram {
+    this.#git ??= findGit();
+    return this.#git;
   }
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Mutex } from "../lib/mutex.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
 import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
-import { SourceRefusal, shown } from "./faults.ts";
+import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
 import { fetchBranch, type FetchSource } from "./fetch.ts";
 import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
 import { streamOf } from "./streams.ts";
@@ -13,6 +13,8 @@ import { commitArchive, type CommitText } from "./upload.ts";
 
 const [SHORT_MS, LONG_MS] = [60_000, 10 * 60_000];
 const MAX_BRANCHES = 1_000;
+/** More packs and single objects than these are packed anew. */
+const [MAX_PACKS, MAX_OBJECTS] = [20, 2_000];
 
 export interface RepositoryOptions {
   git: GitProgram;
@@ -39,6 +41,9 @@ export class Repository {
   readonly limits: SourceLimits;
   /** Uploads and fetches remove what a failed one left, so only one of them runs at a time. */
   readonly #writing = new Mutex();
+  /** The tips that a push, an upload or a fetch has made and reported, by branch. */
+  readonly #reportedTips = new Map<string, string>();
+  #isRemoved = false;
 
   private constructor(path: string, { git, limits = SOURCE_LIMITS }: RepositoryOptions) {
     this.path = path;
@@ -88,14 +93,14 @@ export class Repository {
     signal?: AbortSignal,
   ): Promise<string> {
     checkRef(ref);
-    return this.#writing.run(() =>
-      this.#cleanedUp(async () => {
-        const parent = await this.resolve(ref);
-        const upload = { archive, ref, parent, text, limits: this.limits };
-        const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
-        return await commitArchive(this.git, upload, options);
-      }),
-    );
+    return this.#write(async () => {
+      const parent = await this.resolve(ref);
+      const upload = { archive, ref, parent, text, limits: this.limits };
+      const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
+      const hash = await commitArchive(this.git, upload, options);
+      this.#reportedTips.set(ref, hash);
+      return hash;
+    });
   }
 
   /**
@@ -106,15 +111,21 @@ export class Repository {
   fetch(source: FetchSource, signal?: AbortSignal): Promise<string> {
     const ref = `refs/heads/${source.branch}`;
     checkRef(ref);
-    return this.#writing.run(() =>
-      this.#cleanedUp(async () => {
-        const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
-        await fetchBranch(this.git, source, ref, this.limits, options);
-        const hash = await this.resolve(ref);
-        if (hash === null) throw new SourceRefusal(`The branch ${shown(source.branch)} has no commit.`);
-        return hash;
-      }),
-    );
+    return this.#write(async () => {
+      const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
+      await fetchBranch(this.git, source, ref, this.limits, options);
+      const hash = await this.resolve(ref);
+      if (hash === null) throw new SourceRefusal(`The branch ${shown(source.branch)} has no commit.`);
+      return hash;
+    });
+  }
+
+  /** Notes the tip of a branch after a push. @returns false when another push has reported the same tip. */
+  noteTip({ name, hash }: BranchTip): boolean {
+    const ref = `refs/heads/${name}`;
+    if (this.#reportedTips.get(ref) === hash) return false;
+    this.#reportedTips.set(ref, hash);
+    return true;
   }
 
   /** The hash of a branch's tip or of a commit; null when there is none. */
@@ -198,21 +209,67 @@ export class Repository {
     return streamOf(archiveOf(run, 2 * this.limits.bytes));
   }
 
+  /** The bytes that are left until the repository has its bound; zero or less when there are none. */
+  async roomBytes(): Promise<number> {
+    return this.limits.repositoryBytes - (await this.#size()).bytes;
+  }
+
   /** Deletes what no branch leads to, and packs the rest. */
   collectGarbage(): Promise<void> {
     return this.#writing.run(async () => {
-      await this.#removeUnfinished();
-      await this.#output(
-        ["gc", "--quiet", "--prune=1.hour.ago"],
-        "The repository could not be packed",
-        1 << 20,
-      );
+      if (!this.#isRemoved) await this.#pack();
     });
   }
 
-  /** Deletes the repository with all that it holds. */
+  /** Collects garbage where many packs and objects have come since the last time. */
+  async tidy(): Promise<void> {
+    const { packs, objects } = await this.#size();
+    if (packs > MAX_PACKS || objects > MAX_OBJECTS) await this.collectGarbage();
+  }
+
+  /** Deletes the repository with all that it holds; uploads that wait are refused from then on. */
   remove(): Promise<void> {
-    return this.#writing.run(() => rm(this.path, { recursive: true, force: true }));
+    return this.#writing.run(async () => {
+      this.#isRemoved = true;
+      await rm(this.path, { recursive: true, force: true });
+    });
+  }
+
+  async #pack(): Promise<void> {
+    await this.#removeUnfinished();
+    await gitOutput(this.git, ["gc", "--quiet", "--prune=1.hour.ago"], {
+      ...this.#options(LONG_MS),
+      what: "The repository could not be packed",
+    });
+  }
+
+  async #size(): Promise<{ bytes: number; packs: number; objects: number }> {
+    const output = await this.#output(["count-objects", "-v"], "The repository could not be measured", 4_096);
+    const lines = output.toString("latin1").matchAll(/^([\w-]+): (\d+)$/gm);
+    const counts = new Map([...lines].map(([, name = "", count]) => [name, Number(count)]));
+    const of = (name: string) => counts.get(name) ?? 0;
+    const kibibytes = of("size") + of("size-pack") + of("size-garbage");
+    return { bytes: kibibytes * 1024, packs: of("packs"), objects: of("count") };
+  }
+
+  /** @throws SourceTooLarge */
+  async #ensureRoom(): Promise<void> {
+    if ((await this.roomBytes()) > 0) return;
+    await this.#pack();
+    if ((await this.roomBytes()) > 0) return;
+    const most = `${Math.floor(this.limits.repositoryBytes / (1 << 20))} MiB`;
+    throw new SourceTooLarge(
+      `The commits of the application have more than ${most}. Delete branches that are not needed any more with git push --delete, and try again in an hour.`,
+    );
+  }
+
+  /** Runs a task that adds a commit; nothing is left of a task that fails. */
+  #write<T>(task: () => Promise<T>): Promise<T> {
+    return this.#writing.run(async () => {
+      if (this.#isRemoved) throw new SourceRefusal("The repository was deleted with its application.");
+      await this.#ensureRoom();
+      return await this.#cleanedUp(task);
+    });
   }
 
   #output(args: string[], what: string, maxBytes: number): Promise<Buffer> {

@@ -16,7 +16,7 @@ export function serveRepository(
       return serveGit(repository, request, path, {
         user: "ada",
         mayPush: true,
-        onPush: () => nothing(),
+        onPush: () => Promise.resolve(nothing()),
         ...options,
       });
     },

@@ -1,7 +1,7 @@
 // Makes a commit of an uploaded archive. Nothing is unpacked: each file goes from the archive into git's own stream.
 import type { SourceLimits } from "./bounds.ts";
 import { ByteReader, unzipped } from "./byte-reader.ts";
-import { SourceRefusal, shown } from "./faults.ts";
+import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
 import { GitProcess, type GitOptions, type GitProgram } from "./git.ts";
 import { archivePath, checkLink } from "./paths.ts";
 import { tarEntries, type TarEntry } from "./tar.ts";
@@ -112,8 +112,8 @@ class ImportStream {
   async #addFile(path: string, { bytes, isExecutable, content }: TarEntry): Promise<void> {
     const { fileBytes, bytes: allBytes } = this.#upload.limits;
     this.#bytes += bytes;
-    if (bytes > fileBytes) throw new SourceRefusal(`${shown(path)} is larger than ${mebibytes(fileBytes)}.`);
-    if (this.#bytes > allBytes) throw new SourceRefusal(`The files have more than ${mebibytes(allBytes)}.`);
+    if (bytes > fileBytes) throw new SourceTooLarge(`${shown(path)} is larger than ${mebibytes(fileBytes)}.`);
+    if (this.#bytes > allBytes) throw new SourceTooLarge(`The files have more than ${mebibytes(allBytes)}.`);
     await this.#send(`M ${isExecutable ? "100755" : "100644"} inline ${quotedPath(path)}\ndata ${bytes}\n`);
     for await (const piece of content()) await this.#send(piece);
     await this.#send("\n");
@@ -155,8 +155,8 @@ class ImportStream {
   }
 }
 
-function tooMany({ files }: SourceLimits): SourceRefusal {
-  return new SourceRefusal(`The archive has more than ${files} files.`);
+function tooMany({ files }: SourceLimits): SourceTooLarge {
+  return new SourceTooLarge(`The archive has more than ${files} files.`);
 }
 
 function mebibytes(bytes: number): string {

@@ -7,6 +7,8 @@ import { reconcileEnvironment } from "./environments/reconciler.ts";
 import { reconcileApplication } from "./reconciler.ts";
 import { instanceOperations } from "./instances/routes.ts";
 import { applicationOperations } from "./routes.ts";
+import { gitProtocol } from "./sources/git.ts";
+import { sourceOperations } from "./sources/routes.ts";
 import { DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
 
 export { attachedEnvironments } from "./environments/attached.ts";
@@ -18,7 +20,9 @@ export const applications: ResourceKind = {
     ...environmentOperations(context),
     ...deploymentOperations(context),
     ...instanceOperations(context),
+    ...sourceOperations(context),
   ],
+  protocols: (context) => [gitProtocol(context)],
   reconcile: reconcileApplication,
   slowWork: { [ENVIRONMENTS]: reconcileEnvironment, [DEPLOYMENTS]: reconcileDeployment },
 };

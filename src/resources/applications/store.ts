@@ -70,6 +70,18 @@ export async function findApplication(
   return row;
 }
 
+/** The organization's application with this id or slug. */
+export async function findApplicationNamed(
+  db: Queryable,
+  organizationId: string,
+  name: string,
+): Promise<ApplicationRow | undefined> {
+  const [row] = await db<ApplicationRow[]>`
+    ${db.unsafe(SELECT)} where r.organization_id = ${organizationId} and (r.id = ${name} or r.slug = ${name})
+    order by (r.id = ${name}) desc limit 1`;
+  return row;
+}
+
 /**
  * The organization's application, locked until the transaction ends, so that no environment is made or deleted
  * meanwhile.

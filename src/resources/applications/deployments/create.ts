@@ -4,12 +4,12 @@ import { createOnce } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { Principal } from "../../../api/auth/auth.ts";
 import { newId } from "../../../lib/ids.ts";
-import { SourceRefusal } from "../../../sources/faults.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import type { Made } from "../../shared/routed-resource.ts";
 import { recordRequest } from "../../shared/events/record.ts";
 import { findEnvironment, lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
+import { namedCommit } from "../sources/commit.ts";
 import { DEPLOYMENTS } from "../work.ts";
 import { beginDeployment } from "./begin.ts";
 import type { NewDeployment } from "./schema.ts";
@@ -40,11 +40,24 @@ export async function createDeployment(
   });
 }
 
+/** What is deployed, as `DeploymentOrder`. */
+interface DeployOrder {
+  commit: Commit | null;
+  releaseOf: string | null;
+  /** The branch that the commit is known to belong to; left out where that was looked up. */
+  branch?: string;
+}
+
 /** Begins a deployment of an environment, once for an `Idempotency-Key`. @throws ApiError as above. */
 export async function deploy(
   { db }: KindContext,
-  { principal, requestId, params, idempotency }: Omit<Request<unknown>, "body">,
-  order: { commit: Commit | null; releaseOf: string | null },
+  {
+    principal,
+    requestId,
+    params,
+    idempotency,
+  }: Pick<Request<unknown>, "principal" | "requestId" | "params" | "idempotency">,
+  order: DeployOrder,
 ): Promise<Made<DeploymentRow>> {
   const { organizationId } = principal;
   return await createOnce(db, {
@@ -54,11 +67,14 @@ export async function deploy(
     request: idempotency,
     async create(tx) {
       const environment = await lockDeployable(tx, organizationId, params.id);
+      const { commit, releaseOf, branch = environment.branch } = order;
+      if (branch !== environment.branch)
+        throw new ApiError(409, `The environment deploys the branch ${environment.branch} now.`);
       const initiatorId = principal.kind === "session" ? principal.userId : null;
-      const id = await beginDeployment(tx, { environment, initiatorId, ...order });
+      const id = await beginDeployment(tx, { environment, initiatorId, commit, releaseOf });
       const resource = { type: "deployments" as const, id, name: environment.name };
       const event = { type: "created" as const, resource };
-      const details = { environment: environment.id, commit: order.commit?.hash ?? null };
+      const details = { environment: environment.id, commit: commit?.hash ?? null };
       await recordRequest(tx, { principal, requestId, action: "create", kind: DEPLOYMENTS, details, event });
       const row = await findDeployment(tx, organizationId, id);
       if (row === undefined) throw new Error("an insert gave no row");
@@ -80,30 +96,6 @@ export async function lockDeployable(
   if ((await openDeployments(tx, id)).length >= MAX_OPEN)
     throw new ApiError(409, `${MAX_OPEN} deployments of the environment wait already.`);
   return environment;
-}
-
-async function namedCommit(
-  { repositories }: KindContext,
-  { applicationId, branch }: EnvironmentRow,
-  name: string,
-): Promise<Commit> {
-  const repository = await repositories.of(applicationId);
-  const hash = await repository.resolve(name);
-  if (hash === null || !(await isIn(repository, branch, hash)))
-    throw invalid({ commit_hash: [`The branch ${branch} has no commit ${name}.`] });
-  const { message, author } = await repository.facts(hash);
-  return { hash, message, author: author.name };
-}
-
-async function isIn(
-  repository: { contains(branch: string, hash: string): Promise<boolean> },
-  branch: string,
-  hash: string,
-): Promise<boolean> {
-  return await repository.contains(branch, hash).catch((error: unknown) => {
-    if (error instanceof SourceRefusal) return false;
-    throw error;
-  });
 }
 
 /** The release of an earlier deployment of the same environment. @throws ApiError 422 when it has none. */

@@ -17,6 +17,8 @@ import {
   type EnvironmentRow,
 } from "./store.ts";
 import type { VariablesDeletion, VariablesInsert } from "./variable-schema.ts";
+import type { Vault } from "../../../lib/secrets.ts";
+import { newHook } from "../sources/hook-secret.ts";
 import { enqueueEnvironment } from "../work.ts";
 import { inserted, openVariables, sealVariables, withoutKeys } from "./variables.ts";
 
@@ -38,7 +40,7 @@ export async function changeEnvironment(
   request: Request<EnvironmentChange>,
 ): Promise<EnvironmentRow> {
   return await change(context, request, async (tx, environment) => {
-    const order = orderOf(request.body, environment);
+    const order = orderOf(request.body, environment, context.vault);
     await check(tx, request.principal.organizationId, environment, order);
     return { order, fields: Object.keys(request.body), details: request.body };
   });
@@ -115,8 +117,18 @@ async function check(
   if (!isDeepStrictEqual(errors, {})) throw invalid(errors);
 }
 
+/** A hook that is turned off loses its secret for good. */
+function hookOf(
+  { uses_deploy_hook: isUsed }: EnvironmentChange,
+  { id, deployHook }: EnvironmentRow,
+  vault: Vault,
+): EnvironmentOrder["deployHook"] {
+  if (isUsed === undefined) return deployHook;
+  return isUsed ? (deployHook ?? newHook(vault, id)) : null;
+}
+
 /** A member that is left out stays; null or an empty text detaches a resource. */
-function orderOf(body: EnvironmentChange, former: EnvironmentRow): EnvironmentOrder {
+function orderOf(body: EnvironmentChange, former: EnvironmentRow, vault: Vault): EnvironmentOrder {
   const { name, slug, branch, database_schema_id, cache_id, websocket_application_id, ...settings } = body;
   return {
     name: name ?? former.name,
@@ -124,6 +136,7 @@ function orderOf(body: EnvironmentChange, former: EnvironmentRow): EnvironmentOr
     branch: branch ?? former.branch,
     settings: Object.assign({}, former.settings, settings),
     sealedVariables: former.sealedVariables,
+    deployHook: hookOf(body, former, vault),
     databaseSchemaId: attached(database_schema_id, former.databaseSchemaId),
     cacheId: attached(cache_id, former.cacheId),
     websocketApplicationId: attached(websocket_application_id, former.websocketApplicationId),

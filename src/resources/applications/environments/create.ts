@@ -86,6 +86,7 @@ export async function insertNewEnvironment(
     vanityName: vanityName(application.slug, slug),
     settings: DEFAULT_SETTINGS,
     sealedVariables: sealVariables(vault, id, firstVariables()),
+    deployHook: null,
     databaseSchemaId: null,
     cacheId: null,
     websocketApplicationId: null,

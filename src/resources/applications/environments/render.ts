@@ -6,6 +6,7 @@ import { domainOf, urlOf } from "./address.ts";
 import type { EnvironmentResource } from "./schema.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 import type { EnvironmentRow } from "./store.ts";
+import { hookPath } from "../sources/hook-secret.ts";
 import { openVariables } from "./variables.ts";
 
 /** The resource object; it has environment variables only for a token that may see them. */
@@ -37,7 +38,7 @@ export function renderEnvironment(
       ...variablesOf(environment, context, principal),
     },
     relationships: relationshipsOf(environment),
-    meta: metaOf(environment, context),
+    meta: { ...metaOf(environment, context), ...hookOf(environment, context, principal) },
   };
 }
 
@@ -65,6 +66,16 @@ function metaOf(environment: EnvironmentRow, context: KindContext): EnvironmentR
     sleep_timeout: settings.sleep_timeout,
     uses_vanity_domain: settings.uses_vanity_domain,
   };
+}
+
+/** A hook's address is a credential. */
+function hookOf(
+  environment: EnvironmentRow,
+  { vault }: KindContext,
+  principal: Principal,
+): Pick<EnvironmentResource["meta"], "deploy_hook_url"> {
+  if (!can(principal, "applications:credentials")) return {};
+  return { deploy_hook_url: hookPath(vault, environment) };
 }
 
 function plainSettings(settings: EnvironmentSettings) {

@@ -16,6 +16,13 @@ export interface Attachments {
   websocketApplicationId: string | null;
 }
 
+/** The secret of an environment's deploy hook. */
+export interface DeployHook {
+  sealed: string;
+  /** Finds the environment of a secret. */
+  hash: string;
+}
+
 /** The members that a customer may change later. */
 export interface EnvironmentOrder extends Attachments {
   name: string;
@@ -23,6 +30,8 @@ export interface EnvironmentOrder extends Attachments {
   branch: string;
   settings: EnvironmentSettings;
   sealedVariables: string;
+  /** Null without a hook. */
+  deployHook: DeployHook | null;
 }
 
 /** The properties that an environment gets at its creation. */
@@ -58,6 +67,9 @@ const SELECT = `
          else e.status end as status,
          (select plan from deployments where id = e.current_deployment_id) as plan,
          (select id from application_processes where environment_id = e.id and state = 'serving') as "servingId",
+         case when e.deploy_hook_hash is not null then
+           jsonb_build_object('sealed', e.sealed_deploy_hook, 'hash', e.deploy_hook_hash)
+         end as "deployHook",
          e.refused_digest as "refusedDigest", e.last_error as "lastError",
          e.vanity_name as "vanityName", e.settings, e.sealed_variables as "sealedVariables",
          e.database_schema_id as "databaseSchemaId", e.cache_id as "cacheId",
@@ -90,6 +102,12 @@ export async function findEnvironment(
 /** Any organization's environment, for the reconciler. */
 export async function loadEnvironment(db: Queryable, id: string): Promise<EnvironmentRow | undefined> {
   const [row] = await db<EnvironmentRow[]>`${db.unsafe(SELECT)} where e.id = ${id}`;
+  return row;
+}
+
+/** The environment whose deploy hook has the secret with this hash. */
+export async function environmentOfHook(db: Queryable, hash: string): Promise<EnvironmentRow | undefined> {
+  const [row] = await db<EnvironmentRow[]>`${db.unsafe(SELECT)} where e.deploy_hook_hash = ${hash}`;
   return row;
 }
 
@@ -153,7 +171,8 @@ export async function updateEnvironment(tx: Transaction, id: string, order: Envi
   await tx`
     update environments
     set name = ${order.name}, slug = ${order.slug}, branch = ${order.branch}, settings = ${order.settings}::jsonb,
-        sealed_variables = ${order.sealedVariables}, database_schema_id = ${order.databaseSchemaId},
+        sealed_variables = ${order.sealedVariables}, sealed_deploy_hook = ${order.deployHook?.sealed ?? null},
+        deploy_hook_hash = ${order.deployHook?.hash ?? null}, database_schema_id = ${order.databaseSchemaId},
         cache_id = ${order.cacheId}, websocket_application_id = ${order.websocketApplicationId}
     where id = ${id}`;
 }

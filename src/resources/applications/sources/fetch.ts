@@ -1,16 +1,39 @@
 // Fetches the commits of an application whose repository is elsewhere.
+import { PublicError } from "../../../lib/errors.ts";
+import { withoutCredentials } from "../../../sources/git.ts";
 import type { KindContext } from "../../kind.ts";
 import type { Commit } from "../deployments/store.ts";
 import type { ApplicationRow } from "../store.ts";
+import { readCommit } from "./read-commit.ts";
 
-/** The newest commit of a branch, after a fetch. @throws PublicError with the reason of git. */
+/** The end of a fetch that a reader waits for, or that takes as long as its repository needs. */
+export interface FetchOptions {
+  deadlineMs?: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * The newest commit of a branch, after a fetch.
+ * @throws PublicError with the reason of git, without the credentials in the address.
+ */
 export async function fetchSource(
-  { repositories }: KindContext,
+  { repositories, log }: KindContext,
   { id, repository: source }: ApplicationRow,
   branch: string,
+  { signal, ...deadline }: FetchOptions = {},
 ): Promise<Commit> {
+  if (source === null) throw new PublicError("The application has no repository to fetch from.");
   const repository = await repositories.of(id);
-  const hash = await repository.fetch({ url: source?.url ?? "", branch, deployKey: null });
-  const { message, author } = await repository.facts(hash);
-  return { hash, message, author: author.name };
+  const { mayReachItself } = repositories;
+  const hash = await repository.fetch(
+    { url: source.url, branch, deployKey: null, mayReachItself, ...deadline },
+    signal,
+  );
+  repository.tidy().catch((error: unknown) => log.warn({ error, id }, "a repository could not be packed"));
+  return await readCommit(repository, hash);
+}
+
+/** What a push or an upload to an application with a repository elsewhere is told. */
+export function fetchedFrom({ url }: { url: string }): string {
+  return `The commits of this application come from ${withoutCredentials(url)}; push there, and deploy.`;
 }

@@ -1,29 +1,40 @@
 // The plan of a commit, from the environment's settings and the files of the commit.
-import type { AvailableRuntimes, Plan } from "../../../contracts/plan.ts";
-import { NO_SETTINGS } from "../../../plan/settings.ts";
+import type { Plan } from "../../../contracts/plan.ts";
 import { planOf } from "../../../plan/plan.ts";
+import { NO_SETTINGS, type PlanSettings } from "../../../plan/settings.ts";
+import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
 import type { ApplicationRow } from "../store.ts";
-
-const AVAILABLE: AvailableRuntimes = {
-  node: ["20", "22", "24"],
-  bun: ["1.4.5"],
-  deno: [],
-  php: [],
-  python: [],
-};
+import { availableRuntimes } from "./runtimes.ts";
 
 /** @throws PublicError when the files have no plan. */
 export async function planOfCommit(
-  { repositories }: KindContext,
-  { settings }: EnvironmentRow,
-  { id, rootDirectory }: ApplicationRow,
+  context: KindContext,
+  environment: EnvironmentRow,
+  application: ApplicationRow,
   hash: string,
 ): Promise<Plan> {
-  const repository = await repositories.of(id);
+  const repository = await context.repositories.of(application.id);
+  return await planIn(repository, context, environment, application, hash);
+}
+
+/** The plan of a commit in any repository. @throws PublicError when the files have no plan. */
+export async function planIn(
+  repository: Repository,
+  { hosts }: KindContext,
+  environment: EnvironmentRow,
+  application: ApplicationRow,
+  hash: string,
+): Promise<Plan> {
   const files = await repository.files(hash);
-  const own = {
+  const offer = await hosts.of(environment.hostId).offer();
+  return await planOf(files, settingsOf(environment, application), availableRuntimes(offer));
+}
+
+/** The fields that have the last word about the plan. */
+function settingsOf({ settings }: EnvironmentRow, { rootDirectory }: ApplicationRow): PlanSettings {
+  return {
     ...NO_SETTINGS,
     rootDirectory: rootDirectory ?? "",
     nodeVersion: settings.node_version,
@@ -32,5 +43,4 @@ export async function planOfCommit(
     deployCommand: settings.deploy_command,
     startCommand: settings.start_command,
   };
-  return await planOf(files, own, AVAILABLE);
 }

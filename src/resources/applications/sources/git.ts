@@ -1,0 +1,53 @@
+// Git's own protocol: clones and pushes of applications' sources at `/git/<id or slug>.git`.
+import { can } from "../../../api/auth/auth.ts";
+import { ApiError, forbidden, notFound } from "../../../api/jsonapi/errors.ts";
+import type { Protocol, ProtocolRequest } from "../../../api/operation/protocol.ts";
+import { PublicError } from "../../../lib/errors.ts";
+import { serveGit } from "../../../sources/git-http.ts";
+import type { Repository } from "../../../sources/repository.ts";
+import type { KindContext } from "../../kind.ts";
+import { KIND } from "../create.ts";
+import { findApplicationNamed, type ApplicationRow } from "../store.ts";
+import { fetchedFrom } from "./fetch.ts";
+import { deployPush } from "./push.ts";
+
+const PUSH = "git-receive-pack";
+
+/** The protocol of git's clients, who send a token as the password with any user name. */
+export function gitProtocol(context: KindContext): Protocol {
+  return { path: "/git/:repository/*", handle: (asked) => serve(context, asked) };
+}
+
+/** @throws ApiError 403 without the ability, 404, or 409 for a push to an application with a repository elsewhere. */
+async function serve(context: KindContext, asked: ProtocolRequest): Promise<Response> {
+  const { request, url, params, principal } = asked;
+  const isPush = url.pathname.endsWith(`/${PUSH}`) || url.searchParams.get("service") === PUSH;
+  const needed = isPush ? (`${KIND}:write` as const) : (`${KIND}:read` as const);
+  if (!can(principal, needed)) throw forbidden([needed]);
+  const name = (params.repository ?? "").replace(/\.git$/, "");
+  const application = await findApplicationNamed(context.db, principal.organizationId, name);
+  if (application === undefined) throw notFound("application");
+  if (isPush) refuseUnpushable(application);
+  const repository = await opened(context, application);
+  return await serveGit(repository, request, url.pathname.replace(/^\/git\/[^/]+/, ""), {
+    user: principal.kind === "token" ? principal.tokenId : principal.userId,
+    mayPush: isPush,
+    ...(isPush && { roomBytes: await repository.roomBytes() }),
+    onPush: (branches) => deployPush(context, asked, { application, repository, branches }),
+  });
+}
+
+function refuseUnpushable({ status, repository }: ApplicationRow): void {
+  if (status === "deleting") throw new ApiError(409, "The application is being deleted.");
+  if (repository !== null) throw new ApiError(409, fetchedFrom(repository));
+}
+
+/** @throws ApiError 503 when the machine has no git. */
+async function opened({ repositories }: KindContext, { id }: ApplicationRow): Promise<Repository> {
+  try {
+    return await repositories.of(id);
+  } catch (error) {
+    if (!(error instanceof PublicError)) throw error;
+    throw new ApiError(503, error.message, { cause: error });
+  }
+}

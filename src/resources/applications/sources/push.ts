@@ -1,0 +1,94 @@
+// Deploys what was pushed, and tells the person that pushed how it goes.
+import type { ProtocolRequest } from "../../../api/operation/protocol.ts";
+import { PublicError } from "../../../lib/errors.ts";
+import type { PushedBranch } from "../../../sources/git-http.ts";
+import type { Repository } from "../../../sources/repository.ts";
+import type { KindContext } from "../../kind.ts";
+import { deploy } from "../deployments/create.ts";
+import type { DeploymentRow } from "../deployments/store.ts";
+import { environmentsOf, type EnvironmentRow } from "../environments/store.ts";
+import type { ApplicationRow } from "../store.ts";
+import { followDeployment } from "./follow.ts";
+import { readCommit } from "./read-commit.ts";
+
+/** A push that changed branches. */
+export interface Push {
+  application: ApplicationRow;
+  repository: Repository;
+  branches: PushedBranch[];
+}
+
+/** A deployment that a push began, or the reason why there is none. */
+type Begun = { environment: EnvironmentRow; deployment: DeploymentRow } | { reason: string };
+
+/**
+ * Begins a deployment of each environment that deploys a pushed branch.
+ * @returns the texts for the person that pushed, which end with the deployments.
+ */
+export async function deployPush(
+  context: KindContext,
+  asked: ProtocolRequest,
+  push: Push,
+): Promise<AsyncIterable<string>> {
+  const { application, repository, branches } = push;
+  const environments = await environmentsOf(context.db, [application.id]);
+  const begun: Begun[] = [];
+  for (const branch of branches)
+    begun.push(...(await deployBranch(context, asked, push, branch, environments)));
+  repository
+    .tidy()
+    .catch((error: unknown) =>
+      context.log.warn({ error, id: application.id }, "a repository could not be packed"),
+    );
+  return progress(context, asked, begun);
+}
+
+async function deployBranch(
+  context: KindContext,
+  asked: ProtocolRequest,
+  { repository }: Push,
+  { name, hash }: PushedBranch,
+  environments: readonly EnvironmentRow[],
+): Promise<Begun[]> {
+  const ofBranch = environments.filter(({ branch }) => branch === name);
+  const wanted = ofBranch.filter(({ settings }) => settings.uses_push_to_deploy);
+  if (wanted.length === 0) {
+    const why = ofBranch.length === 0 ? "No environment has" : "No environment deploys pushes to";
+    return [{ reason: `${why} the branch ${name}.` }];
+  }
+  const begun: Begun[] = [];
+  for (const environment of wanted) {
+    begun.push(await begin(context, asked, environment, () => readCommit(repository, hash)));
+  }
+  return begun;
+}
+
+/** One environment that cannot be deployed keeps no other from it. */
+async function begin(
+  context: KindContext,
+  { principal, requestId }: ProtocolRequest,
+  environment: EnvironmentRow,
+  commitOf: () => ReturnType<typeof readCommit>,
+): Promise<Begun> {
+  try {
+    const { row } = await deploy(
+      context,
+      { principal, requestId, params: { id: environment.id }, idempotency: undefined },
+      { commit: await commitOf(), releaseOf: null, branch: environment.branch },
+    );
+    return { environment, deployment: row };
+  } catch (error) {
+    context.log.warn({ error, id: environment.id }, "a push could not be deployed");
+    const reason = error instanceof PublicError ? error.message : "Something went wrong here.";
+    return { reason: `${environment.name} is not deployed: ${reason}` };
+  }
+}
+
+async function* progress(
+  context: KindContext,
+  asked: ProtocolRequest,
+  begun: readonly Begun[],
+): AsyncGenerator<string> {
+  for (const each of begun) if ("reason" in each) yield `${each.reason}\n`;
+  for (const each of begun) if ("deployment" in each) yield* followDeployment(context, asked, each);
+}

@@ -1,0 +1,142 @@
+// Takes uploaded sources: for a deployment, as a commit of the environment's branch, or for a plan alone.
+import { z } from "zod";
+import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { madeBefore } from "../../../api/operation/idempotency.ts";
+import type { OperationRequest, UploadBody } from "../../../api/operation/operation.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import type { Repository } from "../../../sources/repository.ts";
+import type { KindContext } from "../../kind.ts";
+import type { Made } from "../../shared/routed-resource.ts";
+import { deploy, lockDeployable } from "../deployments/create.ts";
+import { findDeployment, type Commit, type DeploymentRow } from "../deployments/store.ts";
+import { findEnvironment, type EnvironmentRow } from "../environments/store.ts";
+import { findApplication, loadApplication, type ApplicationRow } from "../store.ts";
+import { readCommit } from "./read-commit.ts";
+import { fetchedFrom } from "./fetch.ts";
+import { withSourceFaults } from "./faults.ts";
+import { planIn } from "./plan.ts";
+import type { UploadSlots } from "./slots.ts";
+
+/** The body of an upload. */
+export const archiveBody: UploadBody = {
+  description: "A tar of the source, plain or packed with gzip. Its files replace all files of the branch.",
+  contentTypes: ["application/x-tar", "application/gzip"],
+};
+
+const person = z.string().trim().min(1).max(200);
+
+/** What the commit of an upload says about itself. */
+export const uploadQuery = z.object({
+  message: z
+    .string()
+    .max(10_000)
+    .optional()
+    .meta({ description: "The message of the commit.", example: "Fix the cart" }),
+  author_name: person.optional().meta({ description: "The author of the commit.", example: "Ada Lovelace" }),
+  author_email: person.optional().meta({ example: "ada@example.com" }),
+});
+
+export type UploadRequest = OperationRequest<unknown, z.output<typeof uploadQuery>, { id: string }>;
+
+/** The branch of a repository that has nothing but the upload. */
+const ONLY_REF = "refs/heads/upload";
+
+/**
+ * Makes a commit of the upload, and deploys it.
+ * @throws ApiError 404, 409, 413, 422 or 429; nothing of a refused upload is left.
+ */
+export async function deployUpload(
+  context: KindContext,
+  slots: UploadSlots,
+  request: UploadRequest,
+): Promise<Made<DeploymentRow>> {
+  const { db } = context;
+  const { principal, params } = request;
+  const { organizationId } = principal;
+  const find = (tx: Parameters<typeof findDeployment>[0], id: string) =>
+    findDeployment(tx, organizationId, id);
+  const former = await madeBefore(db, { organizationId, request: request.idempotency, find });
+  if (former !== undefined) return { row: former, isReplayed: true };
+  // What would be refused after the upload is refused before it.
+  const environment = await db.begin((tx) => lockDeployable(tx, organizationId, params.id));
+  const application = await uploadable(context, organizationId, environment);
+  const commit = await slots.run(organizationId, () =>
+    withSourceFaults(() => commitUpload(context, request, environment)),
+  );
+  try {
+    return await deploy(context, request, { commit, releaseOf: null, branch: environment.branch });
+  } catch (error) {
+    // The application may have been deleted during the upload, which then has made its repository anew.
+    if ((await loadApplication(db, application.id)) === undefined)
+      await context.repositories.remove(application.id);
+    throw error;
+  }
+}
+
+/** The plan of an upload, of which nothing is kept. @throws ApiError as `deployUpload`. */
+export async function planUpload(
+  context: KindContext,
+  slots: UploadSlots,
+  request: UploadRequest,
+): Promise<{ hash: string; plan: Plan }> {
+  const { organizationId } = request.principal;
+  const { environment, application } = await findParts(context, organizationId, request.params.id);
+  const archive = archiveOf(request);
+  return await slots.run(organizationId, () =>
+    withSourceFaults(() =>
+      context.repositories.withScratch(async (repository) => {
+        const hash = await repository.commitUpload(archive, ONLY_REF, textOf(request), request.signal);
+        return { hash, plan: await planIn(repository, context, environment, application, hash) };
+      }),
+    ),
+  );
+}
+
+/** An environment with its application. @throws ApiError 404 */
+export async function findParts(
+  { db }: KindContext,
+  organizationId: string,
+  id: string,
+): Promise<{ environment: EnvironmentRow; application: ApplicationRow }> {
+  const environment = await findEnvironment(db, organizationId, id);
+  const application = environment && (await findApplication(db, organizationId, environment.applicationId));
+  if (environment === undefined || application === undefined) throw notFound("environment");
+  return { environment, application };
+}
+
+/** @throws ApiError 409 for an application whose commits come from elsewhere. */
+async function uploadable(
+  { db }: KindContext,
+  organizationId: string,
+  { applicationId }: EnvironmentRow,
+): Promise<ApplicationRow> {
+  const application = await findApplication(db, organizationId, applicationId);
+  if (application === undefined) throw notFound("environment");
+  if (application.repository !== null) throw new ApiError(409, fetchedFrom(application.repository));
+  return application;
+}
+
+async function commitUpload(
+  { repositories, log }: KindContext,
+  request: UploadRequest,
+  { applicationId, branch }: EnvironmentRow,
+): Promise<Commit> {
+  const archive = archiveOf(request);
+  const repository: Repository = await repositories.of(applicationId);
+  const ref = `refs/heads/${branch}`;
+  const hash = await repository.commitUpload(archive, ref, textOf(request), request.signal);
+  repository
+    .tidy()
+    .catch((error: unknown) => log.warn({ error, applicationId }, "a repository could not be packed"));
+  return await readCommit(repository, hash);
+}
+
+function archiveOf({ upload }: UploadRequest): ReadableStream<Uint8Array> {
+  if (upload === null) throw invalid({ source: ["The body has no archive."] });
+  return upload;
+}
+
+function textOf({ query }: UploadRequest) {
+  const { message = "Upload", author_name: name = "Pilvi", author_email: email = "pilvi@localhost" } = query;
+  return { message, author: { name, email }, at: new Date() };
+}
