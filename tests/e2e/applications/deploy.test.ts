@@ -34,7 +34,7 @@ describe("a deployment", () => {
     const environment = await application.environment();
     expect(environment.attributes).toMatchObject({ status: "running", serving: { mode: "process" } });
     expect(environment.relationships.currentDeployment.data?.id).toBe(id);
-    expect(await stepsOf(id)).toMatchObject({ source: "finished", install: "finished" });
+    expect(await stepsOf(id)).toMatchObject({ source: "finished", "deploy.command": "skipped" });
   });
 
   test("of another commit takes its place", async () => {

@@ -13,7 +13,7 @@ export type Files = Record<string, string>;
 /** A server on Bun that answers every path with a text, and with the variables that are asked for in the query. */
 export function bunServer(text: string): Files {
   return {
-    "bun.lock": '{ "lockfileVersion": 1, "workspaces": { "": { "name": "shop" } }, "packages": {} }',
+    "bunfig.toml": "# This program runs on Bun.\n",
     "package.json": JSON.stringify({ name: "shop", private: true, scripts: { start: "bun server.ts" } }),
     "server.ts": `
       const server = Bun.serve({
