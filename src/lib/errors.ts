@@ -9,6 +9,11 @@ export class PublicError extends Error {
   }
 }
 
+/** A part of Pilvi that does not answer now, and will again; nothing is said about what it was asked for. */
+export class UnreachableError extends PublicError {
+  override name = "UnreachableError";
+}
+
 /** A reason not to start or not to go on, as one clear sentence; the program then exits with 1. */
 export class Refusal extends PublicError {
   override name = "Refusal";

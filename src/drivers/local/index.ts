@@ -16,7 +16,7 @@ import { readingsAnswerSchema } from "../../contracts/readings.ts";
 import { debugEventSchema, type DebugEvent } from "../../contracts/realtime-debug.ts";
 import { ContractError, readAs, readJsonAs } from "../../contracts/read.ts";
 import { checkPath, hostPath, MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
-import { PublicError } from "../../lib/errors.ts";
+import { PublicError, UnreachableError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Driver, WatchEvents } from "../driver.ts";
 import { backups } from "./backups.ts";
@@ -57,7 +57,7 @@ export function localDriver(
       // An engine that recovers takes its time; the caller's signal ends the wait.
       timeout: false,
     }).catch((error: unknown) => {
-      throw new PublicError("The host of this machine does not answer.", error);
+      throw new UnreachableError("The host of this machine does not answer.", error);
     });
     if (response.ok) return response;
     checkPath(response, "The host of this machine");

@@ -1,7 +1,7 @@
 // The edge of a host: runs as soon as an environment needs it, and is asked as a browser would ask it.
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
-import { PublicError } from "../../lib/errors.ts";
+import { PublicError, UnreachableError } from "../../lib/errors.ts";
 import type { EdgeSettings } from "../../lib/edge-settings.ts";
 import type { ServedHost } from "../kind.ts";
 import { isServed } from "../shared/status.ts";
@@ -42,7 +42,10 @@ export async function ensureEdge(
   throw new PublicError(`The edge cannot run at port ${settings.httpPort}: ${reason}`);
 }
 
-/** Leads the name of an environment to an instance; null answers that nothing runs there. */
+/**
+ * Leads the name of an environment to an instance; null answers that nothing runs there.
+ * @throws UnreachableError when the edge does not take it now.
+ */
 export async function ensureRoute(
   { driver }: ServedHost,
   edge: EdgeSettings,
@@ -51,7 +54,11 @@ export async function ensureRoute(
 ): Promise<void> {
   const { id, settings } = environment;
   const names = settings.uses_vanity_domain ? [domainOf(environment, edge)] : [];
-  await driver.ensureRoute({ id, names, instance, settings: { timeoutSeconds: settings.timeout } });
+  const route = { id, names, instance, settings: { timeoutSeconds: settings.timeout } };
+  await driver.ensureRoute(route).catch((error: unknown) => {
+    // The host keeps the route, and brings an edge to it that did not take it now.
+    throw new UnreachableError("The edge did not take the route.", error);
+  });
 }
 
 /**

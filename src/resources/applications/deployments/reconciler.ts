@@ -1,5 +1,5 @@
 // Makes the release of a deployment: its commit, its plan, its build. The reconciler of environments then rolls it out.
-import { PublicError } from "../../../lib/errors.ts";
+import { PublicError, UnreachableError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
@@ -46,7 +46,8 @@ export function reconcileDeployment(context: KindContext): Reconcile {
     try {
       return await makeRelease(context, parts, signal);
     } catch (error) {
-      if (!(error instanceof PublicError) || signal.aborted) throw error;
+      const isFault = error instanceof PublicError && !(error instanceof UnreachableError);
+      if (!isFault || signal.aborted) throw error;
       return failed(deployment, error.message);
     }
   };

@@ -1,6 +1,6 @@
 // Brings an environment to its order: a process of the current release behind its address, or nothing of it.
 import type { Observation } from "../../../contracts/observation.ts";
-import { messageOf, PublicError } from "../../../lib/errors.ts";
+import { messageOf, PublicError, UnreachableError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
@@ -151,7 +151,7 @@ async function swap(run: Run, order: Order, serving: ApplicationProcess | undefi
     await failpoint("environment.answered");
     await promote(run, order, next);
   } catch (error) {
-    if (!(error instanceof PublicError) || signal.aborted) throw error;
+    if (!isFault(error) || signal.aborted) throw error;
     if (serving !== undefined) await ensureRoute(host, edge, environment, serving.id);
     await refuse(run, order, messageOf(error));
     // Without a process that serves, the present release is tried again and again.
@@ -160,6 +160,11 @@ async function swap(run: Run, order: Order, serving: ApplicationProcess | undefi
   }
   await pruneReleases(context, host, environment);
   return again(0, null);
+}
+
+/** Whether an error is the end of a swap; after all others it is tried again. */
+function isFault(error: unknown): boolean {
+  return error instanceof PublicError && !(error instanceof UnreachableError);
 }
 
 function isStarting({ state }: Observation): boolean {
