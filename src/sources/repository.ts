@@ -1,6 +1,6 @@
 // The git repository of an application: every upload, push and fetch ends as a commit in it.
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Mutex } from "../lib/mutex.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
@@ -8,13 +8,13 @@ import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
 import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
 import { fetchBranch, type FetchSource } from "./fetch.ts";
 import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
+import { checkedHash, checkRef } from "./names.ts";
+import { RepositoryStorage } from "./storage.ts";
 import { streamOf } from "./streams.ts";
 import { commitArchive, type CommitText } from "./upload.ts";
 
 const [SHORT_MS, LONG_MS] = [60_000, 10 * 60_000];
 const MAX_BRANCHES = 1_000;
-/** More packs and single objects than these are packed anew. */
-const [MAX_PACKS, MAX_OBJECTS] = [20, 2_000];
 
 export interface RepositoryOptions {
   git: GitProgram;
@@ -43,12 +43,14 @@ export class Repository {
   readonly #writing = new Mutex();
   /** The tips that a push, an upload or a fetch has made and reported, by branch. */
   readonly #reportedTips = new Map<string, string>();
+  readonly #storage: RepositoryStorage;
   #isRemoved = false;
 
   private constructor(path: string, { git, limits = SOURCE_LIMITS }: RepositoryOptions) {
     this.path = path;
     this.git = git;
     this.limits = limits;
+    this.#storage = new RepositoryStorage(path, git);
   }
 
   /** Opens the repository, and makes it first where there is none yet; a kill leaves none that is half made. */
@@ -211,20 +213,19 @@ export class Repository {
 
   /** The bytes that are left until the repository has its bound; zero or less when there are none. */
   async roomBytes(): Promise<number> {
-    return this.limits.repositoryBytes - (await this.#size()).bytes;
+    return this.limits.repositoryBytes - (await this.#storage.size()).bytes;
   }
 
   /** Deletes what no branch leads to, and packs the rest. */
   collectGarbage(): Promise<void> {
     return this.#writing.run(async () => {
-      if (!this.#isRemoved) await this.#pack();
+      if (!this.#isRemoved) await this.#storage.pack();
     });
   }
 
   /** Collects garbage where many packs and objects have come since the last time. */
   async tidy(): Promise<void> {
-    const { packs, objects } = await this.#size();
-    if (packs > MAX_PACKS || objects > MAX_OBJECTS) await this.collectGarbage();
+    if (await this.#storage.isUntidy()) await this.collectGarbage();
   }
 
   /** Deletes the repository with all that it holds; uploads that wait are refused from then on. */
@@ -235,27 +236,10 @@ export class Repository {
     });
   }
 
-  async #pack(): Promise<void> {
-    await this.#removeUnfinished();
-    await gitOutput(this.git, ["gc", "--quiet", "--prune=1.hour.ago"], {
-      ...this.#options(LONG_MS),
-      what: "The repository could not be packed",
-    });
-  }
-
-  async #size(): Promise<{ bytes: number; packs: number; objects: number }> {
-    const output = await this.#output(["count-objects", "-v"], "The repository could not be measured", 4_096);
-    const lines = output.toString("latin1").matchAll(/^([\w-]+): (\d+)$/gm);
-    const counts = new Map([...lines].map(([, name = "", count]) => [name, Number(count)]));
-    const of = (name: string) => counts.get(name) ?? 0;
-    const kibibytes = of("size") + of("size-pack") + of("size-garbage");
-    return { bytes: kibibytes * 1024, packs: of("packs"), objects: of("count") };
-  }
-
   /** @throws SourceTooLarge */
   async #ensureRoom(): Promise<void> {
     if ((await this.roomBytes()) > 0) return;
-    await this.#pack();
+    await this.#storage.pack();
     if ((await this.roomBytes()) > 0) return;
     const most = `${Math.floor(this.limits.repositoryBytes / (1 << 20))} MiB`;
     throw new SourceTooLarge(
@@ -280,21 +264,8 @@ export class Repository {
     try {
       return await task();
     } catch (error) {
-      await this.#removeUnfinished();
+      await this.#storage.removeUnfinished();
       throw error;
-    }
-  }
-
-  /** A git that was killed leaves packs under names of its own, and a report. */
-  async #removeUnfinished(): Promise<void> {
-    const packs = join(this.path, "objects", "pack");
-    for (const [folder, pattern] of [
-      [packs, /^(?:tmp_|\.tmp-)/],
-      [this.path, /^(?:fast_import_crash_\d+|shallow\.lock)$/],
-    ] as const) {
-      const names = await readdir(folder).catch(() => []);
-      for (const name of names.filter((each) => pattern.test(each)))
-        await rm(join(folder, name), { force: true });
     }
   }
 }
@@ -312,21 +283,6 @@ async function* archiveOf(run: GitProcess, maxBytes: number): AsyncGenerator<Uin
   } finally {
     if (!isWhole) run.kill();
   }
-}
-
-/** @throws SourceRefusal when the text is no hash, which might else be an option or another name. */
-function checkedHash(hash: string): string {
-  if (/^[0-9a-f]{40}$/.test(hash)) return hash;
-  throw new SourceRefusal(`${shown(hash)} is no hash of a commit; it has 40 digits and letters from a to f.`);
-}
-
-/** The names that git itself allows, and only below two folders. */
-function checkRef(ref: string): void {
-  const [, name = ""] = /^refs\/(?:heads|pilvi)\/(.+)$/.exec(ref) ?? [];
-  const isFine =
-    /^[A-Za-z0-9_][\w.+@#/-]{0,199}$/.test(name) &&
-    !/\.\.|@\{|\/\/|\/\.|\.\/|\.lock(?:\/|$)|[./]$/.test(name);
-  if (!isFine) throw new SourceRefusal(`${shown(name || ref)} is no name of a branch that Pilvi takes.`);
 }
 
 function oneLine(text: string): string {

@@ -16,7 +16,7 @@ export interface Checked<Value> {
 }
 
 /**
- * Checks an object as JSON has it. Null stands for absence where a member is optional.
+ * Checks an object as JSON has it. Null stands for absence where a member is optional and has no null of its own.
  * @param prefix the prefix of member names in errors, such as `config.` for the members of `config`.
  */
 export function checkObject<Schema extends z.ZodObject>(
@@ -72,17 +72,22 @@ function validMembers<Schema extends z.ZodObject>(
   return members as Partial<z.output<Schema>>;
 }
 
-/** Copies the members that the schema knows, without optional members that are null, at every depth. */
+/** Copies the members that the schema knows, without nulls that stand for absence, at every depth. */
 function withoutNulls(schema: z.ZodObject, value: object): Record<string, unknown> {
   const given = value as Record<string, unknown>;
   const copy: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(schema.shape)) {
     if (!Object.hasOwn(given, key)) continue;
     const part = given[key];
-    if (part === null && z.safeParse(member, undefined).success) continue;
+    if (part === null && standsForAbsence(member)) continue;
     copy[key] = withoutNullsIn(member, part);
   }
   return copy;
+}
+
+/** Where null is a value, such as that of a setting that is taken away, it is no absence. */
+function standsForAbsence(member: z.core.$ZodType): boolean {
+  return z.safeParse(member, undefined).success && !z.safeParse(member, null).success;
 }
 
 function withoutNullsIn(schema: z.core.$ZodType, value: unknown): unknown {

@@ -34,6 +34,8 @@ export interface Field {
   options: (string | number)[];
   preset: Value;
   isRequired: boolean;
+  /** Whether a value that is set can be taken away again, in a form that changes something. */
+  canBeTakenAway?: boolean;
   min?: number | undefined;
   max?: number | undefined;
 }

@@ -63,7 +63,11 @@ function SchemaField(props: {
       <SelectField
         {...shared}
         value={value === undefined ? "" : String(value)}
-        options={isOptional ? [{ value: "", label: "Default" }, ...options] : options}
+        options={
+          isOptional || field.canBeTakenAway === true
+            ? [{ value: "", label: "Default" }, ...options]
+            : options
+        }
         onChange={(text) => onChange(field.options.find((each) => String(each) === text))}
       />
     );

@@ -294,9 +294,7 @@ async function createControlApp(config: Config, context: KindContext, log: Log):
     rateLimitPerMinute: config.rateLimitPerMinute,
     readiness: { host: async () => void (await context.hosts.forNew().driver.offer()) },
   });
-  app.metrics.addFigures(sleepGauges, context);
-  app.metrics.addFigures(instanceGauges, context);
-  app.metrics.addFigures(backupGauges, context);
-  for (const { figures } of kinds) if (figures !== undefined) app.metrics.addFigures(figures, context);
+  const sources = [sleepGauges, instanceGauges, backupGauges, ...kinds.flatMap((kind) => kind.figures ?? [])];
+  for (const figures of sources) app.metrics.addFigures(figures, context);
   return app;
 }

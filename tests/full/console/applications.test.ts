@@ -182,7 +182,7 @@ test("an environment and an application are deleted when their names are typed",
   const { page } = window;
   await window.goto(`${production}/settings`);
   await page.getByRole("button", { name: "Delete this environment" }).click();
-  const dialog = page.getByRole("dialog");
+  const dialog = page.getByRole("dialog", { name: /^Delete / });
   expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
   await lookedAt("environment-delete");
   await dialog.getByLabel("Type production to confirm").fill("production");

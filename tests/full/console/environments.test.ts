@@ -58,7 +58,7 @@ test("the values of variables are hidden until they are asked for", async () => 
 test("a variable is added, changed and deleted, and a wrong name is said at its field", async () => {
   const { page } = window;
   await page.getByRole("button", { name: "Add variable" }).click();
-  const dialog = page.getByRole("dialog");
+  const dialog = page.getByRole("dialog", { name: "Add variable" });
   await submitWrong(dialog, "Save", { Name: "1 BAD" });
   await lookedAt("variable-add");
   await dialog.getByLabel("Name", { exact: true }).fill("GREETING");
@@ -67,12 +67,16 @@ test("a variable is added, changed and deleted, and a wrong name is said at its 
   await dialog.waitFor({ state: "detached" });
   expect(await variables()).toMatchObject({ GREETING: "good\nmorning" });
   await page.getByRole("button", { name: "Change GREETING" }).click();
-  await dialog.getByLabel("Value").fill("good evening");
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await page.getByText("good evening", { exact: true }).waitFor();
+  const change = page.getByRole("dialog", { name: "Change GREETING" });
+  await change.getByLabel("Value").fill("good evening");
+  await change.getByRole("button", { name: "Save" }).click();
+  await change.waitFor({ state: "detached" });
   expect(await variables()).toMatchObject({ GREETING: "good evening" });
   await page.getByRole("button", { name: "Delete GREETING" }).click();
-  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page
+    .getByRole("dialog", { name: "Delete GREETING?" })
+    .getByRole("button", { name: "Delete" })
+    .click();
   await page.getByText("GREETING", { exact: true }).waitFor({ state: "detached" });
   expect(Object.keys(await variables())).toEqual(["APP_KEY"]);
 });
@@ -80,7 +84,7 @@ test("a variable is added, changed and deleted, and a wrong name is said at its 
 test("a whole .env file is pasted, and lines that are no variables are named", async () => {
   const { page } = window;
   await page.getByRole("button", { name: "Paste a .env file" }).click();
-  const dialog = page.getByRole("dialog");
+  const dialog = page.getByRole("dialog", { name: "Paste a .env file" });
   const field = dialog.getByLabel("Content of the file");
   await field.fill("A=1\nnonsense\n");
   expect(await faultAt(field, "the file")).toContain("Line 2");
@@ -136,7 +140,7 @@ test("the settings of an environment are changed, and wrong values are said at t
   await page.getByRole("button", { name: "Discard" }).click();
   expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("production");
   await page.getByLabel("Build command").fill("npm run lint\nnpm run build");
-  await page.getByLabel("Node version").selectOption("22");
+  await page.getByLabel("Node.js version").selectOption("22");
   await page.getByLabel("Sleep after").fill("9");
   await page.getByLabel("HTTPS only: max age").fill("3600");
   await page.getByLabel("Frames on other pages").selectOption("sameorigin");
@@ -158,7 +162,7 @@ test("the settings of an environment are changed, and wrong values are said at t
   });
   expect(meta.sleep_timeout).toBe(9);
   await page.getByLabel("Build command").fill("");
-  await page.getByLabel("Node version").selectOption("");
+  await page.getByLabel("Node.js version").selectOption("");
   await page.getByRole("button", { name: "Save" }).click();
   await until("the settings are taken away", async () => {
     const { build_command: build, node_version: node } = (await application.environment()).attributes;

@@ -1,5 +1,5 @@
 // The page of the attachments of an environment: its database, its cache and its WebSocket application.
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../../console/parts/button.tsx";
 import { faultsOf, FormFault } from "../../../console/parts/faults.tsx";
@@ -11,7 +11,7 @@ import { notify } from "../../../console/parts/toasts.tsx";
 import type { EnvironmentResource } from "../../../sdk/index.ts";
 import { attachedIn, type AttachmentSlot, SLOTS, useAttachables } from "./attachable.ts";
 import { EnvironmentFrame } from "./environment-frame.tsx";
-import { type EnvironmentIds, environmentsOf } from "./queries.ts";
+import { type EnvironmentIds, environmentsOf, useKeepEnvironment } from "./queries.ts";
 
 /** The chosen ids by field; a field that is left out stays as it is. */
 type Choices = Partial<Record<AttachmentSlot["field"], string | null>>;
@@ -26,7 +26,7 @@ export default function AttachmentsPage({ params }: PageProps) {
 
 function Attachments({ environment, ids }: { environment: EnvironmentResource; ids: EnvironmentIds }) {
   const [given, setGiven] = useState<Choices>({});
-  const cache = useQueryClient();
+  const keep = useKeepEnvironment();
   const can = useAbilities();
   const canWrite = can("applications:write") && environment.attributes.status !== "deleting";
   const isChanged = SLOTS.some(
@@ -35,10 +35,10 @@ function Attachments({ environment, ids }: { environment: EnvironmentResource; i
   const saving = useMutation({
     mutationFn: () => environmentsOf(ids.applicationId).update(ids.environmentId, given),
     meta: { showsErrors: true },
-    onSuccess: async () => {
-      notify({ title: "The attachments are saved." });
-      await cache.invalidateQueries({ queryKey: ["applications"] });
+    onSuccess: ({ data }) => {
+      keep(data);
       setGiven({});
+      notify({ title: "The attachments are saved." });
     },
   });
   return (

@@ -6,7 +6,7 @@ import { Button } from "../../../console/parts/button.tsx";
 import { Confirm } from "../../../console/parts/dialog.tsx";
 import { notify } from "../../../console/parts/toasts.tsx";
 import type { EnvironmentResource } from "../../../sdk/index.ts";
-import { type EnvironmentIds, environmentsOf, pathOf } from "./queries.ts";
+import { type EnvironmentIds, environmentsOf, pathOf, useKeepEnvironment } from "./queries.ts";
 
 interface ActionProps {
   environment: EnvironmentResource;
@@ -72,13 +72,13 @@ function StartButton({ ids }: { ids: EnvironmentIds }) {
 
 function StopButton({ environment, ids }: ActionProps) {
   const [isAsked, setAsked] = useState(false);
-  const cache = useQueryClient();
+  const keep = useKeepEnvironment();
   const { name } = environment.attributes;
   const stop = useMutation({
     mutationFn: () => environmentsOf(ids.applicationId).stop(ids.environmentId),
-    onSuccess: async () => {
+    onSuccess: ({ data }) => {
+      keep(data);
       notify({ title: `${name} is stopped.` });
-      await cache.invalidateQueries({ queryKey: ["applications"] });
     },
   });
   return (
@@ -101,6 +101,6 @@ function useOpenDeployment(ids: EnvironmentIds): (id: string) => Promise<void> {
   const navigate = useNavigate();
   return async (id) => {
     await navigate({ to: `${pathOf(ids)}/deployments/${id}` });
-    await cache.invalidateQueries({ queryKey: ["applications"] });
+    void cache.invalidateQueries({ queryKey: ["applications"] });
   };
 }

@@ -20,7 +20,7 @@ export function EnvironmentDeletion(props: { environment: EnvironmentResource; i
     onSuccess: async () => {
       await navigate({ to: `/applications/${ids.applicationId}` });
       notify({ title: `${name} is being deleted.` });
-      await cache.invalidateQueries({ queryKey: ["applications"] });
+      void cache.invalidateQueries({ queryKey: ["applications"] });
     },
   });
   return (

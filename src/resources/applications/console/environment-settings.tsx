@@ -1,5 +1,5 @@
 // The page of the settings of an environment, made from the API's schema, with its deletion at the end.
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Button } from "../../../console/parts/button.tsx";
 import { FormFault, useFaultInSight } from "../../../console/parts/faults.tsx";
@@ -19,7 +19,7 @@ import { notify } from "../../../console/parts/toasts.tsx";
 import type { EnvironmentChange, EnvironmentResource } from "../../../sdk/index.ts";
 import { EnvironmentDeletion } from "./environment-deletion.tsx";
 import { EnvironmentFrame } from "./environment-frame.tsx";
-import { type EnvironmentIds, environmentsOf } from "./queries.ts";
+import { type EnvironmentIds, environmentsOf, useKeepEnvironment } from "./queries.ts";
 import { SettingsFields } from "./settings-fields.tsx";
 import { changeOf, fieldsIn, GROUPS, LABELS, presentSettings } from "./settings-groups.ts";
 
@@ -61,17 +61,17 @@ function Settings(props: SettingsProps) {
 
 function SettingsForm({ environment, ids, document }: SettingsProps & { document: ApiDocument }) {
   const [given, setGiven] = useState<Values>({});
-  const cache = useQueryClient();
+  const keep = useKeepEnvironment();
   const present = presentSettings(environment);
   const fields = settingsFields(document, present);
   const saving = useMutation({
     mutationFn: (change: EnvironmentChange) =>
       environmentsOf(ids.applicationId).update(ids.environmentId, change),
     meta: { showsErrors: true },
-    onSuccess: async () => {
-      notify({ title: `${environment.attributes.name} is changed.` });
-      await cache.invalidateQueries({ queryKey: ["applications"] });
+    onSuccess: ({ data }) => {
+      keep(data);
       setGiven({});
+      notify({ title: `${data.attributes.name} is changed.` });
     },
   });
   const form = useFaultInSight(saving.error);
@@ -132,9 +132,11 @@ function withValue(field: Field, value: unknown): Field {
   return {
     ...field,
     label: LABELS[field.name] ?? field.label,
+    // Null in a request is an empty field here.
+    note: field.note?.replace(/\bnull\b/, "empty").replace(/\bNull\b/, "Empty"),
     preset: value === null ? undefined : (value as Value),
-    // Only what may be absent has an empty choice.
     isRequired: !NULLABLE.has(field.name),
+    canBeTakenAway: NULLABLE.has(field.name),
   };
 }
 

@@ -1,6 +1,6 @@
 // How the pages of applications read environments, deployments and logs. Events of environments and deployments have
 // everything of applications read again; what changes without an event is read anew in short intervals.
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { client } from "../../../console/parts/client.ts";
 import type { ApplicationResource, DeploymentResource, EnvironmentResource } from "../../../sdk/index.ts";
 import { isOpen } from "./deployment-texts.ts";
@@ -31,6 +31,18 @@ export interface EnvironmentIds {
 
 export function pathOf({ applicationId, environmentId }: EnvironmentIds): string {
   return `/applications/${applicationId}/environments/${environmentId}`;
+}
+
+/** Shows an environment as an answer has it, and reads the others that show it again. */
+export function useKeepEnvironment(): (environment: EnvironmentResource) => void {
+  const cache = useQueryClient();
+  return (environment) => {
+    cache.setQueryData<EnvironmentParts>(
+      environmentKey(environment.id),
+      (old) => old && { ...old, environment },
+    );
+    void cache.invalidateQueries({ queryKey: ["applications"] });
+  };
 }
 
 export function useEnvironment({ applicationId, environmentId }: EnvironmentIds) {

@@ -14,7 +14,14 @@ export const GROUPS: readonly SettingsGroup[] = [
   {
     title: "Build and start",
     note: "In force at the next deployment. Where a field is empty, Pilvi finds out by itself.",
-    names: ["build_command", "deploy_command", "start_command", "node_version", "php_version", "uses_server"],
+    names: [
+      "build_command",
+      "deploy_command",
+      "start_command",
+      "node_version",
+      "php_version",
+      "uses_server_accelerator",
+    ],
   },
   { title: "Deployments", names: ["uses_push_to_deploy", "uses_deploy_hook"] },
   { title: "Sleep", names: ["uses_hibernation", "sleep_timeout", "hibernation_wake_up_interval"] },
@@ -28,6 +35,9 @@ export const GROUPS: readonly SettingsGroup[] = [
 
 /** Labels that say more than the names in the API. */
 export const LABELS: Record<string, string> = {
+  node_version: "Node.js version",
+  php_version: "PHP version",
+  uses_server_accelerator: "PHP server accelerator",
   uses_push_to_deploy: "Deploy at a push",
   uses_deploy_hook: "Deploy hook",
   uses_hibernation: "Sleep when nobody uses it",
@@ -52,9 +62,9 @@ export function isCommand({ name }: Field): boolean {
   return name.endsWith("_command");
 }
 
-/** The fields of a group. */
+/** The fields of a group, in its order. */
 export function fieldsIn({ names }: SettingsGroup, fields: readonly Field[]): Field[] {
-  return fields.filter(({ name }) => names.some((each) => name === each || startsWithPart(name, each)));
+  return names.flatMap((each) => fields.filter(({ name }) => name === each || startsWithPart(name, each)));
 }
 
 function startsWithPart(name: string, part: string): boolean {

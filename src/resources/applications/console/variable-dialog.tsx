@@ -1,5 +1,5 @@
 // The dialog that adds a variable, or gives a variable another value.
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../../console/parts/button.tsx";
 import { Modal } from "../../../console/parts/dialog.tsx";
@@ -7,7 +7,7 @@ import { faultsOf, faultsWithin, FormFault } from "../../../console/parts/faults
 import { TextAreaField, TextField } from "../../../console/parts/field.tsx";
 import { notify } from "../../../console/parts/toasts.tsx";
 import type { EnvironmentVariable } from "../../../sdk/index.ts";
-import { type EnvironmentIds, environmentsOf } from "./queries.ts";
+import { type EnvironmentIds, environmentsOf, useKeepEnvironment } from "./queries.ts";
 
 interface DialogProps {
   ids: EnvironmentIds;
@@ -98,19 +98,19 @@ export function VariablesFault({ error }: { error: unknown }) {
 
 /** Adds variables, and gives variables that exist these values. */
 export function useSetVariables({ applicationId, environmentId }: EnvironmentIds, onDone: () => void) {
-  const cache = useQueryClient();
+  const keep = useKeepEnvironment();
   return useMutation({
     mutationFn: (variables: EnvironmentVariable[]) =>
       environmentsOf(applicationId).setVariables(environmentId, { method: "set", variables }),
     meta: { showsErrors: true },
-    onSuccess: async (_document, variables) => {
+    onSuccess: ({ data }, variables) => {
+      keep(data);
       const [first] = variables;
       notify({
         title:
           variables.length === 1 ? `${first?.key} is saved.` : `${variables.length} variables are saved.`,
       });
       onDone();
-      await cache.invalidateQueries({ queryKey: ["applications"] });
     },
   });
 }

@@ -7,6 +7,8 @@ import { insertDeployment, type Commit } from "./store.ts";
 
 /** What is to be deployed. */
 export interface DeploymentOrder {
+  /** The id for it, where a request has chosen one; a new id when left out. */
+  id?: string;
   environment: EnvironmentRow;
   /** Null for the newest commit of the environment's branch. */
   commit: Commit | null;
@@ -19,10 +21,9 @@ export interface DeploymentOrder {
 /** @returns the id of the deployment. A stopped environment runs again with it. */
 export async function beginDeployment(
   tx: Transaction,
-  { environment, commit, initiatorId, releaseOf }: DeploymentOrder,
+  { id = newId("depl"), environment, commit, initiatorId, releaseOf }: DeploymentOrder,
 ): Promise<string> {
   const { id: environmentId, branch, settings, hostId } = environment;
-  const id = newId("depl");
   await insertDeployment(tx, { id, environmentId, branch, commit, initiatorId, settings, releaseOf });
   await writeEnvironmentOrder(tx, environmentId, "running");
   await enqueueDeployment(tx, id, hostId);

@@ -60,10 +60,12 @@ export async function deploy(
   order: DeployOrder,
 ): Promise<Made<DeploymentRow>> {
   const { organizationId } = principal;
+  // The key of a request that may be repeated names this id.
+  const id = newId("depl");
   return await createOnce(db, {
     organizationId,
     kind: DEPLOYMENTS,
-    id: newId("depl"),
+    id,
     request: idempotency,
     async create(tx) {
       const environment = await lockDeployable(tx, organizationId, params.id);
@@ -71,7 +73,7 @@ export async function deploy(
       if (branch !== environment.branch)
         throw new ApiError(409, `The environment deploys the branch ${environment.branch} now.`);
       const initiatorId = principal.kind === "session" ? principal.userId : null;
-      const id = await beginDeployment(tx, { environment, initiatorId, commit, releaseOf });
+      await beginDeployment(tx, { id, environment, initiatorId, commit, releaseOf });
       const resource = { type: "deployments" as const, id, name: environment.name };
       const event = { type: "created" as const, resource };
       const details = { environment: environment.id, commit: commit?.hash ?? null };
@@ -80,7 +82,7 @@ export async function deploy(
       if (row === undefined) throw new Error("an insert gave no row");
       return row;
     },
-    find: (tx, id) => findDeployment(tx, organizationId, id),
+    find: (tx, madeId) => findDeployment(tx, organizationId, madeId),
   });
 }
 

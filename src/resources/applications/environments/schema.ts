@@ -191,7 +191,7 @@ export const environmentResource = z
         }),
         deploy_hook_url: z.string().nullable().optional().meta({
           description:
-            "The path that begins a deployment for whoever knows it; null without a hook, and left out for a token without the ability `applications:credentials`.",
+            "The path that begins a deployment for each client that knows it; null without a hook, and left out for a token without the ability `applications:credentials`.",
           example: "/api/deploy-hooks/q3Zr8k1Yw0sTnB5xVd7mLh2cPj9fGa4eUi6oKtRb",
         }),
         limits: limits.nullable().meta({ description: "What is in force; null while nothing runs." }),

@@ -33,7 +33,7 @@ export async function fetchSource(
   return await readCommit(repository, hash);
 }
 
-/** What a push or an upload to an application with a repository elsewhere is told. */
+/** The refusal of a push or an upload to an application with a repository elsewhere. */
 export function fetchedFrom({ url }: { url: string }): string {
   return `The commits of this application come from ${withoutCredentials(url)}; push there, and deploy.`;
 }

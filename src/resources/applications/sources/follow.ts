@@ -1,4 +1,4 @@
-// Tells a terminal how a deployment goes: its statuses, the output of its build, and its end.
+// Reports to a terminal how a deployment goes: its statuses, the output of its build, and its end.
 import type { ProtocolRequest } from "../../../api/operation/protocol.ts";
 import type { KindContext } from "../../kind.ts";
 import { isEnd } from "../deployments/schema.ts";
@@ -6,7 +6,7 @@ import { findDeployment, type DeploymentRow } from "../deployments/store.ts";
 import { urlOf } from "../environments/address.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
 
-/** A terminal is told no longer than this; a build has its own, shorter deadline. */
+/** A terminal gets reports no longer than this; a build has its own, shorter deadline. */
 const FOLLOW_MS = 30 * 60_000;
 
 /** How long the host holds a question about new output; a status is seen as soon. */
@@ -30,14 +30,14 @@ export async function* followDeployment(
   const url = urlOf(environment, context.edge);
   yield `Deploying ${commit?.hash.slice(0, 7) ?? ""} to ${environment.name}: ${url}\n`;
   const signal = AbortSignal.any([asked.request.signal, asked.closing, AbortSignal.timeout(FOLLOW_MS)]);
-  let [row, told, after]: [DeploymentRow | undefined, string, number] = [deployment, "", 0];
+  let [row, reported, after]: [DeploymentRow | undefined, string, number] = [deployment, "", 0];
   while (!signal.aborted) {
     const output = await readOutput(context, environment, id, after, signal);
     after = output.next;
     yield output.text;
     // The output of a build is shown before its end.
-    if (row.status !== told) yield `${row.status}\n`;
-    told = row.status;
+    if (row.status !== reported) yield `${row.status}\n`;
+    reported = row.status;
     if (isEnd(row.status) && output.isSilent) return yield endText(row, url);
     row = output.isSilent ? await nextStatus(context, asked, row, signal) : await read(context, asked, id);
     if (row === undefined) return yield "The environment was deleted.\n";

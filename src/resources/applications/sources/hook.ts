@@ -1,4 +1,4 @@
-// The deploy hook: an address that begins a deployment for whoever knows it.
+// The deploy hook: an address that begins a deployment for each client that knows it.
 import { z } from "zod";
 import { JSON_API, singleDocument } from "../../../api/jsonapi/jsonapi.ts";
 import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
@@ -69,7 +69,7 @@ function count(limiter: RateLimiter, { id }: EnvironmentRow): void {
   });
 }
 
-/** There is neither a token nor a user for an audit; the event and the deployment tell of the call. */
+/** There is neither a token nor a user for an audit; the event and the deployment record the call. */
 async function begin(
   { db }: KindContext,
   { id: environmentId, organizationId, name }: EnvironmentRow,

@@ -1,4 +1,4 @@
-// Deploys what was pushed, and tells the person that pushed how it goes.
+// Deploys what was pushed, and reports to the person that pushed how it goes.
 import type { ProtocolRequest } from "../../../api/operation/protocol.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { PushedBranch } from "../../../sources/git-http.ts";

@@ -33,7 +33,9 @@ export const uploadQuery = z.object({
     .optional()
     .meta({ description: "The message of the commit.", example: "Fix the cart" }),
   author_name: person.optional().meta({ description: "The author of the commit.", example: "Ada Lovelace" }),
-  author_email: person.optional().meta({ example: "ada@example.com" }),
+  author_email: person
+    .optional()
+    .meta({ description: "The address of the author.", example: "ada@example.com" }),
 });
 
 export type UploadRequest = OperationRequest<unknown, z.output<typeof uploadQuery>, { id: string }>;

@@ -1,0 +1,69 @@
+// What a repository takes on the disk: its size, its garbage, and what a killed git has left.
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { gitOutput, type GitProgram } from "./git.ts";
+
+const [MEASURE_MS, PACK_MS] = [60_000, 10 * 60_000];
+
+/** More packs and single objects than these are packed anew. */
+const [MAX_PACKS, MAX_OBJECTS] = [20, 2_000];
+
+interface RepositorySize {
+  bytes: number;
+  packs: number;
+  /** Objects outside of packs. */
+  objects: number;
+}
+
+/** The files of a bare repository. */
+export class RepositoryStorage {
+  readonly #path: string;
+  readonly #git: GitProgram;
+
+  constructor(path: string, git: GitProgram) {
+    this.#path = path;
+    this.#git = git;
+  }
+
+  async size(): Promise<RepositorySize> {
+    const output = await gitOutput(this.#git, ["count-objects", "-v"], {
+      repository: this.#path,
+      deadlineMs: MEASURE_MS,
+      what: "The repository could not be measured",
+    });
+    const lines = output.toString("latin1").matchAll(/^([\w-]+): (\d+)$/gm);
+    const counts = new Map([...lines].map(([, name = "", count]) => [name, Number(count)]));
+    const of = (name: string) => counts.get(name) ?? 0;
+    const kibibytes = of("size") + of("size-pack") + of("size-garbage");
+    return { bytes: kibibytes * 1024, packs: of("packs"), objects: of("count") };
+  }
+
+  /** Whether many packs and objects have come since the last time that they were packed. */
+  async isUntidy(): Promise<boolean> {
+    const { packs, objects } = await this.size();
+    return packs > MAX_PACKS || objects > MAX_OBJECTS;
+  }
+
+  /** Deletes what no branch leads to, and packs the rest. Nothing else may write meanwhile, but pushes. */
+  async pack(): Promise<void> {
+    await this.removeUnfinished();
+    await gitOutput(this.#git, ["gc", "--quiet", "--prune=1.hour.ago"], {
+      repository: this.#path,
+      deadlineMs: PACK_MS,
+      what: "The repository could not be packed",
+    });
+  }
+
+  /** A git that was killed leaves packs under names of its own, and a report. */
+  async removeUnfinished(): Promise<void> {
+    const packs = join(this.#path, "objects", "pack");
+    for (const [folder, pattern] of [
+      [packs, /^(?:tmp_|\.tmp-)/],
+      [this.#path, /^(?:fast_import_crash_\d+|shallow\.lock)$/],
+    ] as const) {
+      const names = await readdir(folder).catch(() => []);
+      for (const name of names.filter((each) => pattern.test(each)))
+        await rm(join(folder, name), { force: true });
+    }
+  }
+}
