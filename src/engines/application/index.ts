@@ -5,6 +5,7 @@ import type { Limits } from "../../contracts/observation.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
+import { machineNetwork } from "../runtimes/machine-network.ts";
 import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
 import { passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
 import { answersAt } from "./health.ts";
@@ -107,6 +108,7 @@ function env(context: EngineContext<ApplicationSpec>): Record<string, string> {
     LANG: "C.UTF-8",
     NODE_ENV: "production",
     HOST: address,
+    ...machineNetwork(),
     ...spec.variables,
     ...runtime.server?.env,
     ...sandbox.bubblewrap?.env,

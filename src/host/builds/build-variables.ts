@@ -1,4 +1,5 @@
 // The variables that every build and every command in a release has, beside those of the order.
+import { machineNetwork } from "../../engines/runtimes/machine-network.ts";
 import type { ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 
 /** @param cache the folder that the builds of an environment share. @param home the home folder. */
@@ -15,6 +16,7 @@ export function buildVariables({ path }: ReadyRuntime, cache: string, home: stri
     BUN_INSTALL_CACHE_DIR: `${cache}/bun`,
     YARN_CACHE_FOLDER: `${cache}/yarn`,
     XDG_CACHE_HOME: `${cache}/xdg`,
+    ...machineNetwork(),
   };
 }
 
