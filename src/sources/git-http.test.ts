@@ -1,6 +1,6 @@
 // Pushes and clones of git's own client, and pushes of hostile clients.
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SOURCE_LIMITS } from "./bounds.ts";
 import type { PushedBranch } from "./git-http.ts";
@@ -59,6 +59,30 @@ describe("a push", () => {
     expect(await repository.contains("main", first)).toBe(true);
     expect(await repository.contains("other", first)).toBe(false);
     expect((await repository.facts(second)).message).toBe("second");
+  });
+
+  test("that breaks off in the middle of its pack leaves nothing", async () => {
+    using folder = testFolder();
+    const repository = await openRepository(folder.path);
+    await using server = serveRepository(repository);
+    const command = `${"0".repeat(40)} ${"1".repeat(40)} refs/heads/main\0report-status`;
+    const line = `${(command.length + 4).toString(16).padStart(4, "0")}${command}0000`;
+    const pack = Buffer.concat([Buffer.from("PACK"), Buffer.from([0, 0, 0, 2, 0, 1, 0, 0])]);
+    const client = new AbortController();
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array(Buffer.concat([Buffer.from(line), pack]))),
+    });
+    const headers = { "content-type": "application/x-git-receive-pack-request" };
+    const { signal } = client;
+    const sent = fetch(`${server.url}/git-receive-pack`, { method: "POST", body, headers, signal });
+    const answered = sent.then((response) => response.text()).catch(() => "");
+    const incoming = () =>
+      readdirSync(join(repository.path, "objects")).filter((name) => name.includes("incoming"));
+    while (incoming().length === 0) await Bun.sleep(5);
+    client.abort();
+    await answered;
+    while (incoming().length > 0) await Bun.sleep(5);
+    expect(await repository.branches()).toEqual([]);
   });
 
   test("of nothing new calls nobody", async () => {

@@ -51,6 +51,9 @@ export async function serveGit(
   if (isPush && !options.mayPush) return plain(FORBIDDEN);
   const before = isPush && request.method === "POST" ? await repository.branches() : null;
   const run = runBackend(repository, request, { path, url, service, options });
+  const pushed = before === null ? null : afterPush(repository, run, before, options);
+  // A client that has gone asks for no texts, and then nobody else waits for them.
+  pushed?.catch(() => {});
   void feed(run, request);
   const reader = new ByteReader(run.child.stdout, Infinity);
   const head = await headOf(reader);
@@ -59,10 +62,7 @@ export async function serveGit(
     return plain({ status: 500, text: "The repository could not be served." });
   }
   const parts = endingWith(run, reader.pieces(Infinity));
-  if (before === null) return new Response(streamOf(parts), head);
-  const pushed = afterPush(repository, run, before, options);
-  // A client that has gone asks for no texts, and then nobody else waits for them.
-  pushed.catch(() => {});
+  if (pushed === null) return new Response(streamOf(parts), head);
   return new Response(streamOf(withProgress(parts, () => textsOf(pushed))), head);
 }
 
@@ -187,7 +187,9 @@ async function afterPush(
   before: BranchTip[],
   { onPush }: GitHttpOptions,
 ): Promise<AsyncIterable<string>> {
+  const endPush = repository.beginPush();
   await run.child.exited;
+  await endPush();
   const tips = new Map(before.map(({ name, hash }) => [name, hash]));
   const now = await repository.branches();
   const changed = now

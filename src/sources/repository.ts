@@ -45,6 +45,7 @@ export class Repository {
   readonly #reportedTips = new Map<string, string>();
   readonly #storage: RepositoryStorage;
   #isRemoved = false;
+  #pushes = 0;
 
   private constructor(path: string, { git, limits = SOURCE_LIMITS }: RepositoryOptions) {
     this.path = path;
@@ -120,6 +121,15 @@ export class Repository {
       if (hash === null) throw new SourceRefusal(`The branch ${shown(source.branch)} has no commit.`);
       return hash;
     });
+  }
+
+  /** Notes that a push has begun. @returns a function for its end, which removes what it left when it was killed. */
+  beginPush(): () => Promise<void> {
+    this.#pushes += 1;
+    return async () => {
+      this.#pushes -= 1;
+      if (this.#pushes === 0) await this.#storage.removePushed();
+    };
   }
 
   /** Notes the tip of a branch after a push. @returns false when another push has reported the same tip. */

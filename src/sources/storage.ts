@@ -54,6 +54,14 @@ export class RepositoryStorage {
     });
   }
 
+  /** Removes what killed pushes left, which no garbage collection finds; only while no push runs. */
+  async removePushed(): Promise<void> {
+    const objects = join(this.#path, "objects");
+    const names = await readdir(objects).catch(() => []);
+    for (const name of names.filter((each) => /^(?:tmp_objdir-)?incoming-/.test(each)))
+      await rm(join(objects, name), { recursive: true, force: true });
+  }
+
   /** A git that was killed leaves packs under names of its own, and a report. */
   async removeUnfinished(): Promise<void> {
     const packs = join(this.#path, "objects", "pack");
