@@ -13,8 +13,9 @@ export type {
   EnvironmentVariable,
 } from "../resources/applications/schema.ts";
 export type { ApplicationDocument, ApplicationPage, NewApplication } from "./applications.ts";
-export type { DeploymentDocument, DeploymentPage } from "./deployments.ts";
-export type { EnvironmentDocument, EnvironmentPage } from "./environments.ts";
+export type { DeploymentDocument, DeploymentPage, Deployments } from "./deployments.ts";
+export type { EnvironmentDocument, EnvironmentPage, Environments } from "./environments.ts";
+export type { NewUpload, PlanDocument, PlanResource } from "./uploads.ts";
 export type {
   CacheChange,
   CacheMetrics,
