@@ -60,7 +60,7 @@ export function list(...resources: unknown[]): Answer {
 }
 
 /** The end of a command that fails; undefined when it does not fail, or fails in a way that is not foreseen. */
-export async function failureOf(command: Promise<void>): Promise<Ending | undefined> {
+export async function failureOf(command: Promise<unknown>): Promise<Ending | undefined> {
   return endingOf(
     await command.then(
       () => undefined,

@@ -1,4 +1,5 @@
 // Uploads of sources: an archive as a stream, with what its commit says about itself.
+import type { PlanResource } from "../resources/applications/schema.ts";
 import type { Connection } from "./connection.ts";
 import type { SingleDocument } from "./documents.ts";
 import { newIdempotencyKey } from "./idempotency-key.ts";
@@ -19,45 +20,7 @@ export interface NewUpload {
   signal?: AbortSignal;
 }
 
-interface PlannedCommands {
-  commands: string[];
-  /** Below the top of the source; empty for the top. */
-  directory: string;
-  /** Where the field comes from: `environment`, a file, what was detected, or `default`. */
-  origin: string;
-}
-
-interface PlannedRuntime {
-  name: string;
-  version: string | null;
-  origin: string;
-}
-
 /** What a deployment would do, each part with its origin. */
-export interface PlanResource {
-  /** The hash of the commit. */
-  id: string;
-  type: "plans";
-  attributes: {
-    root_directory: string;
-    language: string | null;
-    framework: string | null;
-    runtime: PlannedRuntime;
-    tools: PlannedRuntime[];
-    install: PlannedCommands;
-    build: PlannedCommands;
-    deploy: PlannedCommands;
-    /** Null where a server of Pilvi's serves the application. */
-    start: { command: string; origin: string } | null;
-    processes: { name: string; command: string; origin: string }[];
-    serving: { mode: "process" | "php" | "static"; root: string | null; fallback: boolean; origin: string };
-    port: { value: number | null; origin: string };
-    health_path: { value: string; origin: string };
-    /** What the source asks for and the plan leaves out. */
-    notes: string[];
-  };
-}
-
 export type PlanDocument = SingleDocument<PlanResource, never>;
 
 /** @param path of the operation that takes the archive. */

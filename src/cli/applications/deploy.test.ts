@@ -174,8 +174,11 @@ test("Ctrl-C leaves the deployment going, and says how to follow and how to end 
   expect(failure?.text).toContain("pilvi stop");
 });
 
+function commands(...lines: string[]) {
+  return { commands: lines, directory: "", origin: "package.json" };
+}
+
 test("deploy --plan prints each part with its origin, and deploys nothing", async () => {
-  const commands = (...lines: string[]) => ({ commands: lines, directory: "", origin: "package.json" });
   const attributes = {
     root_directory: "",
     language: "javascript",

@@ -47,12 +47,28 @@ export function sampleApplication(attributes: Partial<ApplicationResource["attri
   } satisfies ApplicationResource;
 }
 
+const NETWORK_SETTINGS: EnvironmentResource["attributes"]["network_settings"] = {
+  cache: { strategy: "default" },
+  response_headers: {
+    frame: "deny",
+    content_type: "nosniff",
+    robots_tag: "index, follow",
+    hsts: { max_age: null, include_subdomains: false, preload: false },
+  },
+  firewall: {
+    bot_categories: [],
+    rate_limit: { level: null, per_minute: null, "4xx": false, "429": false },
+    under_attack_mode_started_at: null,
+    block_path: true,
+  },
+  content_converter: false,
+};
+
 /** An environment as the API shows it, with a current deployment. */
 export function sampleEnvironment(
   attributes: Partial<EnvironmentResource["attributes"]> = {},
   current: string | null = deploymentId(3),
 ) {
-  const none = { data: null };
   const variables = [
     { key: "APP_KEY", value: "base64:secret" },
     { key: "GREETING", value: "hello world" },
@@ -84,41 +100,13 @@ export function sampleEnvironment(
       uses_push_to_deploy: true,
       uses_deploy_hook: false,
       mailer: null,
-      network_settings: {
-        cache: { strategy: "default" },
-        response_headers: {
-          frame: "deny",
-          content_type: "nosniff",
-          robots_tag: "index, follow",
-          hsts: { max_age: null, include_subdomains: false, preload: false },
-        },
-        firewall: {
-          bot_categories: [],
-          rate_limit: { level: null, per_minute: null, "4xx": false, "429": false },
-          under_attack_mode_started_at: null,
-          block_path: true,
-        },
-        content_converter: false,
-      },
+      network_settings: NETWORK_SETTINGS,
       created_at: AT,
       "": { environment_variables: variables },
       environment_variables: variables,
       ...attributes,
     },
-    relationships: {
-      application: { data: { type: "applications", id: APPLICATION_ID } },
-      branch: { data: { type: "branches", id: "main" } },
-      deployments: { data: [] },
-      currentDeployment: current === null ? none : { data: { type: "deployments", id: current } },
-      domains: { data: [] },
-      primaryDomain: none,
-      instances: { data: [] },
-      database: none,
-      cache: none,
-      buckets: { data: [] },
-      websocketApplication: none,
-      secrets: { data: [] },
-    },
+    relationships: relationshipsOf(current),
     meta: {
       url: URL_OF_IT,
       last_error: null,
@@ -127,6 +115,24 @@ export function sampleEnvironment(
       uses_vanity_domain: true,
     },
   } satisfies EnvironmentResource;
+}
+
+function relationshipsOf(current: string | null): EnvironmentResource["relationships"] {
+  const none = { data: null };
+  return {
+    application: { data: { type: "applications", id: APPLICATION_ID } },
+    branch: { data: { type: "branches", id: "main" } },
+    deployments: { data: [] },
+    currentDeployment: current === null ? none : { data: { type: "deployments", id: current } },
+    domains: { data: [] },
+    primaryDomain: none,
+    instances: { data: [] },
+    database: none,
+    cache: none,
+    buckets: { data: [] },
+    websocketApplication: none,
+    secrets: { data: [] },
+  };
 }
 
 /** A deployment as the API shows it; it has succeeded by default. */
