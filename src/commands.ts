@@ -271,6 +271,11 @@ export function createProgram(): Command {
   addConsole(pilvi);
   addResourceCommands(pilvi, openSession(processIo(), connect, findProgram));
   addBackupTools(pilvi);
-  withExamples(pilvi, ["pilvi up", "pilvi databases create orders --wait", "pilvi help caches create"]);
+  withExamples(pilvi, [
+    "pilvi up",
+    "pilvi deploy",
+    "pilvi databases create orders --wait",
+    "pilvi help caches create",
+  ]);
   return pilvi;
 }

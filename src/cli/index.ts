@@ -1,6 +1,7 @@
 // The commands about resources, and the interfaces that the program needs to run them.
 import type { Command } from "commander";
 import { addActivity } from "./activity/index.ts";
+import { addApplications } from "./applications/index.ts";
 import { addBackups } from "./backups/index.ts";
 import { addCaches } from "./caches/index.ts";
 import { addDatabases } from "./databases/index.ts";
@@ -20,6 +21,7 @@ export { type DatabaseProgram, type Protocol, openSession, withExamples } from "
 
 /** Adds the commands of every kind of resource, of backups, of events, and of the organization with its members, tokens and use. */
 export function addResourceCommands(program: Command, session: Session): void {
+  addApplications(program, session);
   addCaches(program, session);
   addDatabases(program, session);
   addWebsockets(program, session);

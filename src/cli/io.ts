@@ -14,6 +14,8 @@ export interface Io {
   err(text: string): void;
   /** Overwrites the present line of stderr; an empty text removes it. */
   redraw(line: string): void;
+  /** The folder that the command was started in. */
+  folder: string;
   /** Whether a person can answer a question. */
   isInputTerminal: boolean;
   /** Whether a line on stderr can be overwritten. */
@@ -43,6 +45,7 @@ export function processIo(): Io {
     out: (text) => void process.stdout.write(printable(text)),
     err: (text) => void process.stderr.write(printable(text)),
     redraw: (line) => void process.stderr.write(CLEAR_LINE + printable(line)),
+    folder: process.cwd(),
     isInputTerminal: process.stdin.isTTY,
     isErrTerminal: process.stderr.isTTY,
     // A terminal that does not know its width says 0.

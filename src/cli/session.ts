@@ -22,6 +22,8 @@ export type FindProgram = (protocol: Protocol) => Promise<DatabaseProgram>;
 export interface Session {
   io: Io;
   client(): Promise<PilviClient>;
+  /** The address of Pilvi, without a slash at its end. */
+  url(): Promise<string>;
   findProgram: FindProgram;
 }
 
@@ -32,7 +34,12 @@ export function openSession(io: Io, connect: Connect, findProgram: FindProgram):
     if (ms >= 1000) io.err(`Trying again in ${Math.round(ms / 1000)} s: ${reason}.\n`);
     await io.pause(ms, signal);
   };
-  return { io, client: async () => new PilviClient({ ...(await connect()), pause }), findProgram };
+  return {
+    io,
+    client: async () => new PilviClient({ ...(await connect()), pause }),
+    url: async () => (await connect()).url.replace(/\/+$/, ""),
+    findProgram,
+  };
 }
 
 /** Adds examples to the help of a command. */

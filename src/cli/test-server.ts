@@ -7,7 +7,7 @@ export type Answer = () => Response;
 /** The requests to all servers since they were last closed, such as `GET /caches`. */
 export const requests: string[] = [];
 
-/** The bodies of these requests, in their order, without the empty ones. */
+/** The bodies of these requests, in their order, without the empty ones and without uploads. */
 export const bodies: unknown[] = [];
 
 const servers: { stop(force: boolean): Promise<void> }[] = [];
@@ -19,7 +19,8 @@ export function serve(routes: Record<string, Answer | Answer[]>): string {
     const key = `${request.method} ${pathname.replace(/^\/api/, "")}`;
     requests.push(key);
     const text = await request.text();
-    if (text !== "") bodies.push(JSON.parse(text));
+    const isJson = request.headers.get("Content-Type") === "application/json";
+    if (isJson && text !== "") bodies.push(JSON.parse(text));
     const seen = requests.filter((earlier) => earlier === key).length;
     const answer = [routes[key] ?? notFound].flat().slice(0, seen).at(-1);
     return answer?.() ?? Response.error();
@@ -59,7 +60,7 @@ export function list(...resources: unknown[]): Answer {
 }
 
 /** The end of a command that fails; undefined when it does not fail, or fails in a way that is not foreseen. */
-export async function failureOf(command: Promise<void>): Promise<Ending | undefined> {
+export async function failureOf(command: Promise<unknown>): Promise<Ending | undefined> {
   return endingOf(
     await command.then(
       () => undefined,

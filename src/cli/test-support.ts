@@ -25,6 +25,7 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
     out: (text) => void (io.stdout += text),
     err: (text) => void (io.stderr += text),
     redraw: (line) => void (io.stderr += `\r\u001B[K${line}`),
+    folder: "/no-such-folder",
     isInputTerminal: false,
     isErrTerminal: false,
     errColumns: 80,

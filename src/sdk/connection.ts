@@ -17,12 +17,20 @@ export interface ConnectionOptions {
   pause?: Pause;
 }
 
+/** Bytes that are sent as they come. */
+export interface Upload {
+  contentType: string;
+  open(): ReadableStream<Uint8Array>;
+}
+
 /** One request; the path is below the API root. */
 export interface ApiRequest {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   query?: URLSearchParams;
   body?: unknown;
+  /** Sent in the place of a body. It is opened anew for each attempt, since a stream can be read only once. */
+  upload?: Upload;
   headers?: Record<string, string>;
   /** Whether the request is not sent again after a lost connection, since it could have its effect twice. */
   isOnce?: true;
@@ -90,7 +98,7 @@ export class Connection {
 
   /** @param isRead whether a success is read to its end, which the timeout then covers. */
   async #attempt(request: ApiRequest, isRead = true): Promise<Outcome> {
-    const { method, path, query, body, headers, signal, timeoutMs = TIMEOUT_MS } = request;
+    const { method, path, query, upload, headers, signal, timeoutMs = TIMEOUT_MS } = request;
     const timeouts = isRead ? [AbortSignal.timeout(timeoutMs)] : [];
     const search = query === undefined || query.size === 0 ? "" : `?${query}`;
     try {
@@ -99,10 +107,12 @@ export class Connection {
         headers: {
           Accept: "application/json",
           ...(this.#token !== undefined && { Authorization: `Bearer ${this.#token}` }),
-          ...(body !== undefined && { "Content-Type": "application/json" }),
+          ...contentTypeOf(request),
           ...headers,
         },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: bodyOf(request),
+        // Node and browsers send a stream only to a server that they do not hear before its end.
+        ...(upload !== undefined && { duplex: "half" }),
         signal: AbortSignal.any([...timeouts, ...(signal === undefined ? [] : [signal])]),
       });
       return { response, text: isRead || !response.ok ? await response.text() : "" };
@@ -127,6 +137,16 @@ export class Connection {
       throw new PilviError(`What answers at ${this.#url} is not Pilvi.`, response.status);
     }
   }
+}
+
+function contentTypeOf({ body, upload }: ApiRequest): Record<string, string> {
+  if (upload !== undefined) return { "Content-Type": upload.contentType };
+  return body === undefined ? {} : { "Content-Type": "application/json" };
+}
+
+function bodyOf({ body, upload }: ApiRequest): RequestInit["body"] {
+  if (upload !== undefined) return upload.open();
+  return body === undefined ? null : JSON.stringify(body);
 }
 
 async function pauseSilently(ms: number, _reason: string, signal?: AbortSignal): Promise<void> {

@@ -13,6 +13,7 @@ import { Collection } from "./collection.ts";
 import { Deployments, type DeploymentDocument } from "./deployments.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
+import { type NewUpload, type PlanDocument, sendUpload } from "./uploads.ts";
 
 /** An environment, with its application where `include: ["application"]` asks for it. */
 export type EnvironmentDocument = SingleDocument<EnvironmentResource, ApplicationResource>;
@@ -37,6 +38,16 @@ export class Environments extends Collection<EnvironmentKind> {
   /** Changes an environment; what a build needs takes effect at the next deployment. */
   async update(id: string, change: EnvironmentChange): Promise<EnvironmentDocument> {
     return await this.change<EnvironmentDocument>(id, change);
+  }
+
+  /** Uploads a source, which becomes a commit of the environment's branch, and deploys it. */
+  async upload(id: string, upload: NewUpload): Promise<DeploymentDocument> {
+    return await sendUpload<DeploymentDocument>(this.connection, `${this.pathOf(id)}/uploads`, upload);
+  }
+
+  /** Reads what a deployment of a source would do; nothing is built, and nothing is kept. */
+  async plan(id: string, upload: NewUpload): Promise<PlanDocument> {
+    return await sendUpload<PlanDocument>(this.connection, `${this.pathOf(id)}/plans`, upload);
   }
 
   /** Adds and changes variables. */

@@ -67,7 +67,7 @@ describe("a working folder", () => {
     expect(filesOfFolder(folder.path, 100)).toEqual(EXPECTED);
     const packed = await packFolder(folder.path);
     expect(packed.files).toBe(EXPECTED.length);
-    expect((await namesIn(packed.archive)).sort()).toEqual(
+    expect((await namesIn(packed.archive())).sort()).toEqual(
       EXPECTED.flatMap((name) => name.split("\n")).sort(),
     );
     await packed.finish();
@@ -82,7 +82,7 @@ describe("a working folder", () => {
     unlinkSync(join(folder.path, "gone"));
     const packed = await packFolder(folder.path);
     expect(packed.files).toBe(EXPECTED.length);
-    expect((await namesIn(packed.archive)).sort()).toEqual(
+    expect((await namesIn(packed.archive())).sort()).toEqual(
       EXPECTED.flatMap((name) => name.split("\n")).sort(),
     );
     await packed.finish();
@@ -94,7 +94,7 @@ describe("a working folder", () => {
     linkSync(join(folder.path, "a"), join(folder.path, "b"));
     const { archive } = await packFolder(folder.path);
     const child = Bun.spawn(["tar", "-tvz"], {
-      stdin: new Uint8Array(await new Response(archive).arrayBuffer()),
+      stdin: new Uint8Array(await new Response(archive()).arrayBuffer()),
       stdout: "pipe",
     });
     const lines = (await child.stdout.text()).trim().split("\n");

@@ -15,8 +15,15 @@ export interface Packed {
   files: number;
   /** Bytes of the files, before they are packed. */
   bytes: number;
-  archive: ReadableStream<Uint8Array>;
+  /** Packs the files; a second call packs them again. */
+  archive(): ReadableStream<Uint8Array>;
   /** Resolves when all is packed; for after the archive was read. @throws CommandError when a file could not be read. */
+  finish(): Promise<void>;
+}
+
+/** A run of tar. */
+interface Packing {
+  archive: ReadableStream<Uint8Array>;
   finish(): Promise<void>;
 }
 
@@ -26,12 +33,23 @@ export interface Packed {
  * @throws CommandError when there is nothing to pack, or more than Pilvi takes.
  */
 export async function packFolder(folder: string): Promise<Packed> {
-  const names = (await filesOfGit(folder)) ?? filesOfFolder(folder, MAX_FILES);
+  const all = (await filesOfGit(folder)) ?? filesOfFolder(folder, MAX_FILES);
+  // The link of a folder is no part of its application, also where no .gitignore says so.
+  const names = all.filter((name) => !name.startsWith(".pilvi/"));
   const sizes = names.map((name) => sizeOf(folder, name));
   const present = names.filter((_, at) => sizes[at] !== undefined);
   const bytes = sizes.reduce<number>((sum, size = 0) => sum + size, 0);
   checkAmount(folder, present.length, bytes);
-  return { files: present.length, bytes, ...pack(folder, present) };
+  let latest: Packing | undefined;
+  return {
+    files: present.length,
+    bytes,
+    archive() {
+      latest = pack(folder, present);
+      return latest.archive;
+    },
+    finish: async () => await latest?.finish(),
+  };
 }
 
 /** Undefined for a file that was deleted and that git still knows, and for what is neither a file nor a link. */
@@ -54,7 +72,7 @@ function checkAmount(folder: string, files: number, bytes: number): void {
   }
 }
 
-function pack(folder: string, names: string[]): Pick<Packed, "archive" | "finish"> {
+function pack(folder: string, names: string[]): Packing {
   const child = Bun.spawn(
     [
       "tar",

@@ -1,12 +1,13 @@
-// `pilvi logs`: what the engine of a resource writes, read or followed.
+// `pilvi logs`: what the engine of a resource or the processes of an environment write, read or followed.
 import type { Command } from "commander";
 import type { LogEntry, LogFilter, PilviClient } from "../../sdk/index.ts";
+import { targetOf, type TargetOptions, withEnvironment } from "../applications/target.ts";
 import { sinceTime } from "../events/filter.ts";
 import { wholeNumber } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { resourceIdOf } from "../shared/resource-id.ts";
 
-interface Options {
+interface Options extends TargetOptions {
   follow?: true;
   since?: string;
   grep?: string;
@@ -20,19 +21,28 @@ type Reader = Pick<PilviClient["caches"], "logs" | "followLogs">;
 export function addLogs(program: Command, session: Session): void {
   const command = program
     .command("logs")
-    .description("show what the engine of a cache or cluster has written, in UTC; it is not woken")
-    .argument("<name-or-id>", "an id, or a name that only one resource has")
+    .description(
+      "show what the linked environment, or the engine of a resource, has written, in UTC; nothing is woken",
+    )
+    .argument("[name-or-id]", "a cache or cluster, or the id of an environment (default: the linked one)")
     .option("-f, --follow", "go on with what it writes, until Ctrl-C")
     .option("--since <time>", "only lines since then, such as 10m, 2h or 2026-03-15T08:00:00Z", sinceTime)
     .option("--grep <text>", "only lines with this text, in whatever case")
     .option("--tail <number>", "without --since: begin with so many of the last lines", wholeNumber, 100)
-    .option("--json", "print each line as an object in one line")
-    .action(async (nameOrId: string, options: Options) => {
-      const client = await session.client();
-      const id = await resourceIdOf(client, nameOrId);
-      await show(session, readerOf(client, id), id, options);
-    });
+    .option("--json", "print each line as an object in one line");
+  withEnvironment(command).action(async (nameOrId: string | undefined, options: Options) => {
+    if (nameOrId === undefined) {
+      const { environments, environment } = await targetOf(session, options);
+      return await show(session, environments, environment.id, options);
+    }
+    if (options.environment !== undefined)
+      command.error("error: --environment is for the logs of the linked application", { exitCode: 2 });
+    const client = await session.client();
+    const id = await resourceIdOf(client, nameOrId);
+    await show(session, readerOf(client, id), id, options);
+  });
   withExamples(command, [
+    "pilvi logs --follow",
     "pilvi logs orders",
     "pilvi logs orders --follow --grep deadlock",
     "pilvi logs sessions --since 10m --json | jq -r .message",
@@ -42,6 +52,8 @@ export function addLogs(program: Command, session: Session): void {
 /** The collection of an id, which begins with the sort of its resource. */
 function readerOf(client: PilviClient, id: string): Reader {
   if (id.startsWith("db-")) return client.databases;
+  // The path of an environment's log does not depend on its application.
+  if (id.startsWith("env-")) return client.applications.environments("");
   return id.startsWith("ws-") ? client.websockets : client.caches;
 }
 

@@ -8,6 +8,7 @@ import { region } from "../shared/regions.ts";
 export type * from "./deployments/schema.ts";
 export type * from "./environments/schema.ts";
 export type * from "./environments/variable-schema.ts";
+export type * from "./sources/plan-schema.ts";
 
 /** An application that is being deleted stays until nothing of its environments is left. */
 export const applicationStatuses = ["available", "deleting"] as const;

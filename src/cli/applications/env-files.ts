@@ -1,0 +1,57 @@
+// `pilvi env pull` and `pilvi env push`: variables from and to a `.env` file.
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { CommandError } from "../failure.ts";
+import { type Session, withExamples } from "../session.ts";
+import { dotenvText, parseDotenv } from "./dotenv.ts";
+import { setVariables, variablesOf } from "./env.ts";
+import { targetOf, type TargetOptions, withEnvironment } from "./target.ts";
+
+const FILE = ".env";
+
+/** Adds `pull`. */
+export function addPull(env: Command, session: Session): void {
+  const command = env
+    .command("pull")
+    .description("write the variables into a file that only you can read")
+    .argument("[file]", "the file; `-` is the output", FILE)
+    .option("--force", "replace a file that exists");
+  withEnvironment(command).action(async (file: string, options: TargetOptions & { force?: true }) => {
+    const { io } = session;
+    const path = resolve(io.folder, file);
+    if (file !== "-" && options.force !== true && existsSync(path))
+      throw new CommandError(`${file} exists. Replace it with: pilvi env pull ${file} --force`);
+    const { environment } = await targetOf(session, options);
+    const variables = variablesOf(environment);
+    if (file === "-") return io.out(dotenvText(variables));
+    writeFileSync(path, dotenvText(variables), { mode: 0o600 });
+    // The mode of a file that exists stays, unless it is changed.
+    chmodSync(path, 0o600);
+    io.out(`Wrote ${variables.length} variables to ${file}.\n`);
+  });
+  withExamples(command, ["pilvi env pull", "pilvi env pull .env.staging --environment staging"]);
+}
+
+/** Adds `push`. */
+export function addPush(env: Command, session: Session): void {
+  const command = env
+    .command("push")
+    .description("set all variables of a file; others stay as they are")
+    .argument("[file]", "the file; `-` is the input", FILE);
+  withEnvironment(command).action(async (file: string, options: TargetOptions) => {
+    const text = file === "-" ? await session.io.readInput() : readText(session.io.folder, file);
+    const variables = parseDotenv(text);
+    if (variables.length === 0) throw new CommandError(`${file} has no variables.`);
+    await setVariables(session, await targetOf(session, options), variables);
+  });
+  withExamples(command, ["pilvi env push", "pilvi env push .env.production"]);
+}
+
+function readText(folder: string, file: string): string {
+  try {
+    return readFileSync(resolve(folder, file), "utf8");
+  } catch {
+    throw new CommandError(`${file} cannot be read.`);
+  }
+}

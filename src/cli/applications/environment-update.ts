@@ -1,0 +1,110 @@
+// `pilvi environments update`.
+import { type Command, InvalidArgumentError } from "commander";
+import type { EnvironmentChange } from "../../sdk/index.ts";
+import { nameArgument, wholeNumber, withJson } from "../options.ts";
+import { jsonText, type Session, withExamples } from "../session.ts";
+import { find } from "../shared/find.ts";
+import { requireChange } from "../shared/update.ts";
+import { environmentText } from "./environment-text.ts";
+import { type AppOptions, applicationIdOf, withApp } from "./environments.ts";
+import { environmentKind } from "./kind.ts";
+
+interface UpdateOptions extends AppOptions {
+  name?: string;
+  branch?: string;
+  buildCommand?: string;
+  deployCommand?: string;
+  startCommand?: string;
+  nodeVersion?: string;
+  hibernate?: boolean;
+  sleepTimeout?: number;
+  timeout?: number;
+  shutdownTimeout?: number;
+  pushToDeploy?: boolean;
+  deployHook?: boolean;
+  blockBots?: string[];
+  json?: true;
+}
+
+const BOTS = `Categories of bots:
+  academic_research, accessibility, advertising_and_marketing, aggregator,
+  ai_assistant, ai_crawler, ai_search, feed_fetcher, monitoring_and_analytics,
+  page_preview, search_engine_crawler, search_engine_optimization, security,
+  social_media_marketing, webhooks, other`;
+
+/** Adds the command. */
+export function addEnvironmentUpdate(environments: Command, session: Session): void {
+  const command = environments
+    .command("update")
+    .description("change an environment; what a build needs takes effect at the next deployment")
+    .argument("<name-or-id>", nameArgument("environment"));
+  withSettings(command);
+  withJson(withApp(command)).action(async (nameOrId: string, options: UpdateOptions) => {
+    const change = changeOf(options);
+    requireChange(command, change);
+    const client = await session.client();
+    const id = await applicationIdOf(session, client, options);
+    const { data } = await find(environmentKind(id), client, nameOrId);
+    // The server checks the values.
+    const changed = await client.applications.environments(id).update(data.id, change as EnvironmentChange);
+    if (options.json === true) return session.io.out(jsonText(changed));
+    const application = await client.applications.get(id);
+    session.io.out(environmentText(changed.data, application.data.attributes.name));
+  });
+  command.addHelpText("after", `\n${BOTS}`);
+  withExamples(command, [
+    "pilvi environments update production --build-command 'npm run build'",
+    "pilvi environments update staging --hibernate --sleep-timeout 10",
+    "pilvi environments update production --block-bots ai_crawler,ai_search",
+  ]);
+}
+
+function withSettings(command: Command): void {
+  command
+    .option("--name <name>", "1 to 40 letters, digits, spaces, underscores and hyphens")
+    .option("--branch <branch>", "the branch whose commits it deploys")
+    .option("--build-command <command>", "makes the release; an empty text leaves it to the plan")
+    .option("--deploy-command <command>", "runs in the new release before it gets requests")
+    .option("--start-command <command>", "starts the application; as with the others, empty is the plan's")
+    .option("--node-version <version>", "20, 22 or 24; an empty text leaves it to the plan")
+    .option("--hibernate", "let it sleep when nobody uses it")
+    .option("--no-hibernate", "keep it awake")
+    .option("--sleep-timeout <minutes>", "after how long without a request it sleeps", wholeNumber)
+    .option("--timeout <seconds>", "how long a request may take, 5 to 60", wholeNumber)
+    .option("--shutdown-timeout <seconds>", "how long a former release may finish requests", wholeNumber)
+    .option("--push-to-deploy", "let a push to its branch begin a deployment")
+    .option("--no-push-to-deploy", "deploy nothing on a push")
+    .option("--deploy-hook", "let an address without credentials begin a deployment")
+    .option("--no-deploy-hook", "have no such address")
+    .option("--block-bots <categories>", "refuse bots of these categories; with commas between", words);
+}
+
+/** An empty text leaves a setting to the plan, which the API calls null. */
+function planned(text: string | undefined): string | null | undefined {
+  return text === "" ? null : text;
+}
+
+function changeOf(options: UpdateOptions) {
+  return {
+    name: options.name,
+    branch: options.branch,
+    build_command: planned(options.buildCommand),
+    deploy_command: planned(options.deployCommand),
+    start_command: planned(options.startCommand),
+    node_version: planned(options.nodeVersion),
+    uses_hibernation: options.hibernate,
+    sleep_timeout: options.sleepTimeout,
+    timeout: options.timeout,
+    shutdown_timeout: options.shutdownTimeout,
+    uses_push_to_deploy: options.pushToDeploy,
+    uses_deploy_hook: options.deployHook,
+    firewall_bot_categories: options.blockBots,
+  };
+}
+
+/** Reads a list; an empty text is an empty list. */
+function words(text: string): string[] {
+  const list = text === "" ? [] : text.split(",").map((word) => word.trim());
+  if (list.includes("")) throw new InvalidArgumentError("A category is empty.");
+  return list;
+}

@@ -1,0 +1,27 @@
+// The commands about applications: those of a linked folder, and those of applications and environments.
+import type { Command } from "commander";
+import type { Session } from "../session.ts";
+import { addApps } from "./apps.ts";
+import { addAttach, addDetach } from "./attach.ts";
+import { addDeploy } from "./deploy.ts";
+import { addDeployments, addRollback } from "./deployments.ts";
+import { addEnv } from "./env.ts";
+import { addEnvironments } from "./environments.ts";
+import { addInit } from "./init.ts";
+import { addLife, addOpen, addStatus } from "./life.ts";
+
+/** Adds all commands about applications. */
+export function addApplications(program: Command, session: Session): void {
+  addInit(program, session);
+  addDeploy(program, session);
+  addStatus(program, session);
+  addOpen(program, session);
+  addDeployments(program, session);
+  addRollback(program, session);
+  addLife(program, session);
+  addEnv(program, session);
+  addAttach(program, session);
+  addDetach(program, session);
+  addApps(program, session);
+  addEnvironments(program, session);
+}

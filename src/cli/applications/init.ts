@@ -1,0 +1,108 @@
+// `pilvi init`: links a folder to an application, which is created unless it exists.
+import { basename } from "node:path";
+import type { Command } from "commander";
+import type { ApplicationDocument, NewApplication, PilviClient } from "../../sdk/index.ts";
+import { CommandError } from "../failure.ts";
+import { withJson } from "../options.ts";
+import { jsonText, type Session, withExamples } from "../session.ts";
+import { find } from "../shared/find.ts";
+import { applicationKind } from "./kind.ts";
+import { findLink, type FoundLink, writeLink } from "./link.ts";
+import { requireSamePilvi } from "./target.ts";
+
+interface InitOptions {
+  region: string;
+  json?: true;
+}
+
+/** The bounds that the API has for names of applications. */
+const [MIN_NAME, MAX_NAME] = [3, 40];
+
+export const DEFAULT_REGION = "us-east-1";
+
+/** Adds the command. */
+export function addInit(program: Command, session: Session): void {
+  const command = program
+    .command("init")
+    .description("link this folder to an application, which is created unless it exists")
+    .argument("[name]", "the application's name, 3 to 40 characters (default: the name of the folder)")
+    .option("--region <region>", "a label; one machine serves all regions", DEFAULT_REGION);
+  withJson(command).action(async (name: string | undefined, options: InitOptions) => {
+    const { io } = session;
+    const present = findLink(io.folder);
+    if (present !== undefined) await requireSamePilvi(session, present);
+    const link = present ?? (await linkFolder(session, name, options.region)).link;
+    const client = await session.client();
+    const document = await find(applicationKind, client, link.application_id);
+    const { attributes } = document.data;
+    if (present !== undefined && name !== undefined && name !== attributes.name)
+      throw new CommandError(
+        `${link.folder} is linked to the application ${attributes.name} already. Delete ${link.folder}/.pilvi to link it anew.`,
+      );
+    if (options.json === true) return io.out(jsonText(document));
+    if (present !== undefined)
+      io.out(`${link.folder} is linked to the application ${attributes.name} already.\n`);
+    io.out(nextSteps(link, attributes.slug));
+  });
+  withExamples(command, ["pilvi init", "pilvi init web-shop && pilvi deploy"]);
+}
+
+/** What a link is good for, with the remote for git. */
+function nextSteps({ url }: FoundLink, slug: string): string {
+  return [
+    "\nDeploy it with:  pilvi deploy",
+    `Or with git:     git remote add pilvi ${url}/git/${slug}.git`,
+    "                 git push pilvi main   (any user name; the password is a token)\n",
+  ].join("\n");
+}
+
+/**
+ * Links the present folder to the application with a name, and to its default environment.
+ * @throws CommandError when several applications have the name, or the person at the terminal does not want it.
+ */
+export async function linkFolder(
+  session: Session,
+  name: string | undefined,
+  region: string,
+): Promise<{ link: FoundLink; isNew: boolean }> {
+  const { io } = session;
+  const wanted = name ?? nameOfFolder(io.folder);
+  const client = await session.client();
+  const present = await applicationNamed(client, wanted);
+  if (name === undefined && io.isInputTerminal) await confirmName(session, wanted, present !== undefined);
+  // As with other creates, the server checks the values.
+  const { data } = present ?? (await client.applications.create({ name: wanted, region } as NewApplication));
+  const environmentId = data.relationships.defaultEnvironment.data?.id;
+  if (environmentId === undefined)
+    throw new CommandError(
+      `The application ${wanted} has no environment. Create one with: pilvi environments create NAME --app ${data.id}`,
+    );
+  const link = { url: await session.url(), application_id: data.id, environment_id: environmentId };
+  writeLink(io.folder, link);
+  const what = present === undefined ? "the new application" : "the application";
+  io.err(`Linked ${io.folder} to ${what} ${wanted} (${data.id}).\n`);
+  return { link: { ...link, folder: io.folder }, isNew: present === undefined };
+}
+
+async function applicationNamed(client: PilviClient, name: string): Promise<ApplicationDocument | undefined> {
+  for await (const { attributes, meta } of client.applications.all()) {
+    if (attributes.name === name && meta.status !== "deleting")
+      return await find(applicationKind, client, name);
+  }
+  return undefined;
+}
+
+async function confirmName({ io }: Session, name: string, exists: boolean): Promise<void> {
+  const what = exists ? `the application ${name}, which exists` : `a new application ${name}`;
+  const answer = await io.ask(`Link ${io.folder} to ${what}? [Y/n] `);
+  if (/^(y(es)?)?$/i.test(answer.trim())) return;
+  throw new CommandError("Nothing was linked. Choose a name with: pilvi init NAME");
+}
+
+/** The folder's name with the characters that names of applications may have. */
+function nameOfFolder(folder: string): string {
+  const name = basename(folder)
+    .replaceAll(/[^\p{Script=Latin}0-9 _.'-]+/gu, "-")
+    .slice(0, MAX_NAME);
+  return name.length < MIN_NAME ? `app-${name}`.replace(/-$/, "") : name;
+}

@@ -1,0 +1,84 @@
+// Uploads a folder with a line of progress.
+import type { NewUpload } from "../../sdk/index.ts";
+import { CommandError } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { packFolder } from "./pack.ts";
+
+const REDRAW_MS = 100;
+
+/** Facts about the latest commit of a folder, for the commit that an upload becomes. */
+interface Facts {
+  message?: string;
+  authorName?: string;
+  authorEmail?: string;
+}
+
+/**
+ * Packs a folder and sends it.
+ * @throws CommandError when the folder cannot be packed, or with the exit code 130 on Ctrl-C.
+ */
+export async function uploadFolder<Document>(
+  io: Io,
+  folder: string,
+  message: string | undefined,
+  send: (upload: NewUpload) => Promise<Document>,
+): Promise<Document> {
+  const packed = await packFolder(folder);
+  io.err(`Uploading ${packed.files} file${packed.files === 1 ? "" : "s"} (${amountText(packed.bytes)})\n`);
+  const interrupt = new AbortController();
+  const { signal } = interrupt;
+  const forget = io.onInterrupt(() => interrupt.abort());
+  const facts = factsOf(folder);
+  try {
+    const document = await send({
+      archive: () => packed.archive().pipeThrough(counter(io)),
+      ...facts,
+      ...(message !== undefined && { message }),
+      signal,
+    });
+    await packed.finish();
+    return document;
+  } catch (error) {
+    if (signal.aborted) throw new CommandError("Interrupted. Nothing was deployed.", 130);
+    throw error;
+  } finally {
+    if (io.isErrTerminal) io.redraw("");
+    if (!signal.aborted) forget();
+  }
+}
+
+/** Shows on a terminal how much has been sent. */
+function counter(io: Io): TransformStream<Uint8Array, Uint8Array> {
+  let sent = 0;
+  let drawnMs = -Infinity;
+  return new TransformStream({
+    transform(chunk, controller) {
+      sent += chunk.byteLength;
+      controller.enqueue(chunk);
+      if (!io.isErrTerminal || io.nowMs() - drawnMs < REDRAW_MS) return;
+      drawnMs = io.nowMs();
+      io.redraw(`Uploading: ${amountText(sent)} packed`);
+    },
+  });
+}
+
+/** The message and the author of the commit that a folder is at; empty for a folder without git. */
+function factsOf(folder: string): Facts {
+  if (Bun.which("git") === null) return {};
+  const argv = ["git", "log", "-1", "--format=%s%n%an%n%ae"];
+  const { stdout, exitCode } = Bun.spawnSync(argv, { cwd: folder, stdin: "ignore", stderr: "ignore" });
+  if (exitCode !== 0) return {};
+  const [message = "", authorName = "", authorEmail = ""] = stdout.toString().split("\n");
+  return {
+    ...(message !== "" && { message: message.slice(0, 1000) }),
+    ...(authorName.trim() !== "" && { authorName: authorName.trim().slice(0, 200) }),
+    ...(authorEmail.trim() !== "" && { authorEmail: authorEmail.trim().slice(0, 200) }),
+  };
+}
+
+/** An amount of bytes in words. */
+function amountText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  if (bytes < 1024 ** 2) return `${Math.round(bytes / 1024)} KiB`;
+  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+}
