@@ -1,5 +1,5 @@
 // Finds out what a folder is by looking at its files.
-import type { RuntimeName } from "../../contracts/plan.ts";
+import type { AvailableRuntimes, RuntimeName } from "../../contracts/plan.ts";
 import { detected, type Detection, type RuntimeDemand } from "../draft.ts";
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
@@ -10,7 +10,7 @@ import { PackageJson } from "./package-json.ts";
 import { detectPhp, isPhp } from "./php.ts";
 import { detectPython, isPython } from "./python.ts";
 
-const RUNTIMES = "Node.js, Bun, Deno, PHP, Python and static files";
+const LABELS = { node: "Node.js", bun: "Bun", deno: "Deno", php: "PHP", python: "Python" };
 
 /** Where the page of a static site is; the top comes last. */
 const STATIC_FOLDERS = ["dist", "build", "public", "_site", "site", ""];
@@ -101,19 +101,26 @@ function plainDetection(name: "static" | "command", origin: string): Detection {
   return { runtime: { name, version: null, origin }, language: null, framework: null };
 }
 
-function refusalOf({ folders: [folder] }: DetectionInput): PlanRefusal {
+/** The runtimes that can be had, for a sentence. */
+function runtimesText(available: AvailableRuntimes): string {
+  const names = (Object.keys(LABELS) as (keyof typeof LABELS)[]).filter((name) => available[name].length > 0);
+  return [...names.map((name) => LABELS[name]), "static files"].join(", ").replace(/, ([^,]+)$/, " and $1");
+}
+
+function refusalOf({ folders: [folder], available }: DetectionInput): PlanRefusal {
+  const runtimes = runtimesText(available);
   const container = folder.firstOf(...CONTAINER_FILES);
   const start =
     "a start command for a program that the machine has (start_command, or `web: …` in a Procfile)";
   if (container !== undefined) {
     return new PlanRefusal(
-      `${container} cannot be built, since Pilvi runs without containers. It runs ${RUNTIMES}, or takes ${start}.`,
+      `${container} cannot be built, since Pilvi runs without containers. It runs ${runtimes}, or takes ${start}.`,
     );
   }
   const language = OTHER_LANGUAGES.find(([file]) => folder.has(file))?.[1];
   if (language !== undefined) {
     return new PlanRefusal(
-      `Pilvi has no runtime for ${language}. It runs ${RUNTIMES}, or takes ${start}, such as a program in the repository.`,
+      `Pilvi has no runtime for ${language}. It runs ${runtimes}, or takes ${start}, such as a program in the repository.`,
     );
   }
   const inner = applicationFolders(folder);
@@ -123,7 +130,7 @@ function refusalOf({ folders: [folder] }: DetectionInput): PlanRefusal {
     );
   }
   return new PlanRefusal(
-    `Pilvi found nothing to run${folder.path === "" ? "" : ` in ${folder.path}`}. It runs ${RUNTIMES}, or takes ${start}.`,
+    `Pilvi found nothing to run${folder.path === "" ? "" : ` in ${folder.path}`}. It runs ${runtimes}, or takes ${start}.`,
   );
 }
 
