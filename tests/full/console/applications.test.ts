@@ -62,7 +62,7 @@ test("a new application with wrong values is refused at each field, and nothing 
   await heading("Create application");
   const { page } = window;
   await page.getByLabel("Name", { exact: true }).fill("Web shop");
-  expect(await copiedText(page, "command")).toBe("npx pilvi init 'Web shop'");
+  expect(await copiedText(page, "command")).toBe("npx pilvi init 'Web shop' \\\n  --region us-east-1");
   expect(await copiedText(page, "request")).toContain("/api/applications");
   await submitWrong(body(), "Create application", {
     Name: "x",

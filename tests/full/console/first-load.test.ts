@@ -6,6 +6,7 @@ import { pagePaths } from "../../support/console/page-paths.ts";
 import { makeOwner } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
 import { Traffic } from "../../support/console/traffic.ts";
+import { TestApplication } from "../../support/pilvi/applications.ts";
 import { createCluster } from "../../support/pilvi/databases.ts";
 import { createServer } from "../../support/pilvi/websockets.ts";
 
@@ -17,16 +18,28 @@ let session: NonNullable<BrowserContextOptions["storageState"]>;
 /** The ids in the place of `$id`, by the first part of the path. */
 const ids: Record<string, string> = {};
 let application: string;
+let environment: string;
+let deployment: string;
 
 beforeAll(async () => {
   served = await startConsole();
   const { pilvi, chromium } = served;
-  const [cluster, cache, server] = await Promise.all([
+  const [cluster, cache, server, shop] = await Promise.all([
     createCluster(pilvi),
     pilvi.createCache({}),
     createServer(pilvi),
+    TestApplication.create(pilvi),
   ]);
-  Object.assign(ids, { databases: cluster.id, caches: cache.id, websockets: server.id });
+  Object.assign(ids, {
+    databases: cluster.id,
+    caches: cache.id,
+    websockets: server.id,
+    applications: shop.id,
+  });
+  environment = shop.environmentId;
+  // The page of a deployment is as large when there was nothing to deploy.
+  const path = `/environments/${environment}/deployments`;
+  ({ id: deployment } = (await pilvi.api<{ data: { id: string } }>("POST", path, {})).body.data);
   application = server.main.id;
   const window = await ConsolePage.open(chromium, pilvi.url);
   await makeOwner(window, pilvi);
@@ -41,7 +54,12 @@ async function openFirst(path: string): Promise<{ window: ConsolePage; traffic: 
   const window = await ConsolePage.open(served.chromium, served.pilvi.url, options);
   const traffic = await Traffic.of(window.page);
   const [, kind = ""] = path.split("/");
-  await window.goto(path.replace("$id", ids[kind] ?? "").replace("$application", application));
+  const address = path
+    .replace("$id", ids[kind] ?? "")
+    .replace("$application", application)
+    .replace("$environment", environment)
+    .replace("$deployment", deployment);
+  await window.goto(address);
   await window.page.getByRole("heading", { level: 1 }).first().waitFor();
   await traffic.untilSilent();
   return { window, traffic };

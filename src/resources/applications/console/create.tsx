@@ -23,6 +23,6 @@ export default function ApplicationCreatePage() {
 
 /** The command links the folder that it runs in; a repository elsewhere needs no folder. */
 function commandOf({ name = "NAME", ...rest }: Record<string, unknown>): string | undefined {
-  const { repository, root_directory: root } = rest;
-  return repository === undefined && root === undefined ? commandText(["init", name], {}) : undefined;
+  const { repository, root_directory: root, region } = rest;
+  return repository === undefined && root === undefined ? commandText(["init", name], { region }) : undefined;
 }

@@ -1,4 +1,4 @@
-// How long a deployment takes; the seconds of one that is under way go on.
+// How long a deployment takes; the seconds of a deployment that is under way go on.
 import { useEffect, useState } from "react";
 import type { DeploymentResource } from "../../../sdk/index.ts";
 import { isOpen, lengthOf, lengthText } from "./deployment-texts.ts";

@@ -38,17 +38,16 @@ export function DeploymentSteps({
       </Section>
     );
   return PHASES.map(({ phase, title }) => (
-    <PhaseSection key={phase} title={title} {...data.data[phase]} isWatched={isWatched} />
+    <PhaseSection key={phase} title={title} steps={data.data[phase].steps} isWatched={isWatched} />
   ));
 }
 
-function PhaseSection(props: { title: string; available: boolean; steps: Step[]; isWatched: boolean }) {
-  const { title, available, steps, isWatched } = props;
-  const none = isWatched ? "It has not begun." : "It had no steps.";
+function PhaseSection(props: { title: string; steps: Step[]; isWatched: boolean }) {
+  const { title, steps, isWatched } = props;
   return (
     <Section title={title}>
       {steps.length === 0 && (
-        <p className="m-0 text-soft">{available || isWatched ? none : "Its log is not kept."}</p>
+        <p className="m-0 text-soft">{isWatched ? "It has not begun." : "There are no steps of it."}</p>
       )}
       <ol aria-label={`Steps of the ${title.toLowerCase()}`} className="m-0 list-none p-0">
         {steps.map((step, index) => (
@@ -66,6 +65,9 @@ function PhaseSection(props: { title: string; available: boolean; steps: Step[];
 const LINE =
   "grid min-h-10 w-full grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 gap-y-0.5 px-1 py-1 text-left sm:grid-cols-[1rem_minmax(0,1fr)_6.5rem_6rem]";
 
+/** A step that runs is under way, unlike an environment that runs. */
+const WORDS: Partial<Record<Step["status"], string>> = { running: "under way" };
+
 /** A step without output does not open. A step that runs or failed is open until the reader closes it. */
 function StepLine({ step }: { step: Step }) {
   const { status, output = "", duration_ms: length } = step;
@@ -75,7 +77,7 @@ function StepLine({ step }: { step: Step }) {
   const texts = (
     <>
       <span className="min-w-0 truncate font-mono text-xs">{description}</span>
-      <Status status={status} />
+      <Status status={WORDS[status] ?? status} />
       <span className="hidden text-right text-sm text-soft sm:block">
         {length === undefined ? "" : lengthText(length)}
       </span>

@@ -83,7 +83,10 @@ function DeploymentFacts({ deployment }: { deployment: DeploymentResource }) {
   const { id, attributes, meta } = deployment;
   const { commit_hash: hash, commit_author: author, started_at: startedAt } = attributes;
   const facts: [string, ReactNode][] = [
-    ["Commit", hash === null ? "not known yet" : <Mono key="commit" text={hash} />],
+    [
+      "Commit",
+      hash === null ? isOpen(deployment) ? "not known yet" : "none" : <Mono key="commit" text={hash} />,
+    ],
     ["Branch", attributes.branch_name],
     ...(author === null ? [] : [["Author", author] satisfies [string, ReactNode]]),
     ["Begun by", initiatorOf(deployment, members) ?? "a token, a push or a hook"],

@@ -20,7 +20,7 @@ export default function EnvironmentCreatePage({ params: { id = "" } }: PageProps
       create={(body) => environmentsOf(id).create(body as NewEnvironment)}
       // Several applications may have the same name.
       commandOf={({ name = "NAME", branch }) =>
-        commandText(["environments", "create", name], { application: id, branch })
+        commandText(["environments", "create", name], { app: id, branch })
       }
     />
   );

@@ -1,7 +1,7 @@
 // What the console says of an environment: its state, its address, and when it was deployed.
 import type { EnvironmentResource } from "../../../sdk/index.ts";
 
-/** The digits of an id that tell its time, in milliseconds. */
+/** The digits of an id that are its time, in milliseconds. */
 const TIME_DIGITS = 12;
 
 /** The state in a word; an environment that never was deployed runs nothing yet. */

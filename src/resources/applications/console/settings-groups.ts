@@ -71,7 +71,7 @@ function startsWithPart(name: string, part: string): boolean {
   return name.startsWith(`${part}_`) || name.startsWith(`${part}.`);
 }
 
-/** What the settings are now, by the names of their fields. Undefined for what the answer does not tell. */
+/** What the settings are now, by the names of their fields. Undefined for what the answer does not have. */
 export function presentSettings({ attributes, relationships, meta }: EnvironmentResource) {
   const { cache, firewall, response_headers: headers } = attributes.network_settings;
   const settings: Record<string, unknown> = {
