@@ -19,8 +19,8 @@ export const BUILD_LIMITS = {
   deadlineSeconds: 15 * 60,
 } as const;
 
-/** How long the host holds a question about new output; a cancel is noticed as soon. */
-const WAIT_MS = 1_000;
+/** How long the host holds a question about new output, at first and later; a cancel is noticed as soon. */
+const [FIRST_WAIT_MS, WAIT_MS] = [100, 1_000];
 
 /** How many of the last lines the reason of a failure has. */
 const SHOWN_LINES = 10;
@@ -94,10 +94,10 @@ export async function followBuild(
   { id, deployment: { id: deploymentId }, host: { driver }, running }: FollowedBuild,
   signal: AbortSignal,
 ): Promise<{ build: Build; lastLines: string[] }> {
-  let [after, lastLines] = [0, [] as string[]];
+  let [after, lastLines, waitMs] = [0, [] as string[], FIRST_WAIT_MS];
   for (;;) {
     signal.throwIfAborted();
-    const slice = await driver.buildLog(id, { after, waitMs: WAIT_MS }, signal);
+    const slice = await driver.buildLog(id, { after, waitMs }, signal);
     after = slice.next;
     lastLines = [...lastLines, ...slice.lines.map(({ text }) => text)].slice(-SHOWN_LINES);
     const build = await driver.observeBuild(id);
@@ -106,7 +106,8 @@ export async function followBuild(
     const deployment = await loadDeployment(db, deploymentId);
     if (deployment === undefined || isEnd(deployment.status))
       return { build: await driver.cancelBuild(id), lastLines };
-    if (build.state === "running" && deployment.status !== running)
-      await writeDeploymentStatus(db, deploymentId, running);
+    if (build.state !== "running") continue;
+    waitMs = WAIT_MS;
+    if (deployment.status !== running) await writeDeploymentStatus(db, deploymentId, running);
   }
 }

@@ -77,7 +77,8 @@ function statusOf({ endedAt, exitCode }: BuildStep, { state }: Build): Step["sta
 
 function descriptionOf(name: string, { plan }: DeploymentRow): string {
   if (name === "install" || name === "build") return plan?.[name].commands.join("\n") ?? name;
-  return "The files of the commit are brought to the host.";
+  if (name === "source") return "The files of the commit are brought to the host.";
+  return "The built files become a release, which nothing changes any more.";
 }
 
 function durationOf({ startedAt, endedAt }: BuildStep): number | undefined {
