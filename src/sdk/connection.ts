@@ -144,7 +144,7 @@ function contentTypeOf({ body, upload }: ApiRequest): Record<string, string> {
   return body === undefined ? {} : { "Content-Type": "application/json" };
 }
 
-function bodyOf({ body, upload }: ApiRequest): RequestInit["body"] {
+function bodyOf({ body, upload }: ApiRequest): Exclude<RequestInit["body"], undefined> {
   if (upload !== undefined) return upload.open();
   return body === undefined ? null : JSON.stringify(body);
 }
