@@ -61,7 +61,7 @@ function succeeds(number: number): Parameters<typeof serve>[0] {
   };
 }
 
-test("a folder without a link is told how to get one", async () => {
+test("a folder without a link is an error that names the command for it", async () => {
   const failure = await failureOf(runCommand(fakeIo({ folder: folder.path }), serve({}), "status"));
   expect(failure?.exitCode).toBe(1);
   expect(failure?.text).toContain("pilvi init");
@@ -223,7 +223,7 @@ test("attach names the choices of a cluster with several members, and takes one 
   expect(bodies).toEqual([{ database_schema_id: databases[1]?.id }]);
 });
 
-test("detach takes away only what is named, and has to be told what", async () => {
+test("detach takes away only what is named, and is used wrongly without a name", async () => {
   await run(
     { [`PATCH ${environmentPath}`]: one(sampleEnvironment()) },
     "detach",
