@@ -111,7 +111,7 @@ export class Connection {
           ...headers,
         },
         body: bodyOf(request),
-        // Node and browsers send a stream only to a server that they do not hear before its end.
+        // Node and browsers send a stream only with this, which means that they read no answer before its end.
         ...(upload !== undefined && { duplex: "half" }),
         signal: AbortSignal.any([...timeouts, ...(signal === undefined ? [] : [signal])]),
       });
@@ -144,7 +144,7 @@ function contentTypeOf({ body, upload }: ApiRequest): Record<string, string> {
   return body === undefined ? {} : { "Content-Type": "application/json" };
 }
 
-function bodyOf({ body, upload }: ApiRequest): RequestInit["body"] {
+function bodyOf({ body, upload }: ApiRequest): Exclude<RequestInit["body"], undefined> {
   if (upload !== undefined) return upload.open();
   return body === undefined ? null : JSON.stringify(body);
 }

@@ -56,7 +56,7 @@ export function addRollback(program: Command, session: Session): void {
   withExamples(command, ["pilvi rollback", "pilvi rollback depl-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f"]);
 }
 
-/** The latest deployment before the current one that served, with another release. @throws CommandError without one. */
+/** The latest deployment that served before the current one, with another release. @throws CommandError without it. */
 async function releaseBefore({ environments, environment }: Target): Promise<DeploymentResource> {
   const currentId = environment.relationships.currentDeployment.data?.id;
   let current: DeploymentResource | undefined;

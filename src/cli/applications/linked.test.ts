@@ -61,7 +61,7 @@ function succeeds(number: number): Parameters<typeof serve>[0] {
   };
 }
 
-test("a folder without a link is told how to get one", async () => {
+test("a folder without a link is an error that names the command for it", async () => {
   const failure = await failureOf(runCommand(fakeIo({ folder: folder.path }), serve({}), "status"));
   expect(failure?.exitCode).toBe(1);
   expect(failure?.text).toContain("pilvi init");
@@ -204,7 +204,26 @@ test("attach finds resources by name", async () => {
   expect(stdout).toBe("production uses no resources.\n");
 });
 
-test("detach takes away only what is named, and has to be told what", async () => {
+test("attach names the choices of a cluster with several members, and takes one of them", async () => {
+  const cluster = { id: "db-0199f0a2-6c3e-7d5b-9a41-000000000001", attributes: { name: "orders" } };
+  const databases = ["main", "reports"].map((name, at) => {
+    return { id: `schema-0199f0a2-6c3e-7d5b-9a41-00000000000${at}`, attributes: { name } };
+  });
+  const path = `/databases/clusters/${cluster.id}`;
+  const routes = {
+    "GET /databases/clusters": list(cluster),
+    [`GET ${path}`]: one(cluster),
+    [`GET ${path}/databases`]: list(...databases),
+    [`GET ${path}/databases/${databases[1]?.id}`]: one(databases[1]),
+    [`PATCH ${environmentPath}`]: one(sampleEnvironment()),
+  };
+  const failure = await failureOf(run(routes, "attach", "--database", "orders"));
+  expect(failure?.text).toEndWith("Choose one:\n  --database orders/main\n  --database orders/reports");
+  await run(routes, "attach", "--database", "orders/reports");
+  expect(bodies).toEqual([{ database_schema_id: databases[1]?.id }]);
+});
+
+test("detach takes away only what is named, and is used wrongly without a name", async () => {
   await run(
     { [`PATCH ${environmentPath}`]: one(sampleEnvironment()) },
     "detach",
