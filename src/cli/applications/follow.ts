@@ -70,7 +70,10 @@ export async function follow(
   const interrupt = new AbortController();
   const { signal } = interrupt;
   const forget = io.onInterrupt(() => interrupt.abort());
-  const progress = new Progress(io, "the deployment", { status: begun.data.attributes.status, lastError: null });
+  const progress = new Progress(io, "the deployment", {
+    status: begun.data.attributes.status,
+    lastError: null,
+  });
   const printer = new StepPrinter((text) => {
     if (io.isErrTerminal) io.redraw("");
     io.err(text);
