@@ -25,6 +25,8 @@ test(
         new Response(child.stderr).text(),
       ]);
       expect({ code: await child.exited, stderr }).toMatchObject({ code: 0 });
+      // The page that was deployed comes out of the edge.
+      expect(stdout).toContain("<h1>moi from a page</h1>");
       // The value that the command line tool wrote comes out of the Node client.
       expect(stdout).toContain("moi 42");
       // What was published comes out of the channels, in both ways.

@@ -1,4 +1,5 @@
 // A whole Pilvi for tests: `pilvi up` on a fresh data directory and free ports, with real engines behind it.
+import { EDGE_ID } from "../../../src/contracts/edge-id.ts";
 import {
   chmodSync,
   existsSync,
@@ -258,7 +259,7 @@ export class TestPilvi {
 
   /** The folders of all instances but the store. */
   instanceFolders(): string[] {
-    return readdirSync(join(this.dataDir, "instances")).filter((name) => name !== "store");
+    return readdirSync(join(this.dataDir, "instances")).filter((name) => name !== "store" && name !== EDGE_ID);
   }
 
   /** Runs a command of the program against this Pilvi. */
