@@ -37,6 +37,9 @@ test("apps show has the remote for git, and the environments with their addresse
   await runCommand(io, url, "apps", "show", "Web shop");
   expect(io.stdout).toContain(`${url}/git/web-shop.git`);
   expect(io.stdout).toMatch(new RegExp(`^production {2}running {2}main {4}${URL_OF_IT}`, "m"));
+  const bySlug = fakeIo();
+  await runCommand(bySlug, url, "apps", "show", "web-shop");
+  expect(bySlug.stdout).toBe(io.stdout);
 });
 
 test("apps delete needs --yes where nobody can be asked, and --wait waits until it is gone", async () => {

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { ApplicationDocument, EnvironmentResource } from "../../sdk/index.ts";
 import type { CommandError } from "../failure.ts";
-import { nameArgument, withJson } from "../options.ts";
+import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { deleteOne, type DeleteOptions, requireAnswer, withConfirmation } from "../shared/delete.ts";
 import { find } from "../shared/find.ts";
@@ -12,7 +12,7 @@ import { environmentCells, environmentColumns } from "./environment-text.ts";
 import { applicationKind } from "./kind.ts";
 import { untilGone } from "./until-gone.ts";
 
-const APPLICATION = nameArgument(applicationKind.noun);
+const APPLICATION = "an id, a slug, or a name that only one application has";
 
 /** Adds `apps` with its commands. */
 export function addApps(program: Command, session: Session): void {

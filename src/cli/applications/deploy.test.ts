@@ -1,6 +1,7 @@
 // `pilvi init` and `pilvi deploy` against a server that speaks the documented shapes.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { bodies, closeServers, failureOf, list, one, requests, serve, serveWith } from "../test-server.ts";
 import { fakeIo, runCommand } from "../test-support.ts";
@@ -204,4 +205,36 @@ test("deploy --plan prints each part with its origin, and deploys nothing", asyn
   expect(io.stdout).toMatch(/^Build {9}npm run build {2}package\.json\n {14}npm run more$/m);
   expect(io.stdout).toEndWith("Note: The Dockerfile is not used.\n");
   expect(requests).not.toContain(`POST ${environmentPath}/uploads`);
+});
+
+test("a file that cannot be read ends the upload before Pilvi has the whole of it", async () => {
+  const statuses: string[] = [];
+  const url = serveWith(async (request) => {
+    if (request.method === "GET") return one(sampleEnvironment())();
+    statuses.push(
+      await request.arrayBuffer().then(
+        () => "whole",
+        () => "broken",
+      ),
+    );
+    return one(pending, 201)();
+  });
+  link(folder.path, url);
+  const vanishing = join(folder.path, "vanishing");
+  writeFileSync(vanishing, "x");
+  const io = fakeIo({
+    folder: folder.path,
+    err: (text) => {
+      if (text.startsWith("Uploading")) unlinkSync(vanishing);
+    },
+  });
+  const failure = await failureOf(runCommand(io, url, "deploy"));
+  expect(failure?.text).toStartWith("The folder could not be packed: vanishing: ");
+  expect(statuses).not.toContain("whole");
+});
+
+test("the home folder, where Pilvi may keep its data, is never linked", async () => {
+  const failure = await failureOf(runCommand(fakeIo({ folder: homedir() }), serve({}), "init", "shop"));
+  expect(failure?.text).toEndWith(" cannot be an application. Go to the folder of your program.");
+  expect(requests).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { find } from "../shared/find.ts";
 import { applicationKind } from "./kind.ts";
-import { findLink, type FoundLink, writeLink } from "./link.ts";
+import { checkLinkable, findLink, type FoundLink, linkFile, writeLink } from "./link.ts";
 import { requireSamePilvi } from "./target.ts";
 
 interface InitOptions {
@@ -37,7 +37,7 @@ export function addInit(program: Command, session: Session): void {
     const { attributes } = document.data;
     if (present !== undefined && name !== undefined && name !== attributes.name)
       throw new CommandError(
-        `${link.folder} is linked to the application ${attributes.name} already. Delete ${link.folder}/.pilvi to link it anew.`,
+        `${link.folder} is linked to the application ${attributes.name} already. Delete ${linkFile(link)} to link it anew.`,
       );
     if (options.json === true) return io.out(jsonText(document));
     if (present !== undefined)
@@ -66,6 +66,7 @@ export async function linkFolder(
   region: string,
 ): Promise<{ link: FoundLink; isNew: boolean }> {
   const { io } = session;
+  checkLinkable(io.folder);
   const wanted = name ?? nameOfFolder(io.folder);
   const client = await session.client();
   const present = await applicationNamed(client, wanted);

@@ -8,6 +8,7 @@ export const applicationKind: Kind<ApplicationDocument> = {
   noun: "application",
   plural: "applications",
   idPattern: new RegExp(`^app-${UUID}$`),
+  aliases: ({ attributes }) => [attributes.slug],
   include: ["environments"],
   showCommand: (id) => `pilvi apps show ${id}`,
   requests({ applications }) {

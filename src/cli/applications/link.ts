@@ -1,5 +1,6 @@
 // The link of a folder to an environment: `.pilvi/project.json`, which commands look for as git looks for `.git`.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { CommandError } from "../failure.ts";
 
@@ -27,6 +28,17 @@ export function findLink(start: string): FoundLink | undefined {
     if (existsSync(file)) return { ...readLink(file), folder };
     if (dirname(folder) === folder) return undefined;
   }
+}
+
+/** The file of a link; the folder around it may be Pilvi's own data directory. */
+export function linkFile({ folder }: Pick<FoundLink, "folder">): string {
+  return join(folder, FILE);
+}
+
+/** @throws CommandError for a folder that holds much more than a program, such as that of Pilvi's own data. */
+export function checkLinkable(folder: string): void {
+  if (folder !== homedir() && folder !== "/") return;
+  throw new CommandError(`${folder} cannot be an application. Go to the folder of your program.`);
 }
 
 /** Writes the link of a folder, and has git ignore it where the folder has a `.gitignore`. */

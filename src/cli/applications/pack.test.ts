@@ -70,7 +70,6 @@ describe("a working folder", () => {
     expect((await namesIn(packed.archive())).sort()).toEqual(
       EXPECTED.flatMap((name) => name.split("\n")).sort(),
     );
-    await packed.finish();
   });
 
   test("with git has the same files, new ones as well, and not those that were deleted", async () => {
@@ -85,7 +84,6 @@ describe("a working folder", () => {
     expect((await namesIn(packed.archive())).sort()).toEqual(
       EXPECTED.flatMap((name) => name.split("\n")).sort(),
     );
-    await packed.finish();
   });
 
   test("has files with two names as two files", async () => {
@@ -99,6 +97,17 @@ describe("a working folder", () => {
     });
     const lines = (await child.stdout.text()).trim().split("\n");
     expect(lines.map((line) => line[0])).toEqual(["-", "-"]);
+  });
+
+  test("with a file that cannot be read has an archive that fails before its end", async () => {
+    using folder = testFolder();
+    await Bun.write(join(folder.path, "a"), "x");
+    await Bun.write(join(folder.path, "b"), "x");
+    const packed = await packFolder(folder.path);
+    unlinkSync(join(folder.path, "b"));
+    await expect(new Response(packed.archive()).arrayBuffer()).rejects.toThrow(
+      /^The folder could not be packed: b: /,
+    );
   });
 
   test("without files is refused", async () => {

@@ -15,16 +15,11 @@ export interface Packed {
   files: number;
   /** Bytes of the files, before they are packed. */
   bytes: number;
-  /** Packs the files; a second call packs them again. */
+  /**
+   * Packs the files; a second call packs them again. The stream ends by a CommandError when a file could not be read,
+   * since an archive without that file must not look whole to Pilvi.
+   */
   archive(): ReadableStream<Uint8Array>;
-  /** Resolves when all is packed; for after the archive was read. @throws CommandError when a file could not be read. */
-  finish(): Promise<void>;
-}
-
-/** A run of tar. */
-interface Packing {
-  archive: ReadableStream<Uint8Array>;
-  finish(): Promise<void>;
 }
 
 /**
@@ -40,16 +35,7 @@ export async function packFolder(folder: string): Promise<Packed> {
   const present = names.filter((_, at) => sizes[at] !== undefined);
   const bytes = sizes.reduce<number>((sum, size = 0) => sum + size, 0);
   checkAmount(folder, present.length, bytes);
-  let latest: Packing | undefined;
-  return {
-    files: present.length,
-    bytes,
-    archive() {
-      latest = pack(folder, present);
-      return latest.archive;
-    },
-    finish: async () => await latest?.finish(),
-  };
+  return { files: present.length, bytes, archive: () => pack(folder, present) };
 }
 
 /** Undefined for a file that was deleted and that git still knows, and for what is neither a file nor a link. */
@@ -72,7 +58,7 @@ function checkAmount(folder: string, files: number, bytes: number): void {
   }
 }
 
-function pack(folder: string, names: string[]): Packing {
+function pack(folder: string, names: string[]): ReadableStream<Uint8Array> {
   const child = Bun.spawn(
     [
       "tar",
@@ -99,7 +85,8 @@ function pack(folder: string, names: string[]): Packing {
       stderr: "pipe",
     },
   );
-  return { archive: child.stdout, finish: () => ended(child.exited, child.stderr) };
+  const end = new TransformStream<Uint8Array, Uint8Array>({ flush: () => ended(child.exited, child.stderr) });
+  return child.stdout.pipeThrough(end);
 }
 
 /** A file that changed while it was read, which tar reports with 1, is in the archive nevertheless. */

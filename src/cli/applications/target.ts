@@ -10,7 +10,7 @@ import { CommandError } from "../failure.ts";
 import type { Session } from "../session.ts";
 import { find } from "../shared/find.ts";
 import { environmentKind } from "./kind.ts";
-import { findLink, type FoundLink } from "./link.ts";
+import { findLink, type FoundLink, linkFile } from "./link.ts";
 
 /** The value of the option `--environment`. */
 export interface TargetOptions {
@@ -46,7 +46,7 @@ export async function requireSamePilvi(session: Session, link: FoundLink): Promi
   const url = await session.url();
   if (url === link.url) return;
   throw new CommandError(
-    `This folder is linked to the Pilvi at ${link.url}, and PILVI_URL is ${url}. Set PILVI_URL=${link.url}, or delete ${link.folder}/.pilvi to link the folder anew.`,
+    `This folder is linked to the Pilvi at ${link.url}, and PILVI_URL is ${url}. Set PILVI_URL=${link.url}, or delete ${linkFile(link)} to link the folder anew.`,
   );
 }
 
@@ -75,7 +75,7 @@ async function linkedEnvironment(environments: Environments, link: FoundLink): P
   } catch (error) {
     if (!(error instanceof PilviError && error.status === 404)) throw error;
     throw new CommandError(
-      `The environment that this folder is linked to does not exist any more. Delete ${link.folder}/.pilvi, and link it anew with: pilvi init`,
+      `The environment that this folder is linked to does not exist any more. Delete ${linkFile(link)}, and link it anew with: pilvi init`,
     );
   }
 }

@@ -29,22 +29,39 @@ export async function uploadFolder<Document>(
   const { signal } = interrupt;
   const forget = io.onInterrupt(() => interrupt.abort());
   const facts = factsOf(folder);
+  let fault: unknown;
+  const archive = () => withFault(packed.archive(), (error) => (fault = error)).pipeThrough(counter(io));
   try {
-    const document = await send({
-      archive: () => packed.archive().pipeThrough(counter(io)),
-      ...facts,
-      ...(message !== undefined && { message }),
-      signal,
-    });
-    await packed.finish();
-    return document;
+    return await send({ archive, ...facts, ...(message !== undefined && { message }), signal });
   } catch (error) {
     if (signal.aborted) throw new CommandError("Interrupted. Nothing was deployed.", 130);
-    throw error;
+    // The failure of the request alone does not say that a file could not be read.
+    throw fault ?? error;
   } finally {
     if (io.isErrTerminal) io.redraw("");
     if (!signal.aborted) forget();
   }
+}
+
+/** The same stream, whose error is also given to a listener. */
+function withFault(
+  stream: ReadableStream<Uint8Array>,
+  listener: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        listener(error);
+        controller.error(error);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 /** Shows on a terminal how much has been sent. */

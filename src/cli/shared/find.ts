@@ -12,7 +12,7 @@ export async function find<Document extends SingleDocument<Named>>(
   if (kind.idPattern.test(nameOrId)) return await getById(kind, client, nameOrId);
   const found: Named[] = [];
   for await (const { data } of kind.requests(client).pages()) {
-    found.push(...data.filter(({ attributes }) => attributes.name === nameOrId));
+    found.push(...data.filter((each) => namesOf(kind, each).includes(nameOrId)));
   }
   const [only] = found;
   if (only === undefined) throw new CommandError(`There is no ${kind.noun} named ${nameOrId}.`);
@@ -24,6 +24,13 @@ export async function find<Document extends SingleDocument<Named>>(
   }
   // A list may leave out what a single read shows, so the resource is read again.
   return await getById(kind, client, only.id);
+}
+
+function namesOf<Document extends SingleDocument<Named>>(
+  { aliases }: Kind<Document>,
+  resource: Document["data"],
+): string[] {
+  return [resource.attributes.name, ...(aliases?.(resource) ?? [])];
 }
 
 async function getById<Document extends SingleDocument<Named>>(

@@ -31,6 +31,8 @@ export interface Kind<Document extends SingleDocument<Named>> {
   plural: string;
   /** Longer than names may be, so that no name looks like an id. */
   idPattern: RegExp;
+  /** Other unique names of a resource than its id, such as a slug. */
+  aliases?(resource: Document["data"]): string[];
   /** Related resources that are shown together with the resource. */
   include?: string[];
   /** The command that shows the resource later. */
