@@ -19,6 +19,7 @@ import {
 } from "../../support/pilvi/databases.ts";
 import { type Answer, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 import { Sleeper } from "../../support/pilvi/sleepers.ts";
+import { isAlive } from "../../support/pilvi/processes.ts";
 
 let pilvi: TestPilvi;
 let viewer: Record<string, string>;
@@ -326,7 +327,7 @@ test("an engine that does not answer costs a few seconds, and answers again when
       body: { message: "The database cluster does not answer at the moment. Try again soon." },
     });
   } finally {
-    for (const pid of pids) process.kill(pid, "SIGCONT");
+    for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGCONT");
   }
   await until(
     "it answers",

@@ -259,7 +259,9 @@ export class TestPilvi {
 
   /** The folders of all instances but the store. */
   instanceFolders(): string[] {
-    return readdirSync(join(this.dataDir, "instances")).filter((name) => name !== "store" && name !== EDGE_ID);
+    return readdirSync(join(this.dataDir, "instances")).filter(
+      (name) => name !== "store" && name !== EDGE_ID,
+    );
   }
 
   /** Runs a command of the program against this Pilvi. */
