@@ -33,7 +33,7 @@ import { killRest } from "./step-process.ts";
 /** The most builds that wait; a host that is so far behind takes no more. */
 const MAX_QUEUED = 200;
 
-const LOG_CHECK_MS = 50;
+const LOG_CHECK_MS = 10;
 
 /** The most commands that run at once beside the builds, for each build that may run: they mostly wait for others. */
 const COMMANDS_FOR_BUILD = 8;
