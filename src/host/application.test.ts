@@ -67,10 +67,10 @@ test.each(["node", "bun"] as const)(
 
     const pids = holdersOf(instanceFolder(host.dataDir, spec.id).lock);
     expect(pids).not.toEqual([]);
-    expect(() => host.host.builds.removeRelease(release)).toThrow("in use");
+    await expect(host.host.builds.removeRelease(release)).rejects.toThrow("in use");
     await host.host.remove(spec.id);
     expect(pids.filter(isAlive)).toEqual([]);
-    host.host.builds.removeRelease(release);
+    await host.host.builds.removeRelease(release);
   },
 );
 

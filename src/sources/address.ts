@@ -1,6 +1,7 @@
 // The address of a foreign repository: which are taken, and to which machine they lead.
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import { SourceRefusal, shown } from "./faults.ts";
 import { withoutCredentials } from "./git.ts";
 
@@ -22,6 +23,7 @@ OWN.addSubnet("169.254.0.0", 16);
 OWN.addSubnet("224.0.0.0", 3);
 OWN.addAddress("::", "ipv6");
 OWN.addAddress("::1", "ipv6");
+OWN.addAddress("fd00:ec2::254", "ipv6");
 OWN.addSubnet("fe80::", 10, "ipv6");
 OWN.addSubnet("ff00::", 8, "ipv6");
 
@@ -66,5 +68,11 @@ export async function machineOf({ host }: RepositoryAddress, mayReachItself: boo
 function isOwn(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   const plain = mapped ?? address;
-  return OWN.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4") || /^::ffff:/i.test(plain);
+  // The machine's addresses may change while Pilvi runs.
+  const ownAddresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return (
+    ownAddresses.some((each) => each.address === plain) ||
+    OWN.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4") ||
+    /^::ffff:/i.test(plain)
+  );
 }

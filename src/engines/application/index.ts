@@ -10,7 +10,7 @@ import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
 import { passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
 import { answersAt } from "./health.ts";
 import { readLogLine } from "./log-line.ts";
-import { commandFile } from "./command-file.ts";
+import { commandFile, exportsOf } from "./command-file.ts";
 import { siteConfig, TYPES, TYPES_FILE } from "./site.ts";
 
 const [COMMAND_FILE, SITE_FILE, PASSWD_FILE] = ["start", "nginx.conf", "passwd"];
@@ -57,9 +57,14 @@ function files(context: EngineContext<ApplicationSpec>): Record<string, string> 
   const settings = JSON.stringify([spec.release, spec.runtime, spec.variables, spec.command]);
   const digest = new Bun.CryptoHasher("sha256").update(settings).digest("hex");
   const common = { [PASSWD_FILE]: passwd, settings: `${digest}\n` };
-  if (spec.runtime.name !== "static")
-    return { ...common, [COMMAND_FILE]: commandFile(spec.command ?? missingCommand()) };
+  if (spec.runtime.name !== "static") return { ...common, [COMMAND_FILE]: scriptOf(context) };
   return { ...common, [SITE_FILE]: siteOf(context), [TYPES_FILE]: TYPES };
+}
+
+/** Inside a sandbox, the script sets the variables: the loader of the sandbox must not obey a customer's. */
+function scriptOf({ spec, application: place }: EngineContext<ApplicationSpec>): string {
+  const exports = place?.sandbox.level === "bubblewrap" ? exportsOf(spec.variables) : "";
+  return exports + commandFile(spec.command ?? missingCommand());
 }
 
 function siteOf({ spec, paths, address, ...context }: EngineContext<ApplicationSpec>): string {
@@ -75,7 +80,7 @@ function siteOf({ spec, paths, address, ...context }: EngineContext<ApplicationS
   });
 }
 
-/** The words that start the process; its variables are in its environment. */
+/** The words that start the process. */
 function command(context: EngineContext<ApplicationSpec>): string[] {
   const { spec, paths } = context;
   const { sandbox, runtime, app } = placeOf(context);
@@ -109,7 +114,7 @@ function env(context: EngineContext<ApplicationSpec>): Record<string, string> {
     NODE_ENV: "production",
     HOST: address,
     ...machineNetwork(),
-    ...spec.variables,
+    ...(sandbox.level !== "bubblewrap" && runtime.server === null && spec.variables),
     ...runtime.server?.env,
     ...sandbox.bubblewrap?.env,
     PORT: String(portOf(spec.exposure)),

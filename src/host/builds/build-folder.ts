@@ -1,5 +1,6 @@
 // The folder of a build: its state, its source, its log and the tree in which it works; and the release that it becomes.
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   BUILD_VERSION,
@@ -76,8 +77,8 @@ export function writeBuild(folder: BuildFolder, content: BuildFile): Promise<voi
 }
 
 /** Makes the empty tree for a build anew. */
-export function prepareTree(folder: BuildFolder, account: Account | null): void {
-  discardTree(folder);
+export async function prepareTree(folder: BuildFolder, account: Account | null): Promise<void> {
+  await discardTree(folder);
   mkdirSync(folder.conf, { mode: 0o750 });
   mkdirSync(folder.work, { mode: 0o700 });
   mkdirSync(folder.app, { mode: 0o755 });
@@ -87,8 +88,9 @@ export function prepareTree(folder: BuildFolder, account: Account | null): void 
 }
 
 /** Deletes the tree and the source of a build; state and log stay. */
-export function discardTree({ work, conf }: BuildFolder): void {
-  for (const path of [work, conf]) rmSync(path, { recursive: true, force: true });
+export async function discardTree({ work, conf }: BuildFolder): Promise<void> {
+  // A customer decides how many files there are, so others must not wait for them.
+  for (const path of [work, conf]) await rm(path, { recursive: true, force: true });
 }
 
 /** Makes the release of a finished tree, in one step. A release that is there already stays. */
@@ -129,15 +131,15 @@ export function readRelease(dataDir: string, id: string): Release | null {
 }
 
 /** Deletes a release; it has no name any more before any of its files goes. */
-export function deleteRelease(dataDir: string, id: string): void {
+export async function deleteRelease(dataDir: string, id: string): Promise<void> {
   if (!ID.test(id)) throw new PublicError("The id of the release is malformed.");
   const place = join(releasesDir(dataDir), id);
   const going = join(releasesDir(dataDir), `.${id}.tmp`);
   if (existsSync(place)) {
-    rmSync(going, { recursive: true, force: true });
+    await rm(going, { recursive: true, force: true });
     renameSync(place, going);
   }
-  rmSync(going, { recursive: true, force: true });
+  await rm(going, { recursive: true, force: true });
 }
 
 /** Deletes what killed hosts left of releases in the middle of their making or removal. */

@@ -8,13 +8,8 @@ import {
   type BuildLogLine,
   type BuildLogSlice,
 } from "../../contracts/builds.ts";
+import { redactor } from "../../lib/redaction.ts";
 import { readJsonAs } from "../../contracts/read.ts";
-
-/** What stands in the place of a secret. */
-const REDACTED = "[secret]";
-
-/** A shorter value is too common in other words to be cut out. */
-const MIN_SECRET_LENGTH = 4;
 
 /** What a line takes in the file beside its text, so that short lines count as well. */
 const LINE_BYTES = 64;
@@ -27,20 +22,13 @@ const SLICE_BYTES = 1024 ** 2;
 /** Writes the log of one build. */
 export class BuildLogWriter {
   readonly #fd: number;
-  readonly #secrets: string[];
+  /** The text without secrets. */
+  readonly redacted: (text: string) => string;
 
   /** @param secrets values that never appear; the lines of a value are secret by themselves. */
   constructor(path: string, secrets: readonly string[]) {
     this.#fd = openSync(path, "a", 0o600);
-    const lines = secrets.flatMap((value) => [value, ...value.split("\n")]).map((value) => value.trim());
-    const values = new Set(lines.filter((value) => value.length >= MIN_SECRET_LENGTH));
-    // A value that contains another comes first.
-    this.#secrets = [...values].sort((a, b) => b.length - a.length);
-  }
-
-  /** The text without secrets. */
-  redacted(text: string): string {
-    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
+    this.redacted = redactor(secrets);
   }
 
   /** Writes lines of a step, in one go. */

@@ -29,14 +29,12 @@ import {
   type BuildFolder,
 } from "./build-folder.ts";
 import { BuildLogWriter, StepOutput } from "./build-log.ts";
+import { DiskWatch, MAX_ENTRIES } from "./disk-watch.ts";
 import { groupOf, stepOptions, unpackWords, writeStepFiles } from "./step-options.ts";
 import { runStep } from "./step-process.ts";
 
-/** How often the disk that a build takes is measured. */
-const DISK_CHECK_MS = 500;
-
-/** The most files and folders of a build; a file takes room even when it is empty. */
-const MAX_ENTRIES = 1_000_000;
+/** How often the size of the output is looked at. */
+const OUTPUT_CHECK_MS = 500;
 
 /** A step that writes more than this keeps the host busy with nothing. */
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
@@ -84,6 +82,7 @@ export class BuildRun {
   /** Why it was stopped; null for a cancel. */
   #stopped: Failure | null = null;
   #account: Account | null = null;
+  readonly #disk: DiskWatch;
 
   constructor(deps: BuildDeps, folder: BuildFolder, { build, spec }: BuildFile) {
     this.#deps = deps;
@@ -92,6 +91,12 @@ export class BuildRun {
     this.#build = build;
     const secrets = spec.secrets.flatMap((name) => spec.variables[name] ?? []);
     this.#log = new BuildLogWriter(folder.log, secrets);
+    this.#disk = new DiskWatch({
+      folders: () => [folder.work, ...(this.#cache === null ? [] : [this.#cache])],
+      maxBytes: spec.diskBytes,
+      onFull: () => this.stop(diskFailure(spec)),
+      log: deps.log,
+    });
   }
 
   get spec(): BuildSpec {
@@ -115,7 +120,7 @@ export class BuildRun {
       () => this.stop(deadlineFailure(this.#spec)),
       this.#spec.deadlineSeconds * 1_000,
     );
-    const disk = setInterval(() => void this.#checkDisk(), DISK_CHECK_MS);
+    this.#disk.begin();
     try {
       this.#change({ state: "running", startedAt: new Date().toISOString() });
       await failpoint("host.build.begun");
@@ -125,7 +130,7 @@ export class BuildRun {
       await this.#end(this.#outcomeOf(error));
     } finally {
       clearTimeout(deadline);
-      clearInterval(disk);
+      this.#disk.end();
       this.#log.close();
     }
   }
@@ -136,8 +141,11 @@ export class BuildRun {
     this.#change({ isolation: sandbox.level });
     const runtime = await this.#runtime(sandbox);
     this.#account = environments.accountOf(this.#spec.environment);
-    prepareTree(this.#folder, this.#account);
-    writeStepFiles(this.#folder, this.#spec, this.#account);
+    await prepareTree(this.#folder, this.#account);
+    writeStepFiles(this.#folder, this.#spec, {
+      account: this.#account,
+      isBoxed: sandbox.bubblewrap !== null,
+    });
     await failpoint("host.build.prepared");
     const stage = { sandbox, runtime };
     if (this.#spec.release === undefined) return await this.#make(stage);
@@ -152,8 +160,12 @@ export class BuildRun {
     await failpoint("host.build.unpacked");
     await this.#runCommands(stage);
     const app = appPlace(this.#folder.app, stage.sandbox);
-    await this.#step("release", ["find", app, "-perm", "/6000", "-exec", "chmod", "a-s", "{}", "+"], stage);
-    await this.#checkDisk();
+    await this.#step(
+      "release",
+      ["/usr/bin/find", app, "-perm", "/6000", "-exec", "/bin/chmod", "a-s", "{}", "+"],
+      stage,
+    );
+    await this.#disk.check();
     this.#throwIfStopped();
     const { bytes } = await treeSizeOf(this.#folder.app, MAX_ENTRIES);
     await dissolve(cgroups, groupOf(this.#spec.id));
@@ -187,7 +199,7 @@ export class BuildRun {
     const [folder, spec, account, cache] = [this.#folder, this.#spec, this.#account, this.#cache];
     const tree = spec.release === undefined ? folder.app : releaseApp(dataDir, spec.release);
     const parts = { folder, spec, account, cache, tree, cgroups, ...stage };
-    const check = setInterval(() => this.#checkOutput(name, output), DISK_CHECK_MS);
+    const check = setInterval(() => this.#checkOutput(name, output), OUTPUT_CHECK_MS);
     try {
       const exitCode = await runStep(stepOptions(parts, name, words, output), this.#stop.signal);
       const ended = { ...step, endedAt: new Date().toISOString(), exitCode };
@@ -203,15 +215,6 @@ export class BuildRun {
   get #cache(): string | null {
     const { environment, release } = this.#spec;
     return release === undefined ? this.#deps.environments.cacheOf(environment) : null;
-  }
-
-  async #checkDisk(): Promise<void> {
-    const { diskBytes } = this.#spec;
-    const folders = [this.#folder.work, ...(this.#cache === null ? [] : [this.#cache])];
-    const sizes = await Promise.all(folders.map((path) => treeSizeOf(path, MAX_ENTRIES)));
-    const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
-    const isFull = bytes > diskBytes || sizes.some(({ entries }) => entries >= MAX_ENTRIES);
-    if (isFull) this.stop(diskFailure(this.#spec));
   }
 
   #checkOutput(name: string, output: StepOutput): void {
@@ -252,13 +255,18 @@ export class BuildRun {
 
   async #end(outcome: Partial<Build>): Promise<void> {
     const { failure } = outcome;
-    // The cache has no use when it alone exceeds the disk of every further build.
-    if (failure?.code === "disk" && this.#cache !== null)
-      this.#deps.environments.clearCache(this.#spec.environment);
-    if (failure !== null && failure !== undefined) this.#log.write("release", failure.message);
-    discardTree(this.#folder);
+    // The room is freed first, since a full disk takes no note of the end.
+    await discardTree(this.#folder);
     rmSync(this.#folder.source, { force: true });
     await dissolve(this.#deps.cgroups, groupOf(this.#spec.id));
+    try {
+      // The cache has no use when it alone exceeds the disk of every further build.
+      if (failure?.code === "disk" && this.#cache !== null)
+        await this.#deps.environments.clearCache(this.#spec.environment);
+      if (failure !== null && failure !== undefined) this.#log.write("release", failure.message);
+    } catch (error) {
+      this.#deps.log.warn({ error, build: this.#spec.id }, "the end of a build could not be logged");
+    }
     this.#build = { ...this.#build, ...outcome, endedAt: new Date().toISOString() };
     await writeBuild(this.#folder, { build: this.#build, spec: this.#spec });
   }

@@ -147,7 +147,7 @@ test("a removed build and a removed release leave nothing", async () => {
   await host.host.builds.remove(id);
   expect(existsSync(join(host.dataDir, "builds", id))).toBe(false);
   expect(existsSync(releaseApp(host.dataDir, id))).toBe(true);
-  host.host.builds.removeRelease(id);
+  await host.host.builds.removeRelease(id);
   expect(existsSync(join(host.dataDir, "releases", id))).toBe(false);
 });
 

@@ -95,11 +95,11 @@ test("commands run beside a build and an application, and keep their release unt
   expect((await host.runIn(release, step("true"))).state).toBe("succeeded");
   expect(host.host.builds.observe(build.id)?.state).toBe("running");
   await host.host.remove(spec.id);
-  expect(() => host.host.builds.removeRelease(release)).toThrow(open.id);
+  await expect(host.host.builds.removeRelease(release)).rejects.toThrow(open.id);
   expect(await host.host.builds.cancel(open.id)).toMatchObject({ state: "cancelled" });
   await host.host.builds.cancel(build.id);
   const other = await host.build({}, {});
-  host.host.builds.removeRelease(other.id);
+  await host.host.builds.removeRelease(other.id);
   await expect(host.runIn(other.id, step("true"))).rejects.toThrow("is not on this host");
   await expect(host.runIn(release, { ...step("true"), environment: "env-other" })).rejects.toThrow(
     "of env-other is not on this host",

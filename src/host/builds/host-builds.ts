@@ -25,7 +25,7 @@ import {
   writeBuild,
 } from "./build-folder.ts";
 import { readBuildLog } from "./build-log.ts";
-import { keepSource, readOrder } from "./build-order.ts";
+import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
 import { BuildRun, nounOf, type BuildDeps } from "./build-run.ts";
 import { groupOf } from "./step-options.ts";
 import { killRest } from "./step-process.ts";
@@ -54,6 +54,8 @@ export class HostBuilds {
   readonly #running = new Map<string, { run: BuildRun; ended: Promise<void> }>();
   /** The release of each run of commands that has not ended. */
   readonly #releases = new Map<string, string>();
+  /** The ids of orders whose source is still coming. */
+  readonly #receiving = new Set<string>();
   #isLeaving = false;
 
   constructor(deps: HostBuildsDeps) {
@@ -85,18 +87,31 @@ export class HostBuilds {
     const { id, environment, release } = order.spec;
     const known = this.#builds.get(id);
     if (known !== undefined) return known;
+    // A request that broke off may still be read while the same order comes again.
+    if (this.#receiving.has(id)) throw new PublicError(`The build ${id} is being received already.`);
     if (this.#queue.length >= MAX_QUEUED) throw new PublicError("Too many builds wait on this host.");
     if (release !== undefined && this.release(release)?.environment !== environment)
       throw new PublicError(`The release ${release} of ${environment} is not on this host.`);
+    this.#receiving.add(id);
+    try {
+      return await this.#take(order);
+    } catch (error) {
+      this.#builds.delete(id);
+      this.#releases.delete(id);
+      rmSync(buildFolder(this.#deps.dataDir, id).path, { recursive: true, force: true });
+      throw error;
+    } finally {
+      this.#receiving.delete(id);
+    }
+  }
+
+  /** Keeps an order with its source, and queues it. */
+  async #take(order: BuildOrder): Promise<Build> {
+    const { id, environment, release } = order.spec;
     const folder = buildFolder(this.#deps.dataDir, id);
     mkdirSync(buildsDir(this.#deps.dataDir), { recursive: true, mode: 0o711 });
     mkdirSync(folder.path, { recursive: true, mode: 0o711 });
-    try {
-      if (release === undefined) await keepSource(order, folder.source);
-    } catch (error) {
-      if (!this.#builds.has(id)) rmSync(folder.path, { recursive: true, force: true });
-      throw error;
-    }
+    if (release === undefined) await keepSource(order, folder.source);
     await failpoint("host.build.received");
     const build: Build = {
       version: BUILD_VERSION,
@@ -110,8 +125,6 @@ export class HostBuilds {
       failure: null,
       isolation: null,
     };
-    const already = this.#builds.get(id);
-    if (already !== undefined) return already;
     this.#builds.set(id, build);
     if (release !== undefined) this.#releases.set(id, release);
     await writeBuild(folder, { build, spec: order.spec });
@@ -160,12 +173,12 @@ export class HostBuilds {
   }
 
   /** Forgets an environment with its cache and its user. @throws PublicError while an instance or a build needs it. */
-  removeEnvironment(id: string): void {
+  async removeEnvironment(id: string): Promise<void> {
     const isOf = (build: Build | null) => build?.environment === id && build.endedAt === null;
     const build = this.#builds.keys().find((each) => isOf(this.observe(each)));
     const user = this.#deps.userOf({ environment: id }) ?? build;
     if (user !== undefined) throw new PublicError(`The environment ${id} is in use by ${user}.`);
-    this.#deps.environments.remove(id);
+    await this.#deps.environments.remove(id);
   }
 
   /** A release; null when it is not on this host. */
@@ -174,11 +187,11 @@ export class HostBuilds {
   }
 
   /** Deletes a release, which may be absent. @throws PublicError while an instance or a command needs it. */
-  removeRelease(id: string): void {
+  async removeRelease(id: string): Promise<void> {
     const command = this.#releases.entries().find(([, release]) => release === id)?.[0];
     const user = this.#deps.userOf({ release: id }) ?? command;
     if (user !== undefined) throw new PublicError(`The release ${id} is in use by ${user}.`);
-    deleteRelease(this.#deps.dataDir, id);
+    await deleteRelease(this.#deps.dataDir, id);
   }
 
   /** Ends all running builds, as interrupted. */
@@ -207,7 +220,7 @@ export class HostBuilds {
     const { cgroups, dataDir } = this.#deps;
     const folder = buildFolder(dataDir, build.id);
     await killRest({ cgroups, group: groupOf(build.id), lock: folder.lock });
-    discardTree(folder);
+    await discardTree(folder);
     rmSync(folder.source, { force: true });
     const isMade = readRelease(dataDir, build.id) !== null;
     const ended: Build = {

@@ -83,6 +83,17 @@ test("a build sees neither the data of Pilvi nor other processes, and cannot wri
   expect(texts.split("\n")).not.toContain("0");
 });
 
+test("a variable reaches the commands, and not the program that makes the sandbox", async () => {
+  const command = `[ "$MARK" = "it's mine" ]; ! tr '\\0' '\\n' < /proc/1/environ | grep -q MARK`;
+  const build = await host.build({ ...step(command), variables: { MARK: "it's mine" } }, {});
+  expect(build).toMatchObject({ state: "succeeded", failure: null });
+});
+
+test("a step cannot write to the lock that it holds", async () => {
+  const build = await host.build(step("! echo full >&3"), {});
+  expect(build).toMatchObject({ state: "succeeded", failure: null });
+});
+
 test("a process that leaves its session ends with its step", async () => {
   const build = await host.build(step("setsid setsid sleep 996 >/dev/null 2>&1 & true"), {});
   expect(build.state).toBe("succeeded");
@@ -101,7 +112,7 @@ test("a link out of the release shows nothing of the machine, and is not followe
   expect(lstatSync(join(app, "shadow")).isSymbolicLink()).toBe(true);
   expect(lstatSync(join(app, "a.txt")).mode & 0o4000).toBe(0);
   const first = readFileSync("/etc/shadow", "utf8");
-  host.host.builds.removeRelease(build.id);
+  await host.host.builds.removeRelease(build.id);
   expect(readFileSync("/etc/shadow", "utf8")).toBe(first);
   expect(existsSync(app)).toBe(false);
 });

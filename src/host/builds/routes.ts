@@ -28,14 +28,14 @@ export function buildRoutes(builds: HostBuilds) {
     },
     [hostPath("/releases/:id")]: {
       GET: (request: Bun.BunRequest<"/:id">) => Response.json(builds.release(request.params.id)),
-      DELETE: (request: Bun.BunRequest<"/:id">) => {
-        builds.removeRelease(request.params.id);
+      DELETE: async (request: Bun.BunRequest<"/:id">) => {
+        await builds.removeRelease(request.params.id);
         return gone();
       },
     },
     [hostPath("/environments/:id")]: {
-      DELETE: (request: Bun.BunRequest<"/:id">) => {
-        builds.removeEnvironment(request.params.id);
+      DELETE: async (request: Bun.BunRequest<"/:id">) => {
+        await builds.removeEnvironment(request.params.id);
         return gone();
       },
     },

@@ -4,6 +4,7 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { BuildSpec } from "../../contracts/builds.ts";
 import type { Account } from "../../engines/engine.ts";
+import { exportsOf } from "../../engines/application/command-file.ts";
 import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 import { passwdFile, sandboxed, type Mount, type Sandbox } from "../../engines/sandbox/sandbox.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
@@ -34,11 +35,15 @@ export function groupOf(id: string): string {
 /** Writes the commands as files, so that no argument list of the machine shows them. */
 export function writeStepFiles(
   { conf, source }: BuildFolder,
-  { steps, release }: BuildSpec,
-  account: Account | null,
+  { steps, release, variables }: BuildSpec,
+  { account, isBoxed }: { account: Account | null; isBoxed: boolean },
 ): void {
   const user = account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const commands = steps.map(({ command }, index): [string, string] => [String(index), `${command}\n`]);
+  const exports = isBoxed ? exportsOf(variables) : "";
+  const commands = steps.map(({ command }, index): [string, string] => [
+    String(index),
+    `${exports}${command}\n`,
+  ]);
   for (const [name, content] of [["passwd", passwdFile(user)] as [string, string], ...commands]) {
     writeFileSync(join(conf, name), content, { mode: 0o640 });
     if (account !== null) chownSync(join(conf, name), 0, account.gid);
@@ -72,7 +77,8 @@ export function stepOptions(
       ...(cache === null
         ? releaseVariables(runtime, isBoxed ? null : folder.work)
         : buildVariables(runtime, isBoxed ? "/cache" : cache, isBoxed ? "/home/app" : cache)),
-      ...variables,
+      // Inside a sandbox, the script of a step sets them: the loader of the sandbox must not obey a customer's.
+      ...(!isBoxed && variables),
       ...sandbox.bubblewrap?.env,
     },
     account,
@@ -94,5 +100,5 @@ export function unpackWords(sandbox: Sandbox, { source, app }: BuildFolder): str
     "--no-overwrite-dir",
     "--warning=no-timestamp",
   ];
-  return ["tar", "--extract", `--file=${place}`, `--directory=${appPlace(app, sandbox)}`, ...options];
+  return ["/bin/tar", "--extract", `--file=${place}`, `--directory=${appPlace(app, sandbox)}`, ...options];
 }

@@ -13,10 +13,23 @@ import type { StepOutput } from "./build-log.ts";
 const BUILD_WEIGHT = 0.2;
 
 /** Waits for a line before it becomes the command, so that nothing of a customer runs without limits. */
-const GATE = ["/bin/sh", "-c", 'read -r go; umask 022; exec "$@" </dev/null', "sh"];
+const GATE = [
+  "/bin/sh",
+  "-c",
+  'read -r go && [ "$go" = go ] || exit 1; umask 022; exec "$@" </dev/null',
+  "sh",
+];
+
+/** How long the output of a step is read after all its processes have ended. */
+const LAST_OUTPUT_MS = 1_000;
 
 /** The kernel's limits of one process, where groups have none. */
 const PRLIMIT = "/usr/bin/prlimit";
+
+/** A pipe of a step. */
+interface OutputReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+}
 
 /** How a step runs. */
 export interface StepOptions {
@@ -57,11 +70,14 @@ export async function runStep(options: StepOptions, signal: AbortSignal): Promis
     if (signal.aborted) kill();
     else await child.stdin.write("go\n");
     await child.stdin.end();
-    const outputs = [child.stdout, child.stderr].map((stream) => drain(stream, output));
+    const readers = [child.stdout.getReader(), child.stderr.getReader()];
+    const outputs = readers.map((reader) => drain(reader, output));
     const code = await child.exited;
     // What a step leaves running, and what would keep its output open, ends with the step.
     await killRest(options);
-    await Promise.all(outputs);
+    // A step may have passed its output on to a process of another group.
+    await Promise.race([Promise.all(outputs), Bun.sleep(LAST_OUTPUT_MS)]);
+    for (const reader of readers) void reader.cancel().catch(() => undefined);
     output.end();
     return signal.aborted || child.signalCode !== null ? null : code;
   } finally {
@@ -101,9 +117,10 @@ function limitPrefix({ maxFileBytes, cgroups, account, limits }: StepOptions): s
   return [PRLIMIT, `--fsize=${maxFileBytes}`, "--core=0", ...ofGroup];
 }
 
-async function drain(stream: ReadableStream<Uint8Array>, output: StepOutput): Promise<void> {
+async function drain(reader: OutputReader, output: StepOutput): Promise<void> {
   try {
-    for await (const bytes of stream) output.take(bytes);
+    for (let part = await reader.read(); part.value !== undefined; part = await reader.read())
+      output.take(part.value);
   } catch {
     // A killed process takes its pipe along.
   }

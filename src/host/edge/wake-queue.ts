@@ -52,7 +52,8 @@ export class WakeQueue {
     const now = this.#answerOf(route, client);
     if (now !== null) return now;
     const others = this.#waiting.get(route) ?? new Set();
-    if (this.#count >= MAX_WAITING || others.size >= MAX_WAITING_OF_ROUTE) return "busy";
+    if (others.size >= MAX_WAITING_OF_ROUTE) return "busy";
+    if (this.#count >= MAX_WAITING && !this.#makeRoom(others.size)) return "busy";
     const { promise, resolve } = Promise.withResolvers<WakeAnswer>();
     const timer = setTimeout(() => resolve("late"), this.#parts.waitMs ?? WAIT_MS);
     const leave = () => resolve("late");
@@ -69,6 +70,16 @@ export class WakeQueue {
       if (others.size === 0 && this.#waiting.get(route) === others) this.#waiting.delete(route);
       this.#count -= 1;
     }
+  }
+
+  /** Sends the oldest request of the fullest route away, unless that route has no more than the route of the asker. */
+  #makeRoom(ownSize: number): boolean {
+    const fullest = [...this.#waiting.values()].reduce((a, b) => (b.size > a.size ? b : a));
+    const [oldest] = fullest;
+    if (oldest === undefined || fullest.size <= ownSize + 1) return false;
+    fullest.delete(oldest);
+    oldest.resolve("busy");
+    return true;
   }
 
   /** The route, or the state of its instance, has changed. */

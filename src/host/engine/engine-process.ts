@@ -66,11 +66,15 @@ export function howToStop(
   };
 }
 
-/** Starts the engine. The engine survives the host, and the next host finds it by its lock. */
+/**
+ * Starts the engine. The engine survives the host, and the next host finds it by its lock.
+ * @param confineFirst limits the sandbox of an application before the application was found in it.
+ */
 export async function startEngine(
   engine: Engine,
   context: EngineContext<InstanceSpec>,
   folder: InstanceFolder,
+  confineFirst: (pid: number) => void,
 ): Promise<EngineProcess> {
   const lockFd = takeLock(folder.lock) ?? (await takeOrphanedLock(folder));
   // The host has the lock, so no engine runs, whatever these files say.
@@ -91,6 +95,8 @@ export async function startEngine(
     const exited = child.exited.then(() => undefined);
     const started = { pid: child.pid, exited, wasFound: false, logStartsAt: log.startsAt };
     if ((context.application?.sandbox.bubblewrap ?? null) === null) return started;
+    // A customer's program may never show itself by its lock, and must not run without limits until then.
+    confineFirst(child.pid);
     return { ...started, pid: await sandboxedPid(child, folder), launcher: child.pid };
   } catch (error) {
     if (codeOf(error) === "ENOENT") {
@@ -113,9 +119,13 @@ function launchOf(engine: Engine, context: EngineContext<InstanceSpec>) {
   return { command: [...lowPortPrefix(account, env), ...command], env: {} };
 }
 
+/** An application that has given its lock away by then is known by its sandbox alone. */
+const FOUND_WITHIN_MS = 5_000;
+
 /** The application itself: the child of the sandbox's first process, and the first to hold the lock there. */
 async function sandboxedPid(launcher: Bun.Subprocess, { lock }: InstanceFolder): Promise<number> {
-  while (launcher.exitCode === null && launcher.signalCode === null) {
+  const giveUpAt = performance.now() + FOUND_WITHIN_MS;
+  while (launcher.exitCode === null && launcher.signalCode === null && performance.now() < giveUpAt) {
     const pid = childrenOf(launcher.pid)
       .flatMap(childrenOf)
       .find((each) => holdsLock(each, lock));

@@ -11,7 +11,7 @@ import { setOomScore } from "../../lib/oom-score.ts";
 import { socketGroupOf } from "../os/accounts.ts";
 import { ensureFirstData } from "../provisioning/data-directory.ts";
 import { emptyForRebuild, isRebuildDue } from "../provisioning/rebuild.ts";
-import { confine, dissolve, limit, oomKills } from "../os/cgroup.ts";
+import { confine, dissolve, killGroup, limit, oomKills } from "../os/cgroup.ts";
 import { applyTo } from "./applied-files.ts";
 import { contextOf, engineOfProcess, isConfigWritten, writeConfig } from "./context.ts";
 import {
@@ -114,7 +114,9 @@ export class Runner {
     }
     engine.beforeStart?.(context);
     this.#parts.beforeStart?.(context);
-    const started = await startEngine(engine, context, folder);
+    const started = await startEngine(engine, context, folder, (pid) =>
+      confine(settings.cgroups, id, [pid], context.limits),
+    );
     this.#prepared = context;
     this.#journal.started(started);
     this.#process = this.#watch(started);
@@ -204,6 +206,8 @@ export class Runner {
     this.#process = null;
     await stopEngine(running, howToStop(this.#runnable, { signal, withinMs }), folder);
     if (running !== null) this.#journal.ended("stopped");
+    // A customer's program may have given its lock away; its group holds it all the same.
+    await killGroup(settings.cgroups, id);
     await dissolve(settings.cgroups, id);
     return running !== null;
   }
@@ -256,6 +260,7 @@ export class Runner {
       leaving.removeEventListener("abort", giveUp);
     });
     if (hasEnded) this.#journal.ended("stopped");
+    if (hasEnded) await killGroup(settings.cgroups, id);
     if (hasEnded) await dissolve(settings.cgroups, id);
     else this.#process = running;
     if (!hasEnded && leaving.aborted) throw new PublicError("The engine is being stopped.");

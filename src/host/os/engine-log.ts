@@ -73,6 +73,8 @@ export async function boundLog(path: string, canPunch = true): Promise<void> {
   const { size, blocks } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 };
   const usedBytes = blocks * BLOCK_BYTES;
   if (usedBytes <= KEPT_BYTES + SLACK_BYTES) return;
+  // Blocks beyond the end, which a program can reserve, are freed by cutting the file where it ends.
+  if (usedBytes > size + SLACK_BYTES) truncateSync(path, statSync(path).size);
   const end = size - KEPT_BYTES - ((size - KEPT_BYTES) % HEAD_BYTES);
   // Everything before was freed earlier.
   const start = Math.max(HEAD_BYTES, end - usedBytes - SLACK_BYTES);

@@ -1,6 +1,7 @@
 // The environments of applications on this machine: the user that all instances and builds of one share, and the cache
 // of its builds.
-import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
@@ -66,15 +67,15 @@ export class Environments {
   }
 
   /** Deletes what builds have kept. */
-  clearCache(id: string): void {
-    if (ID.test(id)) rmSync(join(this.#folder, id, "cache"), { recursive: true, force: true });
+  async clearCache(id: string): Promise<void> {
+    if (ID.test(id)) await rm(join(this.#folder, id, "cache"), { recursive: true, force: true });
   }
 
   /** Forgets an environment, whose instances and builds are gone. */
-  remove(id: string): void {
+  async remove(id: string): Promise<void> {
     if (!ID.test(id)) throw new PublicError("The id of the environment is malformed.");
     // The user is given up last, so that no other environment gets files of this one.
-    rmSync(join(this.#folder, id), { recursive: true, force: true });
+    await rm(join(this.#folder, id), { recursive: true, force: true });
     this.#uids.delete(id);
   }
 

@@ -1,6 +1,7 @@
 // The lock of an instance: an open file that its engine inherits. The kernel itself shows whether the engine runs.
 import {
   closeSync,
+  constants,
   existsSync,
   openSync,
   readdirSync,
@@ -18,7 +19,8 @@ export const LOCK_FD = 3;
 
 /** Takes the lock for a new engine; null while an engine runs. The caller closes the descriptor after the start. */
 export function takeLock(path: string): number | null {
-  const fd = openSync(path, "a", 0o600);
+  // An engine inherits the descriptor, and must not be able to write to it.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_CREAT, 0o600);
   if (tryLock(fd)) return fd;
   closeSync(fd);
   return null;

@@ -62,7 +62,11 @@ async function begin(changes: Partial<ApplicationSpec> = {}): Promise<void> {
 }
 
 async function get(init: RequestInit = {}): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/`, { ...init, headers: { host: NAME } });
+  const response = await fetch(`http://127.0.0.1:${port}/`, {
+    ...init,
+    keepalive: false,
+    headers: { host: NAME },
+  });
   return `${response.status} ${await response.text()}`;
 }
 

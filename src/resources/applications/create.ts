@@ -10,6 +10,7 @@ import type { NewApplication } from "./schema.ts";
 import { freeSlug, slugOf } from "./slug.ts";
 import {
   countApplications,
+  lockNames,
   findApplication,
   insertApplication,
   slugsLike,
@@ -40,6 +41,7 @@ export async function createApplication(
     id,
     request: idempotency,
     async create(tx) {
+      await lockNames(tx, organizationId);
       if ((await countApplications(tx, organizationId)) >= MAX_APPLICATIONS)
         throw invalid({
           name: [`The organization has ${MAX_APPLICATIONS} applications, and may not have more.`],

@@ -63,8 +63,9 @@ export async function deleteEnvironment(
 }
 
 async function markAndEnqueue(tx: Transaction, ids: readonly string[], hostId: string): Promise<void> {
-  await markEnvironmentsDeleting(tx, ids);
+  // Work is locked before its rows, as by the outcomes of runs.
   for (const id of ids) {
     await enqueue(tx, { kind: ENVIRONMENTS, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
   }
+  await markEnvironmentsDeleting(tx, ids);
 }

@@ -100,6 +100,11 @@ export async function listApplications(db: Database, search: ListRequest): Promi
   return await listRows(db, "applications", SELECT, search);
 }
 
+/** Has every other transaction that chooses a slug of the organization wait for this one. */
+export async function lockNames(tx: Transaction, organizationId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`applications of ${organizationId}`}, 0))`;
+}
+
 /** How many applications the organization has; others that are being made count once they are committed. */
 export async function countApplications(tx: Transaction, organizationId: string): Promise<number> {
   const [row] = await tx<{ count: number }[]>`

@@ -53,6 +53,17 @@ describe("a deployment", () => {
     expect((await application.environment()).attributes.status).toBe("running");
   });
 
+  test("whose application quotes a secret before it ends does not quote it in its reason", async () => {
+    const path = `/environments/${application.environmentId}/variables`;
+    const variables = [{ key: "API_TOKEN", value: "hush-7f3a91" }];
+    await pilvi.api("POST", path, { method: "set", variables });
+    const files = bunServer("quoting");
+    files["server.ts"] = `console.error("refused:", process.env.API_TOKEN); process.exit(3);`;
+    const { attributes } = await application.deploy(files);
+    expect(attributes.failure_reason).toContain("refused: [secret]");
+    expect(JSON.stringify((await pilvi.api("GET", "/events")).body)).not.toContain("hush-7f3a91");
+  });
+
   test("whose build fails starts nothing, and says its last lines", async () => {
     const files = bunServer("four");
     files["package.json"] = JSON.stringify({

@@ -8,10 +8,12 @@ import { loadApplication, type ApplicationRow } from "../store.ts";
 import { commitOf } from "../sources/commit.ts";
 import { planOfCommit } from "../sources/plan.ts";
 import { enqueueEnvironment } from "../work.ts";
+import { deployCommandId } from "./deploy-command.ts";
 import { ensureBuilt } from "./build.ts";
 import { endDeployment } from "./end.ts";
 import { isEnd } from "./schema.ts";
 import {
+  buildsAhead,
   loadDeployment,
   openDeployment,
   writeCommit,
@@ -20,6 +22,12 @@ import {
   type Commit,
   type DeploymentRow,
 } from "./store.ts";
+
+/** How many deployments of an organization are built at once; others leave room for those of other organizations. */
+const MAX_BUILDS_OF_ORGANIZATION = 16;
+
+/** The pause before a deployment looks again whether it is its turn. */
+const TURN_MS = 2_000;
 
 /** A deployment, and what it belongs to. */
 export interface DeploymentParts {
@@ -43,6 +51,8 @@ export function reconcileDeployment(context: KindContext): Reconcile {
     if (deployment.status.startsWith("deployment.")) return { result: "gone" };
     // The end of the deployment before has this one looked at again.
     if ((await openDeployment(db, environment.id))?.id !== id) return { result: { settled: true } };
+    if ((await buildsAhead(db, environment.organizationId, id)) >= MAX_BUILDS_OF_ORGANIZATION)
+      return { result: { settled: false, retryMs: TURN_MS, lastError: null } };
     try {
       return await makeRelease(context, parts, signal);
     } catch (error) {
@@ -68,7 +78,7 @@ async function makeRelease(
   }
   const commit = deployment.commit ?? (await noteCommit(context, parts));
   const plan =
-    deployment.plan ?? (await planOfCommit(context, parts.environment, parts.application, commit.hash));
+    deployment.plan ?? (await planOfCommit(context, planned(parts), parts.application, commit.hash));
   if (deployment.plan === null) await writePlan(db, id, plan);
   await failpoint("deployment.planned");
   const build = await ensureBuilt(context, { ...parts, commit, plan }, signal);
@@ -79,8 +89,13 @@ async function makeRelease(
   return rolledOut(parts);
 }
 
+/** The environment with the settings of the beginning of the deployment. */
+function planned({ environment, deployment }: DeploymentParts): EnvironmentRow {
+  return { ...environment, settings: deployment.settings };
+}
+
 async function noteCommit(context: KindContext, parts: DeploymentParts): Promise<Commit> {
-  const commit = await commitOf(context, parts.application, parts.environment.branch);
+  const commit = await commitOf(context, parts.application, parts.deployment.branch);
   await writeCommit(context.db, parts.deployment.id, commit);
   return commit;
 }
@@ -121,7 +136,11 @@ function failed(
 
 /** Nothing of a deployment that was cancelled goes on building. */
 async function endBuild({ deployment, host }: DeploymentParts): Promise<Outcome> {
-  const build = await host.driver.observeBuild(deployment.id);
-  if (build !== null && build.endedAt === null) await host.driver.cancelBuild(deployment.id);
+  for (const id of [deployment.id, deployCommandId(deployment.id)]) {
+    const build = await host.driver.observeBuild(id);
+    if (build !== null && build.endedAt === null) await host.driver.cancelBuild(id);
+  }
+  const hasServed = deployment.status === "deployment.succeeded" || deployment.releaseOf !== null;
+  if (!hasServed) await host.driver.removeRelease(deployment.id);
   return { result: "gone" };
 }

@@ -9,7 +9,7 @@ import { buildRuntime, releaseOf, type UnplacedSpec } from "../environments/spec
 import type { EnvironmentRow } from "../environments/store.ts";
 import { BUILD_LIMITS, commandOf, followBuild } from "./build.ts";
 import { deployCommandId, lastStep } from "./deploy-command.ts";
-import { writeSteps, type DeploymentRow, type RolloutStep } from "./store.ts";
+import { endedDeploymentIds, writeSteps, type DeploymentRow, type RolloutStep } from "./store.ts";
 
 /** A deployment whose release is there. */
 export interface Rollout {
@@ -49,6 +49,18 @@ const SKIPPED: Omit<RolloutStep, "startedAt"> = {
   status: "skipped",
   description: "No deploy command was provided",
 };
+
+/** Ends the deploy command of the latest deployment of an environment, which may have been cut off. */
+export async function cancelDeployCommand(
+  { db }: KindContext,
+  { driver }: ServedHost,
+  { id: environmentId }: EnvironmentRow,
+): Promise<void> {
+  const latest = (await endedDeploymentIds(db, environmentId)).at(-1);
+  if (latest === undefined) return;
+  const command = await driver.observeBuild(deployCommandId(latest));
+  if (command !== null && command.endedAt === null) await driver.cancelBuild(command.id);
+}
 
 type Ended = { status: "finished" } | { status: "failed"; reason: string };
 

@@ -5,6 +5,7 @@ import type { Database, Queryable, Transaction } from "../../../store/database.t
 import { notify } from "../../../store/notifications.ts";
 import { momentSql } from "../../shared/moments.ts";
 import type { EnvironmentSettings } from "../environments/settings.ts";
+import { DEPLOYMENTS } from "../work.ts";
 import { isEnd, type DeploymentStatus } from "./schema.ts";
 
 /** The commit whose source is deployed. */
@@ -185,4 +186,21 @@ export async function servedReleases(db: Queryable, environmentId: string): Prom
     where environment_id = ${environmentId} and status = 'deployment.succeeded'
     group by 1 order by max(id) desc`;
   return rows.map(({ release }) => release);
+}
+
+/** How many deployments of an organization are built that began before this one. */
+export async function buildsAhead(db: Queryable, organizationId: string, id: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::int as count from deployments d join environments e on e.id = d.environment_id
+    join applications a on a.id = e.application_id
+    where a.organization_id = ${organizationId} and d.finished_at is null and d.status like 'build.%' and d.id < ${id}`;
+  return row?.count ?? 0;
+}
+
+/** Whether a run is under way for a deployment of an environment. */
+export async function isBeingDeployed(db: Queryable, environmentId: string): Promise<boolean> {
+  const rows = await db`
+    select from work where kind = ${DEPLOYMENTS} and owner is not null
+      and id in (select id from deployments where environment_id = ${environmentId}) limit 1`;
+  return rows.length > 0;
 }

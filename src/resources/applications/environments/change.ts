@@ -1,6 +1,7 @@
 // Changes an environment and its variables: one transaction with the row, the audit and the event.
 import { isDeepStrictEqual } from "node:util";
-import { ApiError, invalid, notFound, type FieldErrors } from "../../../api/jsonapi/errors.ts";
+import { can, type Principal } from "../../../api/auth/auth.ts";
+import { ApiError, forbidden, invalid, notFound, type FieldErrors } from "../../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
@@ -13,6 +14,7 @@ import {
   findEnvironment,
   lockEnvironment,
   updateEnvironment,
+  type Attachments,
   type EnvironmentOrder,
   type EnvironmentRow,
 } from "./store.ts";
@@ -41,6 +43,7 @@ export async function changeEnvironment(
 ): Promise<EnvironmentRow> {
   return await change(context, request, async (tx, environment) => {
     const order = orderOf(request.body, environment, context.vault);
+    refuseUnseen(request.principal, environment, order);
     await check(tx, request.principal.organizationId, environment, order);
     return { order, fields: Object.keys(request.body), details: request.body };
   });
@@ -107,7 +110,7 @@ async function check(
 ): Promise<void> {
   const others = (await environmentsOf(tx, [former.applicationId])).filter(({ id }) => id !== former.id);
   if (others.some(({ name }) => name === order.name)) throw nameIsTaken(order.name);
-  const errors: FieldErrors = await attachmentFaults(tx, organizationId, order);
+  const errors: FieldErrors = await attachmentFaults(tx, organizationId, newAttachments(former, order));
   if (others.some(({ slug }) => slug === order.slug)) {
     errors.slug = [`The application has an environment with the slug ${order.slug}.`];
   }
@@ -115,6 +118,34 @@ async function check(
     errors.hibernation_wake_up_interval = ["An environment that does not hibernate is not woken."];
   }
   if (!isDeepStrictEqual(errors, {})) throw invalid(errors);
+}
+
+/** The attachments that a change makes; those of before stay whatever their state. */
+function newAttachments(former: Attachments, order: Attachments): Attachments {
+  const attachedNow = (name: keyof Attachments) => (order[name] === former[name] ? null : order[name]);
+  return {
+    databaseSchemaId: attachedNow("databaseSchemaId"),
+    cacheId: attachedNow("cacheId"),
+    websocketApplicationId: attachedNow("websocketApplicationId"),
+  };
+}
+
+const ATTACHED_KINDS = {
+  databaseSchemaId: "databases",
+  cacheId: "caches",
+  websocketApplicationId: "websockets",
+} as const;
+
+/**
+ * An application can read the credentials of what it is attached to, so attaching needs the ability to see them.
+ * @throws ApiError 403 that names the ability.
+ */
+function refuseUnseen(principal: Principal, former: Attachments, order: Attachments): void {
+  const wanted = newAttachments(former, order);
+  for (const [name, kind] of Object.entries(ATTACHED_KINDS) as [keyof Attachments, string][]) {
+    const needed = `${kind}:credentials`;
+    if (wanted[name] !== null && !can(principal, needed)) throw forbidden([needed]);
+  }
 }
 
 /** A hook that is turned off loses its secret for good. */

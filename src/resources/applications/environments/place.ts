@@ -8,6 +8,9 @@ import { eraseProcess, insertProcess, processesOf, type ApplicationProcess } fro
 import type { UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
 
+/** How many processes of an environment may retire at once; more swaps than that end the oldest early. */
+const MAX_RETIRING = 2;
+
 /** A process that is needed. */
 export interface WantedProcess {
   environment: EnvironmentRow;
@@ -84,8 +87,11 @@ export async function endRetired(
   { id }: EnvironmentRow,
 ): Promise<ApplicationProcess[]> {
   const processes = await processesOf(context.db, id);
-  await removeProcesses(context, host, processes.filter(isOver));
-  return processes.filter((process) => !isOver(process));
+  const retiring = processes.filter(({ state }) => state === "retiring");
+  const surplus = retiring.slice(0, Math.max(0, retiring.length - MAX_RETIRING));
+  const over = new Set([...processes.filter(isOver), ...surplus]);
+  await removeProcesses(context, host, [...over]);
+  return processes.filter((process) => !over.has(process));
 }
 
 function isOver({ retiresAt }: ApplicationProcess): boolean {

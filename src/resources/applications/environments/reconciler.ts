@@ -2,13 +2,14 @@
 import type { Observation } from "../../../contracts/observation.ts";
 import { messageOf, PublicError, UnreachableError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
+import { redactor } from "../../../lib/redaction.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { watchDeletion } from "../../shared/deletion-watch.ts";
 import { isServed } from "../../shared/status.ts";
 import { ensureAnswered, ensureEdge, ensureRoute } from "../edge.ts";
 import { endDeployment } from "../deployments/end.ts";
-import { ensureDeployed } from "../deployments/rollout.ts";
+import { cancelDeployCommand, ensureDeployed } from "../deployments/rollout.ts";
 import {
   loadDeployment,
   openDeployment,
@@ -17,13 +18,19 @@ import {
 } from "../deployments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
-import { runVariables } from "./all-variables.ts";
+import { runVariables, secretNames } from "./all-variables.ts";
 import { ensurePlaced, endRetired, removeProcesses, specOfProcess } from "./place.ts";
 import { promoteProcess, processesOf, type ApplicationProcess } from "./processes.ts";
 import { removeEnvironment } from "./remove.ts";
 import { pruneReleases } from "./releases.ts";
 import { digestOf, processSpecOf, type UnplacedSpec } from "./spec.ts";
-import { loadEnvironment, writeCurrentDeployment, writeRefusal, type EnvironmentRow } from "./store.ts";
+import {
+  loadEnvironment,
+  lockEnvironment,
+  writeCurrentDeployment,
+  writeRefusal,
+  type EnvironmentRow,
+} from "./store.ts";
 
 /** The pause before an environment is looked at again whose process is still starting. */
 const STARTING_MS = 200;
@@ -47,6 +54,8 @@ interface Order {
   isRollout: boolean;
   spec: UnplacedSpec;
   digest: string;
+  /** Cuts the secrets of its variables out of a text. */
+  redacted(text: string): string;
 }
 
 /** The reconciler of environments. */
@@ -81,6 +90,7 @@ async function reconcile(run: Run): Promise<Outcome> {
   if (environment.status === "stopped") {
     await ensureRoute(host, context.edge, environment, null);
     await removeProcesses(context, host, processes);
+    await cancelDeployCommand(context, host, environment);
     return settled([]);
   }
   const found = await orderOf(run);
@@ -108,7 +118,8 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
   const size = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
   try {
     const spec = processSpecOf(environment, deployment, size, variables);
-    return { deployment, isRollout, spec, digest: digestOf(deployment, spec) };
+    const secrets = secretNames(context, environment, variables).map((name) => variables[name] ?? "");
+    return { deployment, isRollout, spec, digest: digestOf(deployment, spec), redacted: redactor(secrets) };
   } catch (error) {
     if (!(error instanceof PublicError)) throw error;
     await refuse(run, { deployment, isRollout, digest: "" }, error.message);
@@ -125,7 +136,7 @@ async function keepServing(run: Run, serving: ApplicationProcess): Promise<Outco
   await removeProcesses(context, host, starting);
   const seen = await host.driver.ensure(specOfProcess(context, serving), signal);
   const rest = processes.filter(({ state }) => state !== "starting");
-  return isServed(seen) ? settled(rest) : again(STARTING_MS * 10, seen.lastError);
+  return isServed(seen) ? settled(rest) : again(STARTING_MS * 10, "The application does not run.");
 }
 
 /** Starts the process of an order beside the present one, and leads the address to it once it answers. */
@@ -136,14 +147,14 @@ async function swap(run: Run, order: Order, serving: ApplicationProcess | undefi
   try {
     await ensureEdge(host, edge, signal);
     if (order.isRollout) {
-      await writeDeploymentStatus(db, deployment.id, "deployment.running");
+      if (!(await writeDeploymentStatus(db, deployment.id, "deployment.running"))) return again(0, null);
       await ensureDeployed(context, host, { environment, deployment, spec: order.spec }, signal);
     }
     const next = await ensurePlaced(context, host, { environment, processes: run.processes, ...order });
     await failpoint("environment.placed");
     const seen = await host.driver.ensure(specOfProcess(context, next), signal);
     await failpoint("environment.started");
-    if (isStarting(seen)) return again(STARTING_MS, seen.lastError);
+    if (isStarting(seen)) return again(STARTING_MS, null);
     if (!isServed(seen)) throw new PublicError(seen.lastError ?? "The application did not start.");
     await ensureRoute(host, edge, environment, next.id);
     await failpoint("environment.routed");
@@ -153,10 +164,11 @@ async function swap(run: Run, order: Order, serving: ApplicationProcess | undefi
   } catch (error) {
     if (!isFault(error) || signal.aborted) throw error;
     if (serving !== undefined) await ensureRoute(host, edge, environment, serving.id);
-    await refuse(run, order, messageOf(error));
+    const reason = order.redacted(messageOf(error));
+    await refuse(run, order, reason);
     // Without a process that serves, the present release is tried again and again.
     const isLast = serving === undefined && !order.isRollout;
-    return again(isLast ? RETRY_MS : 0, messageOf(error));
+    return again(isLast ? RETRY_MS : 0, reason);
   }
   await pruneReleases(context, host, environment);
   return again(0, null);
@@ -176,10 +188,14 @@ async function promote(run: Run, order: Order, next: ApplicationProcess): Promis
   const { context, environment } = run;
   const { deployment, isRollout } = order;
   await context.db.begin(async (tx) => {
+    const now = await lockEnvironment(tx, environment.organizationId, environment.id);
+    if (hasEnded(now, environment)) throw new Error("the environment was stopped meanwhile");
     await promoteProcess(tx, environment.id, next.id, environment.settings.shutdown_timeout);
     await writeCurrentDeployment(tx, environment.id, deployment.id);
     await writeRefusal(tx, environment.id, null);
-    if (isRollout) await endDeployment(tx, deployment, { status: "deployment.succeeded" });
+    // A deployment that was cancelled meanwhile takes all of this back.
+    if (isRollout && !(await endDeployment(tx, deployment, { status: "deployment.succeeded" })))
+      throw new Error("the deployment was ended meanwhile");
   });
   await failpoint("environment.promoted");
 }
@@ -202,6 +218,9 @@ async function refuse(
     host,
     placed.filter(({ id }) => !known.has(id)),
   );
+  // A release that never served is of no use for a rollback.
+  if (isRollout && deployment.releaseOf === null)
+    await host.driver.removeRelease(deployment.id).catch(() => undefined);
 }
 
 /** The next run is due when the first retiring process may be ended. */

@@ -7,10 +7,13 @@ import { DEADLINE_SECONDS } from "../../shared/create.ts";
 import { KIND } from "../create.ts";
 import { deployCommandId } from "../deployments/deploy-command.ts";
 import { endDeployment } from "../deployments/end.ts";
-import { endedDeploymentIds, openDeployments } from "../deployments/store.ts";
+import { endedDeploymentIds, isBeingDeployed, openDeployments } from "../deployments/store.ts";
 import { removeProcesses } from "./place.ts";
 import { processesOf } from "./processes.ts";
 import { eraseEnvironment, type EnvironmentRow } from "./store.ts";
+
+/** The pause before an environment is looked at again whose deployment is still being ended. */
+const BUSY_MS = 200;
 
 /** Leaves nothing of an environment; each step can be run again. */
 export async function removeEnvironment(
@@ -24,6 +27,8 @@ export async function removeEnvironment(
   await driver.removeRoute(id);
   for (const deployment of await openDeployments(db, id))
     await db.begin((tx) => endDeployment(tx, deployment, { status: "cancelled" }));
+  // A run that still fetches or plans would order its build after all was removed.
+  if (await isBeingDeployed(db, id)) return { result: { settled: false, retryMs: BUSY_MS, lastError: null } };
   await removeProcesses(context, host, await processesOf(db, id));
   for (const deployment of await endedDeploymentIds(db, id)) {
     await driver.removeBuild(deployment);

@@ -38,7 +38,7 @@ export function renderEnvironment(
       ...variablesOf(environment, context, principal),
     },
     relationships: relationshipsOf(environment),
-    meta: { ...metaOf(environment, context), ...hookOf(environment, context, principal) },
+    meta: { ...metaOf(environment, context, principal), ...hookOf(environment, context, principal) },
   };
 }
 
@@ -51,13 +51,18 @@ function statusOf(
   return hosts.of(hostId).observedStates.of(servingId)?.state === "asleep" ? "hibernating" : "running";
 }
 
-function metaOf(environment: EnvironmentRow, context: KindContext): EnvironmentResource["meta"] {
+function metaOf(
+  environment: EnvironmentRow,
+  context: KindContext,
+  principal: Principal,
+): EnvironmentResource["meta"] {
   const { hostId, servingId, lastError, settings } = environment;
   const seen = servingId === null ? undefined : context.hosts.of(hostId).observedStates.of(servingId);
   const limits = seen?.limits ?? null;
   return {
     url: urlOf(environment, context.edge),
-    last_error: lastError ?? seen?.lastError ?? null,
+    // The last words of a process may quote secrets, as its log may.
+    last_error: lastError ?? (can(principal, "applications:credentials") ? (seen?.lastError ?? null) : null),
     limits: limits && {
       memory_bytes: limits.memoryBytes,
       max_processes: limits.maxProcesses ?? null,

@@ -51,10 +51,10 @@ export async function stopEnvironment(
     if (environment === undefined) throw notFound("environment");
     if (environment.status === "deleting") throw new ApiError(409, "The environment is being deleted.");
     await writeEnvironmentOrder(tx, id, "stopped");
-    for (const deployment of await openDeployments(tx, id)) {
-      await endDeployment(tx, deployment, { status: "cancelled" });
-      await enqueueDeployment(tx, deployment.id, environment.hostId);
-    }
+    // Work is locked before its rows, as by the outcomes of runs.
+    const open = await openDeployments(tx, id);
+    for (const deployment of open) await enqueueDeployment(tx, deployment.id, environment.hostId);
+    for (const deployment of open) await endDeployment(tx, deployment, { status: "cancelled" });
     await enqueueEnvironment(tx, environment);
     const event = changed(environmentResourceOf(environment), ["status"]);
     await recordRequest(tx, { principal, requestId, action: "stop", kind: ENVIRONMENTS, details: {}, event });

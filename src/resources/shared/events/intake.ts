@@ -8,6 +8,9 @@ import type { ServedHost } from "../../kind.ts";
 
 const RETRY_MS = 500;
 
+/** The last words of an application may quote secrets, which events are not for. */
+const SEE_LOG = "The log of the environment says why.";
+
 /** Polls the host until the signal is aborted; the host holds its answer until it has a new record. */
 export async function followJournal(
   { db, host }: { db: Database; host: Pick<ServedHost, "id" | "driver"> },
@@ -76,7 +79,9 @@ async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise
       order by resource_id, at desc
     )
     insert into events (organization_id, at, type, resource_type, resource_id, resource_name, details)
-    select r.organization_id, record.at, record.type, r.type, r.id, r.name, record.details
+    select r.organization_id, record.at, record.type, r.type, r.id, r.name,
+           case when r.type = 'environments' and record.details ? 'reason'
+             then record.details || jsonb_build_object('reason', ${SEE_LOG}::text) else record.details end
     from json_to_recordset(${rows}::json) as record (sequence bigint, id text, at timestamptz, type text, details jsonb)
     join (select * from resources union all select * from deleted) r on r.instance = record.id
     order by hashtext(r.organization_id), record.sequence`;
