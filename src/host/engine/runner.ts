@@ -201,15 +201,21 @@ export class Runner {
    * @throws when a process that holds the lock cannot be ended; nothing of the instance may be deleted then.
    */
   async stop(signal?: NodeJS.Signals, withinMs?: number): Promise<boolean> {
-    const { id, settings, folder } = this.#parts;
+    const { folder } = this.#parts;
     const running = this.#process ?? findEngine(folder);
     this.#process = null;
     await stopEngine(running, howToStop(this.#runnable, { signal, withinMs }), folder);
     if (running !== null) this.#journal.ended("stopped");
-    // A customer's program may have given its lock away; its group holds it all the same.
-    await killGroup(settings.cgroups, id);
-    await dissolve(settings.cgroups, id);
+    await this.#endGroup();
     return running !== null;
+  }
+
+  /** A customer's program may have given its lock away; its group holds it all the same. */
+  async #endGroup(): Promise<void> {
+    const { id, settings } = this.#parts;
+    // Ids of other instances may be those of another Pilvi of this machine too, as that of the store is.
+    if (this.#runnable?.context.application !== undefined) await killGroup(settings.cgroups, id);
+    await dissolve(settings.cgroups, id);
   }
 
   /** Kills the known process at once, which ends every wait for its answer; `stop` does the rest. */
@@ -236,7 +242,7 @@ export class Runner {
    * @throws PublicError when the wait was given up.
    */
   async end({ engine }: Runnable, running: EngineProcess): Promise<boolean> {
-    const { id, settings, folder, leaving } = this.#parts;
+    const { folder, leaving } = this.#parts;
     // A listener on an already aborted signal would never be called.
     if (leaving.aborted) throw new PublicError("The engine is being stopped.");
     const over = new AbortController();
@@ -260,8 +266,7 @@ export class Runner {
       leaving.removeEventListener("abort", giveUp);
     });
     if (hasEnded) this.#journal.ended("stopped");
-    if (hasEnded) await killGroup(settings.cgroups, id);
-    if (hasEnded) await dissolve(settings.cgroups, id);
+    if (hasEnded) await this.#endGroup();
     else this.#process = running;
     if (!hasEnded && leaving.aborted) throw new PublicError("The engine is being stopped.");
     return hasEnded;
