@@ -198,7 +198,10 @@ async function expectAll(...others: CacheResource[]): Promise<void> {
     caches.map((cache) => cache.id),
   );
   const ports = caches.map((cache) => cache.attributes.connection.port).sort((a, b) => a - b);
-  expect(await listeningPorts(PORTS)).toEqual(ports);
+  // An engine that was just started again may not listen yet.
+  await until("exactly these ports are listened at", async () =>
+    Bun.deepEquals(await listeningPorts(PORTS), ports),
+  );
   expect(await enginePid(bystander.cache.id)).toBe(bystander.pid);
   expect(await bystander.connection.get("kept")).toBe("from before");
 }
