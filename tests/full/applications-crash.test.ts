@@ -96,6 +96,30 @@ describe("a deployment", () => {
   );
 });
 
+describe("a deploy command that fails", () => {
+  test.each(
+    ["deployment.commanded", "deployment.command.noted"].flatMap((step) =>
+      VICTIMS.map((victim): [string, Victim] => [step, victim]),
+    ),
+  )(
+    "keeps the former release, with a kill at %s of %s",
+    async (step, victim) => {
+      const settings = { deploy_command: "echo no such table; exit 3" };
+      await pilvi.api("PATCH", `/environments/${application.environmentId}`, settings);
+      failpoints.arm(step);
+      const { id } = await application.upload(bunServer("two"));
+      await failpoints.reached();
+      await strike(victim);
+      const { attributes } = await application.ended(id);
+      expect(attributes.status).toBe("deployment.failed");
+      if (victim === "control") expect(attributes.failure_reason).toContain("no such table");
+      expect(await application.text()).toBe("one");
+      await expectOneProcess();
+    },
+    60_000,
+  );
+});
+
 describe("a changed variable", () => {
   test.each(scenariosOf("change"))(
     "at %s survives a kill of %s",

@@ -32,15 +32,18 @@ export async function ensureDeployed(
   const { db } = context;
   const { deployment } = rollout;
   const { plan, steps } = deployment;
-  if (plan === null || steps.some(({ status }) => status !== "running")) return;
-  const startedAt = steps[0]?.startedAt ?? new Date().toISOString();
+  const [known] = steps;
+  if (plan === null || known?.status === "finished" || known?.status === "skipped") return;
+  const startedAt = known?.startedAt ?? new Date().toISOString();
   if (plan.deploy.commands.length === 0)
     return await writeSteps(db, deployment.id, [{ ...SKIPPED, startedAt }]);
   const step = { step: "deploy.command", description: plan.deploy.commands.join("\n"), startedAt };
-  await writeSteps(db, deployment.id, [{ ...step, status: "running" }]);
+  if (known === undefined) await writeSteps(db, deployment.id, [{ ...step, status: "running" }]);
+  // A step that is noted as failed has its reason on the host alone.
   const ended = await run(context, host, { ...rollout, plan }, signal);
-  const durationMs = Date.now() - Date.parse(startedAt);
+  const durationMs = known?.durationMs ?? Date.now() - Date.parse(startedAt);
   await writeSteps(db, deployment.id, [{ ...step, status: ended.status, durationMs }]);
+  await failpoint("deployment.command.noted");
   if (ended.status === "failed") throw new PublicError(ended.reason);
 }
 
