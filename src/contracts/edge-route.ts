@@ -20,7 +20,7 @@ export const edgeRouteSchema = z.strictObject({
   id: safeIdSchema,
   /** A name that another route has moves to this route. */
   names: z.array(edgeNameSchema).check(z.maxLength(MAX_NAMES_OF_ROUTE)),
-  /** The instance that answers, which has a port; null while there is none. */
+  /** The instance that answers, which has a port; null while no instance does. */
   instance: z.nullable(safeIdSchema),
   settings: z.strictObject({
     /** How long the instance may take until it answers, and may then be silent. */

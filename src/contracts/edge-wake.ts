@@ -1,5 +1,5 @@
 // The questions of the edge to the host about instances that do not run: a line each, `VERSION ROUTE CLIENT`. The answer
-// is a line as well: the port once the instance runs, or a word that says why there is none.
+// is a line as well: the port once the instance runs, or a word with the reason of a refusal.
 
 /** The edge that runs may have been started by a host of another version. */
 export const EDGE_WAKE_VERSION = 1;

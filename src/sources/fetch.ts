@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { shellWord } from "../lib/shell-word.ts";
 import { machineOf, repositoryAddress, type RepositoryAddress } from "./address.ts";
 import type { SourceLimits } from "./bounds.ts";
 import { SourceRefusal } from "./faults.ts";
@@ -124,7 +125,8 @@ async function sshVariables(
     `HostName=${machine}`,
     `HostKeyAlias=${host}`,
     ...(deployKey === null ? ["IdentityFile=none"] : [`IdentityFile=${key}`]),
-  ].map((word) => (word.includes("=") ? `-o ${shellQuoted(word)}` : shellQuoted(word)));
+  ].map((word) => (word.includes("=") ? `-o ${shellWord(word)}` : shellWord(word)));
+  // Git gives the command to a shell; a data directory may have a space in its path.
   return { GIT_SSH_COMMAND: words.join(" "), GIT_SSH_VARIANT: "ssh" };
 }
 
@@ -133,9 +135,4 @@ function checkedKey(text: string): string {
   const key = `${text.replaceAll("\r\n", "\n").trim()}\n`;
   if (key.length <= MAX_KEY_LENGTH && PRIVATE_KEY.test(key)) return key;
   throw new SourceRefusal("The deploy key is no private key as ssh-keygen writes it.");
-}
-
-/** Git gives the command to a shell. All words are Pilvi's own; a data directory may have a space in its path. */
-function shellQuoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

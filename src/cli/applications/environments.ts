@@ -38,7 +38,7 @@ export function withApp(command: Command): Command {
   return command.option("--app <name>", "another application than the linked one, by name or id");
 }
 
-/** The application that `--app` names, or else the linked one. @throws CommandError when there is none. */
+/** The application that `--app` names, or else the linked application. @throws CommandError when there is none. */
 export async function applicationIdOf(
   session: Session,
   client: PilviClient,

@@ -72,7 +72,7 @@ describe("a working folder", () => {
     );
   });
 
-  test("with git has the same files, new ones as well, and not those that were deleted", async () => {
+  test("with git has the same files, new ones as well, without deleted files", async () => {
     using folder = testFolder();
     await fill(folder.path);
     run(folder.path, "git", "init", "--quiet");

@@ -30,7 +30,7 @@ export function withEnvironment(command: Command): Command {
   return command.option("--environment <name>", "another environment than the linked one, by name or id");
 }
 
-/** The link of the present folder. @throws CommandError when there is none, or when it is of another Pilvi. */
+/** The link of the present folder. @throws CommandError without a link, or with a link to another Pilvi. */
 export async function requireLink(session: Session): Promise<FoundLink> {
   const link = findLink(session.io.folder);
   if (link === undefined)

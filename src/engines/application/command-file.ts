@@ -1,4 +1,5 @@
 // The script with a command of the customer's, so that no argument list of the machine shows the command.
+import { shellWord } from "../../lib/shell-word.ts";
 
 /** A command without anything that only a shell understands. */
 const PLAIN = /^[A-Za-z0-9_@%+,./:-]+(?: +[A-Za-z0-9_@%+,./:-]+)*$/;
@@ -7,7 +8,7 @@ const PLAIN = /^[A-Za-z0-9_@%+,./:-]+(?: +[A-Za-z0-9_@%+,./:-]+)*$/;
 export function exportsOf(variables: Record<string, string>): string {
   return Object.entries(variables)
     .filter(([name]) => name !== "PORT")
-    .map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`)
+    .map(([name, value]) => `export ${name}=${shellWord(value)}\n`)
     .join("");
 }
 

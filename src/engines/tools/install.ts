@@ -17,7 +17,7 @@ export interface ToolFailure {
   reason: string;
 }
 
-/** Installs the tools that the machine lacks. @returns those that could not be installed. */
+/** Installs the tools that the machine lacks. @returns the tools that could not be installed. */
 export async function installTools(
   names: readonly ToolName[],
   enginesDir: string,

@@ -134,7 +134,7 @@ test("builds run in the order of their coming, and the same order is taken once"
   expect(ends).toEqual(ends.toSorted());
 });
 
-test("a version of Node.js that cannot be had is refused with those that can", async () => {
+test("a version of Node.js that is not there is refused with the versions that are", async () => {
   const build = await host.build({ runtime: { name: "node", version: "12" } }, {});
   expect(build.failure).toEqual({
     code: "runtime",

@@ -1,5 +1,6 @@
 // The text of `pilvi up` when everything runs: the line that programs wait for, and next steps for a person.
 import { join } from "node:path";
+import { shellWord } from "../../lib/shell-word.ts";
 import { baseUrl, defaultDataDir, loadConfig, type Config } from "../../config.ts";
 
 /**
@@ -34,5 +35,5 @@ function settingsFor(config: Config): string {
 
 /** A word as a shell reads it. */
 function quoted(word: string): string {
-  return /^[\w./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return /^[\w./:@%+,-]+$/.test(word) ? word : shellWord(word);
 }

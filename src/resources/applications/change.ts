@@ -1,8 +1,9 @@
 // Changes an application: one transaction with the row, the audit and the event.
-import { ApiError, invalid, notFound } from "../../api/jsonapi/errors.ts";
+import { invalid, notFound } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
+import { refuseDeleting } from "../shared/desired-state.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
 import { KIND, repositoryAt, resourceOf } from "./create.ts";
 import type { ApplicationChange } from "./schema.ts";
@@ -27,7 +28,7 @@ export async function changeApplication(
   return await db.begin(async (tx) => {
     const application = await lockApplication(tx, organizationId, params.id);
     if (application === undefined) throw notFound("application");
-    if (application.status === "deleting") throw new ApiError(409, "The application is being deleted.");
+    refuseDeleting(application, "application");
     const settings = settingsOf(body, application);
     await check(tx, application, settings);
     await updateApplication(tx, application.id, settings);

@@ -6,6 +6,7 @@ import type { Principal } from "../../../api/auth/auth.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
+import { refuseDeleting } from "../../shared/desired-state.ts";
 import type { Made } from "../../shared/routed-resource.ts";
 import { recordRequest } from "../../shared/events/record.ts";
 import { findEnvironment, lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
@@ -94,7 +95,7 @@ export async function lockDeployable(
 ): Promise<EnvironmentRow> {
   const environment = await lockEnvironment(tx, organizationId, id);
   if (environment === undefined) throw notFound("environment");
-  if (environment.status === "deleting") throw new ApiError(409, "The environment is being deleted.");
+  refuseDeleting(environment, "environment");
   if ((await openDeployments(tx, id)).length >= MAX_OPEN)
     throw new ApiError(409, `${MAX_OPEN} deployments of the environment wait already.`);
   return environment;

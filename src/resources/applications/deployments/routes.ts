@@ -7,7 +7,7 @@ import { pageDocument, pageOf, pageQuery } from "../../../api/jsonapi/pagination
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
 import { KIND } from "../create.ts";
-import { renderEnvironment } from "../environments/render.ts";
+import { includedEnvironments } from "../environments/attached.ts";
 import { environmentResource } from "../environments/schema.ts";
 import { findEnvironment, loadEnvironment } from "../environments/store.ts";
 import { deploymentParams, environmentParams } from "../params.ts";
@@ -62,11 +62,12 @@ export function deploymentRoutes(context: KindContext): DeploymentRoutes {
     statuses: deploymentStatuses,
     find: (organizationId, { id }) => findDeployment(db, organizationId, id),
     render: renderDeployment,
-    async related(_wanted, rows, { principal }) {
-      const ids = [...new Set(rows.map(({ environmentId }) => environmentId))];
-      const found = await Promise.all(ids.map((id) => loadEnvironment(db, id)));
-      return found.flatMap((row) => (row === undefined ? [] : [renderEnvironment(row, context, principal)]));
-    },
+    related: (_wanted, rows, { principal }) =>
+      includedEnvironments(
+        context,
+        principal,
+        rows.map(({ environmentId }) => environmentId),
+      ),
   });
 }
 

@@ -1,4 +1,4 @@
-// The environments that a resource is attached to, for the answers about that resource.
+// The environments that answers about other resources include.
 import { can, type Principal } from "../../../api/auth/auth.ts";
 import type { KindContext } from "../../kind.ts";
 import { renderEnvironment } from "./render.ts";
@@ -11,8 +11,18 @@ export async function attachedEnvironments(
   principal: Principal,
   rows: readonly { environmentIds: string[] }[],
 ): Promise<EnvironmentResource[]> {
-  const ids = [...new Set(rows.flatMap(({ environmentIds }) => environmentIds))];
-  if (ids.length === 0 || !can(principal, "applications:read")) return [];
-  const found = await environmentsWithIds(context.db, principal.organizationId, ids);
+  if (!can(principal, "applications:read")) return [];
+  const ids = rows.flatMap(({ environmentIds }) => environmentIds);
+  return await includedEnvironments(context, principal, ids);
+}
+
+/** The environments with these ids, each once. */
+export async function includedEnvironments(
+  context: KindContext,
+  principal: Principal,
+  ids: readonly string[],
+): Promise<EnvironmentResource[]> {
+  if (ids.length === 0) return [];
+  const found = await environmentsWithIds(context.db, principal.organizationId, [...new Set(ids)]);
   return found.map((environment) => renderEnvironment(environment, context, principal));
 }

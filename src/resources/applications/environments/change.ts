@@ -1,10 +1,11 @@
 // Changes an environment and its variables: one transaction with the row, the audit and the event.
 import { isDeepStrictEqual } from "node:util";
 import { can, type Principal } from "../../../api/auth/auth.ts";
-import { ApiError, forbidden, invalid, notFound, type FieldErrors } from "../../../api/jsonapi/errors.ts";
+import { forbidden, invalid, notFound, type FieldErrors } from "../../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
+import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
 import { environmentResourceOf, nameIsTaken } from "./create.ts";
 import { attachmentFaults } from "./attachments.ts";
@@ -91,7 +92,7 @@ async function change(
   return await db.begin(async (tx) => {
     const environment = await lockEnvironment(tx, organizationId, id);
     if (environment === undefined) throw notFound("environment");
-    if (environment.status === "deleting") throw new ApiError(409, "The environment is being deleted.");
+    refuseDeleting(environment, "environment");
     const { order, fields, details } = await changeOf(tx, environment);
     await updateEnvironment(tx, id, order);
     await enqueueEnvironment(tx, environment);

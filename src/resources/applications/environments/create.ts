@@ -6,6 +6,7 @@ import { newId } from "../../../lib/ids.ts";
 import { newKey } from "../../../lib/secrets.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
+import { refuseDeleting } from "../../shared/desired-state.ts";
 import { recordRequest, type NewEvent } from "../../shared/events/record.ts";
 import { DEFAULT_SIZE } from "../instances/sizes.ts";
 import { insertInstance } from "../instances/store.ts";
@@ -44,7 +45,7 @@ export async function createEnvironment(
     async create(tx) {
       const application = await lockApplication(tx, organizationId, params.id);
       if (application === undefined) throw notFound("application");
-      if (application.status === "deleting") throw new ApiError(409, "The application is being deleted.");
+      refuseDeleting(application, "application");
       const others = await environmentsOf(tx, [application.id]);
       if (others.length >= MAX_ENVIRONMENTS) {
         throw new ApiError(409, `An application has at most ${MAX_ENVIRONMENTS} environments.`);

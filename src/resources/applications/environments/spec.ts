@@ -4,6 +4,7 @@ import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
 import type { Plan, PlannedRuntime } from "../../../contracts/plan.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { sha256Hex } from "../../../lib/secrets.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
 import type { DeploymentRow } from "../deployments/store.ts";
 import type { InstanceSize } from "../instances/sizes.ts";
 import type { EnvironmentRow } from "./store.ts";
@@ -111,14 +112,9 @@ function startCommand({ start, rootDirectory, paths }: Plan): string {
 
 /** The lines before a command of a plan, which runs at the top of the source. */
 export function commandPrefix(paths: readonly string[], directory: string): string[] {
-  const folders = paths.map((path) => (path === "" ? '"$PWD"' : `"$PWD"/${quoted(path)}`));
+  const folders = paths.map((path) => (path === "" ? '"$PWD"' : `"$PWD"/${shellWord(path)}`));
   return [
     ...(folders.length === 0 ? [] : [`export PATH=${folders.join(":")}:"$PATH"`]),
-    ...(directory === "" ? [] : [`cd ${quoted(directory)}`]),
+    ...(directory === "" ? [] : [`cd ${shellWord(directory)}`]),
   ];
-}
-
-/** A word for a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,7 +1,8 @@
 // Starts and stops environments.
-import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
+import { notFound } from "../../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
+import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
 import type { Made } from "../../shared/routed-resource.ts";
 import { deploy } from "../deployments/create.ts";
@@ -49,7 +50,7 @@ export async function stopEnvironment(
   return await db.begin(async (tx) => {
     const environment = await lockEnvironment(tx, organizationId, id);
     if (environment === undefined) throw notFound("environment");
-    if (environment.status === "deleting") throw new ApiError(409, "The environment is being deleted.");
+    refuseDeleting(environment, "environment");
     await writeEnvironmentOrder(tx, id, "stopped");
     // Work is locked before its rows, as by the outcomes of runs.
     const open = await openDeployments(tx, id);

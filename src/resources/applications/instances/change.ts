@@ -1,7 +1,8 @@
 // Changes an instance: one transaction with the row, the work of its environment, the audit and the event.
-import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
+import { notFound } from "../../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
+import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
 import { environmentResourceOf } from "../environments/create.ts";
 import { lockEnvironment } from "../environments/store.ts";
@@ -22,7 +23,7 @@ export async function changeInstance(
     const environment = found && (await lockEnvironment(tx, organizationId, found.environmentId));
     const instance = environment && (await findInstance(tx, organizationId, id));
     if (environment === undefined || instance === undefined) throw notFound("instance");
-    if (environment.status === "deleting") throw new ApiError(409, "The environment is being deleted.");
+    refuseDeleting(environment, "environment");
     const settings = { ...instance.settings, size: body.size ?? instance.settings.size };
     await updateInstance(tx, id, { name: body.name ?? instance.name, settings });
     await enqueueEnvironment(tx, environment);

@@ -4,9 +4,9 @@ import { operation, type Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
 import { KIND } from "../create.ts";
-import { renderEnvironment } from "../environments/render.ts";
+import { includedEnvironments } from "../environments/attached.ts";
 import { environmentResource } from "../environments/schema.ts";
-import { findEnvironment, loadEnvironment } from "../environments/store.ts";
+import { findEnvironment } from "../environments/store.ts";
 import { environmentParams, instanceParams } from "../params.ts";
 import { changeInstance } from "./change.ts";
 import { renderInstance } from "./render.ts";
@@ -34,12 +34,12 @@ export function instanceOperations(context: KindContext): Operation[] {
     includes: ["environment"],
     find: (organizationId, { id }) => findInstance(db, organizationId, id),
     render: renderInstance,
-    async related(_wanted, rows, { principal }) {
-      const [environment] = await Promise.all(
-        rows.slice(0, 1).map((row) => loadEnvironment(db, row.environmentId)),
-      );
-      return environment === undefined ? [] : [renderEnvironment(environment, context, principal)];
-    },
+    related: (_wanted, rows, { principal }) =>
+      includedEnvironments(
+        context,
+        principal,
+        rows.map(({ environmentId }) => environmentId),
+      ),
   });
   return [
     routes.list({

@@ -6,6 +6,7 @@ import { PublicError } from "../../../lib/errors.ts";
 import { serveGit } from "../../../sources/git-http.ts";
 import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
+import { refuseDeleting } from "../../shared/desired-state.ts";
 import { KIND } from "../create.ts";
 import { findApplicationNamed, type ApplicationRow } from "../store.ts";
 import { fetchedFrom } from "./fetch.ts";
@@ -37,8 +38,9 @@ async function serve(context: KindContext, asked: ProtocolRequest): Promise<Resp
   });
 }
 
-function refuseUnpushable({ status, repository }: ApplicationRow): void {
-  if (status === "deleting") throw new ApiError(409, "The application is being deleted.");
+function refuseUnpushable(application: ApplicationRow): void {
+  const { repository } = application;
+  refuseDeleting(application, "application");
   if (repository !== null) throw new ApiError(409, fetchedFrom(repository));
 }
 
