@@ -17,9 +17,6 @@ const STEADY_MS = 500;
 /** A process that was asked to end is killed after this time. */
 export const STOP_TIMEOUT_MS = 90_000;
 
-/** Processes with a script of their own, which loads less than the whole program. */
-const SCRIPTS = { control: "main", gateway: "gateway", host: "main", keeper: "keeper" } as const;
-
 /** The first descriptor after the three standard ones. */
 const INHERITED = 3;
 
@@ -97,7 +94,7 @@ export class Child {
     chmodSync(this.#logFile, 0o600);
     const keeperFd = keeper?.handOver();
     try {
-      this.#process = Bun.spawn([program.bun, program[SCRIPTS[name]], name], {
+      this.#process = Bun.spawn([program.bun, program[name], name], {
         cwd: "/",
         env: { ...env, ...(keeperFd !== undefined && { [KEEPER_VARIABLE]: String(INHERITED) }) },
         // A terminal's Ctrl-C is for `pilvi up` alone, which ends its children in their order.

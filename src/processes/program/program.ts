@@ -18,8 +18,12 @@ import {
 export interface Program {
   bun: string;
   main: string;
+  /** The script of the control plane's process. */
+  control: string;
   /** The script of the gateway's process. */
   gateway: string;
+  /** The script of the host's process. */
+  host: string;
   /** The script of the keeper's process. */
   keeper: string;
   /** The script of a realtime server. */
@@ -29,7 +33,9 @@ export interface Program {
 /** The built files and their names. */
 const ENTRIES = {
   main: "main.js",
+  control: "control.js",
   gateway: "gateway.js",
+  host: "host.js",
   keeper: "keeper.js",
   realtime: "realtime.js",
 };
@@ -72,7 +78,9 @@ function programIn(folder: string, bun: string): Program {
   return {
     bun,
     main: path("main"),
+    control: path("control"),
     gateway: path("gateway"),
+    host: path("host"),
     keeper: path("keeper"),
     realtime: path("realtime"),
   };
@@ -82,7 +90,9 @@ function programIn(folder: string, bun: string): Program {
 async function build(folder: string): Promise<void> {
   const results = await Promise.all([
     buildEntry("main.ts", ENTRIES.main),
+    buildEntry("processes/commands/control-main.ts", ENTRIES.control),
     buildEntry("processes/commands/gateway-main.ts", ENTRIES.gateway),
+    buildEntry("processes/commands/host-main.ts", ENTRIES.host),
     buildEntry("processes/commands/keeper-main.ts", ENTRIES.keeper),
     buildEntry("realtime/main.ts", ENTRIES.realtime),
   ]);

@@ -1,0 +1,8 @@
+// The entry point that `pilvi up` uses for the control plane: `pilvi control` without the rest of the program, which
+// takes time and memory.
+import { loadConfig } from "../../config.ts";
+import { controlCommand } from "./control.ts";
+
+// Files get the modes that the code names.
+process.umask(0o022);
+process.exit(await controlCommand(loadConfig(process.env)));
