@@ -14,6 +14,8 @@ export function buildVariables({ path }: ReadyRuntime, cache: string, home: stri
     npm_config_fund: "false",
     npm_config_audit: "false",
     BUN_INSTALL_CACHE_DIR: `${cache}/bun`,
+    // npm compiles its own code anew for each build otherwise.
+    NODE_COMPILE_CACHE: `${cache}/node-compile`,
     YARN_CACHE_FOLDER: `${cache}/yarn`,
     XDG_CACHE_HOME: `${cache}/xdg`,
     ...machineNetwork(),

@@ -1,9 +1,9 @@
 // The space that a folder takes.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { diskUseOf } from "./disk-use.ts";
+import { diskUseOf, treeSizeOf } from "./disk-use.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
@@ -38,4 +38,12 @@ test("a folder with more files than the limit counts in part", async () => {
   const part = await diskUseOf(root, 10);
   expect(part).toBeGreaterThan(0);
   expect(part).toBeLessThan(all);
+});
+
+test("a file with a set-user bit is found at any depth", async () => {
+  mkdirSync(join(root, "deep"));
+  write("deep", "program");
+  expect((await treeSizeOf(root, 1_000)).hasSetIds).toBe(false);
+  chmodSync(join(root, "deep", "program"), 0o4755);
+  expect((await treeSizeOf(root, 1_000)).hasSetIds).toBe(true);
 });
