@@ -36,7 +36,7 @@ await runBench("application-wake: request sent to its answer", async ({ pilvi, a
     await application.deploy(files);
     const url = `http://127.0.0.1:${pilvi.env.PILVI_EDGE_HTTP}/`;
     const { attributes, id } = await application.environment();
-    const instance = (await driver.routes()).find((route) => route.id === id)?.instance ?? "";
+    const instance = (await driver.routes()).find((route) => route.id === id)?.instances[0] ?? "";
     const bareMs: number[] = [];
     const wakeMs: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {

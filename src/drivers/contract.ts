@@ -238,7 +238,7 @@ function routing({ driver, freePort }: ContractOptions): void {
     const route = {
       id: "env-1",
       names: ["a.localhost"],
-      instance: realtime.id,
+      instances: [realtime.id],
       settings: { timeoutSeconds: 5 },
     };
     await driver().ensureRoute(route);
@@ -258,7 +258,7 @@ function routing({ driver, freePort }: ContractOptions): void {
   });
 
   test("refuses a route that is malformed, and names the member", async () => {
-    const route = { id: "env-1", names: [], instance: null, settings: { timeoutSeconds: 5 } };
+    const route = { id: "env-1", names: [], instances: [], settings: { timeoutSeconds: 5 } };
     for (const name of ["A.localhost", "a b", "a_b.localhost", "a..b", "*.a", `${"a".repeat(64)}.b`, ""])
       await expect(driver().ensureRoute({ ...route, names: [name] })).rejects.toThrow("names.0");
     await expect(driver().ensureRoute({ ...route, settings: { timeoutSeconds: 0 } })).rejects.toThrow(

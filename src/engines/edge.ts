@@ -4,8 +4,8 @@ import type { Certificate, EngineContext } from "./engine.ts";
 
 /** Where a route leads. */
 export interface EdgeTarget {
-  /** The port of the instance on loopback; 0 while the instance does not run, so that a request has it woken. */
-  port: number;
+  /** The ports on loopback of the instances that run; without any, a request has the instances woken. */
+  ports: number[];
   timeoutSeconds: number;
 }
 

@@ -113,6 +113,25 @@ test("an application that ends, hangs or answers with errors has failed, with it
   await Promise.all([host.host.remove(ends.id), host.host.remove(fails.id)]);
 });
 
+test("a process without a port counts as running once it goes on, and is started again when it ends", async () => {
+  const release = await released({ "work.sh": 'echo "port $PORT"; sleep 997' });
+  const exposure = { port: null, scope: "loopback", through: "engine" } as const;
+  const spec = { ...applicationSpec({ release, command: "sh work.sh" }), exposure };
+  expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+  const { lock, log } = instanceFolder(host.dataDir, spec.id);
+  expect(await Bun.file(log).text()).toContain("port \n");
+  for (const pid of holdersOf(lock)) process.kill(pid, "SIGKILL");
+  await until("it runs again", () => {
+    const { crashes, state } = host.host.observe(spec.id);
+    return crashes === 1 && state === "running";
+  });
+  expect(await host.host.ensure({ ...spec, command: "echo no queue; exit 1" })).toMatchObject({
+    state: "failed",
+    lastError: expect.stringContaining("no queue"),
+  });
+  await host.host.remove(spec.id);
+});
+
 test("a static site has its files, its fallback, and nothing else", async () => {
   const release = await released({
     "dist/index.html": "<h1>home</h1>",

@@ -15,6 +15,9 @@ import { siteConfig, TYPES, TYPES_FILE } from "./site.ts";
 
 const [COMMAND_FILE, SITE_FILE, PASSWD_FILE] = ["start", "nginx.conf", "passwd"];
 
+/** How long a process without a port has to run; most programs that cannot run have ended by then. */
+const STEADY_MS = 500;
+
 /** The last lines of output that the reason of a failure has, and the most characters of them. */
 const [SHOWN_LINES, SHOWN_CHARACTERS] = [10, 1_000];
 
@@ -30,7 +33,7 @@ export const application: Engine<ApplicationSpec> = {
   socketName: () => "application.sock",
   readyLine: null,
   readLogLine,
-  isReady: ({ spec: { exposure, healthPath }, address }) => answersAt(address, portOf(exposure), healthPath),
+  isReady,
   env,
   fitsProcessLimit: false,
   startTimeoutMs: ({ startTimeoutSeconds }) => startTimeoutSeconds * 1_000,
@@ -40,6 +43,16 @@ export const application: Engine<ApplicationSpec> = {
   stopTimeoutOf: ({ shutdownTimeoutSeconds }) => shutdownTimeoutSeconds * 1_000,
   explain,
 };
+
+/** A process without a port has nothing to ask: it counts as running when it has not ended for a while. */
+async function isReady({
+  spec: { exposure, healthPath },
+  address,
+}: EngineContext<ApplicationSpec>): Promise<boolean> {
+  if (exposure.port !== null) return await answersAt(address, exposure.port, healthPath);
+  await Bun.sleep(STEADY_MS);
+  return true;
+}
 
 function limits({ memoryBytes, cpus, maxProcesses }: ApplicationSpec, machineBytes: number): Limits {
   return {
@@ -117,7 +130,7 @@ function env(context: EngineContext<ApplicationSpec>): Record<string, string> {
     ...(sandbox.level !== "bubblewrap" && runtime.server === null && spec.variables),
     ...runtime.server?.env,
     ...sandbox.bubblewrap?.env,
-    PORT: String(portOf(spec.exposure)),
+    ...(spec.exposure.port !== null && { PORT: String(spec.exposure.port) }),
   };
 }
 

@@ -22,7 +22,7 @@ export function confPath(name: string): string {
   return `${CONF}/${name}`;
 }
 
-/** The map from names to routes, and the map from routes to where they lead: `PORT:TIMEOUT in milliseconds`. */
+/** The map from names to routes, and that from routes to where they lead: `PORT,PORT:TIMEOUT in milliseconds`. */
 export const MAPS = { names: "names.map", targets: "targets.map" } as const;
 
 /** The table of the routes that were used lately, and of their open requests. */
@@ -142,6 +142,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     `http-response del-header ${PORT_HEADER}`,
     `http-response set-header ${PORT_HEADER} %[var(txn.port)] if { var(txn.probe) -m bool }`,
     "http-request set-var(txn.port) var(txn.target),field(1,:)",
+    "http-request set-var(txn.port) var(txn.port),lua.next_port if { var(txn.port) -m sub , }",
     "http-request set-dst-port var(txn.port)",
     "use_backend sleeping if { var(txn.port) -m str 0 }",
     "use_backend repeatable if METH_GET or { method HEAD OPTIONS }",

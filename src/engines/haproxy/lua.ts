@@ -1,4 +1,4 @@
-// The edge's Lua: says when it is ready, and asks the host for the port of an instance that does not run.
+// The edge's Lua: says when it is ready, shares requests out among ports, and asks the host to wake instances.
 import { EDGE_WAKE_VERSION } from "../../contracts/edge-wake.ts";
 import { READY_LINE } from "./ready-line.ts";
 
@@ -9,7 +9,7 @@ export const WAKE_SECONDS = 65;
 const HOST_RETRY_MS = 50;
 
 /**
- * The action `lua.wake` sets `txn.port`, or `txn.refusal` when there is none. While no host answers it tries again: an
+ * The converter `lua.next_port` takes one port of a list after the other. The action `lua.wake` sets `txn.port`, or `txn.refusal` when there is none. While no host answers it tries again: an
  * instance that sleeps cannot be had without a host, and a killed host is back within a second.
  * @param socket the path of the host's socket, from the folder that the edge runs in.
  */
@@ -17,6 +17,17 @@ export function luaScript(socket: string): string {
   return `core.register_task(function()
   io.stdout:write("${READY_LINE}\\n")
   io.stdout:flush()
+end)
+
+local turn = 0
+
+core.register_converters("next_port", function(list)
+  local ports = {}
+  for port in list:gmatch("%d+") do
+    ports[#ports + 1] = port
+  end
+  turn = (turn + 1) % 1000000007
+  return ports[turn % #ports + 1]
 end)
 
 local function ask(question)

@@ -85,13 +85,17 @@ export function textsOf({ targets }: EdgeTable): Map<string, string> {
   return new Map([...targets].map(([route, target]) => [route, textOf(target)]));
 }
 
-function textOf({ port, timeoutSeconds }: EdgeTarget): string {
-  return `${port}:${timeoutSeconds * 1_000}`;
+function textOf({ ports, timeoutSeconds }: EdgeTarget): string {
+  return `${ports.length === 0 ? 0 : ports.join(",")}:${timeoutSeconds * 1_000}`;
 }
 
 function targetOf(text: string): EdgeTarget {
-  const [port, timeoutMs] = text.split(":").map(Number);
-  return { port: port ?? 0, timeoutSeconds: (timeoutMs ?? 0) / 1_000 };
+  const [ports = "", timeoutMs] = text.split(":");
+  const running = ports
+    .split(",")
+    .map(Number)
+    .filter((port) => port > 0);
+  return { ports: running, timeoutSeconds: Number(timeoutMs ?? 0) / 1_000 };
 }
 
 async function readMap(context: Context, map: string): Promise<Map<string, string>> {

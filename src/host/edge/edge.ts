@@ -1,4 +1,5 @@
 // The edge of this host: keeps the routes, and brings the engine that runs as the edge to them.
+import { isDeepStrictEqual } from "node:util";
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { EdgeAnswer, EdgeProbe } from "../../contracts/edge-probe.ts";
 import type { EdgeRoute } from "../../contracts/edge-route.ts";
@@ -16,6 +17,7 @@ import { edgeSocket } from "../os/layout.ts";
 import { probe } from "./probe.ts";
 import { RouteFiles } from "./route-files.ts";
 import { InstanceUse } from "./instance-use.ts";
+import { LoneSleepers } from "./lone-sleepers.ts";
 import { MAX_ROUTES, Routes } from "./routes.ts";
 import { WakeQueue, type EdgeInstance } from "./wake-queue.ts";
 import { WakeSocket } from "./wake-socket.ts";
@@ -52,6 +54,7 @@ export class Edge {
   readonly #queue: WakeQueue;
   readonly #wakes: WakeSocket;
   readonly #use = new InstanceUse();
+  readonly #sleepers = new LoneSleepers();
   /** What the running edge has; null while that is not known. */
   #known: EdgeTable | null = null;
   /** The certificate that the running edge shows; null while that is not known. */
@@ -95,7 +98,7 @@ export class Edge {
   }
 
   /**
-   * Leads the names of a route to its instance; resolves when it is on the disk and a running edge does so.
+   * Leads the names of a route to its instances; resolves when it is on the disk and a running edge does so.
    * @throws PublicError when there are too many routes, or the running edge does not take it.
    */
   async ensure(route: EdgeRoute): Promise<void> {
@@ -144,6 +147,7 @@ export class Edge {
       return this.#forget();
     }
     if (state !== "running") this.#use.forget(id);
+    this.#sleepers.changed({ id, state });
     const routes = this.#routes.ofInstance(id);
     if (routes.size === 0) return;
     for (const route of routes) this.#queue.changed(route);
@@ -157,7 +161,8 @@ export class Edge {
     try {
       const usage = await running.edge.usage(running.context);
       if (this.#running()?.context !== running.context) return;
-      this.#use.measured(usage, (route) => this.#routes.get(route)?.instance ?? null);
+      this.#use.measured(usage, (route) => this.#routes.get(route)?.instances ?? []);
+      this.#sleepers.wakeUsed(usage, this.#routes, (id) => this.#host.find(id));
     } catch (error) {
       this.#host.log.debug({ error }, "the edge did not report which routes are used");
     }
@@ -198,8 +203,11 @@ export class Edge {
       await this.#synced();
       // Counted after the edge holds new requests, so every request is either counted or held.
       const usage = await running.edge.usage(running.context);
+      if ((this.#host.find(instance)?.port ?? 0) > 0) return false;
+      const wanted = this.#table();
       const isFree = (route: string) =>
-        this.#known?.targets.get(route)?.port === 0 && (usage.get(route)?.openRequests ?? 0) === 0;
+        isDeepStrictEqual(this.#known?.targets.get(route), wanted.targets.get(route)) &&
+        (usage.get(route)?.openRequests ?? 0) === 0;
       return [...this.#routes.ofInstance(instance)].every(isFree);
     } catch (error) {
       this.#host.log.debug({ error }, "the edge did not report whether an instance is used");

@@ -8,16 +8,15 @@ export class InstanceUse {
   readonly #usedAtMs = new Map<string, number>();
   #measuredAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Takes a report of the edge. @param instanceOf the instance that a route leads to; null without any. */
-  measured(usage: ReadonlyMap<string, RouteUse>, instanceOf: (route: string) => string | null): void {
+  /** Takes a report of the edge. @param instancesOf the instances that a route leads to. */
+  measured(usage: ReadonlyMap<string, RouteUse>, instancesOf: (route: string) => readonly string[]): void {
     const nowMs = performance.now();
     if (this.#isSilent(nowMs)) this.#usedAtMs.clear();
     this.#measuredAtMs = nowMs;
     for (const [route, { openRequests, idleMs }] of usage) {
-      const instance = instanceOf(route);
-      if (instance === null) continue;
       const usedAtMs = openRequests > 0 ? nowMs : nowMs - idleMs;
-      this.#usedAtMs.set(instance, Math.max(usedAtMs, this.#usedAtMs.get(instance) ?? nowMs));
+      for (const instance of instancesOf(route))
+        this.#usedAtMs.set(instance, Math.max(usedAtMs, this.#usedAtMs.get(instance) ?? nowMs));
     }
   }
 

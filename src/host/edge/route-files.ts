@@ -2,8 +2,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
+  anyKeptRouteSchema,
   EDGE_ROUTE_FORMAT,
-  keptRouteSchema,
+  inTodaysFormat,
   type EdgeRoute,
   type KeptRoute,
 } from "../../contracts/edge-route.ts";
@@ -46,7 +47,8 @@ export class RouteFiles {
 
   #read(name: string): KeptRoute[] {
     try {
-      const kept = readJsonAs(keptRouteSchema, readFileSync(join(this.#dir, name), "utf8"), "The route");
+      const text = readFileSync(join(this.#dir, name), "utf8");
+      const kept = inTodaysFormat(readJsonAs(anyKeptRouteSchema, text, "The route"));
       if (`${kept.route.id}${SUFFIX}` === name) return [kept];
       throw new Error("the file has the name of another route");
     } catch (error) {

@@ -1,4 +1,4 @@
-// The routes of the edge in memory: who has which name, and which routes an instance answers.
+// The routes of the edge in memory: who has which name, and which routes lead to an instance.
 import type { EdgeRoute, KeptRoute } from "../../contracts/edge-route.ts";
 import type { EdgeTable } from "../../engines/edge.ts";
 
@@ -38,7 +38,7 @@ export class Routes {
     return [...this.#routes.values()];
   }
 
-  /** The ids of the routes that an instance answers. */
+  /** The ids of the routes that lead to an instance. */
   ofInstance(instance: string): ReadonlySet<string> {
     return this.#ofInstance.get(instance) ?? NONE;
   }
@@ -56,7 +56,7 @@ export class Routes {
       this.#owners.set(name, route.id);
     }
     this.#routes.set(route.id, route);
-    if (route.instance !== null) this.#index(route.instance).add(route.id);
+    for (const instance of route.instances) this.#index(instance).add(route.id);
     return [...losers].flatMap((id) => this.#withoutLost(id));
   }
 
@@ -65,18 +65,19 @@ export class Routes {
     if (route === undefined) return;
     this.#routes.delete(id);
     for (const name of route.names) if (this.#owners.get(name) === id) this.#owners.delete(name);
-    if (route.instance === null) return;
-    const others = this.#index(route.instance);
-    others.delete(id);
-    if (others.size === 0) this.#ofInstance.delete(route.instance);
+    for (const instance of route.instances) {
+      const others = this.#index(instance);
+      others.delete(id);
+      if (others.size === 0) this.#ofInstance.delete(instance);
+    }
   }
 
-  /** What the edge is to have. @param portOf the port of an instance that runs, and 0 for any other. */
+  /** What the edge is to have. @param portOf the port of an instance that runs and has a port, and 0 for any other. */
   table(portOf: (instance: string) => number): EdgeTable {
     const targets: EdgeTable["targets"] = new Map();
-    for (const { id, instance, settings } of this.#routes.values()) {
-      const port = instance === null ? 0 : portOf(instance);
-      targets.set(id, { port, timeoutSeconds: settings.timeoutSeconds });
+    for (const { id, instances, settings } of this.#routes.values()) {
+      const ports = instances.map(portOf).filter((port) => port > 0);
+      targets.set(id, { ports, timeoutSeconds: settings.timeoutSeconds });
     }
     return { names: new Map(this.#owners), targets };
   }

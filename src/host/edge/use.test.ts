@@ -89,7 +89,7 @@ test("the use of thousands of routes is one short answer", async () => {
     void lone.edge.ensure({
       id: `env-${route}`,
       names: [`n${route}.localhost`],
-      instance: `app-${route}`,
+      instances: [`app-${route}`],
       settings: { timeoutSeconds: 1 },
     });
   }

@@ -1,4 +1,4 @@
-// The requests that the edge holds because their instance does not run: wakes it, and says where it is once it runs.
+// The requests that the edge holds because no instance of theirs runs: wakes them, and says where one is that runs.
 import type { WakeQuestion, WakeRefusal } from "../../contracts/edge-wake.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Routes } from "./routes.ts";
@@ -9,11 +9,17 @@ const [MAX_WAITING, MAX_WAITING_OF_ROUTE] = [2_000, 500];
 /** How long a request waits for its instance; the edge waits some longer. */
 const WAIT_MS = 60_000;
 
+/** The states that a request ends, and those after which an instance may run. */
+const SLEEPING: ReadonlySet<string> = new Set(["asleep", "draining"]);
+const COMING: ReadonlySet<string> = new Set([...SLEEPING, "starting", "stopped"]);
+
 /** An instance as the edge needs it. */
 export interface EdgeInstance {
   state: Observation["state"];
-  /** Its port while it runs; 0 otherwise. */
+  /** Its port while it runs; 0 otherwise, and for an instance without a port. */
   port: number;
+  /** Whether it has a port to answer at. */
+  answers: boolean;
   /** Starts it, once for all who ask. @param client address and port of the client that asks; empty if not known. */
   wake(client: string): void;
 }
@@ -47,7 +53,7 @@ export class WakeQueue {
     return this.#count;
   }
 
-  /** Has the instance of a route woken. @param signal aborted when the client has left. */
+  /** Has the instances of a route woken; the first that runs answers. @param signal aborted when the client has left. */
   async ask({ route, client }: WakeQuestion, signal: AbortSignal): Promise<WakeAnswer> {
     const now = this.#answerOf(route, client);
     if (now !== null) return now;
@@ -82,7 +88,7 @@ export class WakeQueue {
     return true;
   }
 
-  /** The route, or the state of its instance, has changed. */
+  /** The route, or the state of an instance, has changed. */
   changed(route: string): void {
     const waiters = this.#waiting.get(route);
     const [first] = waiters ?? [];
@@ -91,25 +97,15 @@ export class WakeQueue {
     if (answer !== null) for (const { resolve } of waiters) resolve(answer);
   }
 
-  /** Null while it is worth to wait; a waiting request has the instance woken. */
+  /** Null while it is worth to wait; a waiting request has the instances woken. */
   #answerOf(route: string, client: string): WakeAnswer | null {
     const { routes, find } = this.#parts;
     const known = routes.get(route);
     if (known === undefined) return "unknown";
-    const instance = known.instance === null ? null : find(known.instance);
-    if (instance === null) return "failed";
-    switch (instance.state) {
-      case "running":
-        return instance.port > 0 ? instance.port : "failed";
-      case "asleep":
-      case "draining":
-        instance.wake(client);
-        return null;
-      case "starting":
-      case "stopped":
-        return null;
-      default:
-        return "failed";
-    }
+    const instances = known.instances.flatMap((id) => find(id) ?? []);
+    for (const instance of instances) if (SLEEPING.has(instance.state)) instance.wake(client);
+    const running = instances.find(({ state, port }) => state === "running" && port > 0);
+    if (running !== undefined) return running.port;
+    return instances.some(({ state, answers }) => answers && COMING.has(state)) ? null : "failed";
   }
 }

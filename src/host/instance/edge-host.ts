@@ -29,7 +29,7 @@ function shown(instance: Instance | undefined): EdgeInstance | null {
     instance.sleep.wanted(client);
     instance.wake();
   };
-  return { state: instance.observe().state, port, wake };
+  return { state: instance.observe().state, port, answers: instance.metered.now !== null, wake };
 }
 
 /** The engine that takes connections; null while none does. */

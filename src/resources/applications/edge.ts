@@ -43,18 +43,18 @@ export async function ensureEdge(
 }
 
 /**
- * Leads the name of an environment to an instance; null answers that nothing runs there.
+ * Leads the name of an environment to instances; without any, the edge answers that nothing runs there.
  * @throws UnreachableError when the edge does not take it now.
  */
 export async function ensureRoute(
   { driver }: ServedHost,
   edge: EdgeSettings,
   environment: EnvironmentRow,
-  instance: string | null,
+  instances: string[],
 ): Promise<void> {
   const { id, settings } = environment;
   const names = settings.uses_vanity_domain ? [domainOf(environment, edge)] : [];
-  const route = { id, names, instance, settings: { timeoutSeconds: settings.timeout } };
+  const route = { id, names, instances, settings: { timeoutSeconds: settings.timeout } };
   await driver.ensureRoute(route).catch((error: unknown) => {
     // The host keeps the route, and brings an edge to it that did not take it now.
     throw new UnreachableError("The edge did not take the route.", error);

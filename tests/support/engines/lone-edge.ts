@@ -95,7 +95,7 @@ export class LoneEdge {
 
   /** Adds an application, or replaces it. @param wake what a wake does. */
   add(id: string, state: EdgeInstance["state"], port: number, wake: () => void = () => {}): TestApplication {
-    const application: TestApplication = { state, port, wakes: 0, wake: () => {} };
+    const application: TestApplication = { state, port, answers: true, wakes: 0, wake: () => {} };
     application.wake = () => {
       application.wakes += 1;
       wake();
@@ -114,7 +114,12 @@ export class LoneEdge {
   }
 
   /** Leads names to an application. */
-  async route(id: string, names: string[], instance: string | null = id, timeoutSeconds = 30): Promise<void> {
+  async route(
+    id: string,
+    names: string[],
+    instance: string | string[] | null = id,
+    timeoutSeconds = 30,
+  ): Promise<void> {
     await this.edge.ensure(routeOf(id, names, instance, timeoutSeconds));
   }
 
@@ -160,10 +165,11 @@ export class LoneEdge {
 export function routeOf(
   id: string,
   names: string[],
-  instance: string | null = id,
+  instance: string | string[] | null = id,
   timeoutSeconds = 30,
 ): EdgeRoute {
-  return { id, names, instance, settings: { timeoutSeconds } };
+  const instances = instance === null ? [] : [instance].flat();
+  return { id, names, instances, settings: { timeoutSeconds } };
 }
 
 /** Sends bytes to a port, and returns all that comes until the other side closes. */

@@ -88,7 +88,7 @@ function hasEnded(now: EnvironmentRow | undefined, { status }: EnvironmentRow): 
 async function reconcile(run: Run): Promise<Outcome> {
   const { context, host, environment, processes } = run;
   if (environment.status === "stopped") {
-    await ensureRoute(host, context.edge, environment, null);
+    await ensureRoute(host, context.edge, environment, []);
     await removeProcesses(context, host, processes);
     await cancelDeployCommand(context, host, environment);
     return settled([]);
@@ -131,7 +131,7 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
 async function keepServing(run: Run, serving: ApplicationProcess): Promise<Outcome> {
   const { context, host, environment, processes, signal } = run;
   await ensureEdge(host, context.edge, signal);
-  await ensureRoute(host, context.edge, environment, serving.id);
+  await ensureRoute(host, context.edge, environment, [serving.id]);
   const starting = processes.filter(({ state }) => state === "starting");
   await removeProcesses(context, host, starting);
   const seen = await host.driver.ensure(specOfProcess(context, serving), signal);
@@ -156,14 +156,14 @@ async function swap(run: Run, order: Order, serving: ApplicationProcess | undefi
     await failpoint("environment.started");
     if (isStarting(seen)) return again(STARTING_MS, null);
     if (!isServed(seen)) throw new PublicError(seen.lastError ?? "The application did not start.");
-    await ensureRoute(host, edge, environment, next.id);
+    await ensureRoute(host, edge, environment, [next.id]);
     await failpoint("environment.routed");
     await ensureAnswered(host, edge, environment, { path: order.spec.healthPath ?? "/", port: next.port });
     await failpoint("environment.answered");
     await promote(run, order, next);
   } catch (error) {
     if (!isFault(error) || signal.aborted) throw error;
-    if (serving !== undefined) await ensureRoute(host, edge, environment, serving.id);
+    if (serving !== undefined) await ensureRoute(host, edge, environment, [serving.id]);
     const reason = order.redacted(messageOf(error));
     await refuse(run, order, reason);
     // Without a process that serves, the present release is tried again and again.
