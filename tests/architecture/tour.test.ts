@@ -1,5 +1,6 @@
 // Runs the tour of the README as it stands there, in one shell, against a real Pilvi.
 import { expect, test } from "bun:test";
+import packageJson from "../../package.json" with { type: "json" };
 import { startPilvi, TOKEN } from "../support/pilvi/pilvi.ts";
 import { tourBlocks } from "./markdown.ts";
 import { ROOT } from "./source.ts";
@@ -43,3 +44,14 @@ test(
   },
   TIMEOUT_MS,
 );
+
+test("the tour needs no package that a start leaves out", () => {
+  const packages = [
+    ...tourBlocks("README.md")
+      .join("\n")
+      .matchAll(/^ *import .* from "([^"]+)";$/gm),
+  ];
+  expect(packages.length).toBeGreaterThan(3);
+  const missing = packages.map(([, name = ""]) => name).filter((name) => !(name in packageJson.dependencies));
+  expect(missing).toEqual([]);
+});
