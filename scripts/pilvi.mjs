@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { constants, userInfo } from "node:os";
 import { join } from "node:path";
-import { checkoutDir, ensureDependencies, findBun, runScript, STOP_SIGNALS } from "./setup.mjs";
+import { checkoutDir, ensureDependencies, findBun, runScript, SetupError, STOP_SIGNALS } from "./setup.mjs";
 
 const PARENT_CHECK_MS = 500;
 
@@ -17,11 +17,15 @@ async function main() {
   const [program, ...args] = process.argv[2] === "up" && !hasName() ? [...AS_NOBODY, ...command] : command;
   // The channel shows the program when this script is killed.
   const child = spawn(program, args, {
+    // Bun obeys `.env`, `bunfig.toml` and `package.json` of the folder that it starts in, which may be a foreign
+    // project. So it starts here, and the program goes to the folder itself.
+    cwd: checkoutDir,
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     // Bun's own cache belongs to the checkout, not to the home folder.
     env: {
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(checkoutDir, "node_modules", ".cache", "bun"),
       ...process.env,
+      PILVI_FOLDER: presentFolder(),
     },
   });
   // The child decides about a signal. A terminal's Ctrl-C reaches the child directly as well, so the child must bear a
@@ -31,6 +35,16 @@ async function main() {
     child.on("error", reject);
     child.on("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal]));
   });
+}
+
+function presentFolder() {
+  try {
+    return process.cwd();
+  } catch {
+    throw new SetupError(
+      "The present folder does not exist any more. Change to another folder, and try again.",
+    );
+  }
 }
 
 /**

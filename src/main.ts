@@ -16,6 +16,13 @@ function endWith(error: unknown): number {
   return ending?.exitCode ?? 1;
 }
 
+/** Goes to the folder that the command was given in; the launcher starts Bun in another. */
+function enterFolder(): void {
+  const folder = process.env["PILVI_FOLDER"];
+  delete process.env["PILVI_FOLDER"];
+  if (folder !== undefined) process.chdir(folder);
+}
+
 async function run(args: string[]): Promise<void> {
   // The library's own `help` looks one command deep only.
   const [first = "--help", ...rest] = args;
@@ -31,6 +38,7 @@ process.umask(0o022);
 process.stdout.on("error", (error) => process.exit(codeOf(error) === "EPIPE" ? 0 : 1));
 
 try {
+  enterFolder();
   await run(process.argv.slice(2));
 } catch (error) {
   process.exitCode = endWith(error);

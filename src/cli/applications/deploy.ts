@@ -4,7 +4,8 @@ import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { finishDeployment } from "./follow.ts";
 import { DEFAULT_REGION, linkFolder } from "./init.ts";
-import { findLink } from "./link.ts";
+import { checkLinkable, findLink, type FoundLink } from "./link.ts";
+import { packFolder } from "./pack.ts";
 import { planText } from "./plan-text.ts";
 import { requireSamePilvi, type Target, targetOfLink, withEnvironment } from "./target.ts";
 import { uploadFolder } from "./upload.ts";
@@ -47,8 +48,16 @@ export function addDeploy(program: Command, session: Session): void {
 async function linkedTarget(session: Session, options: DeployOptions): Promise<Target> {
   const present = findLink(session.io.folder);
   if (present !== undefined) await requireSamePilvi(session, present);
-  const link = present ?? (await linkFolder(session, undefined, DEFAULT_REGION)).link;
+  const link = present ?? (await linkDeployable(session));
   return await targetOfLink(await session.client(), link, options);
+}
+
+/** A folder with nothing to deploy becomes no application. */
+async function linkDeployable(session: Session): Promise<FoundLink> {
+  const { folder } = session.io;
+  checkLinkable(folder);
+  await packFolder(folder);
+  return (await linkFolder(session, undefined, DEFAULT_REGION)).link;
 }
 
 async function showPlan({ io }: Session, target: Target, { json, message }: DeployOptions): Promise<void> {

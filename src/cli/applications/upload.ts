@@ -82,7 +82,7 @@ function counter(io: Io): TransformStream<Uint8Array, Uint8Array> {
 /** The message and the author of the commit that a folder is at; empty for a folder without git. */
 function factsOf(folder: string): Facts {
   if (Bun.which("git") === null) return {};
-  const argv = ["git", "log", "-1", "--format=%s%n%an%n%ae"];
+  const argv = ["git", "-c", "log.showSignature=false", "log", "-1", "--format=%s%n%an%n%ae"];
   const { stdout, exitCode } = Bun.spawnSync(argv, { cwd: folder, stdin: "ignore", stderr: "ignore" });
   if (exitCode !== 0) return {};
   const [message = "", authorName = "", authorEmail = ""] = stdout.toString().split("\n");

@@ -49,6 +49,16 @@ async function answerAt(url: string, path = "/"): Promise<string> {
 describe("the command line", () => {
   let url: string;
 
+  test("makes no application of an empty folder", async () => {
+    write({});
+    const { stderr, code } = await run("deploy");
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `There is nothing to deploy in ${folder}: it has no files, or all are ignored.\n`,
+    });
+    expect((await run("apps", "list")).stdout).toStartWith("There are no applications yet.");
+  });
+
   test("deploys a folder that is not linked yet, and ends with its address", async () => {
     write(bunServer("one"));
     const { stdout, stderr, code } = await run("deploy");
