@@ -5,13 +5,13 @@ import type { Limits } from "../../contracts/observation.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
-import { machineNetwork } from "../runtimes/machine-network.ts";
 import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
 import { passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
 import { answersAt } from "./health.ts";
 import { readLogLine } from "./log-line.ts";
 import { commandFile, exportsOf } from "./command-file.ts";
 import { siteConfig, TYPES, TYPES_FILE } from "./site.ts";
+import { applicationVariables } from "./variables.ts";
 
 const [COMMAND_FILE, SITE_FILE, PASSWD_FILE] = ["start", "nginx.conf", "passwd"];
 
@@ -118,15 +118,9 @@ function command(context: EngineContext<ApplicationSpec>): string[] {
 function env(context: EngineContext<ApplicationSpec>): Record<string, string> {
   const { spec, address, paths } = context;
   const { sandbox, runtime } = placeOf(context);
-  const home = sandbox.level === "bubblewrap" ? "/home/app" : paths.tmpDir;
   return {
-    PATH: runtime.path,
-    HOME: home,
-    TMPDIR: sandbox.level === "bubblewrap" ? "/tmp" : paths.tmpDir,
-    LANG: "C.UTF-8",
-    NODE_ENV: "production",
+    ...applicationVariables(runtime, sandbox.level === "bubblewrap" ? null : paths.tmpDir),
     HOST: address,
-    ...machineNetwork(),
     ...(sandbox.level !== "bubblewrap" && runtime.server === null && spec.variables),
     ...runtime.server?.env,
     ...sandbox.bubblewrap?.env,

@@ -1,4 +1,4 @@
-// The variables that every build and every command in a release has, beside those of the order.
+// The variables that every build has, beside those of the order.
 import { machineNetwork } from "../../engines/runtimes/machine-network.ts";
 import type { ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 
@@ -19,16 +19,5 @@ export function buildVariables({ path }: ReadyRuntime, cache: string, home: stri
     YARN_CACHE_FOLDER: `${cache}/yarn`,
     XDG_CACHE_HOME: `${cache}/xdg`,
     ...machineNetwork(),
-  };
-}
-
-/** Those of a running application, apart from its address. @param folder for files; null for folders of its own. */
-export function releaseVariables({ path }: ReadyRuntime, folder: string | null): Record<string, string> {
-  return {
-    PATH: path,
-    HOME: folder ?? "/home/app",
-    TMPDIR: folder ?? "/tmp",
-    LANG: "C.UTF-8",
-    NODE_ENV: "production",
   };
 }

@@ -10,6 +10,7 @@ import {
 } from "../../../tests/support/applications/host.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { localDriver } from "../../drivers/local/index.ts";
+import { machineNetwork } from "../../engines/runtimes/machine-network.ts";
 import { createLog } from "../../lib/log.ts";
 import { releaseApp } from "../os/layout.ts";
 import { serveHost } from "../server.ts";
@@ -42,6 +43,15 @@ test("a command sees the release and its variables, and its output has no secret
   const texts = await host.texts(run.id);
   expect(texts.toSorted()).toEqual(["/app", "in the release", "production word [secret]"]);
   expect(host.host.builds.release(run.id)).toBeNull();
+});
+
+test("a command reaches other machines as the application does", async () => {
+  const run = await host.runIn(release, step("env"));
+  const texts = await host.texts(run.id);
+  const wanted = { HOME: "/home/app", TMPDIR: "/tmp", ...machineNetwork() };
+  expect(texts).toEqual(
+    expect.arrayContaining(Object.entries(wanted).map(([name, value]) => `${name}=${value}`)),
+  );
 });
 
 test("a command cannot change the release or the cache, and has folders of its own", async () => {

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import type { BuildSpec } from "../../contracts/builds.ts";
 import type { Account } from "../../engines/engine.ts";
 import { exportsOf } from "../../engines/application/command-file.ts";
+import { applicationVariables } from "../../engines/application/variables.ts";
 import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 import { passwdFile, sandboxed, type Mount, type Sandbox } from "../../engines/sandbox/sandbox.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { StepOutput } from "./build-log.ts";
-import { buildVariables, releaseVariables } from "./build-variables.ts";
+import { buildVariables } from "./build-variables.ts";
 import type { StepOptions } from "./step-process.ts";
 
 /** What all steps of a build have in common. */
@@ -75,7 +76,7 @@ export function stepOptions(
     command: isBoxed ? sandboxed(sandbox, view, words) : ["/usr/bin/env", `--chdir=${directory}`, ...words],
     env: {
       ...(cache === null
-        ? releaseVariables(runtime, isBoxed ? null : folder.work)
+        ? applicationVariables(runtime, isBoxed ? null : folder.work)
         : buildVariables(runtime, isBoxed ? "/cache" : cache, isBoxed ? "/home/app" : cache)),
       // Inside a sandbox, the script of a step sets them: the loader of the sandbox must not obey a customer's.
       ...(!isBoxed && variables),

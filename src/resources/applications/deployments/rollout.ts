@@ -9,7 +9,7 @@ import { buildRuntime, releaseOf, type UnplacedSpec } from "../environments/spec
 import type { EnvironmentRow } from "../environments/store.ts";
 import { BUILD_LIMITS, commandOf, followBuild } from "./build.ts";
 import { deployCommandId, lastStep } from "./deploy-command.ts";
-import { endedDeploymentIds, writeSteps, type DeploymentRow, type RolloutStep } from "./store.ts";
+import { latestEndedDeploymentId, writeSteps, type DeploymentRow, type RolloutStep } from "./store.ts";
 
 /** A deployment whose release is there. */
 export interface Rollout {
@@ -59,7 +59,7 @@ export async function cancelDeployCommand(
   { driver }: ServedHost,
   { id: environmentId }: EnvironmentRow,
 ): Promise<void> {
-  const latest = (await endedDeploymentIds(db, environmentId)).at(-1);
+  const latest = await latestEndedDeploymentId(db, environmentId);
   if (latest === undefined) return;
   const command = await driver.observeBuild(deployCommandId(latest));
   if (command !== null && command.endedAt === null) await driver.cancelBuild(command.id);

@@ -179,12 +179,23 @@ export async function endedDeploymentIds(db: Queryable, environmentId: string): 
   return rows.map(({ id }) => id);
 }
 
+/** The latest deployment of an environment that has ended. */
+export async function latestEndedDeploymentId(
+  db: Queryable,
+  environmentId: string,
+): Promise<string | undefined> {
+  const [row] = await db<{ id: string }[]>`
+    select id from deployments where environment_id = ${environmentId} and finished_at is not null
+    order by id desc limit 1`;
+  return row?.id;
+}
+
 /** The ids of the deployments that made the releases which served last, the latest first, each once. */
-export async function servedReleases(db: Queryable, environmentId: string): Promise<string[]> {
+export async function servedReleases(db: Queryable, environmentId: string, limit: number): Promise<string[]> {
   const rows = await db<{ release: string }[]>`
     select coalesce(release_of, id) as release from deployments
     where environment_id = ${environmentId} and status = 'deployment.succeeded'
-    group by 1 order by max(id) desc`;
+    group by 1 order by max(id) desc limit ${limit}`;
   return rows.map(({ release }) => release);
 }
 

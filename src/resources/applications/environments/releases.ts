@@ -15,8 +15,8 @@ export async function pruneReleases(
   { driver }: ServedHost,
   { id }: EnvironmentRow,
 ): Promise<void> {
-  const releases = await servedReleases(db, id);
-  for (const release of releases.slice(KEPT_RELEASES, KEPT_RELEASES + LOOKED_AT)) {
+  const releases = await servedReleases(db, id, KEPT_RELEASES + LOOKED_AT);
+  for (const release of releases.slice(KEPT_RELEASES)) {
     // A process that retires may still need it; a later deployment then removes it.
     await driver.removeRelease(release).catch(() => undefined);
   }
