@@ -4,14 +4,20 @@ import { PilviError } from "../../sdk/index.ts";
 
 /** The sentences about a field, by the name that the API gives it, such as `config.cu_min`. */
 export function faultsOf(error: unknown, field: string): readonly string[] | undefined {
-  return error instanceof PilviError ? error.errors?.[field] : undefined;
+  const sentences = error instanceof PilviError ? error.errors?.[field] : undefined;
+  return sentences?.map((sentence) => atField(sentence, field));
+}
+
+/** At its field, a sentence needs no path of the API, such as `variables.0.key`. */
+function atField(sentence: string, name: string): string {
+  return name.includes(".") ? sentence.replace(`The field ${name} `, "This field ") : sentence;
 }
 
 /** The sentences about a field and about everything within it, such as an entry of a list. */
 export function faultsWithin(error: unknown, field: string): readonly string[] {
   const errors = error instanceof PilviError ? (error.errors ?? {}) : {};
   const within = Object.entries(errors).filter(([name]) => isWithin(name, field));
-  return within.flatMap(([, sentences]) => sentences);
+  return within.flatMap(([name, sentences]) => sentences.map((sentence) => atField(sentence, name)));
 }
 
 /** An error that belongs to no field; errors of fields stand at them. @param fields the fields that the form shows. */

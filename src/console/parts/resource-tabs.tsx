@@ -30,7 +30,7 @@ export function PageTabs(props: {
 }) {
   const { label: name, address, views } = props;
   return (
-    <nav aria-label={name} className="mb-6 flex gap-5 overflow-x-auto border-b border-line">
+    <nav aria-label={name} className="mb-6 flex flex-wrap gap-x-5 border-b border-line">
       {[{ path: "", label: "Overview" }, ...views].map(({ path, label }) => (
         <Link
           key={path}

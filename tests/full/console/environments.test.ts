@@ -60,6 +60,7 @@ test("a variable is added, changed and deleted, and a wrong name is said at its 
   await page.getByRole("button", { name: "Add variable" }).click();
   const dialog = page.getByRole("dialog", { name: "Add variable" });
   await submitWrong(dialog, "Save", { Name: "1 BAD" });
+  await dialog.getByText(/^This field may have letters/).waitFor();
   await lookedAt("variable-add");
   await dialog.getByLabel("Name", { exact: true }).fill("GREETING");
   await dialog.getByLabel("Value").fill("good\nmorning");
