@@ -3,9 +3,8 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../lib/errors.ts";
-import { Apt } from "../install/apt.ts";
-import { distributionSources, readSystemSources } from "../install/apt-sources.ts";
-import { readOsRelease } from "../install/hints.ts";
+import type { Apt } from "../install/apt.ts";
+import { withApt } from "../install/with-apt.ts";
 import { withFolderLocked } from "../install/lock.ts";
 import { mustRun } from "../install/run.ts";
 import { libraryDirs } from "../install/unpack.ts";
@@ -40,32 +39,26 @@ async function installFromApt(
   folder: string,
   progress: (line: string) => void,
 ): Promise<ToolFailure[]> {
-  const os = readOsRelease();
-  const release = os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "";
-  const sources = distributionSources(await readSystemSources(), release);
-  const all = (reason: string) => names.map((name) => ({ name, reason }));
-  if (Bun.which("apt-get") === null || Bun.which("dpkg-deb") === null || sources.length === 0)
-    return all("This system does not install its programs with apt.");
-  const workDir = join(folder, ".apt.tmp");
-  await rm(workDir, { recursive: true, force: true });
   try {
-    const apt = await Apt.create(workDir, sources);
-    await apt.update();
-    const failures: ToolFailure[] = [];
-    for (const name of names) {
-      try {
-        await installTool(name, apt, folder);
-        progress(`${name} installed`);
-      } catch (error) {
-        failures.push({ name, reason: `${messageOf(error).replace(/\.$/, "")}.` });
+    return await withApt(folder, {}, async (apt) => {
+      const failures: ToolFailure[] = [];
+      for (const name of names) {
+        try {
+          await installTool(name, apt, folder);
+          progress(`${name} installed`);
+        } catch (error) {
+          failures.push(failureOf(name, error));
+        }
       }
-    }
-    return failures;
+      return failures;
+    });
   } catch (error) {
-    return all(`${messageOf(error).replace(/\.$/, "")}.`);
-  } finally {
-    await rm(workDir, { recursive: true, force: true });
+    return names.map((name) => failureOf(name, error));
   }
+}
+
+function failureOf(name: ToolName, error: unknown): ToolFailure {
+  return { name, reason: `${messageOf(error).replace(/\.$/, "")}.` };
 }
 
 async function installTool(name: ToolName, apt: Apt, folder: string): Promise<void> {
