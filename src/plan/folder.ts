@@ -91,6 +91,11 @@ export class Folder {
     return this.#kinds.size === 0;
   }
 
+  /** The path of a name in this folder, relative to the top of the source. */
+  pathOf(name: string): string {
+    return this.path === "" ? name : `${this.path}/${name}`;
+  }
+
   /** Whether there is a file of that name, be it a link. */
   has(name: string): boolean {
     const kind = this.#kinds.get(name)?.kind;

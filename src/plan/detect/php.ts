@@ -70,9 +70,7 @@ export function detectPhp(input: DetectionInput): Detection {
       input.available,
     ),
     tools: frontend.tools,
-    paths: ["vendor/bin", "node_modules/.bin"].map((name) =>
-      folder.path === "" ? name : `${folder.path}/${name}`,
-    ),
+    paths: ["vendor/bin", "node_modules/.bin"].map((name) => folder.pathOf(name)),
     language: "PHP",
     framework: framework?.label ?? null,
     install: {

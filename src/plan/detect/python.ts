@@ -76,9 +76,7 @@ export function detectPython(input: DetectionInput): Detection {
       input.available,
     ),
     tools: frontend.tools,
-    paths: [".venv/bin", "node_modules/.bin"].map((name) =>
-      folder.path === "" ? name : `${folder.path}/${name}`,
-    ),
+    paths: [".venv/bin", "node_modules/.bin"].map((name) => folder.pathOf(name)),
     language: "Python",
     framework: app.label,
     install: { ...install, commands: [...install.commands, ...frontend.install] },
