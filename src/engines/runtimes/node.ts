@@ -1,10 +1,12 @@
 // Node.js for applications, from the packages of npm that carry its programs, each major version when it is first needed.
 import { existsSync, readdirSync } from "node:fs";
-import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { withFolderLocked } from "../install/lock.ts";
 import { compareVersions } from "../versions.ts";
+import { runtimesDir } from "./folder.ts";
+import { installPackages } from "./npm-packages.ts";
 
 /**
  * Supported major versions of Node.js: a version that can be fetched at least, and the version of npm that comes with
@@ -20,18 +22,10 @@ const LINES: Record<string, { atLeast: string; npm: string }> = {
 /** The version of applications that ask for none. */
 export const DEFAULT_NODE = "24";
 
-/** A registry that hangs must not hold up a build for ever. */
-const FETCH_TIMEOUT_MS = 5 * 60_000;
-
 /** The major versions of Node.js that can be asked for. */
 const NODE_VERSIONS = Object.keys(LINES);
 
 const PACKAGE = `node-linux-${process.arch}`;
-
-/** The folder of the runtimes that Pilvi has fetched. */
-export function runtimesDir(enginesDir: string): string {
-  return join(enginesDir, "runtimes");
-}
 
 /** An exact version for each major version: the fetched version, or a version that a fetch brings at least. */
 export function offeredNodes(enginesDir: string): string[] {
@@ -76,8 +70,7 @@ async function fetchNode(major: string, folder: string, bun: string): Promise<st
   await mkdir(project);
   try {
     const dependencies = { [PACKAGE]: major, npm: LINES[major]?.npm };
-    await writeFile(join(project, "package.json"), JSON.stringify({ private: true, dependencies }));
-    await install(project, bun);
+    await installPackages(project, dependencies, bun);
     const home = await arranged(project);
     const { version } = JSON.parse(await readFile(join(home, "package.json"), "utf8"));
     const place = join(folder, `node-${version}`);
@@ -88,18 +81,6 @@ async function fetchNode(major: string, folder: string, bun: string): Promise<st
   } finally {
     await rm(project, { recursive: true, force: true });
   }
-}
-
-async function install(project: string, bun: string): Promise<void> {
-  const child = Bun.spawn([bun, "install", "--ignore-scripts", "--no-save", "--backend=copyfile"], {
-    cwd: project,
-    env: { ...process.env, BUN_INSTALL_CACHE_DIR: join(project, "cache"), BUN_BE_BUN: "1" },
-    stdio: ["ignore", "ignore", "pipe"],
-    timeout: FETCH_TIMEOUT_MS,
-    killSignal: "SIGKILL",
-  });
-  const [said, code] = await Promise.all([child.stderr.text(), child.exited]);
-  if (code !== 0) throw new Error(said.trim().split("\n").at(-1) ?? `the fetch ended with ${code}`);
 }
 
 /** Puts npm into the folder of Node.js, as its own distribution has it. */
