@@ -14,6 +14,19 @@ export const runtimeSchema = z.discriminatedUnion("name", [
   /** The version is the major one, such as `22`. */
   z.strictObject({ name: z.literal("node"), version: z.string().check(z.regex(/^\d{1,3}$/)) }),
   z.strictObject({ name: z.literal("bun") }),
+  /** Pilvi's own pinned Deno. */
+  z.strictObject({ name: z.literal("deno") }),
+  z.strictObject({
+    name: z.literal("php"),
+    /** The minor version, such as `8.2`. */
+    version: z.string().check(z.regex(/^\d{1,2}\.\d{1,2}$/)),
+    /** The public folder that a web server serves with php-fpm; null where a command serves or builds. */
+    folder: z.nullable(innerPath),
+    /** Folders of the release that a running application can write to; what it writes ends with its process. */
+    writable: z.array(innerPath).check(z.maxLength(8)),
+    /** The major version of Node.js for a build of assets; null without. */
+    node: z.nullable(z.string().check(z.regex(/^\d{1,3}$/))),
+  }),
   /** The machine's Python, in the version that it has. */
   z.strictObject({ name: z.literal("python") }),
   z.strictObject({

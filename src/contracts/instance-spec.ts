@@ -177,7 +177,7 @@ export const applicationSpecSchema = z.strictObject({
   /** The release that it runs, which a build has made on this host. */
   release: safeIdSchema,
   runtime: runtimeSchema,
-  /** Null for a static site, which has a server of Pilvi's choice. */
+  /** Null where a server of Pilvi's choice serves: a static site, or a public folder with PHP. */
   command: z.nullable(commandSchema),
   /** `PORT` is always the port of the exposure. */
   variables: variablesSchema,

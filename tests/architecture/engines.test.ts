@@ -9,6 +9,7 @@ import { ROOT, sourceFiles } from "./source.ts";
 const MAY_NAME = new Map([
   ["src/contracts/engine-names.ts", "the names"],
   ["src/engines/registry.ts", "the registry"],
+  ["src/engines/runtimes/php-packages.ts", "extensions of PHP, which have the names of what they speak with"],
   ["src/contracts/gateway-link.ts", "protocols"],
   ["src/contracts/instance-spec.ts", "kinds of specs"],
   ["src/cli/session.ts", "protocols"],

@@ -1,4 +1,5 @@
 // How the host runs a process of a customer's application: a command of the customer's in a sandbox, on a release.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ApplicationSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
@@ -10,10 +11,12 @@ import { passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
 import { answersAt } from "./health.ts";
 import { readLogLine } from "./log-line.ts";
 import { commandFile, exportsOf } from "./command-file.ts";
+import { FPM_FILE, fpmConfig, phpScript, type PhpSite, phpSiteConfig, SITE_FILE } from "./php-site.ts";
 import { siteConfig, TYPES, TYPES_FILE } from "./site.ts";
 import { applicationVariables } from "./variables.ts";
+import { fillWritable, mountsOfWritable, writableIn } from "./writable.ts";
 
-const [COMMAND_FILE, SITE_FILE, PASSWD_FILE] = ["start", "nginx.conf", "passwd"];
+const [COMMAND_FILE, PASSWD_FILE] = ["start", "passwd"];
 
 /** How long a process without a port has to run; most programs that cannot run have ended by then. */
 const STEADY_MS = 500;
@@ -70,14 +73,45 @@ function files(context: EngineContext<ApplicationSpec>): Record<string, string> 
   const settings = JSON.stringify([spec.release, spec.runtime, spec.variables, spec.command]);
   const digest = new Bun.CryptoHasher("sha256").update(settings).digest("hex");
   const common = { [PASSWD_FILE]: passwd, settings: `${digest}\n` };
-  if (spec.runtime.name !== "static") return { ...common, [COMMAND_FILE]: scriptOf(context) };
-  return { ...common, [SITE_FILE]: siteOf(context), [TYPES_FILE]: TYPES };
+  if (spec.runtime.name === "static") return { ...common, [SITE_FILE]: siteOf(context), [TYPES_FILE]: TYPES };
+  const site = phpSiteOf(context);
+  const script = { ...common, [COMMAND_FILE]: scriptOf(context) };
+  if (site === null) return script;
+  return { ...script, [SITE_FILE]: phpSiteConfig(site), [FPM_FILE]: fpmConfig(site), [TYPES_FILE]: TYPES };
 }
 
 /** Inside a sandbox, the script sets the variables: the loader of the sandbox must not obey a customer's. */
-function scriptOf({ spec, application: place }: EngineContext<ApplicationSpec>): string {
-  const exports = place?.sandbox.level === "bubblewrap" ? exportsOf(spec.variables) : "";
-  return exports + commandFile(spec.command ?? missingCommand());
+function scriptOf({ spec, paths, ...context }: EngineContext<ApplicationSpec>): string {
+  const { sandbox, runtime, app } = placeOf(context);
+  const exports = sandbox.level === "bubblewrap" ? exportsOf(spec.variables) : "";
+  const lines = fillWritable(writableIn(app, spec.runtime)) + exports;
+  if (spec.command === null && spec.runtime.name === "php" && runtime.server !== null)
+    return phpScript(confPlace(paths.confDir, sandbox), runtime.server, lines);
+  return lines + commandFile(spec.command ?? missingCommand());
+}
+
+/** The public folder that is served with PHP; null where a command of the customer's serves. */
+function phpSiteOf({
+  spec,
+  paths,
+  address,
+  limits: { memoryBytes },
+  ...context
+}: EngineContext<ApplicationSpec>): PhpSite | null {
+  const { sandbox, app } = placeOf(context);
+  if (spec.runtime.name !== "php" || spec.runtime.folder === null || spec.command !== null) return null;
+  const { folder, writable } = spec.runtime;
+  const inside = folder === "." ? "" : `${folder}/`;
+  return {
+    root: below(appPlace(app, sandbox), folder),
+    writable: writable.filter((each) => each.startsWith(inside)).map((each) => each.slice(inside.length)),
+    isWhole: existsSync(join(app, folder, "composer.json")) || folder === ".",
+    address,
+    port: portOf(spec.exposure),
+    types: join(confPlace(paths.confDir, sandbox), TYPES_FILE),
+    memoryBytes: memoryBytes ?? spec.memoryBytes,
+    shutdownSeconds: spec.shutdownTimeoutSeconds,
+  };
 }
 
 function siteOf({ spec, paths, address, ...context }: EngineContext<ApplicationSpec>): string {
@@ -99,13 +133,14 @@ function command(context: EngineContext<ApplicationSpec>): string[] {
   const { sandbox, runtime, app } = placeOf(context);
   const conf = confPlace(paths.confDir, sandbox);
   const words =
-    runtime.server === null
+    spec.runtime.name !== "static" || runtime.server === null
       ? ["/bin/sh", join(conf, COMMAND_FILE)]
       : [runtime.server.program, "-e", "stderr", "-p", "/", "-c", join(conf, SITE_FILE)];
   const mounts: Mount[] = [
     { from: app, to: "/app", isWritable: false },
     { from: paths.confDir, to: "/run/pilvi", isWritable: false },
     { from: join(paths.confDir, PASSWD_FILE), to: "/etc/passwd", isWritable: false },
+    ...mountsOfWritable(app, writableIn(app, spec.runtime)),
     ...runtime.mounts,
   ];
   const directory = appPlace(app, sandbox);
@@ -122,7 +157,7 @@ function env(context: EngineContext<ApplicationSpec>): Record<string, string> {
     ...applicationVariables(runtime, sandbox.level === "bubblewrap" ? null : paths.tmpDir),
     HOST: address,
     ...(sandbox.level !== "bubblewrap" && runtime.server === null && spec.variables),
-    ...runtime.server?.env,
+    ...(spec.runtime.name === "static" && runtime.server?.env),
     ...sandbox.bubblewrap?.env,
     ...(spec.exposure.port !== null && { PORT: String(spec.exposure.port) }),
   };

@@ -18,9 +18,6 @@ export const TYPES_FILE = "mime.types";
 
 /** An nginx with one process, which the host restarts, and its log on the standard error output. */
 export function siteConfig({ runtime, root, address, port, tmp, types }: Site): string {
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `  ${name}_temp_path ${quoted(`${tmp}/${name}`)};`,
-  );
   const last = runtime.fallback === null ? "=404" : quoted(`/${runtime.fallback}`);
   return [
     "daemon off;",
@@ -29,7 +26,7 @@ export function siteConfig({ runtime, root, address, port, tmp, types }: Site): 
     "error_log stderr warn;",
     "events { worker_connections 4096; }",
     "http {",
-    ...temporary,
+    ...temporaryPaths(tmp),
     `  include ${quoted(types)};`,
     "  default_type application/octet-stream;",
     "  access_log off;",
@@ -93,6 +90,14 @@ export const TYPES = `types {
 }
 `;
 
-function quoted(text: string): string {
+/** The folders for requests and answers that do not fit into the server's memory. */
+export function temporaryPaths(tmp: string): string[] {
+  return ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `  ${name}_temp_path ${quoted(`${tmp}/${name}`)};`,
+  );
+}
+
+/** A word of a configuration of nginx. */
+export function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
 }

@@ -4,7 +4,7 @@ import type { ReadyRuntime } from "../runtimes/runtimes.ts";
 
 /** @param folder the home and the place of temporary files; null where the sandbox has folders of its own. */
 export function applicationVariables(
-  { path }: Pick<ReadyRuntime, "path">,
+  { path, env }: Pick<ReadyRuntime, "path" | "env">,
   folder: string | null,
 ): Record<string, string> {
   return {
@@ -14,5 +14,6 @@ export function applicationVariables(
     LANG: "C.UTF-8",
     NODE_ENV: "production",
     ...machineNetwork(),
+    ...env,
   };
 }

@@ -1,7 +1,9 @@
 // The runtimes that applications can have on this machine.
 import type { AvailableRuntimes } from "../../contracts/plan.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { DENO_VERSION } from "./deno.ts";
 import { offeredNodes } from "./node.ts";
+import { offeredPhps } from "./php.ts";
 import { findPython } from "./python.ts";
 
 /** The exact versions of each runtime; none of a runtime that could not run here. */
@@ -14,8 +16,8 @@ export async function offeredRuntimes(
   return {
     node: offeredNodes(enginesDir),
     bun: [Bun.version],
-    deno: [],
-    php: [],
+    deno: level === "bubblewrap" ? [DENO_VERSION] : [],
+    php: level === "bubblewrap" ? offeredPhps(enginesDir) : [],
     python: python === null ? [] : [python.version],
   };
 }

@@ -6,11 +6,14 @@ import { messageOf, PublicError } from "../../lib/errors.ts";
 import type { Mount, Sandbox } from "../sandbox/sandbox.ts";
 import { installTools } from "../tools/install.ts";
 import { findTool, type Tool } from "../tools/tools.ts";
-import { ensureNode, runtimesDir } from "./node.ts";
+import { RUNTIME_PLACE as PLACE, runtimesDir } from "./folder.ts";
+import { ensureDeno } from "./deno.ts";
+import { ensureNode } from "./node.ts";
+import { ensurePhp } from "./php.ts";
 import { SYSTEM_PATH, systemPython, type Python } from "./python.ts";
 
-/** Where runtimes are seen inside a sandbox. */
-const PLACE = "/opt/runtime";
+/** Where a build sees the programs for its assets. */
+const TOOLS_PLACE = "/opt/tools";
 
 /** A runtime that is on this machine. */
 export interface ReadyRuntime {
@@ -19,7 +22,9 @@ export interface ReadyRuntime {
   links: [target: string, place: string][];
   /** The search path for programs. */
   path: string;
-  /** The web server, for a static site that is served. */
+  /** Variables that its programs need; left out where they need none. */
+  env?: Record<string, string>;
+  /** The web server, for a folder that is served. */
   server: Tool | null;
 }
 
@@ -49,6 +54,10 @@ export async function readyRuntime(
     case "static":
       if (use === "build") return bunRuntime(sources, sandbox);
       return serverRuntime(await ensureServer(sources.enginesDir));
+    case "php":
+      return await phpRuntime(runtime, use, sources, sandbox);
+    case "deno":
+      return denoRuntime(await ensureDeno(sources.enginesDir, sources.bun), sandbox);
     case "python":
       return pythonRuntime(await systemPython(), sandbox);
     case "system":
@@ -92,6 +101,52 @@ function linkedBun(bun: string, enginesDir: string): string {
   return folder;
 }
 
+/** Modules are a part of the release, at its place in this sandbox alone. */
+function denoRuntime(program: string, { level }: Sandbox): ReadyRuntime {
+  if (level !== "bubblewrap")
+    throw new PublicError("Deno applications need bubblewrap, which does not run on this host.");
+  return {
+    mounts: [{ from: program, to: `${PLACE}/bin/deno`, isWritable: false }],
+    links: [],
+    path: `${PLACE}/bin:${SYSTEM_PATH}`,
+    env: { DENO_DIR: "/app/.deno", DENO_NO_UPDATE_CHECK: "1" },
+    server: null,
+  };
+}
+
+/** A build has Node.js, or Bun in its place, beside PHP; a served folder has a web server. */
+async function phpRuntime(
+  { version, folder, node }: Extract<Runtime, { name: "php" }>,
+  use: "build" | "run",
+  sources: RuntimeSources,
+  sandbox: Sandbox,
+): Promise<ReadyRuntime> {
+  if (sandbox.level !== "bubblewrap")
+    throw new PublicError("PHP applications need bubblewrap, which does not run on this host.");
+  const home = await ensurePhp(version, sources.enginesDir);
+  const server = use === "run" && folder !== null ? await ensureServer(sources.enginesDir) : null;
+  const mounts = [
+    { from: home, to: PLACE, isWritable: false },
+    ...(server === null ? [] : serverRuntime(server).mounts),
+  ];
+  const common = { mounts, links: [], path: `${PLACE}/bin:${SYSTEM_PATH}`, server };
+  if (use === "run") return common;
+  const path = `${PLACE}/bin:${TOOLS_PLACE}/bin:${SYSTEM_PATH}`;
+  if (node !== null) {
+    const tools = await ensureNode(node, sources.enginesDir, sources.bun);
+    return { ...common, mounts: [...mounts, { from: tools, to: TOOLS_PLACE, isWritable: false }], path };
+  }
+  return {
+    ...common,
+    mounts: [...mounts, { from: sources.bun, to: `${TOOLS_PLACE}/bin/bun`, isWritable: false }],
+    links: [
+      ["bun", `${TOOLS_PLACE}/bin/bunx`],
+      ["bun", `${TOOLS_PLACE}/bin/node`],
+    ],
+    path,
+  };
+}
+
 /** Systems may have it under the name `python3` alone. */
 function pythonRuntime({ program }: Python, { level }: Sandbox): ReadyRuntime {
   if (level !== "bubblewrap")
@@ -118,7 +173,7 @@ async function ensureServer(enginesDir: string): Promise<Tool> {
   const installed = findTool("nginx", enginesDir);
   if (installed !== null) return installed;
   throw new PublicError(
-    `The web server for static sites cannot be installed on this host: ${failure?.reason ?? "it is not there."}`,
+    `The web server cannot be installed on this host: ${failure?.reason ?? "it is not there."}`,
   );
 }
 

@@ -12,7 +12,8 @@ export interface Sandbox {
 
 /** A folder or file of the machine that a sandbox shows at a place. */
 export interface Mount {
-  from: string;
+  /** Null for an empty folder in memory. */
+  from: string | null;
   to: string;
   isWritable: boolean;
 }
@@ -82,7 +83,9 @@ export function sandboxed({ bubblewrap }: Sandbox, view: View, command: readonly
     "/tmp",
     "--tmpfs",
     "/home/app",
-    ...view.mounts.flatMap(({ from, to, isWritable }) => [isWritable ? "--bind" : "--ro-bind", from, to]),
+    ...view.mounts.flatMap(({ from, to, isWritable }) =>
+      from === null ? ["--tmpfs", to] : [isWritable ? "--bind" : "--ro-bind", from, to],
+    ),
     ...view.links.flatMap(([target, place]) => ["--symlink", target, place]),
     "--remount-ro",
     "/",

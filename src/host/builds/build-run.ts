@@ -18,7 +18,6 @@ import type { Log } from "../../lib/log.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { dissolve, oomKills } from "../os/cgroup.ts";
 import { treeSizeOf } from "../os/disk-use.ts";
-import { releaseApp } from "../os/layout.ts";
 import type { Environments } from "../os/environments.ts";
 import {
   discardTree,
@@ -30,7 +29,7 @@ import {
 } from "./build-folder.ts";
 import { BuildLogWriter, StepOutput } from "./build-log.ts";
 import { DiskWatch, MAX_ENTRIES } from "./disk-watch.ts";
-import { groupOf, stepOptions, unpackWords, writeStepFiles } from "./step-options.ts";
+import { groupOf, stepOptions, treeOf, unpackWords, writeStepFiles } from "./step-options.ts";
 import { runStep } from "./step-process.ts";
 
 /** How often the size of the output is looked at. */
@@ -143,6 +142,7 @@ export class BuildRun {
     this.#account = environments.accountOf(this.#spec.environment);
     await prepareTree(this.#folder, this.#account);
     writeStepFiles(this.#folder, this.#spec, {
+      tree: treeOf(this.#folder, this.#spec, this.#deps.dataDir),
       account: this.#account,
       isBoxed: sandbox.bubblewrap !== null,
     });
@@ -194,10 +194,13 @@ export class BuildRun {
     const step = { name, startedAt: new Date().toISOString(), endedAt: null, exitCode: null };
     this.#change({ steps: [...this.#build.steps, step] });
     const output = new StepOutput(this.#log, name);
-    const { cgroups, dataDir } = this.#deps;
-    const [folder, spec, account, cache] = [this.#folder, this.#spec, this.#account, this.#cache];
-    const tree = spec.release === undefined ? folder.app : releaseApp(dataDir, spec.release);
-    const parts = { folder, spec, account, cache, tree, cgroups, ...stage };
+    const [folder, spec, account] = [this.#folder, this.#spec, this.#account];
+    const places = {
+      cache: this.#cache,
+      tree: treeOf(this.#folder, this.#spec, this.#deps.dataDir),
+      cgroups: this.#deps.cgroups,
+    };
+    const parts = { folder, spec, account, ...places, ...stage };
     const check = setInterval(() => this.#checkOutput(name, output), OUTPUT_CHECK_MS);
     try {
       const exitCode = await runStep(stepOptions(parts, name, words, output), this.#stop.signal);

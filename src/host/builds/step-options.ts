@@ -6,11 +6,13 @@ import type { BuildSpec } from "../../contracts/builds.ts";
 import type { Account } from "../../engines/engine.ts";
 import { exportsOf } from "../../engines/application/command-file.ts";
 import { applicationVariables } from "../../engines/application/variables.ts";
+import { fillWritable, mountsOfWritable, writableIn } from "../../engines/application/writable.ts";
 import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 import { passwdFile, sandboxed, type Mount, type Sandbox } from "../../engines/sandbox/sandbox.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { StepOutput } from "./build-log.ts";
+import { releaseApp } from "../os/layout.ts";
 import { buildVariables } from "./build-variables.ts";
 import type { StepOptions } from "./step-process.ts";
 
@@ -33,14 +35,21 @@ export function groupOf(id: string): string {
   return `build-${id}`;
 }
 
+/** The tree that the steps see as `/app`. */
+export function treeOf({ app }: BuildFolder, { release }: BuildSpec, dataDir: string): string {
+  return release === undefined ? app : releaseApp(dataDir, release);
+}
+
 /** Writes the commands as files, so that no argument list of the machine shows them. */
 export function writeStepFiles(
   { conf, source }: BuildFolder,
-  { steps, release, variables }: BuildSpec,
-  { account, isBoxed }: { account: Account | null; isBoxed: boolean },
+  { steps, release, runtime, variables }: BuildSpec,
+  { tree, account, isBoxed }: { tree: string; account: Account | null; isBoxed: boolean },
 ): void {
   const user = account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const exports = isBoxed ? exportsOf(variables) : "";
+  const isRun = release !== undefined;
+  const beginning = isRun ? fillWritable(writableIn(tree, runtime)) : "";
+  const exports = beginning + (isBoxed ? exportsOf(variables) : "");
   const commands = steps.map(({ command }, index): [string, string] => [
     String(index),
     `${exports}${command}\n`,
@@ -67,6 +76,7 @@ export function stepOptions(
     { from: folder.conf, to: "/run/pilvi", isWritable: false },
     { from: join(folder.conf, "passwd"), to: "/etc/passwd", isWritable: false },
     ...(name === "source" ? [{ from: folder.source, to: "/run/source.tar", isWritable: false }] : []),
+    ...(cache === null ? mountsOfWritable(tree, writableIn(tree, spec.runtime)) : []),
     ...runtime.mounts,
   ];
   const directory = appPlace(tree, sandbox);

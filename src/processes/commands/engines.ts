@@ -1,6 +1,8 @@
 // The commands about the machine and the programs that Pilvi runs on: `pilvi engines install` and `pilvi doctor`.
 import type { Config } from "../../config.ts";
+import { DENO_VERSION, ensureDeno, findDeno } from "../../engines/runtimes/deno.ts";
 import { DEFAULT_NODE, ensureNode, findNode } from "../../engines/runtimes/node.ts";
+import { ensurePhp, findPhp, phpOfSystem } from "../../engines/runtimes/php.ts";
 import { messageOf } from "../../lib/errors.ts";
 import { installTools } from "../../engines/tools/install.ts";
 import { installEngines } from "../../engines/install/index.ts";
@@ -35,7 +37,7 @@ async function install({ enginesDir }: Config): Promise<number> {
     isSilent = false;
     console.log(`  ${line}`);
   };
-  const fetched = ensureDefaultNode(enginesDir, progress);
+  const fetched = ensureRuntimes(enginesDir, progress);
   const report = await installEngines({ enginesDir, checkoutDir: CHECKOUT_DIR, progress });
   const failures = report.filter(({ state }) => state === "failed");
   const lacking = await installTools(["bubblewrap", "nginx"], enginesDir, progress);
@@ -51,12 +53,40 @@ async function install({ enginesDir }: Config): Promise<number> {
   return failures.length > 0 ? 1 : 0;
 }
 
-/** Fetches the Node.js of most applications, so that the first deployment does not wait for it. */
-async function ensureDefaultNode(enginesDir: string, progress: (line: string) => void): Promise<void> {
-  if (findNode(DEFAULT_NODE, enginesDir) !== null) return;
+/**
+ * Fetches the Node.js of most applications, so that the first deployment does not wait for it. A start of Pilvi leaves
+ * the other runtimes to the deployments that need them.
+ */
+async function ensureRuntimes(enginesDir: string, progress: (line: string) => void): Promise<void> {
+  const bun = process.execPath;
+  await ensureRuntime(
+    `Node.js ${DEFAULT_NODE}`,
+    findNode(DEFAULT_NODE, enginesDir),
+    () => ensureNode(DEFAULT_NODE, enginesDir, bun),
+    progress,
+  );
+  if (process.send !== undefined) return;
+  await ensureRuntime(
+    `Deno ${DENO_VERSION}`,
+    findDeno(enginesDir),
+    () => ensureDeno(enginesDir, bun),
+    progress,
+  );
+  const php = phpOfSystem();
+  if (php !== null)
+    await ensureRuntime(`PHP ${php}`, findPhp(enginesDir, php), () => ensurePhp(php, enginesDir), progress);
+}
+
+async function ensureRuntime(
+  label: string,
+  found: string | null,
+  fetch: () => Promise<string>,
+  progress: (line: string) => void,
+): Promise<void> {
+  if (found !== null) return;
   try {
-    await ensureNode(DEFAULT_NODE, enginesDir, process.execPath);
-    progress(`Node.js ${DEFAULT_NODE} for applications installed`);
+    await fetch();
+    progress(`${label} for applications installed`);
   } catch (error) {
     progress(`${messageOf(error)} It is fetched at the first deployment that needs it.`);
   }

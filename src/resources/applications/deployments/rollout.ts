@@ -5,7 +5,7 @@ import { PublicError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { secretNames } from "../environments/all-variables.ts";
-import { buildRuntime, releaseOf, type UnplacedSpec } from "../environments/spec.ts";
+import { commandRuntime, releaseOf, type UnplacedSpec } from "../environments/spec.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
 import { BUILD_LIMITS, commandOf, followBuild } from "./build.ts";
 import { deployCommandId, lastStep } from "./deploy-command.ts";
@@ -78,7 +78,7 @@ async function run(
     id,
     environment: environment.id,
     release: releaseOf(deployment),
-    runtime: buildRuntime(plan),
+    runtime: commandRuntime(plan),
     steps: [{ name: "deploy", command: commandOf(plan.deploy, plan) }],
     variables: spec.variables,
     secrets: secretNames(context, environment, spec.variables),

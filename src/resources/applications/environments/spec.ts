@@ -12,6 +12,14 @@ import type { EnvironmentRow } from "./store.ts";
 /** The most processes and threads of a process of an environment, for each of its processors. */
 const PROCESSES_PER_CPU = 256;
 
+/** Folders that frameworks write to while they serve. */
+const WRITABLE_FOLDERS: Record<string, string[]> = {
+  Laravel: ["storage", "bootstrap/cache"],
+  Symfony: ["var"],
+  CakePHP: ["tmp", "logs"],
+  Yii: ["runtime", "web/assets"],
+};
+
 const START_TIMEOUT_SECONDS = 60;
 const SECONDS_PER_MINUTE = 60;
 
@@ -36,7 +44,7 @@ export function processSpecOf(
     environment: environment.id,
     release: releaseOf(deployment),
     runtime: servingRuntime(plan),
-    command: plan.serving.mode === "static" ? null : startCommand(plan),
+    command: plan.serving.mode === "process" ? startCommand(plan) : null,
     variables,
     memoryBytes: size.memoryBytes,
     cpus: size.cpus,
@@ -58,10 +66,19 @@ export function releaseOf({ id, releaseOf: former }: Pick<DeploymentRow, "id" | 
   return former ?? id;
 }
 
-/** The runtime of a build. @throws PublicError when this Pilvi cannot have it. */
+/** The runtime of a build. */
 export function buildRuntime({ runtime, tools }: Plan): Runtime {
   const node = tools.find(({ name }) => name === "node");
-  return runtimeOf(runtime.name === "static" && node !== undefined ? node : runtime);
+  if (runtime.name === "static" && node !== undefined) return runtimeOf(node);
+  const made = runtimeOf(runtime);
+  return made.name === "php"
+    ? { ...made, node: node === undefined ? null : majorOf(node.version ?? "24") }
+    : made;
+}
+
+/** The runtime of commands in a release, which write where its application writes. */
+export function commandRuntime(plan: Plan): Runtime {
+  return plan.runtime.name === "php" ? writingRuntime(plan) : buildRuntime(plan);
 }
 
 function runnable({ settings }: EnvironmentRow, { plan }: DeploymentRow) {
@@ -75,13 +92,22 @@ function runnable({ settings }: EnvironmentRow, { plan }: DeploymentRow) {
 }
 
 function servingRuntime(plan: Plan): Runtime {
-  if (plan.serving.mode !== "static") return runtimeOf(plan.runtime);
-  const folder = [plan.rootDirectory, plan.serving.root ?? ""].filter((part) => part !== "").join("/");
-  return {
-    name: "static",
-    folder: folder === "" ? "." : folder,
-    fallback: plan.serving.fallback ? "index.html" : null,
-  };
+  const { mode, root, fallback } = plan.serving;
+  const folder = inRelease(plan, root ?? "");
+  if (mode === "static") return { name: "static", folder, fallback: fallback ? "index.html" : null };
+  const runtime = writingRuntime(plan);
+  return runtime.name === "php" && mode === "php" ? { ...runtime, folder } : runtime;
+}
+
+function writingRuntime(plan: Plan): Runtime {
+  const runtime = runtimeOf(plan.runtime);
+  if (runtime.name !== "php") return runtime;
+  const writable = WRITABLE_FOLDERS[plan.framework ?? ""] ?? [];
+  return { ...runtime, writable: writable.map((path) => inRelease(plan, path)) };
+}
+
+function inRelease({ rootDirectory }: Plan, path: string): string {
+  return [rootDirectory, path].filter((part) => part !== "").join("/") || ".";
 }
 
 function runtimeOf({ name, version }: PlannedRuntime): Runtime {
@@ -89,19 +115,24 @@ function runtimeOf({ name, version }: PlannedRuntime): Runtime {
     case "node":
       return { name, version: majorOf(version ?? "24") };
     case "bun":
+    case "deno":
     case "python":
       return { name };
+    case "php":
+      return { name, version: minorOf(version ?? ""), folder: null, writable: [], node: null };
     case "static":
       return { name, folder: ".", fallback: null };
     case "command":
       return { name: "system" };
-    default:
-      throw new PublicError(`This Pilvi cannot run ${name} yet.`);
   }
 }
 
 function majorOf(version: string): string {
   return version.split(".")[0] ?? version;
+}
+
+function minorOf(version: string): string {
+  return version.split(".", 2).join(".");
 }
 
 /** The command runs in the root directory of its application, with the plan's folders before all others. */
