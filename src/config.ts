@@ -1,12 +1,13 @@
 // The settings, read once from the environment; all faults are reported together.
 import { homedir, hostname } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { isLoopback, isLoopbackName, isWildcard, urlOf } from "./lib/api-address.ts";
 import type { BackupTarget, S3Access } from "./lib/backup-targets.ts";
 import { edgeSettings, type EdgeSettings } from "./lib/edge-settings.ts";
 import { Refusal } from "./lib/errors.ts";
 import {
+  absolute,
   address,
   backupTargets,
   bearerToken,
@@ -17,6 +18,7 @@ import {
   flag,
   hostName,
   httpUrl,
+  logLevel,
   port,
   portRange,
   smallNumber,
@@ -55,6 +57,7 @@ export interface Config {
   eventsDays: number;
   /** How long activity is kept. */
   auditDays: number;
+  environmentLogs: { days: number; bytes: number };
   logLevel: string;
   /** How many data directories of each database engine are kept ready for new clusters; 0 turns that off. */
   warmSlots: number;
@@ -134,9 +137,9 @@ const environment = z.object({
   PILVI_S3_SECRET_ACCESS_KEY: z.string().optional(),
   PILVI_EVENTS_DAYS: days.default(90),
   PILVI_AUDIT_DAYS: days.default(400),
-  PILVI_LOG_LEVEL: z
-    .enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error")
-    .default("info"),
+  PILVI_ENVIRONMENT_LOG_DAYS: days.default(7),
+  PILVI_ENVIRONMENT_LOG_BYTES: byteSize.default(256 * 1024 ** 2),
+  PILVI_LOG_LEVEL: logLevel.default("info"),
 });
 
 type Environment = z.infer<typeof environment>;
@@ -255,6 +258,7 @@ function configOf(env: Environment): Config {
     isInsecure: env.PILVI_INSECURE,
     eventsDays: env.PILVI_EVENTS_DAYS,
     auditDays: env.PILVI_AUDIT_DAYS,
+    environmentLogs: { days: env.PILVI_ENVIRONMENT_LOG_DAYS, bytes: env.PILVI_ENVIRONMENT_LOG_BYTES },
     logLevel: env.PILVI_LOG_LEVEL,
     warmSlots: env.PILVI_WARM_SLOTS,
     edge: edgeSettings({
@@ -285,10 +289,6 @@ function s3Of(env: Environment): S3Access | undefined {
   const { PILVI_S3_ACCESS_KEY_ID: accessKeyId, PILVI_S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
   return { endpoint: env.PILVI_S3_ENDPOINT, region: env.PILVI_S3_REGION, accessKeyId, secretAccessKey };
-}
-
-function absolute(path: string): string {
-  return isAbsolute(path) ? path : resolve(path);
 }
 
 function refusalOf(faults: string[]): Refusal {

@@ -174,6 +174,8 @@ export const applicationSpecSchema = z.strictObject({
   users: z.tuple([]),
   /** All instances and builds of an environment share a user of the machine. */
   environment: safeIdSchema,
+  /** The deployment that it serves, which its log names. */
+  deployment: z.exactOptional(safeIdSchema),
   /** The release that it runs, which a build has made on this host. */
   release: safeIdSchema,
   runtime: runtimeSchema,

@@ -5,6 +5,7 @@ import type { Build, BuildLogQuery, BuildLogSlice, BuildSpec, Release } from "..
 import type { Figures, Offer, StorageReading } from "../contracts/host-answers.ts";
 import type { JournalRecord } from "../contracts/journal.ts";
 import type { ArchiveState, BackupInfo, RestorePlan, RestoreTarget, Retention } from "../contracts/keeper.ts";
+import type { EnvironmentLogQuery, EnvironmentLogSlice } from "../contracts/environment-logs.ts";
 import type { LogQuery, LogSlice } from "../contracts/logs.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
@@ -46,6 +47,15 @@ export interface Driver {
    * @throws PublicError when the driver cannot be reached.
    */
   logs(id: string, query: LogQuery, signal: AbortSignal): Promise<LogSlice>;
+  /**
+   * A slice of the log of an environment; empty for an environment that has none.
+   * @throws PublicError when the driver cannot be reached.
+   */
+  environmentLogs(
+    environment: string,
+    query: EnvironmentLogQuery,
+    signal: AbortSignal,
+  ): Promise<EnvironmentLogSlice>;
   /**
    * Gauges of an instance at this moment; empty for an instance that has none.
    * @throws PublicError when the driver or the instance cannot be reached.

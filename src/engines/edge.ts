@@ -36,6 +36,8 @@ export interface RouteUse {
   openRequests: number;
   /** The time since the latest request began or ended. */
   idleMs: number;
+  /** The requests that the edge has not written about, since it remembers the route. */
+  unlogged: number;
 }
 
 /** How the host changes what a running edge does. */

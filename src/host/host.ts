@@ -19,6 +19,7 @@ import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
 import { EngineReports } from "./instance/engine-reports.ts";
 import { edgeHostOf } from "./instance/edge-host.ts";
+import { environmentLogsOf } from "./instance/logs-host.ts";
 import { HostBuilds } from "./builds/host-builds.ts";
 import { Environments } from "./os/environments.ts";
 import { Inspector } from "./instance/inspector.ts";
@@ -66,6 +67,7 @@ export class Host {
   readonly #instances = new Map<string, Instance>();
   readonly journal: HostJournal;
   readonly logs: EngineLogs;
+  readonly environmentLogs: ReturnType<typeof environmentLogsOf>;
   readonly measurements: Measurements;
   readonly backups: HostBackups;
   readonly edge: Edge;
@@ -80,7 +82,8 @@ export class Host {
   constructor(settings: HostSettings, log: Log, keeper: KeeperLink | null = null) {
     this.#settings = settings;
     this.#log = log;
-    this.journal = new HostJournal(settings.dataDir, keeper, log);
+    this.environmentLogs = environmentLogsOf(this.#instances, settings, log, (id) => this.edge.hasRoute(id));
+    this.journal = new HostJournal(settings.dataDir, keeper, log, this.environmentLogs);
     const isUidOfInstance = (wanted: number) => this.#instances.values().some(({ uid }) => uid === wanted);
     this.#environments = new Environments(settings.dataDir, isUidOfInstance);
     this.#slots = new WarmPool(settings.dataDir, settings.warmSlots, log, settings.cgroups);
@@ -92,7 +95,7 @@ export class Host {
       find: (id) => this.#instances.get(id)?.source,
       sources: () => [...this.#instances.values()].map(({ source }) => source),
     });
-    this.edge = new Edge(edgeHostOf(this.#instances, settings, log));
+    this.edge = new Edge(edgeHostOf(this.#instances, settings, log, this.environmentLogs));
     this.#deps = {
       settings,
       slots: this.#slots,
@@ -143,6 +146,7 @@ export class Host {
     this.#startTimers();
     await this.#listenForGateway();
     this.edge.start();
+    this.environmentLogs.start();
     const adopted = forEachLimited(running, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     const started = forEachLimited(others, ADOPTIONS_AT_ONCE, (instance) => instance.resume());
     void Promise.all([adopted, started]).then(() => this.#warmUp());
@@ -221,8 +225,7 @@ export class Host {
     this.edge.stop();
     this.#gateway.close();
     this.#addresses.close();
-    void this.#slots.stop();
-    void this.builds.close();
+    void Promise.all([this.#slots.stop(), this.builds.close()]);
     for (const instance of this.#instances.values()) instance.release();
     this.journal.close();
   }
@@ -253,6 +256,7 @@ export class Host {
   #stopTimers(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.measurements.stop();
+    this.environmentLogs.stop();
     this.backups.stop();
   }
 

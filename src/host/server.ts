@@ -81,7 +81,7 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
       ...inspectionRoutes(host),
       ...backupRoutes(host),
       ...edgeRoutes(host),
-      ...buildRoutes(host.builds),
+      ...buildRoutes(host.builds, host.environmentLogs),
     },
     fetch: refuseOtherVersions("The host", (message) => log.error({ message }, "an order was refused")),
     error: (error) => {

@@ -1,4 +1,5 @@
 // The types of settings in the environment, each with a sentence for a value that does not fit.
+import { isAbsolute, resolve } from "node:path";
 import { isIP } from "node:net";
 import { z } from "zod";
 import { isClientUrl } from "./api-address.ts";
@@ -84,3 +85,10 @@ export const clientUrl = z
   .string()
   .refine(isClientUrl, "must be a URL such as https://pilvi.example.com, with nothing after the path")
   .transform((text) => text.replace(/\/+$/, "").replace(/\/api$/, ""));
+
+export const logLevel = z.enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error");
+
+/** A path as a setting has it, from the root of the file system. */
+export function absolute(path: string): string {
+  return isAbsolute(path) ? path : resolve(path);
+}

@@ -10,6 +10,7 @@ import {
   type WatchLine,
 } from "../../contracts/host-answers.ts";
 import { journalAnswerSchema } from "../../contracts/journal.ts";
+import { environmentLogSliceSchema } from "../../contracts/environment-logs.ts";
 import { logSliceSchema } from "../../contracts/logs.ts";
 import { observationSchema } from "../../contracts/observation.ts";
 import { readingsAnswerSchema } from "../../contracts/readings.ts";
@@ -94,6 +95,11 @@ export function localDriver(
       debugEvents(() => ask("GET", `/instances/${id}/debug?${new URLSearchParams({ part })}`, { signal })),
     logs: (id, query, signal) =>
       askFor(logSliceSchema, "POST", `/instances/${id}/logs`, { body: JSON.stringify(query), signal }),
+    environmentLogs: (environment, query, signal) =>
+      askFor(environmentLogSliceSchema, "POST", `/environments/${environment}/logs`, {
+        body: JSON.stringify(query),
+        signal,
+      }),
     ...inspections({ ask, askFor }),
     ...backups({ ask, askFor }),
     ...edgeRoutes({ ask, askFor }),

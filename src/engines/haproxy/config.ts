@@ -16,6 +16,13 @@ export const SOCKET_NAME = "admin.sock";
 const [CONF, RUN] = ["../conf", "../run"];
 /** The host's socket lies beside all instances. */
 const WAKE_SOCKET = "../../../run/edge.sock";
+const ACCESS_SOCKET = "../../../run/access.sock";
+
+/** What the edge keeps of requests in memory while the host is away; a line is longer than its texts when escaped. */
+const [ACCESS_BYTES, ACCESS_LINE_BYTES] = [4 * 1024 ** 2, 8_192];
+
+/** The requests of a route in a second that are logged; the edge counts the others. */
+const LOGGED_REQUESTS_PER_SECOND = 500;
 
 /** The path of a file of the configuration folder, as HAProxy knows it. */
 export function confPath(name: string): string {
@@ -53,7 +60,7 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
   const { certificate, spec } = context;
   if (spec.httpsPort !== null && certificate === null)
     throw new PublicError("The edge has no certificate for HTTPS.");
-  const sections = [globalSection(context), defaults(), frontend(context), ...backends()];
+  const sections = [globalSection(context), defaults(), accessRing(), frontend(context), ...backends()];
   return {
     [CONFIG_FILE]: `${sections.map((lines) => lines.join("\n  ")).join("\n\n")}\n`,
     "edge.lua": luaScript(WAKE_SOCKET),
@@ -111,6 +118,43 @@ function defaults(): string[] {
   ];
 }
 
+/** Lines about requests, in memory until the host has read them. The edge waits for nobody: without room it leaves out. */
+function accessRing(): string[] {
+  return [
+    "ring access",
+    "format raw",
+    `maxlen ${ACCESS_LINE_BYTES}`,
+    `size ${ACCESS_BYTES}`,
+    "timeout connect 1s",
+    "timeout server 10s",
+    `server host unix@${ACCESS_SOCKET}`,
+  ];
+}
+
+/** A line of JSON about a request. Texts of clients come last and are bounded; a query may have secrets, and is left out. */
+function accessLines(): string[] {
+  const text = (name: string) => `"%[var(txn.${name}),json(utf8s)]"`;
+  const members = [
+    `"r":"%[var(txn.route)]"`,
+    `"s":%ST,"b":%B,"d":%Ta`,
+    `"i":"%[src]"`,
+    `"m":${text("method")},"p":${text("path")},"u":${text("agent")}`,
+  ];
+  return [
+    `log ring@access len ${ACCESS_LINE_BYTES} format raw daemon info`,
+    `log-format '{${members.join(",")}}'`,
+    "http-request set-var(txn.method) method,bytes(0,16)",
+    "http-request set-var(txn.path) path,bytes(0,1024)",
+    "http-request set-var(txn.agent) req.hdr(user-agent),bytes(0,256)",
+    // Neither probes nor requests that reach no application are of a log.
+    "http-request set-log-level silent unless { var(txn.target) -m found }",
+    "http-request set-log-level silent if { var(txn.probe) -m bool }",
+    `acl is_flood sc1_http_req_rate gt ${LOGGED_REQUESTS_PER_SECOND}`,
+    "http-request sc-inc-gpc0(1) if is_flood",
+    "http-request set-log-level silent if is_flood",
+  ];
+}
+
 function frontend(context: EngineContext<EdgeSpec>): string[] {
   const { spec, address } = context;
   const at = (port: number) => `${isIPv6(address) ? `[${address}]` : address}:${port}`;
@@ -134,9 +178,10 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     // A request counts before it is known where it goes, so that none is missed by who changes that and counts then.
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
     `http-request set-var(txn.target) var(txn.route),map_str(${confPath(MAPS.targets)})`,
+    `http-request set-var(txn.probe) bool(true) if { req.hdr(${PROBE_HEADER}) -m str ${probeSecret(context)} }`,
+    ...accessLines(),
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
-    `http-request set-var(txn.probe) bool(true) if { req.hdr(${PROBE_HEADER}) -m str ${probeSecret(context)} }`,
     ...forwardedHeaders(),
     // An application cannot say that another has answered.
     `http-response del-header ${PORT_HEADER}`,
@@ -216,7 +261,7 @@ function backends(): string[][] {
     ["backend addresses", "stick-table type ipv6 size 200k expire 1m store conn_cur"],
     [
       `backend ${ROUTE_TABLE}`,
-      `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store conn_cur`,
+      `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store conn_cur,http_req_rate(1s),gpc0`,
     ],
   ];
 }

@@ -52,16 +52,16 @@ export async function changeTable(context: Context, from: EdgeTable, to: EdgeTab
 }
 
 /** An entry of the table of routes: its key, the time until it is forgotten, and its open requests. */
-const USE = / key=(\S+) .*\bexp=(\d+) .*\bconn_cur=(\d+)$/;
+const USE = / key=(\S+) .*\bexp=(\d+) .*\bgpc0=(\d+) .*\bconn_cur=(\d+)/;
 
 /** The routes that were used lately. */
 export async function readUsage(context: Context): Promise<Map<string, RouteUse>> {
   const usage = new Map<string, RouteUse>();
   for (const line of (await ask(context, `show table ${ROUTE_TABLE}`)).split("\n")) {
-    const [, route, leftMs, open] = USE.exec(line.trimEnd()) ?? [];
+    const [, route, leftMs, unlogged, open] = USE.exec(line.trimEnd()) ?? [];
     if (route === undefined) continue;
     const idleMs = Math.max(0, USE_MEMORY_MS - Number(leftMs));
-    usage.set(route, { openRequests: Number(open), idleMs });
+    usage.set(route, { openRequests: Number(open), idleMs, unlogged: Number(unlogged) });
   }
   return usage;
 }

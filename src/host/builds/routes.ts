@@ -1,11 +1,22 @@
 // The routes of the host's socket to builds, releases and environments.
 import { buildLogQuerySchema } from "../../contracts/builds.ts";
+import {
+  environmentLogQuerySchema,
+  type EnvironmentLogQuery,
+  type EnvironmentLogSlice,
+} from "../../contracts/environment-logs.ts";
 import { readAs } from "../../contracts/read.ts";
 import { hostPath } from "../../contracts/versions.ts";
 import type { HostBuilds } from "./host-builds.ts";
 
+/** The logs of environments, as these routes need them. */
+interface Logs {
+  read(environment: string, query: EnvironmentLogQuery, signal: AbortSignal): Promise<EnvironmentLogSlice>;
+  remove(environment: string): void;
+}
+
 /** Builds, and the releases and environments that they are for. */
-export function buildRoutes(builds: HostBuilds) {
+export function buildRoutes(builds: HostBuilds, logs: Logs) {
   return {
     [hostPath("/builds")]: {
       POST: async (request: Request) => Response.json(await builds.order(request.body)),
@@ -36,7 +47,14 @@ export function buildRoutes(builds: HostBuilds) {
     [hostPath("/environments/:id")]: {
       DELETE: async (request: Bun.BunRequest<"/:id">) => {
         await builds.removeEnvironment(request.params.id);
+        logs.remove(request.params.id);
         return gone();
+      },
+    },
+    [hostPath("/environments/:id/logs")]: {
+      POST: async (request: Bun.BunRequest<"/:id">) => {
+        const query = readAs(environmentLogQuerySchema, await request.json(), "The query of the log");
+        return Response.json(await logs.read(request.params.id, query, request.signal));
       },
     },
   };

@@ -10,16 +10,16 @@ import { engineNamed } from "../../engines/index.ts";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import type { Log } from "../../lib/log.ts";
 import { writeFile } from "../engine/context.ts";
 import type { Runnable } from "../engine/runner.ts";
 import { edgeSocket } from "../os/layout.ts";
+import type { EdgeHost } from "./edge-host.ts";
 import { probe } from "./probe.ts";
 import { RouteFiles } from "./route-files.ts";
 import { InstanceUse } from "./instance-use.ts";
 import { LoneSleepers } from "./lone-sleepers.ts";
 import { MAX_ROUTES, Routes } from "./routes.ts";
-import { WakeQueue, type EdgeInstance } from "./wake-queue.ts";
+import { WakeQueue } from "./wake-queue.ts";
 import { WakeSocket } from "./wake-socket.ts";
 
 /** How soon an edge that did not take its routes is tried again. */
@@ -32,20 +32,6 @@ const DRAIN_CHECK_MS = 20;
 
 /** The edge as its instances use it. */
 export type InstanceEdge = Pick<Edge, "idleSeconds" | "drain" | "detach">;
-
-/** The rest of the host, as the edge needs it. */
-export interface EdgeHost {
-  dataDir: string;
-  /** The certificate that clients are shown now. */
-  certificate(): Certificate | null;
-  /** An instance; null when there is none of that id. */
-  find(id: string): EdgeInstance | null;
-  /** The edge's engine while it runs. */
-  running(): Runnable | null;
-  /** The user of the edge's engine; null before it has one. */
-  uid(): number | null;
-  log: Log;
-}
 
 export class Edge {
   readonly #host: EdgeHost;
@@ -75,8 +61,9 @@ export class Edge {
   start(): void {
     this.#routes.load(this.#files.load());
     this.#wakes.listen();
+    this.#host.access?.listen();
     const uid = this.#host.uid();
-    if (uid !== null) this.#wakes.admit(uid);
+    if (uid !== null) this.#admit(uid);
     this.#timer = setInterval(() => this.#checkCertificate(), CERTIFICATE_INTERVAL_MS);
     this.#begin();
   }
@@ -86,6 +73,16 @@ export class Edge {
     this.#timer = null;
     if (this.#retry !== null) clearTimeout(this.#retry);
     this.#wakes.close();
+    this.#host.access?.close();
+  }
+
+  #admit(uid: number): void {
+    this.#wakes.admit(uid);
+    this.#host.access?.admit(uid);
+  }
+
+  hasRoute(id: string): boolean {
+    return this.#routes.get(id) !== undefined;
   }
 
   routes(): EdgeRoute[] {
@@ -136,7 +133,7 @@ export class Edge {
     this.#use.reset();
     for (const [name, content] of Object.entries(edge.files(this.#table())))
       writeFile(context, name, content);
-    if (context.account !== null) this.#wakes.admit(context.account.uid);
+    if (context.account !== null) this.#admit(context.account.uid);
   }
 
   /** An instance has changed: the edge itself, or an instance that routes lead to. */
@@ -161,6 +158,7 @@ export class Edge {
     try {
       const usage = await running.edge.usage(running.context);
       if (this.#running()?.context !== running.context) return;
+      this.#host.access?.unlogged(usage);
       this.#use.measured(usage, (route) => this.#routes.get(route)?.instances ?? []);
       this.#sleepers.wakeUsed(usage, this.#routes, (id) => this.#host.find(id));
     } catch (error) {

@@ -40,6 +40,8 @@ export interface HostSettings extends EngineSources {
   sandbox?: Pick<HostSandbox, "now" | "ensured">;
   /** How many builds run at once; a number for this machine when left out. */
   buildsAtOnce?: number;
+  /** How long and how much of the log of each environment is kept; defaults where it is left out. */
+  logs?: { days: number; bytes: number };
   /** How often engines delete the log that is in the archive; tests set another interval. */
   releaseIntervalMs?: number;
 }

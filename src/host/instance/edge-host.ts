@@ -1,16 +1,19 @@
 // Shows the instances of the host to its edge.
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { Log } from "../../lib/log.ts";
-import type { EdgeHost } from "../edge/edge.ts";
+import type { EdgeHost } from "../edge/edge-host.ts";
 import type { EdgeInstance } from "../edge/wake-queue.ts";
 import type { HostSettings } from "../engine/context.ts";
 import type { Runnable } from "../engine/runner.ts";
+import { EdgeRequests } from "../logs/environments/edge-requests.ts";
+import type { EnvironmentLogs } from "../logs/environments/environment-logs.ts";
 import type { Instance } from "./instance.ts";
 
 export function edgeHostOf(
   instances: ReadonlyMap<string, Instance>,
   settings: HostSettings,
   log: Log,
+  logs: EnvironmentLogs,
 ): EdgeHost {
   return {
     dataDir: settings.dataDir,
@@ -18,6 +21,7 @@ export function edgeHostOf(
     find: (id) => shown(instances.get(id)),
     running: () => runnableOf(instances.get(EDGE_ID)),
     uid: () => instances.get(EDGE_ID)?.uid ?? null,
+    access: new EdgeRequests(settings.dataDir, logs),
     log,
   };
 }

@@ -6,7 +6,12 @@ import type { KeeperLink } from "../os/keeper-link.ts";
 import { engineEndsFile, journalFile } from "../os/layout.ts";
 import { EngineEnds } from "./engine-ends.ts";
 import { ProcessJournal, StateJournal, type RunnerJournal } from "./instance-journal.ts";
-import { Journal } from "./journal.ts";
+import { Journal, type OnRecord } from "./journal.ts";
+
+/** Gets each record as it is made. */
+interface JournalReader {
+  happened: OnRecord;
+}
 
 export class HostJournal {
   readonly #journal: Journal;
@@ -16,9 +21,10 @@ export class HostJournal {
   /**
    * Takes up the records of an earlier host.
    * @param keeper the link to the process that watches engines after the end of this process; null without any.
+   * @param logs get each record as it is made.
    */
-  constructor(dataDir: string, keeper: KeeperLink | null, log: Log) {
-    this.#journal = new Journal(journalFile(dataDir), log);
+  constructor(dataDir: string, keeper: KeeperLink | null, log: Log, logs?: JournalReader) {
+    this.#journal = new Journal(journalFile(dataDir), log, (...record) => logs?.happened(...record));
     this.#ends = new EngineEnds(engineEndsFile(dataDir), keeper, log);
   }
 

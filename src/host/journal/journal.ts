@@ -30,7 +30,11 @@ interface Content {
   waiting: JournalRecord[];
 }
 
+/** Gets each record as it is made. */
+export type OnRecord = (id: string, type: JournalRecord["type"], details: Details) => void;
+
 export class Journal {
+  readonly #onRecord: OnRecord | undefined;
   readonly #path: string;
   readonly #log: Log;
   readonly #open: Map<string, OpenRun>;
@@ -48,7 +52,8 @@ export class Journal {
   readonly formerAliveAt: string | null;
 
   /** @param path the file; the records of an earlier host are taken up. */
-  constructor(path: string, log: Log) {
+  constructor(path: string, log: Log, onRecord?: OnRecord) {
+    this.#onRecord = onRecord;
     this.#path = path;
     this.#log = log;
     const content = readContent(path, log);
@@ -75,6 +80,7 @@ export class Journal {
    */
   append(id: string, type: JournalRecord["type"], details: Details = {}, at = new Date()): void {
     if (this.#isClosed) return;
+    this.#onRecord?.(id, type, details);
     this.#follow(id, type, details, at);
     const waiting = this.#counts.get(id) ?? 0;
     if (waiting >= MAX_WAITING) return this.#lose(id);

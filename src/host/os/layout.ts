@@ -80,6 +80,16 @@ export function edgeSocket(dataDir: string): string {
   return join(dataDir, "run", "edge.sock");
 }
 
+/** The socket on which the edge writes about requests. */
+export function accessSocket(dataDir: string): string {
+  return join(dataDir, "run", "access.sock");
+}
+
+/** The folder that holds the log of each environment. */
+export function environmentLogsDir(dataDir: string): string {
+  return join(dataDir, "logs");
+}
+
 /** The folder of the edge's routes, a file each. */
 export function routesDir(dataDir: string): string {
   return join(dataDir, "routes");

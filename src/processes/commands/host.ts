@@ -47,6 +47,7 @@ export async function hostCommand(config: Config): Promise<number> {
       warmSlots: config.warmSlots,
       cgroups: findCgroups(),
       sandbox: new HostSandbox(config.enginesDir),
+      logs: config.environmentLogs,
       allowPrivateWebhooks: config.allowPrivateWebhooks,
     };
     const stopping = stopRequested();

@@ -74,6 +74,7 @@ function unserved(id: string, like: ServedHost): ServedHost {
     release: refuse,
     removeRelease: refuse,
     removeEnvironment: refuse,
+    environmentLogs: refuse,
     watch: () => {},
   };
   return servedHost({ ...like, id, driver }, new WatchedStates());

@@ -27,7 +27,7 @@ const entry = z
 
 export type LogEntry = z.output<typeof entry>;
 
-const count = (most: number, description: string, example: number) =>
+export const count = (most: number, description: string, example: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, "must be a whole number")

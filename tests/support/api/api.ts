@@ -166,6 +166,7 @@ function offeringDriver(offer: Offer): Driver {
     figures: notUsed,
     debug: notUsed,
     logs: notUsed,
+    environmentLogs: notUsed,
     queries: notUsed,
     cancel: notUsed,
     statements: notUsed,

@@ -2,13 +2,12 @@
 import { JSON_API, singleDocument } from "../../../api/jsonapi/jsonapi.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
-import { logsOperation } from "../../shared/logs/operation.ts";
 import type { Routes } from "../../shared/routes.ts";
 import { KIND } from "../create.ts";
 import { renderDeployment } from "../deployments/render.ts";
 import { deploymentResource } from "../deployments/schema.ts";
 import { environmentParams, type applicationParams } from "../params.ts";
-import { findProcessOf } from "./processes.ts";
+import { environmentLogOperation } from "../logs/operation.ts";
 import { environmentStart } from "./schema.ts";
 import { startEnvironment, stopEnvironment } from "./start-stop.ts";
 import type { EnvironmentRow } from "./store.ts";
@@ -18,7 +17,7 @@ export type EnvironmentRoutes = Routes<EnvironmentRow, typeof applicationParams,
 
 /** The operations about what runs in an environment. */
 export function lifeOperations(context: KindContext, routes: EnvironmentRoutes): Operation[] {
-  return [startOperation(context), stopOperation(context, routes), logOperation(context)];
+  return [startOperation(context), stopOperation(context, routes), environmentLogOperation(context)];
 }
 
 function stopOperation(context: KindContext, routes: EnvironmentRoutes): Operation {
@@ -29,18 +28,6 @@ function stopOperation(context: KindContext, routes: EnvironmentRoutes): Operati
     successText: "The environment, which is `stopped`.",
     canConflict: true,
     act: async (request) => ({ row: await stopEnvironment(context, request), isReplayed: false }),
-  });
-}
-
-function logOperation(context: KindContext): Operation {
-  return logsOperation(context, {
-    kind: KIND,
-    path: "/environments/:id/logs",
-    operationId: "readEnvironmentLogs",
-    tag: "Environments",
-    noun: "environment",
-    params: environmentParams,
-    find: (organizationId, id) => findProcessOf(context.db, organizationId, id),
   });
 }
 

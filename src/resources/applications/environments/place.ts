@@ -61,10 +61,10 @@ async function place(
 /** The spec of a placed process, as it was at its placement. */
 export function specOfProcess(
   { vault }: KindContext,
-  { id, port, sealedSpec }: ApplicationProcess,
+  { id, deploymentId, port, sealedSpec }: ApplicationProcess,
 ): ApplicationSpec {
   const spec = JSON.parse(vault.open(sealedSpec, id)) as UnplacedSpec;
-  return { ...spec, id, exposure: { port, scope: "loopback", through: "engine" } };
+  return { ...spec, id, deployment: deploymentId, exposure: { port, scope: "loopback", through: "engine" } };
 }
 
 /** Ends processes, and forgets them. A process that is gone already is only forgotten. */

@@ -67,17 +67,3 @@ export async function promoteProcess(
 export async function eraseProcess(db: Queryable, id: string): Promise<void> {
   await db`delete from instances where id = ${id}`;
 }
-
-/** The process that serves an organization's environment, or a process of its own id while that serves. */
-export async function findProcessOf(
-  db: Queryable,
-  organizationId: string,
-  id: string,
-): Promise<{ id: string; hostId: string } | undefined> {
-  const [row] = await db<{ id: string; hostId: string }[]>`
-    select p.id, a.host_id as "hostId"
-    from application_processes p join environments e on e.id = p.environment_id
-    join applications a on a.id = e.application_id
-    where a.organization_id = ${organizationId} and p.state = 'serving' and ${id} in (e.id, p.id)`;
-  return row;
-}

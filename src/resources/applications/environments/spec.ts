@@ -24,7 +24,7 @@ const START_TIMEOUT_SECONDS = 60;
 const SECONDS_PER_MINUTE = 60;
 
 /** A spec before its process has an id and an address. */
-export type UnplacedSpec = Omit<ApplicationSpec, "id" | "exposure">;
+export type UnplacedSpec = Omit<ApplicationSpec, "id" | "deployment" | "exposure">;
 
 /**
  * The spec of a process that serves a deployment.

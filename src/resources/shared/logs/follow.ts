@@ -1,12 +1,9 @@
 // Follows a log: sends each line when it is written, from a position on, over restarts of the host.
 import { isStillValid, type Principal } from "../../../api/auth/auth.ts";
 import { HEARTBEAT, HEARTBEAT_MS } from "../../../api/operation/endless-stream.ts";
-import type { LogQuery, LogSlice } from "../../../contracts/logs.ts";
-import type { Driver } from "../../../drivers/driver.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { Database } from "../../../store/database.ts";
 import { bookmark, eventMessage, streamStart } from "../event-stream.ts";
-import { GAP, renderLine } from "./read.ts";
 
 /** How soon a host that does not answer is asked again; a restarted host is back within a second. */
 const RETRY_MS = 500;
@@ -17,16 +14,24 @@ const CHECK_INTERVAL_MS = 1_000;
 /** How much longer than its wait the host may take for an answer. */
 const GRACE_MS = 10_000;
 
+/** A part of a log as it is sent. */
+export interface FollowedSlice {
+  entries: { cursor: string; entry: object }[];
+  next: string;
+  /** Stands in the place of entries that are no longer kept; null without such. */
+  gap: object | null;
+}
+
 /** The dependencies and the request of a stream. */
 export interface FollowOptions {
   db: Database;
-  driver: Driver;
   principal: Principal;
   /** Whether the resource is still there. */
   isThere(): Promise<boolean>;
-  id: string;
-  /** Selects the lines; its cursor, or else its tail or time, is where the stream begins. */
-  query: LogQuery;
+  /** Where the stream begins; undefined for where `read` begins. */
+  cursor: string | undefined;
+  /** Reads what follows a position, after a wait of some length when nothing does. @throws PublicError */
+  read(cursor: string | undefined, waitMs: number, signal: AbortSignal): Promise<FollowedSlice>;
 }
 
 /** The whole text of a stream. It ends with its resource, and when its token or session is revoked or expires. */
@@ -34,7 +39,7 @@ export async function* followLog(
   options: FollowOptions,
   ended: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  let { cursor } = options.query;
+  let { cursor } = options;
   yield streamStart(cursor);
   for (let checkAtMs = 0; !ended.aborted;) {
     if (performance.now() >= checkAtMs) {
@@ -53,9 +58,9 @@ export async function* followLog(
   }
 }
 
-function textOf({ lines, next, hasGap }: LogSlice, cursor: string | undefined): string {
-  const gap = hasGap ? eventMessage(cursor ?? next, GAP) : "";
-  const text = gap + lines.map((line) => eventMessage(line.cursor, renderLine(line))).join("");
+function textOf({ entries, next, gap }: FollowedSlice, cursor: string | undefined): string {
+  const missing = gap === null ? "" : eventMessage(cursor ?? next, gap);
+  const text = missing + entries.map(({ cursor: after, entry }) => eventMessage(after, entry)).join("");
   if (text !== "") return text;
   return next === cursor ? HEARTBEAT : bookmark(next);
 }
@@ -67,14 +72,13 @@ async function mayGoOn({ db, principal, isThere }: FollowOptions): Promise<boole
 
 /** Null while the host cannot be reached. */
 async function sliceOf(
-  { driver, id, query }: FollowOptions,
+  { read }: FollowOptions,
   cursor: string | undefined,
   ended: AbortSignal,
-): Promise<LogSlice | null> {
+): Promise<FollowedSlice | null> {
   try {
     const signal = AbortSignal.any([ended, AbortSignal.timeout(HEARTBEAT_MS + GRACE_MS)]);
-    const asked = { ...query, ...(cursor !== undefined && { cursor }), waitMs: HEARTBEAT_MS };
-    return await driver.logs(id, asked, signal);
+    return await read(cursor, HEARTBEAT_MS, signal);
   } catch (error) {
     if (error instanceof PublicError) return null;
     throw error;

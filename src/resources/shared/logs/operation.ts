@@ -14,11 +14,11 @@ import { STREAM_HEADERS } from "../event-stream.ts";
 import { logsDocument, logsQuery, type LogsQuery } from "../logs-schema.ts";
 import { StreamPlaces } from "../stream-places.ts";
 import { followLog } from "./follow.ts";
-import { logQueryOf, readLogs } from "./read.ts";
+import { GAP, logQueryOf, readLogs, renderLine } from "./read.ts";
 
 /** What differs between the kinds. */
 interface LogsRoute {
-  kind: "caches" | "databases" | "websockets" | "applications";
+  kind: "caches" | "databases" | "websockets";
   path: string;
   operationId: string;
   tag: string;
@@ -89,9 +89,15 @@ function follow(
     ...(cursor !== undefined ? { cursor } : begins ? {} : { tail: 0 }),
   };
   const { driver } = hosts.of(hostId);
+  const read = async (after: string | undefined, waitMs: number, ending: AbortSignal) => {
+    const from = { ...query, ...(after !== undefined && { cursor: after }), waitMs };
+    const { lines, next, hasGap } = await driver.logs(id, from, ending);
+    const entries = lines.map((line) => ({ cursor: line.cursor, entry: renderLine(line) }));
+    return { entries, next, gap: hasGap ? GAP : null };
+  };
   const onEnd = places.take(principal);
   return endlessStream({
-    chunksOf: (ended) => followLog({ db, driver, principal, isThere, id, query }, ended),
+    chunksOf: (ended) => followLog({ db, principal, isThere, cursor, read }, ended),
     signals: [signal, closing],
     onEnd,
   });

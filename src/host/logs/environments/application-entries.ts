@@ -1,0 +1,183 @@
+// Makes entries of what an application writes: lines of JSON, plain lines, and traces of exceptions joined.
+import { MAX_MESSAGE_CHARACTERS } from "../../../contracts/logs.ts";
+import type { LogLevel } from "../../../contracts/logs.ts";
+import { readLogLine } from "../../../engines/application/log-line.ts";
+import { START_MARK } from "../../os/engine-log.ts";
+import type { NewEntry } from "./entry.ts";
+
+/** A line of the output, with the offset after it. */
+export interface OutputLine {
+  text: string;
+  end: number;
+}
+
+/** An entry with the offset after its last line. */
+export type DraftEntry = NewEntry & { o: number };
+
+/** A longer trace goes on as further entries. */
+const MAX_TRACE_LINES = 200;
+
+const PYTHON = "Traceback (most recent call last):";
+/** Lines that follow the first line of an exception. */
+const TRACE = /^(?:\s+at |\s+\.\.\. \d+ |Caused by: |Stack trace:|#\d+ |\s+thrown in )/;
+/** The first line of an exception, whose trace may not be there yet. */
+const FIRST =
+  /^(?:Uncaught |PHP Fatal error:\s+Uncaught )?([A-Za-z_$][\w.$\\]*(?:Error|Exception)\w*)\b:?\s*(.*)$/;
+const MARKED = new RegExp(`^${START_MARK}(?:log [0-9a-f]{12}|\\d{4}-\\S+Z .*)$`);
+
+/**
+ * The entries of whole lines, and the offset after the lines that were taken; null when none was.
+ * @param isSettled whether nothing follows for now; else an exception at the end waits for the rest of its trace.
+ */
+export function entriesOf(
+  lines: readonly OutputLine[],
+  isSettled: boolean,
+): { entries: DraftEntry[]; end: number | null } {
+  const entries: DraftEntry[] = [];
+  let readTo: number | null = null;
+  for (let at = 0; at < lines.length;) {
+    const line = lines[at];
+    if (line === undefined) break;
+    const count = blockLength(lines, at);
+    const isOpen = at + count === lines.length && count < MAX_TRACE_LINES && mayGoOn(lines, at, count);
+    if (isOpen && !isSettled) break;
+    const block = lines.slice(at, at + count);
+    const end = block.at(-1)?.end ?? line.end;
+    at += count;
+    readTo = end;
+    if (line.text.trim() === "" || MARKED.test(line.text)) continue;
+    entries.push({ ...(count > 1 ? exceptionOf(block) : entryOf(line.text)), o: end });
+  }
+  return { entries, end: readTo };
+}
+
+function mayGoOn(lines: readonly OutputLine[], at: number, count: number): boolean {
+  const text = lines[at]?.text ?? "";
+  return count > 1 || text === PYTHON || FIRST.test(text);
+}
+
+/** How many lines from one on belong together. */
+function blockLength(lines: readonly OutputLine[], at: number): number {
+  const text = (index: number) => lines[index]?.text;
+  const limit = Math.min(lines.length, at + MAX_TRACE_LINES);
+  let end = at + 1;
+  if (text(at) === PYTHON) {
+    while (end < limit && /^\s/.test(text(end) ?? "")) end += 1;
+    // The last line names the exception.
+    return Math.min(limit, end + 1) - at;
+  }
+  if (isTrace(text(at)) || text(at)?.startsWith("{") === true) return 1;
+  while (end < limit && isTrace(text(end))) end += 1;
+  if (end === at + 1 || text(end - 1)?.endsWith("{") !== true) return end - at;
+  // Node writes the members of an error after its trace.
+  while (end < limit && /^\s/.test(text(end) ?? "")) end += 1;
+  return (text(end) === "}" && end < limit ? end + 1 : end) - at;
+}
+
+function isTrace(text: string | undefined): boolean {
+  return text !== undefined && TRACE.test(text);
+}
+
+function exceptionOf(block: readonly OutputLine[]): NewEntry {
+  const texts = block.map(({ text }) => text);
+  const isPython = texts[0] === PYTHON;
+  const first = (isPython ? texts.at(-1) : texts[0]) ?? "";
+  const [, name = null, message = first] = FIRST.exec(first) ?? [];
+  const trace = isPython ? texts.slice(1, -1) : texts.slice(1);
+  return {
+    l: "error",
+    y: "exception",
+    m: cut(message === "" ? first : message),
+    x: {
+      class: name,
+      code: null,
+      file: fileOf(isPython ? trace.toReversed() : trace),
+      trace: trace.map(cutLine),
+    },
+  };
+}
+
+/** The place of the first line of a trace that names a file. */
+function fileOf(trace: readonly string[]): string | null {
+  for (const line of trace) {
+    const place =
+      /\(?((?:file:\/\/)?\/[^\s():]+):(\d+)/.exec(line) ?? /File "([^"]+)", line (\d+)/.exec(line);
+    if (place !== null) return `${place[1]}:${place[2]}`;
+  }
+  return null;
+}
+
+function entryOf(text: string): NewEntry {
+  const { atMs, level } = readLogLine(text);
+  const json = objectIn(text);
+  const said = [json?.["msg"], json?.["message"]].find((each) => typeof each === "string");
+  if (json === null || typeof said !== "string")
+    return { t: null, l: FIRST.test(text) ? "error" : level, y: "application", m: cut(text) };
+  return structured(json, said, atMs, level);
+}
+
+/** The members of a line of JSON that the entry says elsewhere. */
+const SAID = ["level", "level_name", "time", "timestamp", "datetime", "msg", "message"];
+
+function structured(
+  json: Record<string, unknown>,
+  said: string,
+  atMs: number | null,
+  level: LogLevel,
+): NewEntry {
+  const { channel, context, extra, err, error, ...others } = json;
+  const fault = objectOf(err) ?? objectOf(error);
+  const stack = fault?.["stack"];
+  if (fault !== null && typeof stack === "string") {
+    const trace = stack.split("\n").slice(1, MAX_TRACE_LINES);
+    const [name, code] = [fault["type"] ?? fault["name"], fault["code"]];
+    return {
+      t: atMs,
+      l: level,
+      y: "exception",
+      m: cut(typeof fault["message"] === "string" ? `${said}: ${fault["message"]}` : said),
+      x: {
+        class: typeof name === "string" ? name : (/^(\w+)/.exec(stack)?.[1] ?? null),
+        code: typeof code === "string" || typeof code === "number" ? code : null,
+        file: fileOf(trace),
+        trace: trace.map(cutLine),
+      },
+    };
+  }
+  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !SAID.includes(name)));
+  const given = { ...rest, ...(error !== undefined && { error }), ...(err !== undefined && { err }) };
+  const all = { ...given, ...objectOf(context) };
+  return {
+    t: atMs,
+    l: level,
+    y: "application",
+    m: cut(said),
+    x: {
+      channel: typeof channel === "string" ? channel : null,
+      context: Object.keys(all).length === 0 ? null : all,
+      extra: objectOf(extra),
+    },
+  };
+}
+
+function objectOf(value: unknown): Record<string, unknown> | null {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, unknown>) : null;
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  if (!text.startsWith("{")) return null;
+  try {
+    return objectOf(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_MESSAGE_CHARACTERS);
+}
+
+function cutLine(text: string): string {
+  return text.slice(0, 500);
+}

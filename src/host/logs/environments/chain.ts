@@ -1,0 +1,176 @@
+// A chain of segments: files of entries, of which the newest grows and the others are compressed.
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { failpoint } from "../../../lib/failpoint.ts";
+import { replaceFile } from "../../../lib/files.ts";
+import { isHead, type Positions, type StoredEntry, entryIn } from "./entry.ts";
+
+/** A segment of this size, or of this age, is closed. */
+export const SEGMENT_BYTES = 8 * 1024 ** 2;
+const SEGMENT_AGE_MS = 3_600_000;
+
+/** An environment has fewer processes at a time; files of earlier processes are gone. */
+const MAX_POSITIONS = 200;
+
+const NAME = /^([ax])\.(\d{1,12})\.(\d{1,15})\.log(\.zst)?$/;
+
+/** `a` has the entries of processes, `x` those of the edge, which come first when room is needed. */
+export type ChainName = "a" | "x";
+
+export interface Segment {
+  sequence: number;
+  /** No entry is earlier. */
+  startMs: number;
+  path: string;
+  isCompressed: boolean;
+  /** On the disk. */
+  bytes: number;
+}
+
+/** The segment that grows. */
+interface NewestSegment {
+  sequence: number;
+  startMs: number;
+  path: string;
+  size: number;
+}
+
+export class Chain {
+  readonly folder: string;
+  readonly #name: ChainName;
+  readonly positions: Record<string, number> = {};
+  #newest: NewestSegment | null = null;
+  #isCompressing = false;
+  /** The time of the latest entry. */
+  lastMs = 0;
+
+  /** Takes up the segments of an earlier host; a line that it has not finished is cut off. */
+  constructor(folder: string, name: ChainName) {
+    this.folder = folder;
+    this.#name = name;
+    const newest = segmentsOf(folder, name).at(-1);
+    if (newest !== undefined) this.#takeUp(newest);
+  }
+
+  /** The segment and the size up to which entries are complete. */
+  get end(): { sequence: number; offset: number } {
+    return { sequence: this.#newest?.sequence ?? 0, offset: this.#newest?.size ?? 0 };
+  }
+
+  segments(): Segment[] {
+    return segmentsOf(this.folder, this.#name);
+  }
+
+  /** Appends entries in one write, so that a kill leaves whole lines and at most one that is cut off later. */
+  append(entries: readonly StoredEntry[]): void {
+    const [first] = entries;
+    if (first === undefined) return;
+    const newest = this.#newest ?? this.#begin(first.t);
+    const text = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    try {
+      appendFileSync(newest.path, text, { mode: 0o600 });
+    } catch (error) {
+      // What a full disk took of it must not come twice.
+      truncateSync(newest.path, newest.size);
+      throw error;
+    }
+    newest.size += text.length;
+    for (const { i, o, t } of entries) {
+      if (i !== undefined && o !== undefined) this.noteRead(i, o);
+      this.lastMs = t;
+    }
+    if (newest.size >= SEGMENT_BYTES) this.#begin(this.lastMs);
+  }
+
+  /** Closes a segment that is old enough, and compresses those that are closed. */
+  async tidy(nowMs: number): Promise<void> {
+    const newest = this.#newest;
+    if (newest !== null && nowMs - newest.startMs > SEGMENT_AGE_MS && this.lastMs >= newest.startMs)
+      this.#begin(Math.max(nowMs, this.lastMs));
+    if (this.#isCompressing) return;
+    this.#isCompressing = true;
+    try {
+      for (const segment of this.segments().slice(0, -1)) if (!segment.isCompressed) await compress(segment);
+    } finally {
+      this.#isCompressing = false;
+    }
+  }
+
+  /** Notes how far the output of an instance was read; the latest stand last. */
+  noteRead(instance: string, offset: number): void {
+    delete this.positions[instance];
+    this.positions[instance] = offset;
+  }
+
+  #begin(startMs: number): NewestSegment {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    const sequence = (this.#newest?.sequence ?? 0) + 1;
+    const path = join(this.folder, `${this.#name}.${sequence}.${startMs}.log`);
+    const positions = Object.fromEntries(Object.entries(this.positions).slice(-MAX_POSITIONS));
+    const head = `${JSON.stringify({ positions } satisfies Positions)}\n`;
+    replaceFile(path, head, 0o600);
+    return (this.#newest = { sequence, startMs, path, size: Buffer.byteLength(head) });
+  }
+
+  #takeUp({ sequence, startMs, path, isCompressed }: Segment): void {
+    const bytes = isCompressed ? Bun.zstdDecompressSync(readFileSync(path)) : readFileSync(path);
+    const size = bytes.lastIndexOf(0x0a) + 1;
+    for (const line of Buffer.from(bytes.buffer, bytes.byteOffset, size).toString().split("\n")) {
+      if (isHead(line)) Object.assign(this.positions, (JSON.parse(line) as Positions).positions);
+      const { i, o, t } = entryIn(line) ?? {};
+      if (i !== undefined && o !== undefined) this.noteRead(i, o);
+      this.lastMs = t ?? this.lastMs;
+    }
+    this.lastMs = Math.max(this.lastMs, startMs);
+    this.#newest = { sequence, startMs, path, size };
+    if (isCompressed) this.#begin(this.lastMs);
+    else if (size < bytes.length) truncateSync(path, size);
+  }
+}
+
+/** The segments of a chain, the oldest first. */
+export function segmentsOf(folder: string, chain: ChainName): Segment[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return [];
+  }
+  const found = new Map<number, Segment>();
+  for (const name of names) {
+    const [, of, sequence = "", startMs = "", compressed] = NAME.exec(name) ?? [];
+    if (of !== chain) continue;
+    const path = join(folder, name);
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const isCompressed = compressed !== undefined;
+    const known = found.get(Number(sequence));
+    // A kill between the compressed file and the end of the other leaves both.
+    if (known !== undefined && isCompressed) continue;
+    found.set(Number(sequence), {
+      sequence: Number(sequence),
+      startMs: Number(startMs),
+      path,
+      isCompressed,
+      bytes,
+    });
+  }
+  return [...found.values()].toSorted((a, b) => a.sequence - b.sequence);
+}
+
+async function compress({ path }: Segment): Promise<void> {
+  const temporary = `${path}.zst.tmp`;
+  await writeFile(temporary, await Bun.zstdCompress(await readFile(path)), { mode: 0o600 });
+  renameSync(temporary, `${path}.zst`);
+  await failpoint("host.logs.compressed");
+  rmSync(path, { force: true });
+}

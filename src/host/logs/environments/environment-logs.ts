@@ -1,0 +1,154 @@
+// The logs of all environments of this host: brings together what processes write, requests, and what happens to them.
+import { rmSync, statfsSync } from "node:fs";
+import type { EnvironmentLogQuery, EnvironmentLogSlice } from "../../../contracts/environment-logs.ts";
+import type { JournalRecord } from "../../../contracts/journal.ts";
+import { messageOf, PublicError } from "../../../lib/errors.ts";
+import { guarded, guardedInterval } from "../../../lib/guarded.ts";
+import type { Log } from "../../../lib/log.ts";
+import { environmentLogsDir } from "../../os/layout.ts";
+import { routeOf } from "./access-entries.ts";
+import { EnvironmentLog } from "./environment-log.ts";
+import { OutputReader, type LoggedProcess } from "./output-reader.ts";
+import { readEnvironmentLog } from "./read-environment-log.ts";
+import { systemEntry } from "./system-entries.ts";
+import { DEFAULT_RETENTION, logFolder, loggedEnvironments, retain, type LogRetention } from "./retention.ts";
+
+const TURN_MS = 200;
+/** How much of the output of all processes is read in a turn. */
+const TURN_BYTES = 2 * 1024 ** 2;
+const TIDY_MS = 30_000;
+/** With less room on the disk, logs are not written, so that databases can. */
+const MIN_FREE_BYTES = 512 * 1024 ** 2;
+
+const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** The rest of the host, as the logs need it. */
+export interface LogsHost {
+  dataDir: string;
+  retention?: LogRetention;
+  /** The processes that run. */
+  processes(): LoggedProcess[];
+  /** A process that runs or did; undefined for any other instance. */
+  processOf(instance: string): LoggedProcess | undefined;
+  /** Whether a route of the edge is there, so that a line about it has an environment. */
+  hasRoute(id: string): boolean;
+  log: Pick<Log, "warn">;
+}
+
+export class EnvironmentLogs {
+  readonly #host: LogsHost;
+  readonly #folder: string;
+  readonly #logs = new Map<string, EnvironmentLog>();
+  readonly #outputs = new OutputReader();
+  #timers: ReturnType<typeof setInterval>[] = [];
+  #first = 0;
+  #isFull = false;
+
+  constructor(host: LogsHost) {
+    this.#host = host;
+    this.#folder = environmentLogsDir(host.dataDir);
+  }
+
+  start(): void {
+    const what = "the logs of environments could not be written";
+    this.#timers = [
+      guardedInterval(this.#host.log, what, TURN_MS, () => this.turn()),
+      guardedInterval(this.#host.log, what, TIDY_MS, () => void this.tidy()),
+    ];
+  }
+
+  /** Writes what has come, and ends. */
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    guarded(this.#host.log, "the logs of environments could not be written", () => this.turn());
+  }
+
+  /** Brings everything that is new into the logs. */
+  turn(): void {
+    this.#isFull = isFull(this.#host.dataDir);
+    for (const log of this.#logs.values()) this.#guarded(() => log.flush(this.#isFull));
+    if (this.#isFull) return;
+    const processes = this.#host.processes();
+    // The turns begin with another process each, since the bytes of a turn may not suffice for all.
+    this.#first = (this.#first + 1) % Math.max(1, processes.length);
+    let left = TURN_BYTES;
+    for (const process of [...processes.slice(this.#first), ...processes.slice(0, this.#first)]) {
+      if (left <= 0) return;
+      this.#guarded(() => (left -= this.#outputs.read(this.#of(process.environment), process)));
+    }
+  }
+
+  /** Notes what happened to a process. What it wrote before that comes before it, all of it at its end. */
+  happened(instance: string, type: JournalRecord["type"], details: JournalRecord["details"]): void {
+    const process = this.#host.processOf(instance);
+    const said = systemEntry(type, details);
+    if (process === undefined || said === null || isFull(this.#host.dataDir)) return;
+    const { environment, deployment } = process;
+    this.#guarded(() => {
+      const log = this.#of(environment);
+      while (this.#outputs.read(log, process, said.isEnd) > 0 && said.isEnd);
+      const of = { i: instance, ...(deployment !== null && { d: deployment }) };
+      log.append([{ ...of, l: said.level, y: "system", m: said.message }]);
+    });
+    if (said.isEnd) this.#outputs.forget(instance);
+  }
+
+  /** Takes a line of the edge about a request. */
+  request(line: string): void {
+    const route = routeOf(line);
+    if (route !== null && this.#host.hasRoute(route)) this.#of(route).request(line);
+  }
+
+  /** Counts requests that the edge has not written about. */
+  missed(route: string, requests: number): void {
+    if (this.#host.hasRoute(route)) this.#of(route).missed(requests);
+  }
+
+  async read(
+    environment: string,
+    query: EnvironmentLogQuery,
+    signal: AbortSignal,
+  ): Promise<EnvironmentLogSlice> {
+    if (!ID.test(environment)) throw new PublicError("The id of the environment is malformed.");
+    return await readEnvironmentLog(this.#of(environment), query, signal);
+  }
+
+  /** Deletes the log of an environment that is gone. */
+  remove(environment: string): void {
+    if (!ID.test(environment)) throw new PublicError("The id of the environment is malformed.");
+    this.#logs.delete(environment);
+    rmSync(logFolder(this.#folder, environment), { recursive: true, force: true });
+  }
+
+  /** Compresses and deletes segments. */
+  async tidy(nowMs = Date.now()): Promise<void> {
+    for (const environment of loggedEnvironments(this.#folder)) {
+      try {
+        const log = this.#logs.get(environment);
+        await log?.processes.tidy(nowMs);
+        await log?.edge.tidy(nowMs);
+        const retention = this.#host.retention ?? DEFAULT_RETENTION;
+        retain(logFolder(this.#folder, environment), retention, nowMs);
+      } catch (error) {
+        this.#host.log.warn({ error: messageOf(error), environment }, "a log could not be tidied");
+      }
+    }
+  }
+
+  #of(environment: string): EnvironmentLog {
+    const known = this.#logs.get(environment);
+    if (known !== undefined) return known;
+    const log = new EnvironmentLog(logFolder(this.#folder, environment));
+    this.#logs.set(environment, log);
+    return log;
+  }
+
+  #guarded(task: () => void): void {
+    guarded(this.#host.log, "the log of an environment could not be written", task);
+  }
+}
+
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < MIN_FREE_BYTES;
+}
